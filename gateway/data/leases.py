@@ -21,7 +21,7 @@ from gateway.data.consumers import Caller
 from gateway.data.messages import user_properties
 from gateway.data.parts import DataPlaneParts
 from gateway.data.receipts import Receipt
-from gateway.data.schemas import Leased
+from gateway.data.schemas import Leased, Order
 
 # For a broker "at once" is a lease that ends immediately.
 NOW_MS: Final = 1
@@ -60,6 +60,7 @@ class Wanted:
     topic: str
     lease_ms: int
     tag_expression: str
+    order: Order = "none"
 
     async def ask(self, max_messages: int, *, wait_ms: int) -> list[LeasedMessage]:
         """Lease up to the maximum number of messages; wait at most `wait_ms` for the first."""
@@ -69,6 +70,7 @@ class Wanted:
             wait_ms=wait_ms,
             lease_ms=self.lease_ms,
             tag_expression=self.tag_expression,
+            is_ordered=self.order == "fifo",
         )
         return list(received.messages)
 

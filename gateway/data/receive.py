@@ -60,7 +60,7 @@ async def _receive(parts: DataPlaneParts, request: Request, wanted: ReceiveReque
     room = parts.leases.room(group=holder.group_key, caller=holder.caller, wanted=wanted.max_messages, now=started)
     consumer = await parts.connections.lease_consumer(route.cluster, route.group)
     await parts.first_uses.look(route.cluster, route.group)
-    asked = Wanted(consumer, route.topic, wanted.lease_ms, wanted.filter.expression)
+    asked = Wanted(consumer, route.topic, wanted.lease_ms, wanted.filter.expression, wanted.order)
     leased = await asked.ask(room, wait_ms=0)
     parts.first_uses.used(route.cluster, route.group, holder.who, request.id)
     reason: Reason = "messages" if leased else "timeout"

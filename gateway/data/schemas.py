@@ -57,6 +57,10 @@ class Filter(Struct, forbid_unknown_fields=True):
     expression: Text = "*"
 
 
+Order = Literal["none", "fifo"]
+"""fifo: no messages of a queue while one of it is on lease, so each queue is consumed in its order."""
+
+
 class ReceiveRequest(Struct, forbid_unknown_fields=True):
     """What to lease, and for how long."""
 
@@ -64,6 +68,7 @@ class ReceiveRequest(Struct, forbid_unknown_fields=True):
     wait_ms: Annotated[int, Meta(ge=0, le=30_000)] = 0
     lease_ms: Annotated[int, Meta(ge=1000, le=43_200_000)] = 30_000
     filter: Filter = msgspec.field(default_factory=Filter)
+    order: Order = "none"
     attempt_id: Annotated[str, Meta(min_length=1, max_length=128)] | None = None
     body_encoding: Literal["auto", "json", "text", "base64"] = "auto"
 

@@ -29,7 +29,7 @@ from gateway.data.consumers import Caller
 from gateway.data.leases import LeaseHolder, Wanted, give_back, lease_out
 from gateway.data.reasons import last_reasons
 from gateway.data.routing import check_consumer
-from gateway.data.schemas import AckRequest, ExtendRequest, Filter, NackRequest, decoder, encode
+from gateway.data.schemas import AckRequest, ExtendRequest, Filter, NackRequest, Order, decoder, encode
 from gateway.data.settlement import SettleOutcome
 from gateway.data.stream import FrameHandler, Socket, SocketClosed
 from gateway.problems import CONFLICT, RECEIPT_EXPIRED, ProblemError, find_problem
@@ -50,6 +50,7 @@ class SubscribeFrame(Struct, forbid_unknown_fields=True):
     topic: str
     cluster: str = "local"
     filter: Filter = field(default_factory=Filter)
+    order: Order = "none"
     lease_ms: Annotated[int, Meta(ge=1000, le=43_200_000)] = 30_000
     credit: Annotated[int, Meta(ge=0, le=MAX_CREDIT)] = 0
     body_encoding: Literal["auto", "json", "text", "base64"] = "auto"
@@ -119,7 +120,7 @@ class Consuming:
         check_consumer(self._socket.principal, frame.topic, frame.group)
         consumer = await self._parts.connections.lease_consumer(frame.cluster, frame.group)
         await self._parts.first_uses.look(frame.cluster, frame.group)
-        wanted = Wanted(consumer, frame.topic, frame.lease_ms, frame.filter.expression)
+        wanted = Wanted(consumer, frame.topic, frame.lease_ms, frame.filter.expression, frame.order)
         self._subscribed = frame
         caller = Caller.of(self._socket.principal, self._socket.address)
         self._noted.enter_context(self._parts.consumers.asking(frame.cluster, frame.group, caller))

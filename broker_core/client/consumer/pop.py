@@ -82,6 +82,7 @@ class _Wanted:
     lease_ms: int
     subscription: SubscriptionData
     attempt_id: str | None
+    is_ordered: bool
 
 
 class LeaseConsumer:
@@ -106,9 +107,11 @@ class LeaseConsumer:
         tag_expression: str = EVERYTHING,
         expression_type: str = TAG,
         attempt_id: str | None = None,
+        is_ordered: bool = False,
     ) -> Received:
         """Lease up to `max_messages` (1 to 32) from any queues, waiting up to `wait_ms` for the first.
 
+        If ordered, a queue gives no messages while one of it is on lease (broker/README.md#ordered-pop).
         Damaged messages are logged and left out; the broker delivers them again until they are dead letters.
         Raises TopicNotFound, NoRoute, GroupNotFound, NoPermission, SubscriptionRefused, NotSupported (a 4.9 broker),
         or Unreachable if no broker of the topic answers. If the call is cancelled while a broker holds its request, the
@@ -116,7 +119,7 @@ class LeaseConsumer:
         """
         started = time.monotonic()
         data = subscription(topic, tag_expression, kind=expression_type)
-        wanted = _Wanted(topic, min(max(max_messages, 1), MAX_MESSAGES), lease_ms, data, attempt_id)
+        wanted = _Wanted(topic, min(max(max_messages, 1), MAX_MESSAGES), lease_ms, data, attempt_id, is_ordered)
         while True:
             brokers = await self._brokers(topic)
             left_ms = max(0, wait_ms - _since(started))
@@ -255,6 +258,7 @@ class LeaseConsumer:
             init_mode=INIT_MODE_MIN,
             exp_type=wanted.subscription.expression_type,
             exp=wanted.subscription.sub_string,
+            order=wanted.is_ordered,
             attempt_id=wanted.attempt_id,
             poll_id=poll_id,
         )

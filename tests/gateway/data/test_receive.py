@@ -115,6 +115,35 @@ async def test_no_more_than_wanted_and_in_the_order_of_the_queue(api: Api) -> No
     assert texts(await api.receive(group, topic, max_messages=32)) == ["c", "d", "e"]
 
 
+async def test_in_fifo_order_a_queue_waits_until_each_message_of_it_is_settled(api: Api) -> None:
+    topic, group = await api.topic(), api.group()
+    await api.produce(topic, *"abcd")
+    first, second = await api.receive(group, topic, order="fifo", max_messages=2)
+    assert await api.receive(group, topic, order="fifo") == []
+    settled = await api.post(url(group, topic, "ack"), {"receipts": [second["receipt"]]})
+    assert settled.status_code == 200, settled.text
+    assert await api.receive(group, topic, order="fifo") == [], "the first one is still on lease"
+    await api.post(url(group, topic, "nack"), {"receipts": [first["receipt"]]})
+    (again,) = await api.receive(group, topic, order="fifo", max_messages=1, wait_ms=10_000)
+    assert (again["body"]["data"], again["delivery_count"]) == ("a", 2), "what failed comes before what follows it"
+    waiting = asyncio.create_task(api.receive(group, topic, order="fifo", wait_ms=20_000))
+    both = await api.post(url(group, topic, "ack"), {"receipts": [again["receipt"]]})
+    assert both.json()["results"][0]["status"] == "acked"
+    rest = await waiting
+    assert texts(rest) == ["c", "d"]
+    done = await api.post(url(group, topic, "ack"), {"receipts": [each["receipt"] for each in rest]})
+    assert [each["status"] for each in done.json()["results"]] == ["acked", "acked"]
+
+
+async def test_fifo_order_locks_a_queue_and_not_the_topic(api: Api) -> None:
+    topic, group = await api.topic(queues=2), api.group()
+    for key in ("k1", "k2", "k3", "k4"):
+        await api.produce(topic, key, ordering_key=key)
+    seen = [await api.receive(group, topic, order="fifo", max_messages=1) for _ in range(3)]
+    queues = [each["queue_id"] for leased in seen for each in leased]
+    assert sorted(queues) == [0, 1]
+
+
 async def test_a_leased_message_comes_to_nobody_else_until_its_lease_is_over(api: Api) -> None:
     topic, group = await api.topic(), api.group()
     await api.produce(topic, "a")
