@@ -62,6 +62,13 @@ class MessageDetail(MessageSummary, kw_only=True):
     body_bytes: int
 
 
+class ReadMessage(MessageSummary, kw_only=True):
+    """A message that was read; body and properties only if the request wants `bodies`."""
+
+    body: StoredBody | None = None
+    properties: Mapping[str, str] | None = None
+
+
 class Searched(Struct, frozen=True, kw_only=True, rename={"begin": "from"}):
     """The extent of a search; null where a broker does not report it."""
 
@@ -131,7 +138,7 @@ class Browse(Struct, frozen=True, kw_only=True):
 class QueuePage(Struct, frozen=True, kw_only=True):
     """Messages of a queue from an offset on, and the bounds of the queue."""
 
-    items: list[MessageSummary]
+    items: list[ReadMessage]
     next_offset: int
     min_offset: int
     max_offset: int
@@ -185,3 +192,11 @@ def detail_of(placed: PlacedMessage) -> MessageDetail:
         offset_id=message.offset_id,
         body_bytes=len(message.body),
     )
+
+
+def read_message_of(placed: PlacedMessage, *, bodies: bool) -> ReadMessage:
+    """Return a message with body and properties, or without."""
+    if not bodies:
+        return ReadMessage(**asdict(summary_of(placed)))
+    detail = detail_of(placed)
+    return ReadMessage(**asdict(summary_of(placed)), body=detail.body, properties=detail.properties)

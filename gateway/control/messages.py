@@ -30,6 +30,7 @@ from console.lag import current
 from console.lag.shapes import MissingBroker
 from console.moments import rfc3339
 from console.paging import PAGE_PARAMETERS, cursor_of, limit_of, make_cursor
+from console.query import flag_of
 from console.shapes import as_json, serializer_of
 from gateway.control.cluster_view import ClusterScopedView, TopicInQueryView, moment_of, number_of
 from gateway.control.message_shapes import (
@@ -42,6 +43,7 @@ from gateway.control.message_shapes import (
     Searched,
     Verdict,
     detail_of,
+    read_message_of,
     summary_of,
 )
 from gateway.control.search import Found, search_page
@@ -181,16 +183,17 @@ class QueueMessagesView(ClusterScopedView):
         parameters=[
             OpenApiParameter("offset", int, required=True),
             OpenApiParameter("broker", str, description="Name of the broker; by default the first one with the topic."),
+            OpenApiParameter("bodies", bool, description="Whether the messages have body and properties."),
             PAGE_PARAMETERS[0],
         ],
         responses=serializer_of(QueuePage),
     )
-    def get(self, request: Request, cluster: str, topic: str, queue_id: int) -> Response:
+    def get(self, request: Request, cluster: str, topic: str, queue_id: int) -> HttpResponse:
         """Return messages of a queue from an offset on, the oldest first; no group is involved."""
         offset = number_of(request, "offset", None)
         if offset is None:
             raise serializers.ValidationError({"offset": "is required"})
-        limit = limit_of(request)
+        limit, bodies = limit_of(request), flag_of(request, "bodies")
         known = remembered(cluster).brokers
 
         async def question(admin: Admin) -> BrowsePage:
@@ -204,12 +207,12 @@ class QueueMessagesView(ClusterScopedView):
         if offset < page.min_offset:
             raise OffsetGone(page.min_offset, page.max_offset)
         shown = QueuePage(
-            items=[summary_of(each) for each in page.messages],
+            items=[read_message_of(each, bodies=bodies) for each in page.messages],
             next_offset=next(iter(page.positions.values()), offset),
             min_offset=page.min_offset,
             max_offset=page.max_offset,
         )
-        return Response(as_json(shown))
+        return HttpResponse(encode(shown), content_type="application/json")
 
 
 class OffsetGone(exceptions.APIException):

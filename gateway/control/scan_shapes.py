@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Annotated
 
 from msgspec import Meta, Struct
-from msgspec.structs import asdict
 
-from broker_core.client.admin.placed import PlacedMessage
 from console.lag.shapes import MissingBroker
 from console.moments import Moment, rfc3339
-from gateway.control.message_shapes import MessageSummary, StoredBody, detail_of, summary_of
+from gateway.control.message_shapes import ReadMessage
 from gateway.control.scan import EndReason, Progress
 
 
@@ -25,17 +23,10 @@ class Scanned(Struct, frozen=True, kw_only=True):
     elapsed_ms: int
 
 
-class ScannedMessage(MessageSummary, kw_only=True):
-    """A match of a scan; body and properties only if the request wants `bodies`."""
-
-    body: StoredBody | None = None
-    properties: Mapping[str, str] | None = None
-
-
 class ScanPage(Struct, frozen=True, kw_only=True):
     """The matches of a scan, newest first, and whether all of the range was read."""
 
-    items: list[ScannedMessage]
+    items: list[ReadMessage]
     next_cursor: str | None
     end: Annotated[EndReason, Meta(description="end: all was read; limit: enough matches; budget: enough read.")]
     complete: Annotated[bool, Meta(description="Whether all of the range was read, on every known broker.")]
@@ -46,7 +37,7 @@ class ScanPage(Struct, frozen=True, kw_only=True):
 class MatchLine(Struct, frozen=True, kw_only=True, tag_field="type", tag="match"):
     """A line of a streamed scan: one message."""
 
-    message: ScannedMessage
+    message: ReadMessage
 
 
 class ProgressLine(Struct, frozen=True, kw_only=True, tag_field="type", tag="progress"):
@@ -71,14 +62,6 @@ class ErrorLine(Struct, frozen=True, kw_only=True, tag_field="type", tag="error"
     code: str
     detail: str
     next_cursor: str | None
-
-
-def match_of(placed: PlacedMessage, *, bodies: bool) -> ScannedMessage:
-    """Return a match as JSON shows it."""
-    if not bodies:
-        return ScannedMessage(**asdict(summary_of(placed)))
-    detail = detail_of(placed)
-    return ScannedMessage(**asdict(summary_of(placed)), body=detail.body, properties=detail.properties)
 
 
 def scanned_of(progress: Progress) -> Scanned:

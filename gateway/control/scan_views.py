@@ -22,6 +22,7 @@ from console.accounts.permissions import needs
 from console.clusters.connections import admin_on_loop, ask
 from console.shapes import serializer_of
 from gateway.control.cluster_view import ClusterScopedView
+from gateway.control.message_shapes import ReadMessage, read_message_of
 from gateway.control.messages import missing_of
 from gateway.control.scan import Block, Progress, Wanted, scan
 from gateway.control.scan_request import ScanSerializer, cursor_of, wanted_of
@@ -30,9 +31,7 @@ from gateway.control.scan_shapes import (
     ErrorLine,
     MatchLine,
     ProgressLine,
-    ScannedMessage,
     ScanPage,
-    match_of,
     scanned_of,
 )
 from gateway.data.schemas import encode
@@ -113,11 +112,11 @@ class _Scan:
         self._cluster = cluster
         self._wanted = wanted
         self._values = values
-        self._shape = partial(match_of, bodies=values["bodies"])
+        self._shape = partial(read_message_of, bodies=values["bodies"])
 
-    async def read(self, admin: Admin) -> tuple[list[ScannedMessage], Block]:
+    async def read(self, admin: Admin) -> tuple[list[ReadMessage], Block]:
         """Return all matches at once, and the last block."""
-        items: list[ScannedMessage] = []
+        items: list[ReadMessage] = []
         async for block in scan(admin, self._wanted):
             items += map(self._shape, block.matches)
         return items, block
@@ -176,7 +175,7 @@ def _streamed(wanted: _Scan) -> StreamingHttpResponse:
     return response
 
 
-def _page_of(items: list[ScannedMessage], end: EndLine) -> ScanPage:
+def _page_of(items: list[ReadMessage], end: EndLine) -> ScanPage:
     return ScanPage(
         items=items,
         next_cursor=end.next_cursor,

@@ -2591,7 +2591,7 @@ export interface components {
         };
         /** @description Messages of a queue from an offset on, and the bounds of the queue. */
         QueuePage: {
-            items: components["schemas"]["MessageSummary"][];
+            items: components["schemas"]["ReadMessage"][];
             next_offset: number;
             min_offset: number;
             max_offset: number;
@@ -2611,6 +2611,27 @@ export interface components {
         };
         /** @enum {string} */
         ReadFromEnum: "reason" | "exception" | "none";
+        /** @description A message that was read; body and properties only if the request wants `bodies`. */
+        ReadMessage: {
+            message_id: string;
+            topic: string;
+            queue_id: number;
+            queue_offset: number;
+            broker: string;
+            keys: string[];
+            tag: string | null;
+            /** Format: date-time */
+            stored_at: string;
+            /** @description Size of the whole record. */
+            size_bytes: number;
+            reconsume_times: number;
+            /** @description Why the stored body cannot be unpacked; null if it can. */
+            damage: string | null;
+            body: components["schemas"]["StoredBody"] | null;
+            properties: {
+                [key: string]: string;
+            } | null;
+        };
         /** @description Which dead letters: those that fulfil every condition; without any, all of the group. */
         RedriveFilterRequest: {
             /** @description Any of these; null stands for none given. */
@@ -2791,7 +2812,7 @@ export interface components {
         Role: "admin" | "operator" | "developer" | "viewer";
         /** @description The matches of a scan, newest first, and whether all of the range was read. */
         ScanPage: {
-            items: components["schemas"]["ScannedMessage"][];
+            items: components["schemas"]["ReadMessage"][];
             next_cursor: string | null;
             /** @description end: all was read; limit: enough matches; budget: enough read. */
             end: components["schemas"]["EndEnum"];
@@ -2850,27 +2871,6 @@ export interface components {
              */
             reached: string | null;
             elapsed_ms: number;
-        };
-        /** @description A match of a scan; body and properties only if the request wants `bodies`. */
-        ScannedMessage: {
-            message_id: string;
-            topic: string;
-            queue_id: number;
-            queue_offset: number;
-            broker: string;
-            keys: string[];
-            tag: string | null;
-            /** Format: date-time */
-            stored_at: string;
-            /** @description Size of the whole record. */
-            size_bytes: number;
-            reconsume_times: number;
-            /** @description Why the stored body cannot be unpacked; null if it can. */
-            damage: string | null;
-            body: components["schemas"]["StoredBody"] | null;
-            properties: {
-                [key: string]: string;
-            } | null;
         };
         /** @description A schedule, with its next times. */
         Schedule: {
@@ -3366,6 +3366,8 @@ export interface components {
             wait_ms?: number;
             lease_ms?: number;
             filter?: components["schemas"]["ReceiveFilter"];
+            /** @enum {unknown} */
+            order?: "fifo" | "none";
             attempt_id?: string | null;
             /** @enum {unknown} */
             body_encoding?: "auto" | "base64" | "json" | "text";
@@ -5348,6 +5350,8 @@ export interface operations {
     readQueue: {
         parameters: {
             query: {
+                /** @description Whether the messages have body and properties. */
+                bodies?: boolean;
                 /** @description Name of the broker; by default the first one with the topic. */
                 broker?: string;
                 /** @description Page size. */

@@ -49,6 +49,16 @@ def test_a_message_is_found_by_its_key(control: Control) -> None:
     assert answer["searched"]["entries_visited"] >= 1
 
 
+def test_a_queue_is_read_by_offset_with_or_without_bodies(control: Control) -> None:
+    topic = control.topic()
+    control.produce(topic, "a", "b", "c", properties={"source": "web"})
+    path = f"/topics/{topic}/queues/0/messages"
+    page = control.get(path, offset=1, limit=1, bodies="true")
+    assert [(each["body"]["data"], each["properties"]["source"]) for each in page["items"]] == [("b", "web")]
+    assert (page["next_offset"], page["min_offset"], page["max_offset"]) == (2, 0, 3)
+    assert [each["body"] for each in control.get(path, offset=0)["items"]] == [None] * 3
+
+
 def test_no_match_is_said_only_when_all_was_seen(control: Control) -> None:
     answer = control.get("/messages:search", topic=control.topic(), key="nothing")
     assert (answer["verdict"], answer["complete"], answer["items"]) == ("no_match", True, [])
