@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from console.accounts.models import Token, User
+from console.alerts.models import Alert, Channel, Delivery, Rule, Silence
 from console.audit.models import AuditRecord
 from console.clusters.models import Cluster, KnownBroker
 from console.jobs.models import Job, Schedule
@@ -10,14 +11,19 @@ from console.offsets.models import OffsetPlan, OffsetSnapshot
 from console.redrives.models import Redriven
 
 __all__ = [
+    "Alert",
     "AuditRecord",
+    "Channel",
     "Cluster",
+    "Delivery",
     "Job",
     "KnownBroker",
     "OffsetPlan",
     "OffsetSnapshot",
     "Redriven",
+    "Rule",
     "Schedule",
+    "Silence",
     "Token",
     "User",
 ]

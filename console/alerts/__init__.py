@@ -1,0 +1,1 @@
+"""Alerts: rules, how the sampler's figures move them, who mutes them, and who hears of them."""
