@@ -1,0 +1,95 @@
+"""The figures that rules look at: of what, and where the sampler's states hold them. Pure; knows no database."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final, Literal
+
+from broker_core.protocol.topics import DEAD_LETTER_PREFIX
+from console.lag.shapes import GroupState, OverviewState, TopicState
+from console.lag.state import ClusterState
+
+Values = Mapping[str, float | None]
+"""The value of each subject; None means unknown. A subject to which the figure does not apply is absent."""
+SubjectKind = Literal["group", "topic", "broker", "cluster", "job", "schedule"]
+
+SUBJECTS: Final[Mapping[str, SubjectKind]] = {
+    "group_lag": "group",
+    "group_time_lag_ms": "group",
+    "group_in_rate": "group",
+    "group_out_rate": "group",
+    "topic_in_rate": "topic",
+    "dead_letters": "group",
+    "dead_letters_per_hour": "group",
+    "broker_disk_used": "broker",
+    "broker_silent": "broker",
+    "disk_days_to_full": "cluster",
+    "jobs_failed": "job",
+    "schedule_late_ms": "schedule",
+}
+OF_JOBS: Final = frozenset({"jobs_failed", "schedule_late_ms"})
+NOT_FILLING_DAYS: Final = 36_500.0
+"""Stands for a disk that does not fill: its days to full are more than any limit."""
+
+
+def group_values(groups: Mapping[str, GroupState], field: str) -> Values:
+    """Return a figure of every group; a group without an offset has none."""
+    return {
+        name: getattr(group, field)
+        for name, group in groups.items()
+        if not (group.lag is None and group.state == "idle")
+    }
+
+
+def topic_in_rates(topics: Mapping[str, TopicState]) -> Values:
+    """Return the rate into each topic."""
+    return {name: topic.in_rate for name, topic in topics.items()}
+
+
+def dead_letters(topics: Mapping[str, TopicState]) -> Values:
+    """Return how many dead letters each group has."""
+    return {
+        name.removeprefix(DEAD_LETTER_PREFIX): topic.messages
+        for name, topic in topics.items()
+        if name.startswith(DEAD_LETTER_PREFIX)
+    }
+
+
+def disks_used(overview: OverviewState) -> Values:
+    """Return how full the disk of each broker is, from 0 to 1."""
+    return {broker.name: broker.disk_used_ratio for broker in overview.brokers}
+
+
+def silent_brokers(overview: OverviewState) -> Values:
+    """Return 1 for each broker that does not answer, 0 for the others."""
+    silent: dict[str, float | None] = {}
+    for broker in overview.brokers:
+        # Of a broker and its replicas, each that is silent counts.
+        silent[broker.name] = max(silent.get(broker.name) or 0.0, 0.0 if broker.reachable else 1.0)
+    return silent
+
+
+_PLAIN: Final[Mapping[str, Callable[[ClusterState], Values]]] = {
+    "group_lag": lambda state: group_values(state.groups, "lag"),
+    "group_time_lag_ms": lambda state: group_values(state.groups, "time_lag_ms"),
+    "group_in_rate": lambda state: group_values(state.groups, "in_rate"),
+    "group_out_rate": lambda state: group_values(state.groups, "out_rate"),
+    "topic_in_rate": lambda state: topic_in_rates(state.topics),
+    "dead_letters": lambda state: dead_letters(state.topics),
+    "broker_disk_used": lambda state: disks_used(state.overview),
+    "broker_silent": lambda state: silent_brokers(state.overview),
+}
+
+
+def read(metric: str, state: ClusterState) -> Values | None:
+    """Return the values of a metric that one state shows; None for metrics that need more than that."""
+    reader = _PLAIN.get(metric)
+    return None if reader is None else reader(state)
+
+
+def days_to_full(cluster: str, overview: OverviewState, *, watched_ms: int) -> Values:
+    """Return the days until the fullest disk is full; unknown until the disks were watched for an hour."""
+    days = overview.disk_days_to_full
+    if days is None and overview.disk_used_ratio is not None and watched_ms >= 3_600_000:
+        days = NOT_FILLING_DAYS
+    return {cluster: days}
