@@ -25,5 +25,6 @@ urlpatterns = [
     path("clusters/<str:cluster>", clusters.ClusterView.as_view()),
     path("clusters/<str:cluster>/brokers/<str:broker>", clusters.KnownBrokerView.as_view()),
     path("", include("console.jobs.urls")),
+    path("", include("console.alerts.urls")),
     path("audit", audit.AuditView.as_view()),
 ]

@@ -183,6 +183,12 @@ SPECTACULAR_SETTINGS = {
         "JobType": "console.jobs.models.JobType",
         "JobState": "console.jobs.models.JobState",
         "Overlap": "console.jobs.models.Overlap",
+        "AlertMetric": "console.alerts.models.Metric",
+        "AlertDirection": "console.alerts.models.Direction",
+        "AlertSeverity": "console.alerts.models.Severity",
+        "AlertState": "console.alerts.models.AlertState",
+        "ChannelKind": "console.alerts.models.ChannelKind",
+        "AlertDeliveryState": "console.alerts.models.DeliveryState",
     },
 }
 

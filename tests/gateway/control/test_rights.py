@@ -21,6 +21,7 @@ VERBS = {
     "manage": {
         "createTopic", "updateTopic", "updateTopicQueues", "deleteTopic", "getTopicImpact",
         "createGroup", "updateGroup", "deleteGroup", "listAudit",
+        "createAlertRule", "updateAlertRule", "deleteAlertRule",
         "forgetBroker", "pauseGroup", "resumeGroup", "previewOffsets", "applyOffsets", "undoOffsets",
         "redriveDeadLetters",
     },

@@ -1,0 +1,77 @@
+"""Rules over HTTP."""
+
+from __future__ import annotations
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from console.accounts.permissions import actor_of, needs
+from console.alerts import rules
+from console.alerts.models import Rule
+from console.alerts.rule_shapes import RuleSerializer, RuleWriteSerializer
+from console.alerts.rules import rule_tag
+from console.api_view import ApiView
+from console.etags import IF_MATCH, locked, match, tagged
+from console.paging import PAGE_PARAMETERS, page_of, page_queryset
+from console.rows import row_of
+
+RulePage = page_of(RuleSerializer)
+_TAGS = ["alerts"]
+
+
+class RulesView(ApiView):
+    """All rules."""
+
+    permission_classes = (needs("read", to_change="manage"),)
+
+    @extend_schema(operation_id="listAlertRules", tags=_TAGS, parameters=PAGE_PARAMETERS, responses=RulePage)
+    def get(self, request: Request) -> Response:
+        """List the alert rules, the newest first."""
+        page = page_queryset(request, Rule.objects.prefetch_related("channels"))
+        items = RuleSerializer(page.items, many=True).data
+        return Response({"items": items, "next_cursor": page.next_cursor, "total": Rule.objects.count()})
+
+    @extend_schema(
+        operation_id="createAlertRule", tags=_TAGS, request=RuleWriteSerializer, responses={201: RuleSerializer}
+    )
+    def post(self, request: Request) -> Response:
+        """Create an alert rule."""
+        form = RuleWriteSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        return tagged(RuleSerializer(rules.add(actor_of(request), form.validated_data)).data, status=201)
+
+
+class RuleView(ApiView):
+    """One rule."""
+
+    permission_classes = (needs("read", to_change="manage"),)
+
+    @extend_schema(operation_id="getAlertRule", tags=_TAGS, responses=RuleSerializer)
+    def get(self, request: Request, rule_id: str) -> Response:
+        """Return an alert rule."""
+        return tagged(RuleSerializer(row_of(Rule.objects.all(), rule_id)).data)
+
+    @extend_schema(
+        operation_id="updateAlertRule",
+        tags=_TAGS,
+        parameters=[IF_MATCH],
+        request=RuleWriteSerializer,
+        responses=RuleSerializer,
+    )
+    def patch(self, request: Request, rule_id: str) -> Response:
+        """Change, enable or disable an alert rule."""
+        rule = row_of(Rule.objects.all(), rule_id)
+        match(request, RuleSerializer(rule).data)
+        form = RuleWriteSerializer(rule, data=request.data, partial=True)
+        form.is_valid(raise_exception=True)
+        with locked(request, Rule.objects.filter(pk=rule_id), rule_tag) as present:
+            rule = rules.change(actor_of(request), present, form.validated_data)
+        return tagged(RuleSerializer(rule).data)
+
+    @extend_schema(operation_id="deleteAlertRule", tags=_TAGS, parameters=[IF_MATCH], responses={204: None})
+    def delete(self, request: Request, rule_id: str) -> Response:
+        """Remove an alert rule and its alerts."""
+        with locked(request, Rule.objects.filter(pk=rule_id), rule_tag) as rule:
+            rules.remove(actor_of(request), rule)
+        return Response(status=204)
