@@ -1,4 +1,6 @@
-"""Evaluates all rules on the figures of one cluster. Pure; thousands of subjects cost one comparison each.
+"""Evaluates all rules on the figures of one cluster. Pure.
+
+The subjects are sorted once for each metric: a rule whose limit nobody crosses costs one look-up.
 
 Only what is not quiet is remembered: subjects beyond a limit and those of which nothing is known.
 """
@@ -6,6 +8,7 @@ Only what is not quiet is remembered: subjects beyond a limit and those of which
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import translate
@@ -65,7 +68,29 @@ class _Names:
 
     keys: frozenset[str]
     pattern: str
+    names: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranking:
+    """The subjects of one metric in the order of their values, sorted once for all rules."""
+
+    values: Values
+    amounts: list[float]
     names: list[str]
+    unknown: list[str]
+
+    @classmethod
+    def of(cls, values: Values) -> _Ranking:
+        known = sorted((value, name) for name, value in values.items() if value is not None)
+        unknown = [name for name, value in values.items() if value is None]
+        return cls(values, [value for value, _ in known], [name for _, name in known], unknown)
+
+    def beyond(self, limits: Limits) -> list[str]:
+        """Return the subjects beyond the limit, the worst first."""
+        if limits.is_above:
+            return self.names[bisect_right(self.amounts, limits.limit) :][::-1]
+        return self.names[: bisect_left(self.amounts, limits.limit)]
 
 
 @dataclass(slots=True)
@@ -77,6 +102,7 @@ class Board:
     unfollowed: dict[str, int] = field(default_factory=dict)
     _names: dict[str, _Names] = field(default_factory=dict)
     _keys: dict[str, frozenset[str]] = field(default_factory=dict)
+    _rankings: dict[str, _Ranking] = field(default_factory=dict)
 
     def step(self, rules: Sequence[Watched], figures: Figures, now: int) -> list[Change]:
         """Return what changes at `now` (ms); only `accept` makes a change of state final.
@@ -100,11 +126,12 @@ class Board:
     def now(self, rule: Watched, figures: Figures) -> RuleNow:
         """Return what a rule shows: how many subjects, and the one that is worst of those that are known."""
         values = figures.values.get(rule.metric, {})
-        known = [(value, name) for name in self._matching(rule, values) if (value := values[name]) is not None]
-        if not known:
-            return RuleNow(len(self._matching(rule, values)), self.unfollowed.get(rule.id, 0))
-        value, worst = (max if rule.limits.is_above else min)(known, key=lambda each: each[0])
-        return RuleNow(len(self._matching(rule, values)), self.unfollowed.get(rule.id, 0), worst, value)
+        matching = self._matching(rule, values)
+        ranked = self._ranking(rule.metric, values).names
+        ordered = reversed(ranked) if rule.limits.is_above else ranked
+        worst = next((name for name in ordered if name in matching), None)
+        value = None if worst is None else values[worst]
+        return RuleNow(len(matching), self.unfollowed.get(rule.id, 0), worst, value)
 
     def _rule(self, rule: Watched, figures: Figures, now: int) -> list[Change]:
         values = figures.values.get(rule.metric, {})
@@ -127,29 +154,32 @@ class Board:
         return changes
 
     def _suspects(self, rule: Watched, values: Values, lives: Mapping[str, Life]) -> list[str]:
-        """Return the subjects that are not simply quiet, at most as many as are followed."""
-        names, limit = self._matching(rule, values), rule.limits.limit
-        if rule.limits.is_above:
-            crossed = [name for name in names if (value := values[name]) is not None and value > limit]
-        else:
-            crossed = [name for name in names if (value := values[name]) is not None and value < limit]
-        unknown = [name for name in names if values[name] is None]
-        new = [name for name in crossed if name not in lives][: max(0, MAX_OPEN_OF_A_RULE - len(lives))]
-        space = max(0, min(_MAX_UNKNOWN, MAX_OPEN_OF_A_RULE) - len(lives) - len(new))
-        lost = [name for name in unknown if name not in lives][:space]
-        followed = len(lives) + len(new) + len(lost)
-        known = sum(name in lives for name in crossed) + sum(name in lives for name in unknown)
-        self.unfollowed[rule.id] = len(crossed) + len(unknown) - known - len(new) - len(lost)
-        return [*lives, *new, *lost] if followed else []
+        """Return the subjects that are not simply quiet, the worst first, at most as many as are followed."""
+        names, ranks = self._matching(rule, values), self._ranking(rule.metric, values)
+        crossed = [name for name in ranks.beyond(rule.limits) if name in names]
+        unknown = [name for name in ranks.unknown if name in names] if len(names) < len(values) else ranks.unknown
+        new = [name for name in crossed if name not in lives]
+        lost = [name for name in unknown if name not in lives]
+        space = max(0, MAX_OPEN_OF_A_RULE - len(lives))
+        space_of_lost = max(0, _MAX_UNKNOWN - len(lives) - len(new))
+        self.unfollowed[rule.id] = max(0, len(new) - space) + max(0, len(lost) - space_of_lost)
+        return [*lives, *new[:space], *lost[:space_of_lost]]
 
-    def _matching(self, rule: Watched, values: Values) -> list[str]:
+    def _ranking(self, metric: str, values: Values) -> _Ranking:
+        found = self._rankings.get(metric)
+        if found is None or found.values is not values:
+            found = self._rankings[metric] = _Ranking.of(values)
+        return found
+
+    def _matching(self, rule: Watched, values: Values) -> frozenset[str]:
         keys = self._keys.get(rule.metric)
         if keys is None or keys != values.keys():
             keys = self._keys[rule.metric] = frozenset(values)
         found = self._names.get(rule.id)
         if found is None or found.keys is not keys or found.pattern != rule.subject:
             matches = re.compile(translate(rule.subject)).match
-            found = self._names[rule.id] = _Names(keys, rule.subject, [name for name in values if matches(name)])
+            names = frozenset(name for name in values if matches(name))
+            found = self._names[rule.id] = _Names(keys, rule.subject, names)
         return found.names
 
     def _keep(self, rule: str, subject: str, life: Life) -> None:

@@ -64,8 +64,8 @@ def test_what_is_too_much_to_follow_is_counted_and_room_is_kept_for_what_crosses
     board = Board()
     taken(board, ALL, now=1, **{f"u{n}": None for n in range(5)})
     assert board.unfollowed["all"] == 3
-    many: dict[str, float | None] = {f"u{n}": None for n in range(5)} | {f"c{n}": 11.0 for n in range(3)}
-    assert taken(board, ALL, now=2, **many) == [("c0", "firing"), ("c1", "firing")]
+    many: dict[str, float | None] = {f"u{n}": None for n in range(5)} | {"c0": 11, "c1": 13, "c2": 12}
+    assert taken(board, ALL, now=2, **many) == [("c1", "firing"), ("c2", "firing")], "the worst first"
     assert board.unfollowed["all"] == 4
 
 
