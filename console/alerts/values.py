@@ -1,0 +1,40 @@
+"""Writes values of metrics as deliveries say them: numbers, lengths of time, parts of a hundred. Pure."""
+
+from __future__ import annotations
+
+from typing import Final
+
+_UNITS: Final = ((86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1_000, "s"))
+_TIMES: Final = frozenset({"group_time_lag_ms", "schedule_late_ms"})
+_RATES: Final = frozenset({"group_in_rate", "group_out_rate", "topic_in_rate"})
+
+
+def written(metric: str, value: float | None) -> str:
+    """Return a value in words: ``184,220``, ``1 min 40 s``, ``61.4 %``; "unknown" for None."""
+    if value is None:
+        return "unknown"
+    if metric in _TIMES:
+        return _length(round(value))
+    if metric == "broker_disk_used":
+        return f"{100 * value:.1f} %"
+    if metric == "disk_days_to_full":
+        return f"{value:,.1f} d"
+    if metric == "broker_silent":
+        return "no answer" if value else "an answer"
+    if metric in _RATES:
+        return f"{value:,.4g}/s" if value < 100 else f"{value:,.0f}/s"
+    return f"{value:,.0f}" + ("/h" if metric == "dead_letters_per_hour" else "")
+
+
+def _length(ms: int) -> str:
+    """Return a length of time by its two largest units."""
+    if ms < 1_000:
+        return f"{ms} ms"
+    parts = []
+    for size, unit in _UNITS:
+        count, ms = divmod(ms, size)
+        if count:
+            parts.append(f"{count} {unit}")
+        if len(parts) == 2:
+            break
+    return " ".join(parts)
