@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from broker_core.clock import now_ms
 from console import live
+from console.alerts.watch import ClusterWatch
 from console.clusters.connections import Connections
 from console.clusters.memory import SavedMemory
 from console.clusters.models import Cluster
@@ -57,7 +58,12 @@ class ClusterSampler:
     """The sampling of one cluster: its reader, its memory, its history."""
 
     def __init__(
-        self, name: str, connections: Connections, store: redis.asyncio.Redis, memory: Memory | None = None
+        self,
+        name: str,
+        connections: Connections,
+        store: redis.asyncio.Redis,
+        memory: Memory | None = None,
+        watch: ClusterWatch | None = None,
     ) -> None:
         self._name = name
         self._connections = connections
@@ -68,6 +74,7 @@ class ClusterSampler:
         self._session: object = None
         self._builder = StateBuilder()
         self._keeper = history.Keeper()
+        self._watch = watch
         self._shown_names = ShownNames(name, store)
         self._last_known_at: int | None = None
 
@@ -83,6 +90,13 @@ class ClusterSampler:
         state = self._builder.step(reading)
         await self._keeper.keep(self._store, now, self._points(state))
         self._shown_names.watched = await self._publisher.publish(self._events(state))
+        if self._watch is not None:
+            await self._watch.see(now, state)
+
+    async def fail(self, now: int) -> None:
+        """Let the alert rules know that the round at `now` (ms) found nothing out."""
+        if self._watch is not None:
+            await self._watch.see(now, None)
 
     async def close(self) -> None:
         """Cancel the running questions."""
@@ -197,7 +211,8 @@ class Sampler:
                 await self._store.delete(LEADER_KEY)
 
     async def _follow(self, name: str) -> None:
-        sampler = ClusterSampler(name, self._connections, self._store)
+        watch = ClusterWatch(name, self._store)
+        sampler = ClusterSampler(name, self._connections, self._store, watch=watch)
         clock = asyncio.get_running_loop().time
         failed_before = False
         try:
@@ -211,6 +226,7 @@ class Sampler:
                     if not failed_before:
                         _log.exception("cluster=%s: sampling failed (%s)", name, error)
                     failed_before = True
+                    await sampler.fail(now_ms())
                 await _pause(max(0.05, STEP_SECONDS - (clock() - started)))
         finally:
             await sampler.close()
