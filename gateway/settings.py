@@ -187,6 +187,8 @@ SPECTACULAR_SETTINGS = {
         "AlertDirection": "console.alerts.models.Direction",
         "AlertSeverity": "console.alerts.models.Severity",
         "AlertState": "console.alerts.models.AlertState",
+        "ShownAlertState": "console.alerts.alert_shapes.SHOWN_WORDS",
+        "SilenceState": "console.alerts.silence_views.STATES",
         "ChannelKind": "console.alerts.models.ChannelKind",
         "AlertDeliveryState": "console.alerts.models.DeliveryState",
     },

@@ -22,6 +22,7 @@ VERBS = {
         "createTopic", "updateTopic", "updateTopicQueues", "deleteTopic", "getTopicImpact",
         "createGroup", "updateGroup", "deleteGroup", "listAudit",
         "createAlertRule", "updateAlertRule", "deleteAlertRule",
+        "acknowledgeAlert", "unacknowledgeAlert", "createSilence", "endSilence",
         "forgetBroker", "pauseGroup", "resumeGroup", "previewOffsets", "applyOffsets", "undoOffsets",
         "redriveDeadLetters",
     },
