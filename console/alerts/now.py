@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import logging
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
 import redis
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from console.moments import Moment
 
@@ -22,12 +22,10 @@ class RuleFigures(Struct, frozen=True, kw_only=True):
 
     cluster: str
     at: Moment
-    subjects: int
-    """How many subjects match."""
-    unfollowed: int
-    """How many are beyond the limit or unknown, but more than are followed."""
-    worst: str | None
-    value: float | None
+    subjects: Annotated[int, Meta(description="How many match.")]
+    unfollowed: Annotated[int, Meta(description="Beyond the limit or unknown, but more than are followed.")]
+    worst: Annotated[str | None, Meta(description="The subject with the worst known value.")]
+    value: Annotated[float | None, Meta(description="Null: nothing is known.")]
 
 
 class ClusterFigures(Struct, frozen=True, kw_only=True):

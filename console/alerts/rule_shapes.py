@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from console.alerts.fields import NumberField, PatternField
@@ -18,8 +19,10 @@ from console.alerts.models import (
     Rule,
     Severity,
 )
+from console.alerts.now import RuleFigures
 from console.alerts.rules import MAX_CHANNELS_OF_A_RULE, channels_named, rule_tag
 from console.alerts.template import NAMES, unknown_names
+from console.shapes import as_json, serializer_of
 
 _DAY_MS: Final = 86_400_000
 _SHORTEST_NO_DATA_MS: Final = 5_000
@@ -100,13 +103,14 @@ class RuleSerializer(serializers.ModelSerializer[Rule]):
     severity = serializers.ChoiceField(Severity.choices)
     limit = serializers.FloatField()
     channels = serializers.SerializerMethodField()
+    figures = serializers.SerializerMethodField()
     etag = serializers.SerializerMethodField(help_text="For If-Match.")
 
     class Meta:
         model = Rule
         fields = (
             "id", "name", "enabled", "metric", "subject_kind", "cluster", "subject", "direction", "limit", "for_ms",
-            "no_data_after_ms", "severity", "channels", "template", "repeat_ms", "etag",
+            "no_data_after_ms", "severity", "channels", "template", "repeat_ms", "figures", "etag",
         )  # fmt: skip
         read_only_fields = fields
 
@@ -117,6 +121,11 @@ class RuleSerializer(serializers.ModelSerializer[Rule]):
     def get_channels(self, rule: Rule) -> list[str]:
         """Return the ids of its channels."""
         return sorted(channel.pk for channel in rule.channels.all())
+
+    @extend_schema_field(serializer_of(RuleFigures)(many=True))
+    def get_figures(self, rule: Rule) -> Any:
+        """Return what the rule shows now in each cluster that was sampled within a minute."""
+        return as_json(self.context.get("figures", {}).get(rule.pk, []))
 
     def get_etag(self, rule: Rule) -> str:
         """Return the tag of the fields that a PATCH can change."""

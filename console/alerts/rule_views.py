@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from console.accounts.permissions import actor_of, needs
-from console.alerts import rules
+from console.alerts import now, rules
 from console.alerts.models import Rule
 from console.alerts.rule_shapes import RuleSerializer, RuleWriteSerializer
 from console.alerts.rules import rule_tag
 from console.api_view import ApiView
+from console.clusters.models import Cluster
 from console.etags import IF_MATCH, locked, match, tagged
+from console.lag.current import store
 from console.paging import PAGE_PARAMETERS, page_of, page_queryset
 from console.rows import row_of
 
@@ -29,7 +33,7 @@ class RulesView(ApiView):
     def get(self, request: Request) -> Response:
         """List the alert rules, the newest first."""
         page = page_queryset(request, Rule.objects.prefetch_related("channels"))
-        items = RuleSerializer(page.items, many=True).data
+        items = RuleSerializer(page.items, many=True, context=_figures()).data
         return Response({"items": items, "next_cursor": page.next_cursor, "total": Rule.objects.count()})
 
     @extend_schema(
@@ -50,7 +54,7 @@ class RuleView(ApiView):
     @extend_schema(operation_id="getAlertRule", tags=_TAGS, responses=RuleSerializer)
     def get(self, request: Request, rule_id: str) -> Response:
         """Return an alert rule."""
-        return tagged(RuleSerializer(row_of(Rule.objects.all(), rule_id)).data)
+        return tagged(RuleSerializer(row_of(Rule.objects.all(), rule_id), context=_figures()).data)
 
     @extend_schema(
         operation_id="updateAlertRule",
@@ -75,3 +79,9 @@ class RuleView(ApiView):
         with locked(request, Rule.objects.filter(pk=rule_id), rule_tag) as rule:
             rules.remove(actor_of(request), rule)
         return Response(status=204)
+
+
+def _figures() -> dict[str, Any]:
+    """Return what every rule shows now, for the serializer."""
+    clusters = list(Cluster.objects.values_list("name", flat=True))
+    return {"figures": now.read(store(), clusters)}

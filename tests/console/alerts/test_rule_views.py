@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
+import redis
 
-from console.alerts import rules
+from console.alerts import now, rules
+from console.alerts.now import ClusterFigures, RuleFigures
 from console.audit.models import AuditRecord
+from console.clusters.services import ensure_embedded
 from tests.support.cast import Cast
 
 LAG: dict[str, Any] = {"name": "billing lag", "metric": "group_lag", "subject": "billing*", "limit": 150_000}
@@ -25,6 +29,18 @@ def test_a_rule_is_kept_with_its_defaults_and_in_the_audit(cast: Cast) -> None:
     assert operator.get(f"{PATH}/{rule['id']}").json() == rule
     assert operator.get(PATH).json()["items"] == [rule]
     assert AuditRecord.objects.get().action == "alert_rule.create"
+
+
+def test_a_rule_shows_what_it_sees_now(cast: Cast, redis_of_test: str) -> None:
+    operator = cast.browser("operator")
+    rule = operator.post(PATH, LAG, format="json").json()
+    assert rule["figures"] == []
+    ensure_embedded()
+    seen = RuleFigures(cluster="local", at="2026-05-01T08:00:00.000Z", subjects=3, unfollowed=0, worst="b", value=None)
+    with redis.Redis.from_url(redis_of_test) as store:
+        store.set(now.key_of("local"), msgspec.json.encode(ClusterFigures(rules={rule["id"]: seen})), px=60_000)
+        assert operator.get(PATH).json()["items"][0]["figures"] == [msgspec.to_builtins(seen)]
+        store.delete(now.key_of("local"))
 
 
 def test_a_change_needs_the_version_that_was_read(cast: Cast) -> None:
