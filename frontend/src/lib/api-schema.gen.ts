@@ -4,6 +4,158 @@
  */
 
 export interface paths {
+    "/api/v1/alert-rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the alert rules, the newest first.
+         * @description List the alert rules, the newest first.
+         */
+        get: operations["listAlertRules"];
+        put?: never;
+        /**
+         * Create an alert rule.
+         * @description Create an alert rule.
+         */
+        post: operations["createAlertRule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alert-rules/{rule_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Return an alert rule.
+         * @description Return an alert rule.
+         */
+        get: operations["getAlertRule"];
+        put?: never;
+        post?: never;
+        /**
+         * Remove an alert rule and its alerts.
+         * @description Remove an alert rule and its alerts.
+         */
+        delete: operations["deleteAlertRule"];
+        options?: never;
+        head?: never;
+        /**
+         * Change, enable or disable an alert rule.
+         * @description Change, enable or disable an alert rule.
+         */
+        patch: operations["updateAlertRule"];
+        trace?: never;
+    };
+    "/api/v1/alerts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the alerts: open ones with firing first, resolved ones the newest first.
+         * @description List the alerts: open ones with firing first, resolved ones the newest first.
+         */
+        get: operations["listAlerts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alerts/{alert_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Return an alert.
+         * @description Return an alert.
+         */
+        get: operations["getAlert"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alerts/{alert_id}:acknowledge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Note that you take care of an alert: it is not told again until it is resolved, or until a moment.
+         * @description Note that you take care of an alert: it is not told again until it is resolved, or until a moment.
+         */
+        post: operations["acknowledgeAlert"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alerts/{alert_id}:unacknowledge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take the acknowledgement of an alert back: it is told again.
+         * @description Take the acknowledgement of an alert back: it is told again.
+         */
+        post: operations["unacknowledgeAlert"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alerts:counts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Return how many alerts there are in each state.
+         * @description Return how many alerts there are in each state.
+         */
+        get: operations["countAlerts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/audit": {
         parameters: {
             query?: never;
@@ -1196,6 +1348,70 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/silences": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the silences, the newest first.
+         * @description List the silences, the newest first.
+         */
+        get: operations["listSilences"];
+        put?: never;
+        /**
+         * Silence the alerts that match until a moment; they are still evaluated and shown.
+         * @description Silence the alerts that match until a moment; they are still evaluated and shown.
+         */
+        post: operations["createSilence"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/silences/{silence_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Return a silence.
+         * @description Return a silence.
+         */
+        get: operations["getSilence"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/silences/{silence_id}:end": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End a silence now; one that has not begun never begins.
+         * @description End a silence now; one that has not begun never begins.
+         */
+        post: operations["endSilence"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/tokens": {
         parameters: {
             query?: never;
@@ -1395,6 +1611,97 @@ export interface components {
         };
         /** @enum {string} */
         AbilityStateEnum: "yes" | "partly" | "no" | "unknown";
+        /** @description Who acknowledges says until when, and may say why. */
+        AcknowledgeRequest: {
+            /** @default  */
+            note: string;
+            /**
+             * Format: date-time
+             * @description Null: until it is resolved.
+             */
+            until?: string | null;
+        };
+        /** @description Who takes care of an alert. */
+        Acknowledgement: {
+            by: string;
+            /** Format: date-time */
+            at: string;
+            /**
+             * Format: date-time
+             * @description Null: until it is resolved.
+             */
+            until: string | null;
+            note: string;
+        };
+        /** @description One time that a rule was not quiet for a subject. */
+        Alert: {
+            id: string;
+            rule: components["schemas"]["AlertRule"];
+            cluster: string;
+            subject: string;
+            state: components["schemas"]["AlertState"];
+            /** @description `state`, unless somebody acknowledged or silenced it. */
+            shown: components["schemas"]["ShownAlertState"];
+            /** Format: date-time */
+            since: string;
+            /**
+             * Format: double
+             * @description At the last change of state; null if unknown.
+             */
+            value: number | null;
+            /** Format: date-time */
+            fired_at: string | null;
+            /** Format: date-time */
+            resolved_at: string | null;
+            acknowledged: components["schemas"]["Acknowledgement"] | null;
+            /** Format: date-time */
+            silenced_until: string | null;
+            summary: string;
+            changes: components["schemas"]["AlertChange"][];
+        };
+        /** @description A change of state. */
+        AlertChange: {
+            /** Format: date-time */
+            at: string;
+            state: components["schemas"]["AlertState"];
+            /** Format: double */
+            value: number | null;
+        };
+        /** @description How many alerts there are in each state, as shown. */
+        AlertCounts: {
+            firing: number;
+            no_data: number;
+            pending: number;
+            acknowledged: number;
+            silenced: number;
+            /** @description Within the last 24 hours. */
+            resolved: number;
+        };
+        /** @enum {string} */
+        AlertDirection: "above" | "below";
+        /** @enum {string} */
+        AlertMetric: "group_lag" | "group_time_lag_ms" | "group_in_rate" | "group_out_rate" | "topic_in_rate" | "dead_letters" | "dead_letters_per_hour" | "broker_disk_used" | "broker_silent" | "disk_days_to_full" | "jobs_failed" | "schedule_late_ms";
+        /** @description A page of Alert. */
+        AlertPage: {
+            items: components["schemas"]["Alert"][];
+            next_cursor: string | null;
+            total: number | null;
+        };
+        /** @description The rule of an alert. */
+        AlertRule: {
+            id: string;
+            name: string;
+            metric: components["schemas"]["AlertMetric"];
+            severity: components["schemas"]["AlertSeverity"];
+            direction: components["schemas"]["AlertDirection"];
+            /** Format: double */
+            limit: number;
+            for_ms: number;
+        };
+        /** @enum {string} */
+        AlertSeverity: "info" | "warning" | "critical";
+        /** @enum {string} */
+        AlertState: "pending" | "firing" | "no_data" | "resolved";
         /** @description A file that a job produced. */
         Artefact: {
             name: string;
@@ -2452,6 +2759,50 @@ export interface components {
         PatchedQueueChangeRequest: {
             brokers?: components["schemas"]["BrokerQueuesRequest"][];
         };
+        /** @description A rule to create or to change. */
+        PatchedRuleWriteRequest: {
+            metric?: components["schemas"]["AlertMetric"];
+            /**
+             * @description A name; `*` and `?` are wildcards.
+             * @default *
+             */
+            cluster: string;
+            /**
+             * @description A name; `*` and `?` are wildcards.
+             * @default *
+             */
+            subject: string;
+            /** @default above */
+            direction: components["schemas"]["AlertDirection"];
+            /** Format: double */
+            limit?: number;
+            /**
+             * @description How long before it fires.
+             * @default 60000
+             */
+            for_ms: number;
+            /**
+             * @description How long a figure is unknown before the state is `no_data`; null: never.
+             * @default 60000
+             */
+            no_data_after_ms: number | null;
+            name?: string;
+            /** @default true */
+            enabled: boolean;
+            /** @default warning */
+            severity: components["schemas"]["AlertSeverity"];
+            channels?: string[];
+            /**
+             * @description Title of its deliveries, with {rule}, {severity}, {state}, {cluster}, {subject}, {value}, {limit}, {count}.
+             * @default
+             */
+            template: string;
+            /**
+             * @description After how long it is told again while it fires and nobody acknowledges; null: never.
+             * @default 1800000
+             */
+            repeat_ms: number | null;
+        };
         /** @description A schedule to create or to change. */
         PatchedScheduleWriteRequest: {
             name?: string;
@@ -2810,6 +3161,97 @@ export interface components {
         RiskEnum: "removes_messages" | "stops_clients" | "stops_consumers";
         /** @enum {string} */
         Role: "admin" | "operator" | "developer" | "viewer";
+        /** @description An alert rule. */
+        Rule: {
+            readonly id: string;
+            readonly name: string;
+            readonly enabled: boolean;
+            metric: components["schemas"]["AlertMetric"];
+            /** @description Return what the subjects of the rule are. */
+            readonly subject_kind: string;
+            readonly cluster: string;
+            readonly subject: string;
+            direction: components["schemas"]["AlertDirection"];
+            /** Format: double */
+            limit: number;
+            readonly for_ms: number;
+            readonly no_data_after_ms: number | null;
+            severity: components["schemas"]["AlertSeverity"];
+            /** @description Return the ids of its channels. */
+            readonly channels: string[];
+            readonly template: string;
+            readonly repeat_ms: number | null;
+            readonly figures: components["schemas"]["RuleFigures"][];
+            /** @description For If-Match. */
+            readonly etag: string;
+        };
+        /** @description What a rule shows in one cluster. */
+        RuleFigures: {
+            cluster: string;
+            /** Format: date-time */
+            at: string;
+            /** @description How many match. */
+            subjects: number;
+            /** @description Beyond the limit or unknown, but more than are followed. */
+            unfollowed: number;
+            /** @description The subject with the worst known value. */
+            worst: string | null;
+            /**
+             * Format: double
+             * @description Null: nothing is known.
+             */
+            value: number | null;
+        };
+        /** @description A page of Rule. */
+        RulePage: {
+            items: components["schemas"]["Rule"][];
+            next_cursor: string | null;
+            total: number | null;
+        };
+        /** @description A rule to create or to change. */
+        RuleWriteRequest: {
+            metric: components["schemas"]["AlertMetric"];
+            /**
+             * @description A name; `*` and `?` are wildcards.
+             * @default *
+             */
+            cluster: string;
+            /**
+             * @description A name; `*` and `?` are wildcards.
+             * @default *
+             */
+            subject: string;
+            /** @default above */
+            direction: components["schemas"]["AlertDirection"];
+            /** Format: double */
+            limit: number;
+            /**
+             * @description How long before it fires.
+             * @default 60000
+             */
+            for_ms: number;
+            /**
+             * @description How long a figure is unknown before the state is `no_data`; null: never.
+             * @default 60000
+             */
+            no_data_after_ms: number | null;
+            name: string;
+            /** @default true */
+            enabled: boolean;
+            /** @default warning */
+            severity: components["schemas"]["AlertSeverity"];
+            channels?: string[];
+            /**
+             * @description Title of its deliveries, with {rule}, {severity}, {state}, {cluster}, {subject}, {value}, {limit}, {count}.
+             * @default
+             */
+            template: string;
+            /**
+             * @description After how long it is told again while it fires and nobody acknowledges; null: never.
+             * @default 1800000
+             */
+            repeat_ms: number | null;
+        };
         /** @description The matches of a scan, newest first, and whether all of the range was read. */
         ScanPage: {
             items: components["schemas"]["ReadMessage"][];
@@ -2991,7 +3433,58 @@ export interface components {
             etag: string;
         };
         /** @enum {string} */
+        ShownAlertState: "firing" | "no_data" | "pending" | "acknowledged" | "silenced" | "resolved";
+        /** @enum {string} */
         ShownPermission: "rw" | "r" | "w" | "none";
+        /** @description A time in which nobody hears of the alerts that match. */
+        Silence: {
+            readonly id: string;
+            readonly rule: string;
+            readonly cluster: string;
+            readonly subject: string;
+            /** Format: date-time */
+            starts_at: string;
+            /** Format: date-time */
+            ends_at: string;
+            readonly reason: string;
+            /** @description Return the name of the user. */
+            readonly created_by: string | null;
+            readonly state: components["schemas"]["SilenceState"];
+        };
+        /** @description A silence to add; it always has an end. */
+        SilenceCreateRequest: {
+            /**
+             * @description A name; `*` and `?` are wildcards.
+             * @default *
+             */
+            rule: string;
+            /**
+             * @description A name; `*` and `?` are wildcards.
+             * @default *
+             */
+            cluster: string;
+            /**
+             * @description A name; `*` and `?` are wildcards.
+             * @default *
+             */
+            subject: string;
+            /**
+             * Format: date-time
+             * @description Now, if it is absent.
+             */
+            starts_at?: string;
+            /** Format: date-time */
+            ends_at: string;
+            reason: string;
+        };
+        /** @description A page of Silence. */
+        SilencePage: {
+            items: components["schemas"]["Silence"][];
+            next_cursor: string | null;
+            total: number | null;
+        };
+        /** @enum {string} */
+        SilenceState: "active" | "pending" | "ended";
         /** @description A member that did not say what it does. */
         SilentMember: {
             client_id: string;
@@ -3443,6 +3936,340 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    listAlertRules: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the previous page. */
+                cursor?: string;
+                /** @description Page size. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RulePage"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createAlertRule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RuleWriteRequest"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Rule"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getAlertRule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                rule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Rule"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteAlertRule: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The ETag of the resource to change, or `*`. */
+                "If-Match": string;
+            };
+            path: {
+                rule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    updateAlertRule: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The ETag of the resource to change, or `*`. */
+                "If-Match": string;
+            };
+            path: {
+                rule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["PatchedRuleWriteRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Rule"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listAlerts: {
+        parameters: {
+            query?: {
+                cluster?: string;
+                /** @description `next_cursor` of the previous page. */
+                cursor?: string;
+                /** @description Page size. */
+                limit?: number;
+                /** @description Id of a rule. */
+                rule?: string;
+                /** @description As shown; `open` is all but `resolved`. */
+                state?: "open" | "firing" | "no_data" | "pending" | "acknowledged" | "silenced" | "resolved";
+                subject?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertPage"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getAlert: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                alert_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Alert"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    acknowledgeAlert: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                alert_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["AcknowledgeRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Alert"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    unacknowledgeAlert: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                alert_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Alert"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    countAlerts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertCounts"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     listAudit: {
         parameters: {
             query?: {
@@ -6109,6 +6936,138 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["NextRuns"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listSilences: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the previous page. */
+                cursor?: string;
+                /** @description Page size. */
+                limit?: number;
+                state?: "active" | "ended" | "pending";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SilencePage"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createSilence: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SilenceCreateRequest"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Silence"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getSilence: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                silence_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Silence"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    endSilence: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                silence_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Silence"];
                 };
             };
             /** @description A problem. */
