@@ -9,6 +9,7 @@ from drf_spectacular.views import SpectacularAPIView
 from gateway.control import (
     brokers,
     dead_letters,
+    deliver,
     group_members,
     groups,
     key_lookup,
@@ -60,6 +61,7 @@ urlpatterns = [
     path(f"{CLUSTER}/dead-letters/<str:group>/messages", dead_letters.DeadLettersView.as_view()),
     path(f"{CLUSTER}/dead-letters/<str:group>/causes", dead_letters.DeadLetterCausesView.as_view()),
     path(f"{CLUSTER}/messages:search", key_lookup.MessagesSearchView.as_view()),
+    path(f"{CLUSTER}/messages/<str:message_id>:deliver", deliver.DeliverView.as_view()),
     path(f"{CLUSTER}/messages/<str:message_id>:resend", resend.ResendView.as_view()),
     path(f"{CLUSTER}/messages/<str:message_id>", messages.MessageView.as_view()),
     path(f"{CLUSTER}/messages/<str:message_id>/deliveries", messages.DeliveriesView.as_view()),

@@ -684,6 +684,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster}/messages/{message_id}:deliver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Hand a message to one native client of a group and return its result; needs `manage` on the group.
+         * @description Hand a message to one native client of a group and return its result; needs `manage` on the group.
+         */
+        post: operations["deliverMessage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/{cluster}/messages/{message_id}:resend": {
         parameters: {
             query?: never;
@@ -1980,6 +2000,27 @@ export interface components {
             stored: number | null;
             missing: components["schemas"]["MissingBroker"][];
         };
+        /** @description The message's topic, the group, and one of its clients. */
+        DeliverRequest: {
+            topic: string;
+            group: string;
+            /** @description A native client of the group; by default the first one. */
+            client_id?: string;
+        };
+        /** @description What a client made of a message. No offset moved, and a failure is not tried again. */
+        Delivered: {
+            group: string;
+            client_id: string;
+            /** @description later: it wants it again; exception: its code failed; unknown: it did not say. */
+            result: components["schemas"]["DeliveredResultEnum"];
+            /** @description What the client says, such as the text of the exception. */
+            remark: string | null;
+            spent_ms: number;
+            /** @description Whether the client handles messages in order. */
+            in_order: boolean;
+        };
+        /** @enum {string} */
+        DeliveredResultEnum: "success" | "later" | "rollback" | "commit" | "exception" | "nothing" | "unknown";
         /** @description The position of each group relative to one message. */
         Deliveries: {
             items: components["schemas"]["Delivery"][];
@@ -5463,6 +5504,44 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Deliveries"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deliverMessage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                cluster: string;
+                message_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DeliverRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Delivered"];
                 };
             };
             /** @description A problem. */

@@ -1,0 +1,126 @@
+"""Handing a stored message to one client of a group, outside its queues: what the client makes of it is the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Literal
+
+from drf_spectacular.utils import extend_schema
+from msgspec import Meta, Struct
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from broker_core.client.admin import Admin
+from broker_core.client.admin.placed import PlacedMessage
+from broker_core.client.errors import BrokerRefused
+from broker_core.errors import GantryError
+from broker_core.protocol.bodies.running import ConsumeMessageDirectlyResult, ConsumeResult
+from console.accounts.permissions import actor_of, needs, require
+from console.audit.record import record
+from console.clusters.reasons import reason_of
+from console.errors import Conflict, NotKnown
+from console.shapes import as_json, serializer_of
+from gateway.control.cluster_view import ClusterScopedView
+from gateway.control.messages import found_message
+
+Verdict = Literal["success", "later", "rollback", "commit", "exception", "nothing", "unknown"]
+_RESULTS: Final[dict[ConsumeResult | None, Verdict]] = {
+    ConsumeResult.CR_SUCCESS: "success",
+    ConsumeResult.CR_LATER: "later",
+    ConsumeResult.CR_ROLLBACK: "rollback",
+    ConsumeResult.CR_COMMIT: "commit",
+    ConsumeResult.CR_THROW_EXCEPTION: "exception",
+    ConsumeResult.CR_RETURN_NULL: "nothing",
+    None: "unknown",
+}
+
+
+class Delivered(Struct, frozen=True, kw_only=True):
+    """What a client made of a message. No offset moved, and a failure is not tried again."""
+
+    group: str
+    client_id: str
+    result: Annotated[
+        Verdict,
+        Meta(description="later: it wants it again; exception: its code failed; unknown: it did not say."),
+    ]
+    remark: Annotated[str | None, Meta(description="What the client says, such as the text of the exception.")]
+    spent_ms: int
+    in_order: Annotated[bool, Meta(description="Whether the client handles messages in order.")]
+
+
+class DeliverSerializer(serializers.Serializer[Any]):
+    """The message's topic, the group, and one of its clients."""
+
+    topic = serializers.CharField(max_length=255)
+    group = serializers.CharField(max_length=255)
+    client_id = serializers.CharField(
+        max_length=1_000, required=False, help_text="A native client of the group; by default the first one."
+    )
+
+
+class DeliverView(ClusterScopedView):
+    """A stored message, handed to one client."""
+
+    permission_classes = (needs("read"),)
+
+    def right_resource(self) -> str:
+        """Return the topic of the message."""
+        topic = self.request.data.get("topic") if isinstance(self.request.data, Mapping) else None
+        return topic if isinstance(topic, str) else ""
+
+    @extend_schema(
+        operation_id="deliverMessage",
+        tags=["messages"],
+        request=DeliverSerializer,
+        responses=serializer_of(Delivered),
+    )
+    def post(self, request: Request, cluster: str, message_id: str) -> Response:
+        """Hand a message to one native client of a group and return its result; needs `manage` on the group."""
+        form = DeliverSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        wanted = form.validated_data
+        group = wanted["group"]
+        require(request, "manage", group)
+        placed = found_message(self, wanted["topic"], message_id)
+        client_id = self.ask(lambda admin: _client_of(admin, group, wanted.get("client_id")))
+        by, resource = actor_of(request), f"{cluster}/groups/{group}"
+        before = {"topic": wanted["topic"], "message_id": message_id, "client_id": client_id}
+        try:
+            result = self.ask(lambda admin: _deliver(admin, placed, group, client_id))
+        except (GantryError, Conflict) as error:
+            # After a time-out the client may have handled it all the same.
+            record(by, "message.deliver", resource, result="failed", before=before, after={"error": str(error)})
+            raise
+        shown = Delivered(
+            group=group,
+            client_id=client_id,
+            result=_RESULTS[result.consume_result],
+            remark=result.remark or None,
+            spent_ms=result.spent_time_mills,
+            in_order=result.order,
+        )
+        record(by, "message.deliver", resource, before=before, after={"result": shown.result, "remark": shown.remark})
+        return Response(as_json(shown))
+
+
+async def _client_of(admin: Admin, group: str, wanted: str | None) -> str:
+    """Return the client to ask; raise NotKnown, or Conflict if the group has no native client."""
+    members = (await admin.groups.connections(group)).members
+    if wanted is not None and wanted not in members:
+        raise NotKnown(f"Group {group!r} has no native client {wanted!r} now.")
+    if not members:
+        raise Conflict(
+            f"Group {group!r} has no native client now. Consumers over HTTP and WebSocket ask for messages themselves: "
+            "send the message again instead."
+        )
+    return wanted or min(members)
+
+
+async def _deliver(admin: Admin, placed: PlacedMessage, group: str, client_id: str) -> ConsumeMessageDirectlyResult:
+    """Return the result of the client; raise Conflict if the client does not serve this."""
+    try:
+        return await admin.messages.deliver(placed, group, client_id)
+    except BrokerRefused as error:
+        raise Conflict(f"Client {client_id!r} did not handle the message: {reason_of(error)}.") from error

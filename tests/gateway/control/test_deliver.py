@@ -1,0 +1,61 @@
+"""Requirements of `gateway.control.deliver`."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from broker_core.client.config import ClientConfig, PushConfig
+from broker_core.client.consumer.push import PushConsumer
+from broker_core.client.session import Session
+from broker_core.protocol.message import StoredMessage
+from tests.gateway.control.conftest import Control
+from tests.support.cluster import RunningBroker
+
+
+async def test_one_client_handles_a_message_now_and_its_result_is_shown(
+    control: Control, shared_broker: RunningBroker
+) -> None:
+    topic, group = control.topic(), control.group()
+    [stored] = control.produce(topic, "for one")
+    seen: list[bytes] = []
+
+    async def handle(message: StoredMessage) -> None:
+        seen.append(message.body)
+        if len(seen) > 1:
+            raise ValueError("no more of this")
+
+    async with Session(ClientConfig([shared_broker.name_server])) as session:
+        # Given a client of the group that reads other messages
+        consumer = PushConsumer(session, group, handle, PushConfig(start_from="last"))
+        consumer.subscribe(control.topic())
+        async with consumer:
+            path, body = f"/messages/{stored['message_id']}:deliver", {"topic": topic, "group": group}
+            # When the message is delivered to the group, and then to the client by name
+            first = await asyncio.to_thread(control.call, "POST", path, json=body)
+            named = {**body, "client_id": session.client_id}
+            second = await asyncio.to_thread(control.call, "POST", path, json=named)
+    # Then the client's own results are the answers
+    assert (first.status_code, second.status_code) == (200, 200), (first.text, second.text)
+    assert (first.json()["result"], first.json()["client_id"]) == ("success", session.client_id)
+    assert second.json()["result"] in ("later", "exception")
+    assert seen == [b"for one", b"for one"]
+    # And both are in the audit
+    entries = control.as_("admin").get("/api/v1/audit", params={"limit": 20}).json()["items"]
+    mine = [each for each in entries if each["resource"] == f"local/groups/{group}" and "deliver" in each["action"]]
+    assert [each["after"]["result"] for each in mine] == [second.json()["result"], "success"]
+
+
+def test_a_delivery_that_cannot_be_made_is_refused_by_name(control: Control) -> None:
+    topic, group = control.topic(), control.group()
+    [stored] = control.produce(topic, "a")
+    path = f"/messages/{stored['message_id']}:deliver"
+
+    def refusal(role: str = "operator", **body: Any) -> tuple[int, str]:
+        answer = control.call("POST", path, json={"topic": topic, **body}, role=role)
+        return answer.status_code, answer.json()["code"]
+
+    assert refusal(group=group) == (409, "CONFLICT")
+    assert refusal(group=group, client_id="nobody") == (404, "NOT_FOUND")
+    assert refusal() == (422, "INVALID")
+    assert refusal("developer", group=group) == (403, "FORBIDDEN")
