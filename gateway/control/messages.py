@@ -68,7 +68,7 @@ class MessageSearchView(TopicInQueryView):
     )
     def get(self, request: Request, cluster: str) -> Response:
         """Find messages by key through the index files, the newest first; by default in the last three days."""
-        topic, key = _needed(request, "topic"), _needed(request, "key")
+        topic, key = needed(request, "topic"), needed(request, "key")
         begin, end, upper, after = cursor_of(request) or _first_page(request)
         limit = limit_of(request)
         started = time.perf_counter()
@@ -106,7 +106,7 @@ class MessageView(TopicInQueryView):
     )
     def get(self, request: Request, cluster: str, message_id: str) -> HttpResponse:
         """Return a message by its unique id or offset id."""
-        found = detail_of(found_message(self, _needed(request, "topic"), message_id))
+        found = detail_of(found_message(self, needed(request, "topic"), message_id))
         return HttpResponse(encode(found), content_type="application/json")
 
 
@@ -121,7 +121,7 @@ class DeliveriesView(TopicInQueryView):
     )
     def get(self, request: Request, cluster: str, message_id: str) -> Response:
         """Return for each group of the topic that the caller may read whether it has consumed the message."""
-        placed = found_message(self, _needed(request, "topic"), message_id)
+        placed = found_message(self, needed(request, "topic"), message_id)
         deliveries = self.ask(lambda admin: admin.messages.deliveries(placed))
         shown = [
             Delivery(each.group, each.state, each.behind) for each in deliveries if allows(request, "read", each.group)
@@ -297,7 +297,8 @@ def _may_hold(broker: RememberedBroker, topic: str | None, queue_id: int | None)
     return counts is not None and (queue_id is None or queue_id < counts.read)
 
 
-def _needed(request: Request, name: str) -> str:
+def needed(request: Request, name: str) -> str:
+    """Return a parameter that must be there; raise ValidationError."""
     value = request.query_params.get(name, "").strip()
     if not value or len(value) > 1000:
         raise serializers.ValidationError({name: "is required, with at most 1000 characters"})

@@ -21,6 +21,7 @@ from gateway.control import (
     redrive_outcomes,
     resend,
     scan_views,
+    timeline,
     topic_queues,
     topics,
 )
@@ -64,5 +65,6 @@ urlpatterns = [
     path(f"{CLUSTER}/messages/<str:message_id>:deliver", deliver.DeliverView.as_view()),
     path(f"{CLUSTER}/messages/<str:message_id>:resend", resend.ResendView.as_view()),
     path(f"{CLUSTER}/messages/<str:message_id>", messages.MessageView.as_view()),
+    path(f"{CLUSTER}/messages/<str:message_id>/timeline", timeline.TimelineView.as_view()),
     path(f"{CLUSTER}/messages/<str:message_id>/deliveries", messages.DeliveriesView.as_view()),
 ]

@@ -684,6 +684,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster}/messages/{message_id}/timeline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Return what happened to a message, and what became of it in each group that the caller may read.
+         * @description Return what happened to a message, and what became of it in each group that the caller may read.
+         */
+        get: operations["getMessageTimeline"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/{cluster}/messages/{message_id}:deliver": {
         parameters: {
             query?: never;
@@ -3551,6 +3571,53 @@ export interface components {
             /** Format: date-time */
             expires_at: string;
         };
+        /** @description The life of a message, the oldest event first; those without a time come last. */
+        Timeline: {
+            events: components["schemas"]["TimelineEvent"][];
+            groups: components["schemas"]["TimelineGroup"][];
+            /** @description Whether every known broker was asked. */
+            complete: boolean;
+            missing: components["schemas"]["MissingBroker"][];
+            /** @description What no record can tell, in sentences. */
+            not_known: string[];
+        };
+        /** @description Something that happened to a message or to a copy of it; null where it does not apply or is not recorded. */
+        TimelineEvent: {
+            /**
+             * Format: date-time
+             * @description Null: it happened, but nobody recorded when.
+             */
+            at: string | null;
+            kind: components["schemas"]["TimelineEventKindEnum"];
+            /** @description Of the copy, or the original of a copy. */
+            message_id: string | null;
+            group: string | null;
+            topic: string | null;
+            broker: string | null;
+            queue_id: number | null;
+            offset: number | null;
+            /** @description Where it was sent from, or the client. */
+            host: string | null;
+            /** @description Deliveries before this one. */
+            tries: number | null;
+            reason: string | null;
+            /** @description Who did it. */
+            by: string | null;
+            job: string | null;
+        };
+        /** @enum {string} */
+        TimelineEventKindEnum: "copied_from" | "sent" | "stored" | "consumed" | "retried" | "dead" | "sent_again" | "redriven" | "delivered";
+        /** @description What became of a message in one group. */
+        TimelineGroup: {
+            group: string;
+            state: components["schemas"]["TimelineGroupStateEnum"];
+            /** @description Messages that the group has before this one. */
+            behind: number | null;
+            /** @description How often it was returned, as far as stored retries tell. */
+            tries: number;
+        };
+        /** @enum {string} */
+        TimelineGroupStateEnum: "consumed" | "not_reached" | "retrying" | "dead" | "unknown";
         /** @enum {string} */
         ToEnum: "failed_group" | "origin" | "other";
         /** @description A token, without its text, which only its holder has. */
@@ -5504,6 +5571,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Deliveries"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getMessageTimeline: {
+        parameters: {
+            query: {
+                topic: string;
+            };
+            header?: never;
+            path: {
+                cluster: string;
+                message_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Timeline"];
                 };
             };
             /** @description A problem. */
