@@ -39,6 +39,21 @@ GANTRY_PUBLIC_URL = env.public_url("GANTRY_PUBLIC_URL")
 # Proxies whose X-Forwarded-For is trusted; addresses or networks.
 GANTRY_PROXIES = env.networks("GANTRY_PROXIES", ("127.0.0.1", "::1") if GANTRY_PUBLIC_URL.startswith("https:") else ())
 
+# --- Alerts ----------------------------------------------------------------------------------------------------------
+
+# Webhooks reach public addresses, and these: addresses or networks, e.g. 10.0.0.0/8.
+GANTRY_WEBHOOK_NETWORKS = env.networks("GANTRY_WEBHOOK_NETWORKS")
+# Without a host no mail is sent.
+EMAIL_HOST = env.text("GANTRY_SMTP_HOST")
+EMAIL_PORT = env.number("GANTRY_SMTP_PORT", 587, low=1, high=65_535)
+EMAIL_HOST_USER = env.text("GANTRY_SMTP_USER")
+EMAIL_HOST_PASSWORD = env.text("GANTRY_SMTP_PASSWORD")
+_SMTP_TLS: Final = env.choice("GANTRY_SMTP_TLS", "starttls", ("none", "starttls", "tls"))
+EMAIL_USE_TLS = _SMTP_TLS == "starttls"
+EMAIL_USE_SSL = _SMTP_TLS == "tls"
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = env.text("GANTRY_MAIL_FROM", "gantry@localhost")
+
 _PUBLIC: Final = urlsplit(GANTRY_PUBLIC_URL)
 # The path before all others behind a proxy, e.g. /gantry; empty for none.
 GANTRY_BASE_PATH = _PUBLIC.path
@@ -188,6 +203,7 @@ SPECTACULAR_SETTINGS = {
         "AlertSeverity": "console.alerts.models.Severity",
         "AlertState": "console.alerts.models.AlertState",
         "ShownAlertState": "console.alerts.alert_shapes.SHOWN_WORDS",
+        "DeliveryEvent": "console.alerts.delivery_shapes.EVENTS",
         "SilenceState": "console.alerts.silence_views.STATES",
         "ChannelKind": "console.alerts.models.ChannelKind",
         "AlertDeliveryState": "console.alerts.models.DeliveryState",
@@ -235,6 +251,8 @@ CELERY_BEAT_MAX_LOOP_INTERVAL = 5
 CELERY_BEAT_SCHEDULE = {
     "tick": {"task": "console.jobs.tasks.tick", "schedule": 15.0, "options": {"expires": 14}},
     "sweep": {"task": "console.jobs.tasks.sweep", "schedule": 3600.0, "options": {"expires": 3599}},
+    "alerts": {"task": "console.alerts.tasks.tick", "schedule": 15.0, "options": {"expires": 14}},
+    "alerts_sweep": {"task": "console.alerts.tasks.sweep", "schedule": 3600.0, "options": {"expires": 3599}},
     "reap": {"task": "console.jobs.tasks.reap", "schedule": 10.0, "options": {"expires": 9}},
 }
 

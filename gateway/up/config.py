@@ -25,6 +25,13 @@ SETTINGS: Final = (
     ("GANTRY_SPARK_MASTER", "local[*]", "local[N] or spark://host:7077"),
     ("GANTRY_SPARK_PYTHON", "", "path of Python on the executors of a Spark cluster; by default that of this Python"),
     ("GANTRY_JOBS_AT_ONCE", "2", "Spark programs that run at the same time"),
+    ("GANTRY_WEBHOOK_NETWORKS", "", "private networks that webhooks of alerts may reach, e.g. 10.0.0.0/8"),
+    ("GANTRY_SMTP_HOST", "", "mail server for alerts; without it no mail is sent"),
+    ("GANTRY_SMTP_PORT", "587", "its port"),
+    ("GANTRY_SMTP_TLS", "starttls", "none, starttls or tls"),
+    ("GANTRY_SMTP_USER", "", "user at the mail server; empty for none"),
+    ("GANTRY_SMTP_PASSWORD", "", "password of that user"),
+    ("GANTRY_MAIL_FROM", "gantry@localhost", "sender of the mail"),
     ("GANTRY_JOBS_KEEP_DAYS", "30", "days for which log, report and files of a job are kept after its end"),
     ("GANTRY_SECRET_KEY", "(generated, kept in the data folder)", "key that signs sessions, cursors and receipts"),
     (
