@@ -22,7 +22,7 @@ _BEAT_TTL_SECONDS: Final = 60
 
 app = Celery("gantry")
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.autodiscover_tasks(["console.jobs"])
+app.autodiscover_tasks(["console.jobs", "console.alerts"])
 
 
 def _write_beat(key: str) -> None:
