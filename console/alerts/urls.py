@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from console.alerts import alert_views, rule_views, silence_views
+from console.alerts import alert_views, channel_views, delivery_views, rule_views, silence_views
 
 urlpatterns = [
     path("alert-rules", rule_views.RulesView.as_view()),
@@ -17,4 +17,10 @@ urlpatterns = [
     path("silences", silence_views.SilencesView.as_view()),
     path("silences/<str:silence_id>:end", silence_views.EndSilenceView.as_view()),
     path("silences/<str:silence_id>", silence_views.SilenceView.as_view()),
+    path("alert-channels", channel_views.ChannelsView.as_view()),
+    path("alert-channels/<str:channel_id>:test", channel_views.TestChannelView.as_view()),
+    path("alert-channels/<str:channel_id>", channel_views.ChannelView.as_view()),
+    path("deliveries", delivery_views.DeliveriesView.as_view()),
+    path("deliveries/<str:delivery_id>:retry", delivery_views.RetryDeliveryView.as_view()),
+    path("deliveries/<str:delivery_id>", delivery_views.DeliveryView.as_view()),
 ]

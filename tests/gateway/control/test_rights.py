@@ -23,6 +23,7 @@ VERBS = {
         "createGroup", "updateGroup", "deleteGroup", "listAudit",
         "createAlertRule", "updateAlertRule", "deleteAlertRule",
         "acknowledgeAlert", "unacknowledgeAlert", "createSilence", "endSilence",
+        "createAlertChannel", "updateAlertChannel", "deleteAlertChannel", "testAlertChannel", "retryDelivery",
         "forgetBroker", "pauseGroup", "resumeGroup", "previewOffsets", "applyOffsets", "undoOffsets",
         "redriveDeadLetters",
     },

@@ -1,0 +1,74 @@
+"""Channels and the delivery log over HTTP: nothing secret is shown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pytest_django import Settings
+
+from console.alerts.models import Delivery
+from console.audit.models import AuditRecord
+from tests.support.cast import Cast
+
+PATH = "/api/v1/alert-channels"
+HOOK: dict[str, Any] = {
+    "name": "oncall", "kind": "webhook", "url": "https://example.org:8443/T0/s3cret", "secret": "k3y"
+}  # fmt: skip
+
+
+def test_a_channel_shows_where_it_leads_and_no_secret(cast: Cast) -> None:
+    operator = cast.browser("operator")
+    made = operator.post(PATH, HOOK, format="json")
+    assert made.status_code == 201, made.content
+    shown = made.json()
+    assert (shown["target"], shown["has_secret"], shown["rules"]) == ("https://example.org:8443/…", True, 0)
+    everything = made.content + operator.get(PATH).content + repr(AuditRecord.objects.values()).encode()
+    assert b"s3cret" not in everything
+    assert b"k3y" not in everything
+    path, tag = f"{PATH}/{shown['id']}", {"if-match": shown["etag"]}
+    changed = operator.patch(path, {"enabled": False}, format="json", headers=tag)
+    assert changed.json()["enabled"] is False
+    assert operator.delete(path, headers=tag).status_code == 412
+    assert operator.delete(path, headers={"if-match": changed.json()["etag"]}).status_code == 204
+
+
+def test_a_test_is_a_delivery_that_can_be_tried_again(cast: Cast) -> None:
+    operator = cast.browser("operator")
+    channel = operator.post(PATH, HOOK, format="json").json()
+    answer = operator.post(f"{PATH}/{channel['id']}:test")
+    assert (answer.status_code, answer.json()["state"], answer.json()["event"]) == (202, "waiting", "test")
+    path = answer.headers["Location"]
+    assert operator.get(path).json()["id"] == answer.json()["id"]
+    assert operator.post(f"{path}:retry").status_code == 202
+    Delivery.objects.update(state="delivered")
+    assert operator.post(f"{path}:retry").status_code == 409
+    log = operator.get("/api/v1/deliveries", {"channel": channel["id"], "state": "delivered"}).json()
+    assert [each["title"] for each in log["items"]] == ["Test of the channel oncall"]
+    assert operator.get("/api/v1/deliveries", {"alert": "nobody"}).json()["items"] == []
+
+
+@pytest.mark.parametrize(
+    ("body", "pointer"),
+    [
+        ({**HOOK, "url": "ftp://example.org"}, "#/url"),
+        ({**HOOK, "url": "https://ann:pw@example.org"}, "#/url"),
+        ({**HOOK, "url": "http://x:99999/"}, "#/url"),
+        ({"name": "n", "kind": "webhook"}, "#/url"),
+        ({**HOOK, "recipients": ["ann@example.org"]}, "#/recipients"),
+        ({"name": "n", "kind": "email", "recipients": ["ann@example.org"]}, "#/kind"),
+        ({"name": "n", "kind": "pigeon"}, "#/kind"),
+    ],
+)
+def test_a_channel_that_leads_nowhere_is_refused_by_name(cast: Cast, body: dict[str, Any], pointer: str) -> None:
+    answer = cast.browser("operator").post(PATH, body, format="json")
+    assert answer.status_code == 422, answer.content
+    assert pointer in [error["pointer"] for error in answer.json()["errors"]]
+
+
+def test_mail_needs_recipients_that_are_addresses(cast: Cast, settings: Settings) -> None:
+    settings.EMAIL_HOST = "mail.example.org"
+    operator = cast.browser("operator")
+    body = {"name": "team", "kind": "email", "recipients": ["ann@example.org"]}
+    assert operator.post(PATH, body, format="json").json()["target"] == "ann@example.org"
+    assert operator.post(PATH, {**body, "recipients": ["ann"]}, format="json").status_code == 422
