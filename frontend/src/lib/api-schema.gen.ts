@@ -4,6 +4,78 @@
  */
 
 export interface paths {
+    "/api/v1/alert-channels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the alert channels, the newest first.
+         * @description List the alert channels, the newest first.
+         */
+        get: operations["listAlertChannels"];
+        put?: never;
+        /**
+         * Create an alert channel.
+         * @description Create an alert channel.
+         */
+        post: operations["createAlertChannel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alert-channels/{channel_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Return an alert channel.
+         * @description Return an alert channel.
+         */
+        get: operations["getAlertChannel"];
+        put?: never;
+        post?: never;
+        /**
+         * Remove an alert channel; its deliveries stay in the log.
+         * @description Remove an alert channel; its deliveries stay in the log.
+         */
+        delete: operations["deleteAlertChannel"];
+        options?: never;
+        head?: never;
+        /**
+         * Change, enable or disable an alert channel.
+         * @description Change, enable or disable an alert channel.
+         */
+        patch: operations["updateAlertChannel"];
+        trace?: never;
+    };
+    "/api/v1/alert-channels/{channel_id}:test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test; the delivery shows what became of it.
+         * @description Send a test; the delivery shows what became of it.
+         */
+        post: operations["testAlertChannel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/alert-rules": {
         parameters: {
             query?: never;
@@ -1048,6 +1120,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the deliveries of alerts, the newest first, with every attempt.
+         * @description List the deliveries of alerts, the newest first, with every attempt.
+         */
+        get: operations["listDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/deliveries/{delivery_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Return a delivery.
+         * @description Return a delivery.
+         */
+        get: operations["getDelivery"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/deliveries/{delivery_id}:retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try a delivery now that waits or was given up.
+         * @description Try a delivery now that waits or was given up.
+         */
+        post: operations["retryDelivery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/jobs": {
         parameters: {
             query?: never;
@@ -1717,6 +1849,37 @@ export interface components {
             /** @description Within the last 24 hours. */
             resolved: number;
         };
+        /** @description One message to one channel. */
+        AlertDelivery: {
+            id: string;
+            /** @description Id; null if the channel was deleted. */
+            channel: string | null;
+            channel_name: string;
+            /** @description Id; null if it belongs to none. */
+            rule: string | null;
+            event: components["schemas"]["DeliveryEvent"];
+            title: string;
+            state: components["schemas"]["AlertDeliveryState"];
+            /** Format: date-time */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it is tried again.
+             */
+            next_at: string | null;
+            attempts: components["schemas"]["Attempt"][];
+            payload: {
+                [key: string]: unknown;
+            };
+        };
+        /** @description A page of AlertDelivery. */
+        AlertDeliveryPage: {
+            items: components["schemas"]["AlertDelivery"][];
+            next_cursor: string | null;
+            total: number | null;
+        };
+        /** @enum {string} */
+        AlertDeliveryState: "waiting" | "delivered" | "failed";
         /** @enum {string} */
         AlertDirection: "above" | "below";
         /** @enum {string} */
@@ -1747,6 +1910,17 @@ export interface components {
             name: string;
             kind: string;
             bytes: number;
+        };
+        /** @description One attempt to deliver. */
+        Attempt: {
+            /** Format: date-time */
+            at: string;
+            took_ms: number;
+            /** @description Of HTTP or SMTP; null without an answer. */
+            status: number | null;
+            error: string | null;
+            /** @description The beginning of what the receiver answered. */
+            answer: string;
         };
         /** @description One change: actor, action and resource, and the state before and after. */
         AuditRecord: {
@@ -1855,6 +2029,42 @@ export interface components {
         CallerKind: "token" | "user";
         /** @enum {string} */
         CauseReadFromEnum: "reason" | "exception" | "none";
+        /** @description Where deliveries go. The path of a URL and the secret are never shown. */
+        Channel: {
+            readonly id: string;
+            readonly name: string;
+            kind: components["schemas"]["ChannelKind"];
+            readonly enabled: boolean;
+            /** @description Return where it leads. */
+            readonly target: string;
+            recipients: string[];
+            /** @description Return whether its bodies are signed. */
+            readonly has_secret: boolean;
+            /** @description How many rules use it. */
+            readonly rules: number;
+            /** @description For If-Match. */
+            readonly etag: string;
+        };
+        /** @description A channel to create: a webhook with its URL, or mail with its recipients. */
+        ChannelCreateRequest: {
+            name: string;
+            /** @default true */
+            enabled: boolean;
+            /** @description http or https; for a webhook. */
+            url?: string;
+            /** @description Signs the bodies of a webhook. */
+            secret?: string;
+            recipients?: string[];
+            kind: components["schemas"]["ChannelKind"];
+        };
+        /** @enum {string} */
+        ChannelKind: "webhook" | "email";
+        /** @description A page of Channel. */
+        ChannelPage: {
+            items: components["schemas"]["Channel"][];
+            next_cursor: string | null;
+            total: number | null;
+        };
         /** @enum {string} */
         ClientProtocol: "native" | "http_lease";
         /** @description A cluster, and its last answer. */
@@ -2051,6 +2261,8 @@ export interface components {
             state: components["schemas"]["DeliveryState"];
             behind: number | null;
         };
+        /** @enum {string} */
+        DeliveryEvent: "firing" | "no_data" | "resolved" | "repeat" | "test" | "notice";
         /** @enum {string} */
         DeliveryState: "consumed" | "not_reached" | "unknown";
         /** @enum {string} */
@@ -2798,6 +3010,17 @@ export interface components {
         PasswordRequest: {
             current: string;
             new: string;
+        };
+        /** @description Fields of a channel to change; its kind stays. */
+        PatchedChannelChangeRequest: {
+            name?: string;
+            /** @default true */
+            enabled: boolean;
+            /** @description http or https; for a webhook. */
+            url?: string;
+            /** @description Signs the bodies of a webhook. */
+            secret?: string;
+            recipients?: string[];
         };
         /** @description The changeable fields of a cluster; those left out stay. */
         PatchedClusterChangeRequest: {
@@ -4044,6 +4267,206 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    listAlertChannels: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the previous page. */
+                cursor?: string;
+                /** @description Page size. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChannelPage"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createAlertChannel: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChannelCreateRequest"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Channel"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getAlertChannel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                channel_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Channel"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteAlertChannel: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The ETag of the resource to change, or `*`. */
+                "If-Match": string;
+            };
+            path: {
+                channel_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    updateAlertChannel: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The ETag of the resource to change, or `*`. */
+                "If-Match": string;
+            };
+            path: {
+                channel_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["PatchedChannelChangeRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Channel"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    testAlertChannel: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                channel_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertDelivery"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     listAlertRules: {
         parameters: {
             query?: {
@@ -6440,6 +6863,109 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listDeliveries: {
+        parameters: {
+            query?: {
+                /** @description An id. */
+                alert?: string;
+                /** @description An id. */
+                channel?: string;
+                /** @description `next_cursor` of the previous page. */
+                cursor?: string;
+                /** @description Page size. */
+                limit?: number;
+                /** @description An id. */
+                rule?: string;
+                state?: "delivered" | "failed" | "waiting";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertDeliveryPage"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                delivery_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertDelivery"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    retryDelivery: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                delivery_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertDelivery"];
+                };
             };
             /** @description A problem. */
             default: {
