@@ -79,6 +79,7 @@ class Glance:
     """What a group's line in the list says, besides its count."""
 
     newest: list[PlacedMessage]
+    stored: int
     first_stored_at: int | None
     retries_waiting: int | None
 
@@ -102,7 +103,9 @@ async def _glance(admin: Admin, group: str) -> Glance:
     page, stats = await asyncio.gather(admin.messages.browse(topic, limit=_GLANCE), admin.topics.stats(topic))
     for error in (*page.failed.values(), *stats.failed.values()):
         raise error
-    return Glance(page.messages, await _first_stored_at(admin, stats), await retries_waiting(admin, group))
+    return Glance(
+        page.messages, stats.messages, await _first_stored_at(admin, stats), await retries_waiting(admin, group)
+    )
 
 
 async def _first_stored_at(admin: Admin, stats: TopicStats) -> int | None:

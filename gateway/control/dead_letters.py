@@ -31,7 +31,7 @@ from gateway.control.cluster_view import (
     number_of,
     sorted_rows,
 )
-from gateway.control.dead_letter_reading import MOST_READ, Chosen, Glance, choose, glances
+from gateway.control.dead_letter_reading import MOST_READ, Chosen, Glance, choose, glances, retries_waiting
 from gateway.control.dead_letter_shapes import (
     DeadLetterCauses,
     DeadLetterGroup,
@@ -103,6 +103,25 @@ class GroupOfDeadLettersView(ClusterScopedView):
             if isinstance(error, Unreachable):
                 raise error
             self.check_group(group)
+
+
+class DeadLetterGroupView(GroupOfDeadLettersView):
+    """The dead letters of a group in one line."""
+
+    @extend_schema(operation_id="getDeadLetterGroup", tags=["dead letters"], responses=serializer_of(DeadLetterGroup))
+    def get(self, request: Request, cluster: str, group: str) -> Response:
+        """Return how many dead letters a group has, since when and why, and the retries that still wait."""
+        sampled = current.topics(cluster).get(dead_letter_topic(group))
+        try:
+            seen = self.ask(lambda admin: glances(admin, [group]))[group]
+        except Unreachable as error:
+            seen = error
+        if isinstance(seen, TopicNotFound):
+            self.check_absence(group, seen)
+            seen = Glance([], 0, None, self.ask(lambda admin: retries_waiting(admin, group)))
+        if sampled is None:
+            sampled = TopicState(name=dead_letter_topic(group), messages=_count_of(seen))
+        return Response(as_json(_completed(_row(sampled), seen)))
 
 
 class DeadLettersView(GroupOfDeadLettersView):
@@ -192,6 +211,11 @@ def filter_of(request: Request) -> DeadLetterFilter:
         begin_ms=begin or None,
         end_ms=None if end < 0 else end,
     )
+
+
+def _count_of(seen: Glance | GantryError) -> int | None:
+    """Return how many dead letters a group without a sampled count has, if that is known."""
+    return None if isinstance(seen, GantryError) else seen.stored
 
 
 def _only(word: str | None) -> tuple[str, ...] | None:

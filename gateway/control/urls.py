@@ -58,6 +58,7 @@ urlpatterns = [
     path(f"{CLUSTER}/groups/<str:group>/subscriptions", group_members.GroupSubscriptionsView.as_view()),
     path(f"{CLUSTER}/dead-letters", dead_letters.DeadLetterGroupsView.as_view()),
     path(f"{CLUSTER}/dead-letters/<str:group>:redrive", redrive.RedriveView.as_view()),
+    path(f"{CLUSTER}/dead-letters/<str:group>", dead_letters.DeadLetterGroupView.as_view()),
     path(f"{CLUSTER}/dead-letters/<str:group>/outcomes", redrive_outcomes.RedriveOutcomesView.as_view()),
     path(f"{CLUSTER}/dead-letters/<str:group>/messages", dead_letters.DeadLettersView.as_view()),
     path(f"{CLUSTER}/dead-letters/<str:group>/causes", dead_letters.DeadLetterCausesView.as_view()),

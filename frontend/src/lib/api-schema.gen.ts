@@ -384,6 +384,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster}/dead-letters/{group}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Return how many dead letters a group has, since when and why, and the retries that still wait.
+         * @description Return how many dead letters a group has, since when and why, and the retries that still wait.
+         */
+        get: operations["getDeadLetterGroup"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/{cluster}/dead-letters/{group}/causes": {
         parameters: {
             query?: never;
@@ -5187,6 +5207,37 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DeadLetterGroups"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getDeadLetterGroup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                cluster: string;
+                group: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeadLetterGroup"];
                 };
             };
             /** @description A problem. */

@@ -58,6 +58,11 @@ def test_groups_with_dead_letters_are_listed_with_count_times_and_top_cause(cont
     assert (row["top_cause"]["reason"], row["top_cause"]["count"]) == ("db down", 2)
     assert row["first_at"] <= row["last_at"]
     assert (row["retries_waiting"], row["unknown_reason"]) == (0, None)
+    one = control.get(f"/dead-letters/{group}")
+    assert (one["messages"], one["top_cause"]) == (3, row["top_cause"])
+    none = control.get(f"/dead-letters/{without}")
+    assert (none["messages"], none["read"], none["retries_waiting"], none["unknown_reason"]) == (0, 0, 0, None)
+    assert control.call("GET", "/dead-letters/nobody").status_code == 404
     assert control.call("GET", "/dead-letters", role="stranger").status_code == 401
     # A token without the right on the group does not see it.
     assert control.get("/dead-letters", role="narrow", search="DYING")["items"] == []
