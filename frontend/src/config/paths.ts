@@ -39,6 +39,12 @@ export const paths = {
   offsetsApply: (c: string, group: string) => `${cluster(c)}/groups/${part(group)}/offsets:apply`,
   offsetsUndo: (c: string, group: string) => `${cluster(c)}/groups/${part(group)}/offsets:undo`,
   offsetSnapshots: (c: string, group: string) => `${cluster(c)}/groups/${part(group)}/offsets/snapshots`,
+  deadLetters: (c: string) => `${cluster(c)}/dead-letters`,
+  deadLettersOf: (c: string, group: string) => `${cluster(c)}/dead-letters/${part(group)}`,
+  deadLetterMessages: (c: string, group: string) => `${cluster(c)}/dead-letters/${part(group)}/messages`,
+  deadLetterCauses: (c: string, group: string) => `${cluster(c)}/dead-letters/${part(group)}/causes`,
+  deadLetterRedrive: (c: string, group: string) => `${cluster(c)}/dead-letters/${part(group)}:redrive`,
+  deadLetterOutcomes: (c: string, group: string) => `${cluster(c)}/dead-letters/${part(group)}/outcomes`,
   receive: (c: string, group: string, topic: string) =>
     `${cluster(c)}/groups/${part(group)}/topics/${part(topic)}:receive`,
   messageSearch: (c: string) => `${cluster(c)}/messages:search`,

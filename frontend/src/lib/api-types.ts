@@ -67,6 +67,19 @@ export type QueuePage = Schemas["QueuePage"]
 export type ProduceMessage = Schemas["ProduceMessage"]
 export type ProduceResult = Schemas["ProduceResult"]
 export type Produced = Schemas["Produced"]
+export type DeadLetterGroups = Schemas["DeadLetterGroups"]
+export type DeadLetterGroup = DeadLetterGroups["items"][number]
+export type DeadLetterCauses = Schemas["DeadLetterCauses"]
+export type DeadLetterCause = DeadLetterCauses["items"][number]
+export type DeadLetters = Schemas["DeadLetters"]
+export type DeadLetter = DeadLetters["items"][number]
+export type RedriveAsked = Omit<Schemas["RedriveRequest"], "originals" | "allow_live_target" | "dry_run" | "limits"> & {
+  limits: { messages_per_second: number }
+  allow_live_target?: boolean
+}
+export type RedrivePreview = Schemas["RedrivePreview"]
+export type RedriveOutcomes = Schemas["RedriveOutcomes"]
+export type RedriveOutcome = RedriveOutcomes["items"][number]
 export type Job = Schemas["Job"]
 export type JobLog = Schemas["JobLog"]
 export type JobReport = Schemas["JobReport"]
