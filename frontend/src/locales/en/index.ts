@@ -1,6 +1,7 @@
 import { brokers } from "./brokers"
 import { clusters } from "./clusters"
 import { common } from "./common"
+import { deadLetters } from "./dead-letters"
 import { groups } from "./groups"
 import { jobs } from "./jobs"
 import { members } from "./members"
@@ -13,4 +14,4 @@ import { server } from "./server"
 import { shell } from "./shell"
 import { topics } from "./topics"
 
-export const en = { ...brokers, ...clusters, ...common, ...groups, ...jobs, ...members, ...messages, ...offsets, ...resend, ...overview, ...run, ...server, ...shell, ...topics }
+export const en = { ...brokers, ...clusters, ...common, ...deadLetters, ...groups, ...jobs, ...members, ...messages, ...offsets, ...resend, ...overview, ...run, ...server, ...shell, ...topics }

@@ -7,6 +7,7 @@ export const shell = {
     topics: "Topics",
     groups: "Groups",
     messages: "Messages",
+    deadLetters: "Dead letters",
     jobs: "Jobs",
     schedules: "Schedules",
     broker: "Broker",

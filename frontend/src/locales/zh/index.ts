@@ -3,6 +3,7 @@ import type { Shape } from "../shape"
 import { brokers } from "./brokers"
 import { clusters } from "./clusters"
 import { common } from "./common"
+import { deadLetters } from "./dead-letters"
 import { groups } from "./groups"
 import { jobs } from "./jobs"
 import { members } from "./members"
@@ -15,4 +16,4 @@ import { server } from "./server"
 import { shell } from "./shell"
 import { topics } from "./topics"
 
-export const zh: Shape<typeof en> = { ...brokers, ...clusters, ...common, ...groups, ...jobs, ...members, ...messages, ...offsets, ...resend, ...overview, ...run, ...server, ...shell, ...topics }
+export const zh: Shape<typeof en> = { ...brokers, ...clusters, ...common, ...deadLetters, ...groups, ...jobs, ...members, ...messages, ...offsets, ...resend, ...overview, ...run, ...server, ...shell, ...topics }

@@ -7,6 +7,7 @@ export const shell = {
     topics: "Topic",
     groups: "消费组",
     messages: "消息",
+    deadLetters: "死信",
     jobs: "任务",
     schedules: "定时任务",
     broker: "Broker",
