@@ -1,18 +1,24 @@
 import { useParams } from "@tanstack/react-router"
 import { Columns } from "@/components/layout/page"
+import { GroupDeadLetters } from "@/features/dead-letters/components/group-dead-letters"
 import { ClientsBrief } from "@/features/groups/components/group-clients"
 import { GroupPage } from "@/features/groups/components/group-page"
 import { LagChart } from "@/features/lag/components/lag-chart"
 import { LagTable } from "@/features/lag/components/lag-table"
+import { useTopicNames } from "@/features/topics/api/find-topics"
 import { useCluster } from "@/hooks/use-cluster"
+
+const NONE: string[] = []
 
 export function GroupRoute() {
   const { group } = useParams({ from: "/inside/groups/$group" })
   const cluster = useCluster()
+  const topics = useTopicNames(cluster).data ?? NONE
   return (
     <GroupPage
       cluster={cluster}
       group={group}
+      deadLetters={() => <GroupDeadLetters cluster={cluster} group={group} topics={topics} />}
       lag={(known) => (
         <>
           <LagChart cluster={cluster} group={known} />

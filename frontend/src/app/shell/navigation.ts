@@ -4,6 +4,7 @@ import {
   IconKey,
   IconLayoutDashboard,
   IconListCheck,
+  IconMailX,
   IconMessage2Search,
   IconPlayerTrackNext,
   IconServer2,
@@ -15,8 +16,8 @@ import {
 import type { Right } from "@/hooks/use-rights"
 
 export interface NavEntry {
-  id: "overview" | "topics" | "groups" | "messages" | "jobs" | "schedules" | "broker" | "clusters" | "access" | "audit" | "settings"
-  to: "/" | "/topics" | "/groups" | "/messages" | "/jobs" | "/schedules" | "/broker" | "/clusters" | "/access" | "/audit" | "/settings"
+  id: "overview" | "topics" | "groups" | "messages" | "deadLetters" | "jobs" | "schedules" | "broker" | "clusters" | "access" | "audit" | "settings"
+  to: "/" | "/topics" | "/groups" | "/messages" | "/dead-letters" | "/jobs" | "/schedules" | "/broker" | "/clusters" | "/access" | "/audit" | "/settings"
   icon: Icon
   right: Right | null
 }
@@ -35,6 +36,7 @@ export const navigation: NavGroup[] = [
       { id: "topics", to: "/topics", icon: IconStack2, right: null },
       { id: "groups", to: "/groups", icon: IconUsersGroup, right: null },
       { id: "messages", to: "/messages", icon: IconMessage2Search, right: null },
+      { id: "deadLetters", to: "/dead-letters", icon: IconMailX, right: null },
     ],
   },
   {

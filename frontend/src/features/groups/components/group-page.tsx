@@ -29,9 +29,11 @@ interface GroupPageProps {
   group: string
   /** The lag of the group, by the feature that draws it. */
   lag: (group: Group) => ReactNode
+  /** Its dead letters, by the feature that redrives them. */
+  deadLetters: () => ReactNode
 }
 
-export function GroupPage({ cluster, group, lag }: GroupPageProps) {
+export function GroupPage({ cluster, group, lag, deadLetters }: GroupPageProps) {
   const { t } = useTranslation()
   const [state] = useUrlState()
   const query = useGroup(cluster, group)
@@ -41,6 +43,7 @@ export function GroupPage({ cluster, group, lag }: GroupPageProps) {
     { id: "lag", label: t("groups.tabs.lag") },
     { id: "clients", label: t("groups.tabs.clients"), count: known && readersOf(known) !== null ? String(readersOf(known)) : undefined },
     { id: "subscriptions", label: t("groups.tabs.subscriptions"), count: known && String(known.topics.length) },
+    { id: "dead-letters", label: t("deadLetters.tab") },
     { id: "config", label: t("groups.tabs.config") },
   ]
   const tab = currentTab(tabs, state.tab)
@@ -61,6 +64,7 @@ export function GroupPage({ cluster, group, lag }: GroupPageProps) {
           {tab === "lag" && known && lag(known)}
           {tab === "clients" && <GroupClients cluster={cluster} group={group} />}
           {tab === "subscriptions" && <GroupSubscriptions cluster={cluster} group={group} />}
+          {tab === "dead-letters" && deadLetters()}
           {tab === "config" && known && <GroupConfig cluster={cluster} group={known} />}
         </>
       )}

@@ -1,0 +1,104 @@
+import { screen } from "@testing-library/react"
+import { beforeEach, expect, it } from "vitest"
+import { job, reader } from "@/testing/factories"
+import { renderApp } from "@/testing/render"
+import { answer, refuse, requests } from "@/testing/server"
+import { DeadLettersPage } from "./dead-letters-page"
+
+const BASE = "/api/v1/clusters/local/dead-letters"
+const AT = "2026-11-21T06:00:00Z"
+const cause = (reason: string | null, count: number) => ({ reason, read_from: reason === null ? "none" : "reason", count, topics: ["orders"], first_at: AT, last_at: AT, last_message_id: "M" })
+const group = { name: "billing", messages: 12, first_at: AT, last_at: AT, topics: ["orders"], top_cause: cause("db down", 8), causes: 2, read: 12, retries_waiting: 3, unknown_reason: null }
+const preview = (others: object = {}) => ({
+  messages: 8, bytes: 800, causes: 1, failing: 0, skipped: 0, takes_ms: 40, topics: [{ topic: "%RETRY%billing", messages: 8, refused: null }],
+  groups: [{ name: "billing", topics: ["%RETRY%billing"], failed: true }], hidden_groups: 0, needs_allow_live_target: false, warning: null,
+  first: [], last: [], read: 12, stored: 12, complete: true, missing: [], ...others,
+})
+const redrive = (others: object = {}) =>
+  job("r1", { type: "redrive", name: "Redrive dead letters of billing", state: "partial", request: { type: "redrive", group: "billing" }, artefacts: [{ name: "outcomes.csv", kind: "csv", bytes: 1 }], ...others })
+const outcome = (word: string, others: object) => ({
+  at: AT, outcome: word, message_id: `M-${word}`, keys: ["K-1"], cause: null, broker: "broker-a", queue_id: 0, offset: word.length, topic: "orders",
+  target_broker: "broker-a", target_queue_id: 3, target_offset: 20_144, copy_id: "C-1", why: null, original: "kept", ...others,
+})
+const sent = (): unknown[] => requests(`POST ${BASE}/billing:redrive`).map(({ body }) => body)
+const page = (at = "/", me?: ReturnType<typeof reader>) =>
+  renderApp(<DeadLettersPage cluster="local" topics={["orders"]} drawer={(topic, id) => <output>{`${topic} ${id}`}</output>} />, me ? { at, me } : { at })
+
+beforeEach(() => {
+  answer(`GET ${BASE}`, { items: [group], next_cursor: null, total: 1, messages: 12, groups: 38 })
+  answer(`GET ${BASE}/billing/causes`, { items: [cause("db down", 8), cause(null, 4)], read: 12, stored: 12, complete: true, missing: [] })
+  answer("GET /api/v1/jobs", { items: [], next_cursor: null, total: null })
+  answer(`POST ${BASE}/billing:redrive`, preview())
+})
+
+it("redrives what is ticked, after a dry run that says what it would do", async () => {
+  const { user, address } = page()
+  expect(await screen.findByText("1 of 38 groups has some")).toBeTruthy()
+  expect(screen.getByText("Nothing is picked")).toBeTruthy()
+  await user.click(await screen.findByRole("checkbox", { name: "Pick db down of billing" }))
+  expect(await screen.findByText("Dry run: 8 can be redriven")).toBeTruthy()
+  expect(sent()).toEqual([{ filter: { causes: ["db down"] }, target: { to: "failed_group" }, limits: { messages_per_second: 200 }, dry_run: true }])
+  expect(address()).toContain("pick=")
+
+  answer(`POST ${BASE}/billing:redrive`, redrive({ state: "queued" }), 202)
+  await user.click(screen.getByRole("button", { name: "Redrive 8 messages" }))
+  expect(await screen.findByText("Redrive of 1 group started")).toBeTruthy()
+  expect(sent()).toContainEqual({ filter: { causes: ["db down"] }, target: { to: "failed_group" }, limits: { messages_per_second: 200 } })
+  expect(await screen.findByText("Nothing is picked")).toBeTruthy()
+})
+
+it("needs a yes for other groups that will see the copies", async () => {
+  const groups = [{ name: "billing", topics: ["orders"], failed: true }, { name: "shipping", topics: ["orders"], failed: false }]
+  answer(`POST ${BASE}/billing:redrive`, preview({ groups, hidden_groups: 1, needs_allow_live_target: true }))
+  const { user } = page('/?to=origin&pick={"billing":"all"}')
+  const button = await screen.findByRole("button", { name: "Redrive 8 messages" })
+  expect((button as HTMLButtonElement).disabled).toBe(true)
+  await user.click(screen.getByRole("checkbox", { name: "shipping, 1 group that you may not read may process them again" }))
+  expect(((await screen.findByRole("button", { name: "Redrive 8 messages" })) as HTMLButtonElement).disabled).toBe(false)
+  expect(sent().at(-1)).toMatchObject({ target: { to: "origin" }, allow_live_target: true })
+})
+
+it("says what became of each message of the last redrive, and offers all of them as a file", async () => {
+  answer("GET /api/v1/jobs", { items: [redrive()], next_cursor: null, total: null })
+  const items = [outcome("failed", { why: "topic is read-only" }), outcome("skipped", {}), outcome("redriven", { original: "waiting" })]
+  answer(`GET ${BASE}/billing/outcomes`, { items, next_cursor: null, total: 3, counts: { redriven: 1, failed: 1, skipped: 1 } })
+  page()
+  expect(await screen.findByText("topic is read-only")).toBeTruthy()
+  for (const words of ["orders 3 / 20,144", "sent before, C-1", "kept, waiting"]) expect(screen.getByText(words)).toBeTruthy()
+  expect(screen.getByRole("link", { name: "CSV" }).getAttribute("href")).toBe("/api/v1/jobs/r1/artefacts/outcomes.csv")
+})
+
+it("shows how far a redrive is, and stops it", async () => {
+  const counters = { planned: 40, read: 12, matched: 12, written: 8, filtered: 0, damaged: 0, failed: 1, skipped: 1, bytes: 1 }
+  answer("GET /api/v1/jobs", { items: [redrive({ state: "running", counters, artefacts: [] })], next_cursor: null, total: null })
+  answer(`GET ${BASE}/billing/outcomes`, { items: [], next_cursor: null, total: 0, counts: {} })
+  answer("POST /api/v1/jobs/r1:cancel", redrive({ state: "running", cancel_requested: true }), 202)
+  const { user } = page()
+  expect(await screen.findByText("10 of 40")).toBeTruthy()
+  await user.click(screen.getByRole("button", { name: "Cancel" }))
+  expect(await screen.findByText(/is being cancelled/)).toBeTruthy()
+  expect(requests("POST /api/v1/jobs/r1:cancel")).toHaveLength(1)
+})
+
+it("asks for no dry run without the right to redrive", async () => {
+  page('/?pick={"billing":"all"}', reader())
+  expect(((await screen.findByRole("button", { name: "Redrive 0 messages" })) as HTMLButtonElement).disabled).toBe(true)
+  expect(sent()).toEqual([])
+})
+
+it("says that a count is not known, and why a dry run failed", async () => {
+  answer(`GET ${BASE}`, { items: [{ ...group, messages: null, unknown_reason: "broker-b is silent" }], next_cursor: null, total: 1, messages: null, groups: null })
+  refuse(`POST ${BASE}/billing:redrive`, 503, "BROKER_UNREACHABLE", "broker-b is silent")
+  page('/?pick={"billing":"all"}')
+  expect(await screen.findByText("The dry run failed")).toBeTruthy()
+  expect(screen.getAllByLabelText(/broker-b is silent|unknown/i).length).toBeGreaterThan(0)
+})
+
+it("shows the messages of a cause, and one of them beside the page", async () => {
+  const letter = { message_id: "M1", topic: "%DLQ%billing", queue_id: 0, queue_offset: 5, broker: "broker-a", keys: ["K-9"], tag: null, stored_at: AT, size_bytes: 1, reconsume_times: 16, damage: null, offset_id: "AB", origin_topic: "orders", origin_message_id: null, cause: "db down", cause_read_from: "reason" }
+  answer(`GET ${BASE}/billing/messages`, { items: [letter], next_cursor: null, read: 12, stored: 12, missing: [] })
+  const { user } = page('/?view=message&pick={"billing":["db down"]}')
+  await user.click(await screen.findByText("K-9"))
+  expect(await screen.findByText("%DLQ%billing M1")).toBeTruthy()
+  expect(requests(`GET ${BASE}/billing/messages`).at(-1)?.query.get("cause")).toBe("db down")
+})

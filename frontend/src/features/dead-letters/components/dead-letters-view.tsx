@@ -1,0 +1,83 @@
+import { SegmentedControl } from "@mantine/core"
+import { useTranslation } from "react-i18next"
+import { Columns } from "@/components/layout/page"
+import { Panel } from "@/components/layout/panel"
+import { Empty } from "@/components/states/empty"
+import { QueryBody } from "@/components/states/query-panel"
+import { useUrlState } from "@/hooks/use-url-state"
+import type { DeadLetter, DeadLetterGroup } from "@/lib/api-types"
+import { isActive, useRedrives } from "../api/get-redrives"
+import { picksOf, textOf, type Picks } from "../picks"
+import { CauseTree } from "./cause-tree"
+import { LastRedrive } from "./last-redrive"
+import { LettersPanel } from "./letters-panel"
+import { RedrivePanel } from "./redrive-panel"
+
+interface DeadLettersViewProps {
+  cluster: string
+  groups: DeadLetterGroup[]
+  /** Only this group's redrives; those of all groups if it is missing. */
+  group?: string
+  topics: readonly string[]
+  onOpen: (letter: DeadLetter) => void
+}
+
+/** Left what died, right the one decision, below what the last decision did. */
+export function DeadLettersView({ cluster, groups, group, topics, onOpen }: DeadLettersViewProps) {
+  const { t } = useTranslation()
+  const [state, change] = useUrlState()
+  const picks = known(picksOf(state.pick), groups)
+  const redrives = useRedrives(cluster, group)
+  const view = state.view === "message" ? "message" : "cause"
+  const shown = Object.keys(picks)[0] ?? (groups.length === 1 ? groups[0]?.name : undefined)
+  const last = redrives.data?.[0]
+  const onPicks = (next: Picks) => change({ pick: textOf(next), allow: undefined })
+  return (
+    <Columns
+      sideWidth={372}
+      main={
+        <>
+          <Panel
+            title={t("deadLetters.byCause")}
+            actions={
+              <SegmentedControl
+                size="xs"
+                aria-label={t("deadLetters.view")}
+                value={view}
+                onChange={(next) => change({ view: next === "cause" ? undefined : next })}
+                data={[
+                  { value: "cause", label: t("deadLetters.cause") },
+                  { value: "message", label: t("deadLetters.message") },
+                ]}
+              />
+            }
+          >
+            <CauseTree cluster={cluster} groups={groups} picks={picks} onPicks={onPicks} />
+          </Panel>
+          {view === "message" &&
+            (shown === undefined ? (
+              <Panel>
+                <Empty small title={t("deadLetters.pickToSee")} />
+              </Panel>
+            ) : (
+              <LettersPanel cluster={cluster} group={shown} picked={picks[shown]} onOpen={onOpen} />
+            ))}
+          {last ? (
+            <LastRedrive cluster={cluster} job={last} />
+          ) : (
+            <Panel title={t("deadLetters.lastRedrive")}>
+              <QueryBody query={redrives} what={t("deadLetters.redrivesFailed")} isEmpty={(jobs) => jobs.length === 0} empty={<Empty small title={t("deadLetters.noRedrive")} next={t("deadLetters.noRedriveNext")} />}>
+                {() => null}
+              </QueryBody>
+            </Panel>
+          )}
+        </>
+      }
+      side={<RedrivePanel cluster={cluster} picks={picks} topics={topics} running={redrives.data?.filter(isActive) ?? []} onStarted={() => onPicks({})} />}
+    />
+  )
+}
+
+/** The picks of groups that are shown: an address may name others. */
+const known = (picks: Picks, groups: readonly DeadLetterGroup[]): Picks =>
+  Object.fromEntries(Object.entries(picks).filter(([name]) => groups.some((group) => group.name === name)))

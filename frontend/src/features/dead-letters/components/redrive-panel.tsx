@@ -1,0 +1,109 @@
+import { Button } from "@mantine/core"
+import { useTranslation } from "react-i18next"
+import { NeedsRight } from "@/components/forms/lock"
+import { Panel } from "@/components/layout/panel"
+import { ProgressRail } from "@/components/rail/rail"
+import { Empty } from "@/components/states/empty"
+import { Failed } from "@/components/states/failed"
+import { SkeletonBlock } from "@/components/states/skeleton-rows"
+import { toastDone, toastFailed } from "@/components/toast/toast"
+import { useMay } from "@/hooks/use-rights"
+import { useUrlState } from "@/hooks/use-url-state"
+import type { Job } from "@/lib/api-types"
+import { count } from "@/lib/format"
+import { groupOf } from "../api/get-redrives"
+import { usePreviews } from "../api/preview-redrives"
+import { useCancelRedrive, useStartRedrives } from "../api/start-redrive"
+import type { Picks } from "../picks"
+import { askedOf, isWhole, wishOf } from "../wish"
+import { DryRun } from "./dry-run"
+import classes from "./dead-letters.module.css"
+import { WishFields } from "./wish-fields"
+
+interface RedrivePanelProps {
+  cluster: string
+  picks: Picks
+  topics: readonly string[]
+  running: readonly Job[]
+  onStarted: () => void
+}
+
+/** The one decision: where to, how fast, and what that would do; while it runs, how far it is. */
+export function RedrivePanel({ cluster, picks, topics, running, onStarted }: RedrivePanelProps) {
+  const { t } = useTranslation()
+  const [state] = useUrlState()
+  const wish = wishOf(state)
+  const asked = askedOf(picks, wish)
+  const may = useMay("manage")
+  const previews = usePreviews(cluster, asked, may && isWhole(wish))
+  const start = useStartRedrives(cluster)
+  const failed = previews.find(({ error }) => error !== null)
+  const found = previews.flatMap(({ data }) => (data ? [data] : []))
+  const isReady = found.length === asked.length
+  const needsYes = found.some(({ needs_allow_live_target: needs }) => needs) && !wish.isAllowed
+  const messages = found.reduce((sum, preview) => sum + preview.messages, 0)
+  const go = () =>
+    start.mutate(asked, {
+      onSuccess: (jobs) => {
+        toastDone(t("deadLetters.started", { count: jobs.length }))
+        onStarted()
+      },
+      onError: (error) => toastFailed(t("deadLetters.notStarted"), error),
+    })
+  return (
+    <>
+      {running.map((job) => (
+        <RunningRedrive key={job.id} job={job} />
+      ))}
+      <Panel>
+        {asked.length === 0 ? (
+          <Empty small title={t("deadLetters.nothingPicked")} next={t("deadLetters.nothingPickedNext")} />
+        ) : (
+          <>
+            <DryRun asked={asked} previews={found} isReady={isReady} rate={wish.rate}>
+              <WishFields topics={topics} />
+            </DryRun>
+            {failed?.error && <Failed what={t("deadLetters.dryRunFailed")} error={failed.error} retry={() => void failed.refetch()} />}
+            {!isReady && !failed && may && isWhole(wish) && <SkeletonBlock height={90} />}
+            <div className={classes.decide}>
+              <NeedsRight right="manage">
+                <Button variant="filled" loading={start.isPending} disabled={!isReady || needsYes || messages === 0 || running.length > 0} onClick={go}>
+                  {t("deadLetters.redrive", { count: messages, n: count(messages) })}
+                </Button>
+              </NeedsRight>
+              <Button onClick={() => previews.forEach(({ refetch }) => void refetch())}>{t("deadLetters.again")}</Button>
+            </div>
+          </>
+        )}
+      </Panel>
+    </>
+  )
+}
+
+function RunningRedrive({ job }: { job: Job }) {
+  const { t } = useTranslation()
+  const cancel = useCancelRedrive(job.id)
+  const { planned, written, skipped, failed } = job.counters
+  const done = written + skipped + failed
+  const group = groupOf(job)
+  const run = () =>
+    cancel.mutate(undefined, {
+      onSuccess: () => toastDone(t("deadLetters.cancelled", { group })),
+      onError: (error) => toastFailed(t("deadLetters.notCancelled"), error),
+    })
+  return (
+    <Panel title={t("deadLetters.running", { group })}>
+      <div className={classes.running}>
+        <ProgressRail tall ratio={planned ? Math.min(1, done / planned) : 0} />
+        <div className={classes.chips}>
+          <span>{planned ? t("deadLetters.doneOf", { n: count(done), total: count(planned) }) : t("deadLetters.doneSoFar", { n: count(done) })}</span>
+          <NeedsRight right="jobs">
+            <Button size="xs" data-danger disabled={job.cancel_requested} loading={cancel.isPending} onClick={run}>
+              {t("deadLetters.cancel")}
+            </Button>
+          </NeedsRight>
+        </div>
+      </div>
+    </Panel>
+  )
+}

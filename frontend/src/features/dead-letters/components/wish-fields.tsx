@@ -1,0 +1,37 @@
+import { SegmentedControl } from "@mantine/core"
+import { useTranslation } from "react-i18next"
+import { Field } from "@/components/forms/field"
+import { NamePicker } from "@/components/forms/name-picker"
+import { NumberField } from "@/components/forms/number-field"
+import { useUrlState } from "@/hooks/use-url-state"
+import { DESTINATIONS, MOST_RATE, USUAL_RATE, wishOf } from "../wish"
+import classes from "./dead-letters.module.css"
+
+/** Where the copies go and how fast; part of the address. */
+export function WishFields({ topics }: { topics: readonly string[] }) {
+  const { t } = useTranslation()
+  const [state, change] = useUrlState()
+  const { to, topic, rate } = wishOf(state)
+  return (
+    <div className={classes.fields}>
+      <Field label={t("deadLetters.sendTo")}>
+        <SegmentedControl
+          size="sm"
+          aria-label={t("deadLetters.sendTo")}
+          value={to}
+          onChange={(next) => change({ to: next === "failed_group" ? undefined : next, allow: undefined })}
+          data={DESTINATIONS.map((value) => ({ value, label: t(`deadLetters.destinations.${value}`) }))}
+        />
+      </Field>
+      {to === "other" && <NamePicker label={t("deadLetters.topic")} names={topics} value={topic} onChange={(next) => change({ topic: next, allow: undefined })} />}
+      <NumberField
+        label={t("deadLetters.atMost")}
+        min={1}
+        max={MOST_RATE}
+        width={130}
+        value={rate}
+        onChange={(next) => change({ rate: next === USUAL_RATE ? undefined : String(next) })}
+      />
+    </div>
+  )
+}
