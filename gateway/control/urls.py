@@ -8,6 +8,7 @@ from drf_spectacular.views import SpectacularAPIView
 
 from gateway.control import (
     brokers,
+    dead_letter_export,
     dead_letters,
     deliver,
     group_members,
@@ -59,6 +60,7 @@ urlpatterns = [
     path(f"{CLUSTER}/dead-letters", dead_letters.DeadLetterGroupsView.as_view()),
     path(f"{CLUSTER}/dead-letters/<str:group>:redrive", redrive.RedriveView.as_view()),
     path(f"{CLUSTER}/dead-letters/<str:group>", dead_letters.DeadLetterGroupView.as_view()),
+    path(f"{CLUSTER}/dead-letters/<str:group>/export", dead_letter_export.DeadLetterExportView.as_view()),
     path(f"{CLUSTER}/dead-letters/<str:group>/outcomes", redrive_outcomes.RedriveOutcomesView.as_view()),
     path(f"{CLUSTER}/dead-letters/<str:group>/messages", dead_letters.DeadLettersView.as_view()),
     path(f"{CLUSTER}/dead-letters/<str:group>/causes", dead_letters.DeadLetterCausesView.as_view()),

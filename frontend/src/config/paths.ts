@@ -44,6 +44,7 @@ export const paths = {
   deadLetterMessages: (c: string, group: string) => `${cluster(c)}/dead-letters/${part(group)}/messages`,
   deadLetterCauses: (c: string, group: string) => `${cluster(c)}/dead-letters/${part(group)}/causes`,
   deadLetterRedrive: (c: string, group: string) => `${cluster(c)}/dead-letters/${part(group)}:redrive`,
+  deadLetterExport: (c: string, group: string) => `${cluster(c)}/dead-letters/${part(group)}/export`,
   deadLetterOutcomes: (c: string, group: string) => `${cluster(c)}/dead-letters/${part(group)}/outcomes`,
   receive: (c: string, group: string, topic: string) =>
     `${cluster(c)}/groups/${part(group)}/topics/${part(topic)}:receive`,

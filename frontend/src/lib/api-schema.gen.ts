@@ -424,6 +424,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster}/dead-letters/{group}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download dead letters of a group, the newest first; the connection breaks if a broker fails meanwhile.
+         * @description Download dead letters of a group, the newest first; the connection breaks if a broker fails meanwhile.
+         *
+         *     The header `Gantry-Complete` is `false` if a known broker that may have some does not answer.
+         */
+        get: operations["exportDeadLetters"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/{cluster}/dead-letters/{group}/messages": {
         parameters: {
             query?: never;
@@ -5272,6 +5294,54 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DeadLetterCauses"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    exportDeadLetters: {
+        parameters: {
+            query?: {
+                as?: "csv" | "jsonl";
+                /** @description With the bodies. */
+                bodies?: boolean;
+                /** @description Given up for this reason or exception. */
+                cause?: string;
+                format?: "csv" | "json" | "jsonl";
+                /** @description Stored at this moment or after it (RFC 3339). */
+                from?: string;
+                key?: string;
+                /** @description Stored at this moment or before it (RFC 3339). */
+                to?: string;
+                /** @description The topic they came from. */
+                topic?: string;
+                /** @description Given up without any; not together with `cause`. */
+                without_cause?: boolean;
+            };
+            header?: never;
+            path: {
+                cluster: string;
+                group: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": string;
+                    "application/x-ndjson": string;
                 };
             };
             /** @description A problem. */

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 from typing import Any
 
 import pytest
@@ -113,3 +116,25 @@ def test_a_filter_that_cannot_be_served_is_refused_by_name(
 def test_a_limit_out_of_range_is_refused_by_name(control: Control, limit: str) -> None:
     answer = control.call("GET", f"/dead-letters/{control.group()}/causes", params={"max_messages": limit})
     assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, "?max_messages")
+
+
+def test_dead_letters_are_exported_as_csv_and_json_lines_with_bodies_only_on_request(control: Control) -> None:
+    topic, group = control.topic(), control.group()
+    bury(control, group, topic, "=1+1", None, "db down")
+    path = f"/dead-letters/{group}/export"
+    answer = control.call("GET", path)
+    assert (answer.status_code, answer.headers["gantry-complete"]) == (200, "true")
+    assert answer.headers["content-type"].startswith("text/csv")
+    rows = list(csv.DictReader(io.StringIO(answer.text)))
+    # A spreadsheet would run a text that begins like a formula.
+    assert [row["cause"] for row in rows] == ["db down", "", "'=1+1"]
+    assert {row["origin_topic"] for row in rows} == {topic}
+    assert "body" not in rows[0]
+    lines = control.call("GET", path, params={"as": "jsonl", "bodies": "true", "cause": "db down"}).text.splitlines()
+    (only,) = map(json.loads, lines)
+    assert (only["message_id"], only["body_encoding"], only["body"]) == (rows[0]["message_id"], "text", "x")
+    assert control.call("GET", f"/dead-letters/{control.group()}/export", params={"as": "jsonl"}).text == ""
+    refused = control.call("GET", path, params={"as": "xls"})
+    assert (refused.status_code, refused.json()["errors"][0]["pointer"]) == (422, "?as")
+    # More than may run at once can follow one another: each frees its place.
+    assert [control.call("GET", path).status_code for _ in range(4)] == [200] * 4

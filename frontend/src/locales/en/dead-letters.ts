@@ -98,6 +98,7 @@ export const deadLetters = {
     original: "Original",
     original_: { kept: "kept", waiting: "kept, waiting", consumed: "kept, consumed", unknown: "kept, unknown" },
     csv: "CSV",
+    export: "Export {{group}}",
     tab: "Dead letters",
   },
 }

@@ -93,6 +93,7 @@ export const deadLetters = {
     original: "原消息",
     original_: { kept: "保留", waiting: "保留，等待消费", consumed: "保留，已消费", unknown: "保留，未知" },
     csv: "CSV",
+    export: "导出 {{group}}",
     tab: "死信",
   },
 }

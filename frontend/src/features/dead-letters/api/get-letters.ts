@@ -2,15 +2,15 @@ import { useInfiniteQuery } from "@tanstack/react-query"
 import { paths } from "@/config/paths"
 import { api } from "@/lib/api-client"
 import type { DeadLetters } from "@/lib/api-types"
-import { type Picked, onlyCause } from "../picks"
+import type { Picked } from "../picks"
+import { causeQuery } from "./cause-query"
 import { deadLetterKeys } from "./keys"
 
 const A_PAGE = 50
 
 /** The dead letters of a group page by page; of one cause if just one is picked. */
 export function useLetters(cluster: string, group: string, picked: Picked | undefined) {
-  const cause = onlyCause(picked)
-  const filter = cause === undefined ? {} : cause === null ? { without_cause: true } : { cause }
+  const filter = causeQuery(picked)
   return useInfiniteQuery({
     queryKey: deadLetterKeys.letters(cluster, group, JSON.stringify(filter)),
     queryFn: ({ pageParam, signal }) => api.get<DeadLetters>(paths.deadLetterMessages(cluster, group), { ...filter, limit: A_PAGE, cursor: pageParam }, signal),

@@ -98,6 +98,7 @@ it("shows the messages of a cause, and one of them beside the page", async () =>
   const letter = { message_id: "M1", topic: "%DLQ%billing", queue_id: 0, queue_offset: 5, broker: "broker-a", keys: ["K-9"], tag: null, stored_at: AT, size_bytes: 1, reconsume_times: 16, damage: null, offset_id: "AB", origin_topic: "orders", origin_message_id: null, cause: "db down", cause_read_from: "reason" }
   answer(`GET ${BASE}/billing/messages`, { items: [letter], next_cursor: null, read: 12, stored: 12, missing: [] })
   const { user } = page('/?view=message&pick={"billing":["db down"]}')
+  expect((await screen.findByRole("link", { name: "Export billing" })).getAttribute("href")).toBe(`${BASE}/billing/export?cause=db+down`)
   await user.click(await screen.findByText("K-9"))
   expect(await screen.findByText("%DLQ%billing M1")).toBeTruthy()
   expect(requests(`GET ${BASE}/billing/messages`).at(-1)?.query.get("cause")).toBe("db down")

@@ -1,13 +1,18 @@
-import { SegmentedControl } from "@mantine/core"
+import { Button, SegmentedControl } from "@mantine/core"
+import { IconDownload } from "@tabler/icons-react"
 import { useTranslation } from "react-i18next"
 import { Columns } from "@/components/layout/page"
 import { Panel } from "@/components/layout/panel"
 import { Empty } from "@/components/states/empty"
 import { QueryBody } from "@/components/states/query-panel"
+import { paths } from "@/config/paths"
 import { useUrlState } from "@/hooks/use-url-state"
+import { withQuery } from "@/lib/api-client"
 import type { DeadLetter, DeadLetterGroup } from "@/lib/api-types"
 import { isActive, useRedrives } from "../api/get-redrives"
-import { picksOf, textOf, type Picks } from "../picks"
+import { causeQuery } from "../api/cause-query"
+import { type Picked, picksOf, textOf, type Picks } from "../picks"
+import classes from "./dead-letters.module.css"
 import { CauseTree } from "./cause-tree"
 import { LastRedrive } from "./last-redrive"
 import { LettersPanel } from "./letters-panel"
@@ -40,7 +45,9 @@ export function DeadLettersView({ cluster, groups, group, topics, onOpen }: Dead
           <Panel
             title={t("deadLetters.byCause")}
             actions={
-              <SegmentedControl
+              <div className={classes.chips}>
+                {shown !== undefined && <ExportButton cluster={cluster} group={shown} picked={picks[shown]} />}
+                <SegmentedControl
                 size="xs"
                 aria-label={t("deadLetters.view")}
                 value={view}
@@ -50,6 +57,7 @@ export function DeadLettersView({ cluster, groups, group, topics, onOpen }: Dead
                   { value: "message", label: t("deadLetters.message") },
                 ]}
               />
+              </div>
             }
           >
             <CauseTree cluster={cluster} groups={groups} picks={picks} onPicks={onPicks} />
@@ -75,6 +83,22 @@ export function DeadLettersView({ cluster, groups, group, topics, onOpen }: Dead
       }
       side={<RedrivePanel cluster={cluster} picks={picks} topics={topics} running={redrives.data?.filter(isActive) ?? []} onStarted={() => onPicks({})} />}
     />
+  )
+}
+
+interface ExportButtonProps {
+  cluster: string
+  group: string
+  picked: Picked | undefined
+}
+
+/** All dead letters of a group as a file, or those of its one picked cause; the server writes it. */
+function ExportButton({ cluster, group, picked }: ExportButtonProps) {
+  const { t } = useTranslation()
+  return (
+    <Button size="xs" component="a" href={withQuery(paths.deadLetterExport(cluster, group), causeQuery(picked))} download leftSection={<IconDownload size={14} stroke={1.6} />}>
+      {t("deadLetters.export", { group })}
+    </Button>
   )
 }
 
