@@ -27,4 +27,5 @@ urlpatterns = [
     path("", include("console.jobs.urls")),
     path("", include("console.alerts.urls")),
     path("audit", audit.AuditView.as_view()),
+    path("audit:export", audit.AuditExportView.as_view()),
 ]

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Final
-
+from django.http import StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.exceptions import ValidationError
+from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from console.accounts.permissions import needs
+from console.accounts.permissions import actor_of, needs
 from console.api_view import ApiView
+from console.audit.export import MEDIA_TYPES, lines
 from console.audit.models import AuditRecord
+from console.audit.record import record
+from console.audit.search import SEARCH_PARAMETERS, found
 from console.audit.serializers import AuditRecordSerializer
 from console.paging import PAGE_PARAMETERS, page_of, page_queryset
 
 AuditPage = page_of(AuditRecordSerializer)
-
-# A filter that ends with * matches a prefix: action=topic.*
-_FILTERS: Final = ("actor", "action", "resource")
 
 
 class AuditView(ApiView):
@@ -26,22 +29,49 @@ class AuditView(ApiView):
     permission_classes = (needs("manage"),)
 
     @extend_schema(
-        operation_id="listAudit",
-        tags=["audit"],
-        parameters=[
-            *PAGE_PARAMETERS,
-            *(OpenApiParameter(name, str, description="Exact, or a prefix followed by `*`.") for name in _FILTERS),
-        ],
-        responses=AuditPage,
+        operation_id="listAudit", tags=["audit"], parameters=[*PAGE_PARAMETERS, *SEARCH_PARAMETERS], responses=AuditPage
     )
     def get(self, request: Request) -> Response:
         """List changes, the newest first."""
-        rows = AuditRecord.objects.all()
-        for name in _FILTERS:
-            wanted = request.query_params.get(name, "")
-            if wanted.endswith("*"):
-                rows = rows.filter(**{f"{name}__startswith": wanted[:-1]})
-            elif wanted:
-                rows = rows.filter(**{name: wanted})
-        page = page_queryset(request, rows)
+        page = page_queryset(request, found(request))
         return Response(AuditPage({"items": page.items, "next_cursor": page.next_cursor, "total": None}).data)
+
+
+class CsvRenderer(BaseRenderer):
+    """Lets a request accept CSV; the answer is streamed, not rendered."""
+
+    media_type = MEDIA_TYPES["csv"]
+    format = "csv"
+
+
+class LinesRenderer(BaseRenderer):
+    """Lets a request accept JSON Lines; the answer is streamed, not rendered."""
+
+    media_type = MEDIA_TYPES["jsonl"]
+    format = "jsonl"
+
+
+class AuditExportView(ApiView):
+    """The record of changes as a file."""
+
+    permission_classes = (needs("manage"),)
+    renderer_classes = (JSONRenderer, CsvRenderer, LinesRenderer)
+
+    @extend_schema(
+        operation_id="exportAudit",
+        tags=["audit"],
+        parameters=[OpenApiParameter("as", str, enum=list(MEDIA_TYPES), default="csv"), *SEARCH_PARAMETERS],
+        responses={(200, kind): OpenApiTypes.STR for kind in MEDIA_TYPES.values()},
+    )
+    def get(self, request: Request) -> HttpResponseBase:
+        """Return all changes that match as CSV or JSON Lines, the newest first; the export itself is recorded too."""
+        form = request.query_params.get("as", "csv")
+        if form not in MEDIA_TYPES:
+            raise ValidationError({"as": f"must be one of {', '.join(MEDIA_TYPES)}, not {form[:60]!r}"})
+        rows = found(request)
+        newest = AuditRecord.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
+        record(actor_of(request), "audit.export", "audit", after={"query": request.query_params.dict()})
+        response = StreamingHttpResponse(lines(rows, form, newest), content_type=f"{MEDIA_TYPES[form]}; charset=utf-8")
+        response["Content-Disposition"] = f'attachment; filename="audit.{form}"'
+        response["X-Accel-Buffering"] = "no"
+        return response

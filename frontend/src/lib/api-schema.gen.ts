@@ -248,6 +248,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/audit:export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Return all changes that match as CSV or JSON Lines, the newest first; the export itself is recorded too.
+         * @description Return all changes that match as CSV or JSON Lines, the newest first; the export itself is recorded too.
+         */
+        get: operations["exportAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters": {
         parameters: {
             query?: never;
@@ -4850,12 +4870,25 @@ export interface operations {
                 action?: string;
                 /** @description Exact, or a prefix followed by `*`. */
                 actor?: string;
+                /** @description Exact, or a prefix followed by `*`. */
+                address?: string;
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
+                /** @description Recorded at this moment or after it (RFC 3339). */
+                from?: string;
                 /** @description Page size. */
                 limit?: number;
+                /** @description Words in a record: in its names or its states before and after; at most 10. */
+                q?: string;
+                /** @description Exact, or a prefix followed by `*`. */
+                request_id?: string;
                 /** @description Exact, or a prefix followed by `*`. */
                 resource?: string;
+                result?: "failed" | "ok" | "partial" | "refused";
+                /** @description Recorded before this moment (RFC 3339). */
+                to?: string;
+                /** @description Exact, or a prefix followed by `*`. */
+                token?: string;
             };
             header?: never;
             path?: never;
@@ -4869,6 +4902,57 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AuditRecordPage"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    exportAudit: {
+        parameters: {
+            query?: {
+                /** @description Exact, or a prefix followed by `*`. */
+                action?: string;
+                /** @description Exact, or a prefix followed by `*`. */
+                actor?: string;
+                /** @description Exact, or a prefix followed by `*`. */
+                address?: string;
+                as?: "csv" | "jsonl";
+                format?: "csv" | "json" | "jsonl";
+                /** @description Recorded at this moment or after it (RFC 3339). */
+                from?: string;
+                /** @description Words in a record: in its names or its states before and after; at most 10. */
+                q?: string;
+                /** @description Exact, or a prefix followed by `*`. */
+                request_id?: string;
+                /** @description Exact, or a prefix followed by `*`. */
+                resource?: string;
+                result?: "failed" | "ok" | "partial" | "refused";
+                /** @description Recorded before this moment (RFC 3339). */
+                to?: string;
+                /** @description Exact, or a prefix followed by `*`. */
+                token?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": string;
+                    "application/x-ndjson": string;
                 };
             };
             /** @description A problem. */

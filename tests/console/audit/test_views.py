@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 from typing import Any
 
 import pytest
+from asgiref.sync import async_to_sync
 
+from console.audit import export
+from console.audit.models import AuditRecord
 from console.audit.record import Actor, record
 from tests.support.cast import Cast
 
@@ -50,3 +56,89 @@ def test_records_are_paged_newest_first(operator: Any) -> None:
 def test_the_audit_is_not_for_everybody(cast: Cast) -> None:
     assert cast.browser("viewer").get("/api/v1/audit").status_code == 403
     assert cast.browser("developer").get("/api/v1/audit").status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("query", "resources"),
+    [
+        ("q=BILLING", ["billing"]),
+        ("q=mia+t1", ["t1"]),
+        ("q=retry_max_times+16", ["billing"]),
+        ("q=r0", ["t0"]),
+        ("q=订单", ["gx"]),
+        ("q=ledger", []),
+        ("result=failed", ["billing"]),
+        ("address=10.0.*", ["gx"]),
+        ("token=ci", ["t2", "t1", "t0"]),
+        ("request_id=r2", ["t2"]),
+    ],
+)
+def test_records_are_found_by_words_result_and_address(operator: Any, query: str, resources: list[str]) -> None:
+    record(Actor("zoe", address="10.0.0.9"), "group.update", "local/groups/gx", after={"note": '订单 "a"'})
+    assert [resource.rpartition("/")[2] for _, resource in found(operator, query)] == resources
+
+
+def test_records_are_found_by_time_from_a_moment_to_before_another(operator: Any) -> None:
+    moments = [row["at"] for row in operator.get("/api/v1/audit?actor=mia").json()["items"]]
+    AuditRecord.objects.bulk_create(
+        AuditRecord(at=f"2026-05-0{day}T08:00:00Z", actor="old", action="topic.create", resource=str(day), result="ok")
+        for day in (1, 2, 3)
+    )
+    span = "from=2026-05-01T08:00:00Z&to=2026-05-03T10:00:00%2B02:00"
+    assert found(operator, span) == [("old", "2"), ("old", "1")]
+    assert len(found(operator, f"from={min(moments)}")) == 4
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "from=yesterday",
+        "from=2026-05-01T08:00:00",
+        "from=2026-05-02T08:00:00Z&to=2026-05-01T08:00:00Z",
+        "result=good",
+        f"q={'a' * 201}",
+        "q=a+b+c+d+e+f+g+h+i+j+k",
+        "when=today",
+    ],
+)
+def test_a_question_that_is_not_served_is_refused_by_name(operator: Any, query: str) -> None:
+    for path in ("audit", "audit:export"):
+        answer = operator.get(f"/api/v1/{path}?{query}")
+        assert (answer.status_code, answer.json()["code"]) == (422, "INVALID"), answer.content
+
+
+def exported(client: Any, query: str) -> str:
+    answer = client.get(f"/api/v1/audit:export?{query}")
+    assert answer.status_code == 200, answer.content
+
+    async def read() -> bytes:
+        return b"".join([part async for part in answer.streaming_content])
+
+    return async_to_sync(read)().decode()
+
+
+def test_what_was_found_is_saved_as_json_lines_page_by_page(operator: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(export, "_PAGE", 2)
+    rows = [json.loads(line) for line in exported(operator, "as=jsonl&actor=mia").splitlines()]
+    assert rows == operator.get("/api/v1/audit?actor=mia").json()["items"]
+    # Then the export is in the audit, but not in itself
+    assert "audit.export" not in exported(operator, "as=jsonl&action=topic.*")
+    [newest, *_] = operator.get("/api/v1/audit?action=audit.export").json()["items"]
+    assert newest["after"] == {"query": {"as": "jsonl", "action": "topic.*"}}
+
+
+def test_a_cell_of_the_csv_is_never_a_formula(operator: Any) -> None:
+    record(Actor("=cmd|' /C calc'!A0"), "topic.create", 'local/topics/"q"', after={"n": 1})
+    text = exported(operator, "action=topic.create&result=ok")
+    assert text.startswith("\ufeffid,at,actor,")
+    rows = list(csv.DictReader(io.StringIO(text.removeprefix("\ufeff"))))
+    assert (rows[0]["actor"], rows[0]["resource"], rows[0]["after"]) == (
+        "'=cmd|' /C calc'!A0", 'local/topics/"q"', '{"n":1}',
+    )  # fmt: skip
+    assert len(rows) == 4
+
+
+def test_a_file_may_be_asked_for_by_its_type(operator: Any) -> None:
+    answer = operator.get("/api/v1/audit:export?as=jsonl", headers={"accept": "application/x-ndjson"})
+    assert answer["Content-Type"] == "application/x-ndjson; charset=utf-8"
+    assert operator.get("/api/v1/audit:export?as=xml", headers={"accept": "text/csv"}).status_code == 422

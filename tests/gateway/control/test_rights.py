@@ -20,7 +20,7 @@ VERBS = {
     },
     "manage": {
         "createTopic", "updateTopic", "updateTopicQueues", "deleteTopic", "getTopicImpact",
-        "createGroup", "updateGroup", "deleteGroup", "listAudit",
+        "createGroup", "updateGroup", "deleteGroup", "listAudit", "exportAudit",
         "createAlertRule", "updateAlertRule", "deleteAlertRule",
         "acknowledgeAlert", "unacknowledgeAlert", "createSilence", "endSilence",
         "createAlertChannel", "updateAlertChannel", "deleteAlertChannel", "testAlertChannel", "retryDelivery",
