@@ -106,7 +106,25 @@ function noteReachable(ok: boolean): void {
   if (reachable.get().ok !== ok) reachable.set({ ok, since: Date.now() })
 }
 
+/** The lines of an answer of JSON Lines, unread, as they arrive; ends when the signal aborts it. */
+async function* lines(path: string, body: string, signal: AbortSignal): AsyncGenerator<string> {
+  const headers = { Accept: "application/x-ndjson", "Content-Type": "application/json" }
+  const response = await send("POST", path, { body, headers, signal })
+  if (!response.ok) throw await problemOf(response)
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
+  let rest = ""
+  for (;;) {
+    const piece = await reader?.read()
+    const whole = (rest + (piece?.value ?? "")).split("\n")
+    rest = whole.pop() ?? ""
+    yield* whole
+    if (!piece || piece.done) break
+  }
+  if (rest !== "") yield rest
+}
+
 export const api = {
+  lines,
   get: <T>(path: string, query?: Query, signal?: AbortSignal) =>
     request<T>("GET", path, { ...(query && { query }), ...(signal && { signal }) }),
   post: <T>(path: string, body?: unknown, options: Omit<RequestOptions, "body"> = {}) =>

@@ -62,6 +62,19 @@ export type Resent = Schemas["Resent"]
 export type MessageDelivery = Schemas["Delivery"]
 /** Which known brokers did not answer a search is told once there are several. */
 export type MessageSearch = Schemas["Search"] & { missing?: MissingBroker[] }
+export type KeyLookup = Schemas["KeyLookupAnswer"]
+export type Scanned = Schemas["Scanned"]
+export type ScanEnd = Pick<Schemas["ScanPage"], "end" | "next_cursor" | "complete" | "missing" | "scanned">
+/** A line of a scan that is streamed. */
+export type ScanLine =
+  | { type: "match"; message: MessageSummary }
+  | { type: "progress"; scanned: Scanned }
+  | ({ type: "end" } & ScanEnd)
+  | { type: "error"; code: string; detail: string; next_cursor: string | null }
+export type Timeline = Schemas["Timeline"]
+export type TimelineEvent = Schemas["TimelineEvent"]
+export type DeliverInput = Schemas["DeliverRequest"]
+export type Delivered = Schemas["Delivered"]
 export type BrowseAnswer = Schemas["Browse"]
 export type QueuePage = Schemas["QueuePage"]
 export type ProduceMessage = Schemas["ProduceMessage"]

@@ -2,10 +2,13 @@ import type { UrlState } from "@/hooks/use-url-state"
 import { isInstant } from "@/lib/time"
 import type { OffsetBrowse } from "./api/browse-by-offset"
 import type { TimeBrowse } from "./api/browse-by-time"
+import type { KeysLookup } from "./api/look-up-keys"
 import type { MessageAddress } from "./api/get-message"
 import type { KeySearch } from "./api/search-messages"
+import { conditionsOf, FilterFault, readFilter } from "./filter-text"
+import type { TopicScan } from "./use-scan"
 
-export const MODES = ["key", "id", "time", "offset"] as const
+export const MODES = ["key", "keys", "id", "time", "offset", "content"] as const
 export type Mode = (typeof MODES)[number]
 
 export const SPANS = ["1h", "24h", "3d", "7d", "all", "custom"] as const
@@ -50,6 +53,31 @@ export function timeBrowseOf(state: UrlState, now: number): TimeBrowse | null {
 export function offsetBrowseOf(state: UrlState): OffsetBrowse | null {
   if (modeOf(state) !== "offset" || !state.topic || !isCount(state.queue) || !isCount(state.offset)) return null
   return { topic: state.topic, queue: Number(state.queue), offset: Number(state.offset) }
+}
+
+/** Each key once, in order. */
+export const keysOf = (text: string | undefined): string[] => [...new Set((text ?? "").split(/[\s,;]+/).filter(Boolean))]
+
+export function keysLookupOf(state: UrlState, now: number): KeysLookup | null {
+  const keys = keysOf(state.keys)
+  if (rangeFault(state) || modeOf(state) !== "keys" || keys.length === 0) return null
+  return { topic: state.topic ?? null, keys, ...boundsOf(state, now) }
+}
+
+export function scanOf(state: UrlState, now: number): TopicScan | null {
+  if (rangeFault(state) || modeOf(state) !== "content" || !state.topic || filterFault(state.where)) return null
+  return { topic: state.topic, where: state.where ?? "", ...boundsOf(state, now) }
+}
+
+/** What is wrong with the text of a filter. */
+export function filterFault(text: string | undefined): FilterFault | null {
+  try {
+    conditionsOf(readFilter(text ?? ""))
+    return null
+  } catch (error) {
+    if (error instanceof FilterFault) return error
+    throw error
+  }
 }
 
 export const isCount = (text: string | undefined): text is string => text !== undefined && /^\d{1,15}$/.test(text)

@@ -2,6 +2,7 @@ import { brokers } from "./brokers"
 import { clusters } from "./clusters"
 import { common } from "./common"
 import { deadLetters } from "./dead-letters"
+import { find } from "./find"
 import { groups } from "./groups"
 import { jobs } from "./jobs"
 import { members } from "./members"
@@ -14,4 +15,4 @@ import { server } from "./server"
 import { shell } from "./shell"
 import { topics } from "./topics"
 
-export const en = { ...brokers, ...clusters, ...common, ...deadLetters, ...groups, ...jobs, ...members, ...messages, ...offsets, ...resend, ...overview, ...run, ...server, ...shell, ...topics }
+export const en = { ...brokers, ...clusters, ...common, ...find, ...deadLetters, ...groups, ...jobs, ...members, ...messages, ...offsets, ...resend, ...overview, ...run, ...server, ...shell, ...topics }

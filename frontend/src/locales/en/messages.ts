@@ -1,7 +1,7 @@
 export const messages = {
   messages: {
     mode: "Search by",
-    modes: { key: "Key", id: "ID", time: "Time", offset: "Queue + offset" },
+    modes: { key: "Key", keys: "Many keys", id: "ID", time: "Time", offset: "Queue + offset", content: "Content" },
     search: "Search",
     keyWords: "Key of the message",
     idWords: "Message ID",
@@ -27,6 +27,8 @@ export const messages = {
     timeSummary: "{{topic}}, {{from}} to {{to}}, newest first",
     start: {
       key: "Type a key and choose its topic",
+      keys: "Paste keys; without a topic all topics are searched",
+      content: "Choose a topic and type conditions",
       id: "Paste a message ID and choose its topic",
       time: "Choose a topic and a time",
       offset: "Choose a topic, a queue and an offset",

@@ -1,7 +1,7 @@
 export const messages = {
   messages: {
     mode: "查询方式",
-    modes: { key: "Key", id: "ID", time: "时间", offset: "队列 + 位点" },
+    modes: { key: "Key", keys: "多个 Key", id: "ID", time: "时间", offset: "队列 + 位点", content: "内容" },
     search: "查询",
     keyWords: "消息的 Key",
     idWords: "消息 ID",
@@ -27,6 +27,8 @@ export const messages = {
     timeSummary: "{{topic}}，{{from}} 到 {{to}}，新的在前",
     start: {
       key: "输入 Key 并选择 Topic",
+      keys: "粘贴多个 Key；不选 Topic 则查询全部",
+      content: "选择 Topic 并输入条件",
       id: "粘贴消息 ID 并选择 Topic",
       time: "选择 Topic 和时间",
       offset: "选择 Topic、队列和位点",

@@ -9,11 +9,13 @@ import type { UrlState } from "@/hooks/use-url-state"
 import type { MessageSummary } from "@/lib/api-types"
 import { count } from "@/lib/format"
 import { asProblem } from "@/lib/problem"
-import { boundsOf, modeOf, rangeFault } from "../search-state"
+import { boundsOf, keysOf, modeOf, rangeFault, scanOf } from "../search-state"
 import type { FoundMessages } from "../use-found-messages"
+import { KeysBar } from "./keys-bar"
 import classes from "./messages.module.css"
 import { MissingBrokers } from "./missing-brokers"
 import { MessagesTable } from "./messages-table"
+import { ScanBar } from "./scan-bar"
 import { VerdictBar } from "./verdict-bar"
 
 interface MessageResultsProps {
@@ -26,12 +28,15 @@ interface MessageResultsProps {
   onChange: (patch: UrlState) => void
 }
 
-export function MessageResults({ state, now, found, open, onShow, onChange }: MessageResultsProps) {
-  const { answer, rows, queuePage } = found
+export function MessageResults({ cluster, state, now, found, open, onShow, onChange }: MessageResultsProps) {
+  const { answer, rows, queuePage, keys, scan } = found
+  const wanted = scanOf(state, now)
   return (
     <>
       {found.isAsked && <Summary state={state} now={now} />}
       {answer && <VerdictBar answer={answer} matches={rows?.length ?? 0} />}
+      {keys && <KeysBar answer={keys} />}
+      {scan && wanted && <ScanBar cluster={cluster} wanted={wanted} scan={scan} />}
       <MissingBrokers missing={found.missing} />
       <Panel grow>
         <Results found={found} state={state} open={open} onShow={onShow} />
@@ -54,6 +59,10 @@ function Summary({ state, now }: { state: UrlState; now: number }) {
     from: from ? format.when(from) : t("messages.oldest"),
     to: to ? format.when(to) : t("time.present"),
   }
+  if (mode === "keys") {
+    const n = keysOf(state.keys).length
+    return <p className={classes.summary}>{t("find.keysSummary", { ...values, count: n, n: count(n), topic: state.topic ?? t("find.allTopics") })}</p>
+  }
   return (
     <p className={classes.summary}>
       {mode === "key" ? <Trans i18nKey="messages.keySummary" values={values} components={{ b: <b /> }} /> : t("messages.timeSummary", values)}
@@ -65,14 +74,14 @@ function Results({ found, state, open, onShow }: Pick<MessageResultsProps, "foun
   const { t } = useTranslation()
   const { rows, error, isAsked, more } = found
   const mode = modeOf(state)
-  const fault = mode === "key" || mode === "time" ? rangeFault(state) : null
+  const fault = mode === "id" || mode === "offset" ? null : rangeFault(state)
   if (fault) return <Empty title={t(`messages.faults.${fault}`)} />
   if (rows === undefined) {
     if (error) return <NotFoundOrFailed error={error} retry={found.retry} />
     if (isAsked) return <SkeletonRows rows={8} />
     return <Empty title={t(`messages.start.${mode}`)} next={t("messages.startNext")} />
   }
-  const isPartial = found.missing.length > 0 || found.answer?.verdict === "partial"
+  const isPartial = found.missing.length > 0 || (found.answer ?? found.keys)?.verdict === "partial" || (found.scan && !found.scan.end?.complete)
   if (rows.length === 0) return <Empty title={t("messages.none")} next={t(isPartial ? "messages.notAllRead" : "messages.noneNext")} />
   const end = t(isPartial ? "messages.notAllRead" : "messages.end")
   return (
@@ -81,7 +90,7 @@ function Results({ found, state, open, onShow }: Pick<MessageResultsProps, "foun
       selectedId={open}
       onRow={onShow}
       onEnd={more}
-      end={<p className={classes.end}>{more ? t("states.loadingMore") : end}</p>}
+      end={<p className={classes.end}>{more || found.scan?.isRunning ? t("states.loadingMore") : end}</p>}
     />
   )
 }

@@ -1,12 +1,14 @@
 import { Button, Select } from "@mantine/core"
-import { IconClock, IconHash, IconKey, IconSearch, IconStack2 } from "@tabler/icons-react"
+import { IconBraces, IconClock, IconHash, IconKey, IconList, IconSearch, IconStack2 } from "@tabler/icons-react"
 import { useEffect, useRef, useState } from "react"
 import { useTranslation } from "react-i18next"
 import { NamePicker } from "@/components/forms/name-picker"
 import { useKeys } from "@/hooks/use-keys"
 import type { UrlState } from "@/hooks/use-url-state"
-import { isCount, type Mode, rangeFault, type Span, SPANS, spanOf } from "../search-state"
+import { MOST_KEYS } from "../api/look-up-keys"
+import { filterFault, isCount, keysOf, type Mode, rangeFault, type Span, SPANS, spanOf } from "../search-state"
 import { CustomRange } from "./custom-range"
+import { FilterHelp } from "./filter-help"
 import classes from "./messages.module.css"
 
 interface SearchBarProps {
@@ -17,7 +19,7 @@ interface SearchBarProps {
   onSearch: (patch: UrlState) => void
 }
 
-const ICONS = { key: IconKey, id: IconHash, time: IconClock, offset: IconStack2 } as const
+const ICONS = { key: IconKey, keys: IconList, id: IconHash, time: IconClock, offset: IconStack2, content: IconBraces } as const
 
 /** One bar for all modes: what is looked for, in which topic, over which time. */
 export function SearchBar({ mode, state, topics, isBusy, onSearch }: SearchBarProps) {
@@ -26,7 +28,7 @@ export function SearchBar({ mode, state, topics, isBusy, onSearch }: SearchBarPr
   const [span, setSpan] = useState<Span>(spanOf(state))
   const set = (patch: UrlState) => setDraft((known) => ({ ...known, ...patch }))
   const Icon = ICONS[mode]
-  const hasSpan = mode === "key" || mode === "time"
+  const hasSpan = mode !== "id" && mode !== "offset"
   const fault = hasSpan && span === "custom" ? rangeFault(draft) : null
   const isReady = readiness(mode, draft) && !fault
   const submit = () => {
@@ -34,6 +36,8 @@ export function SearchBar({ mode, state, topics, isBusy, onSearch }: SearchBarPr
     onSearch({
       topic: draft.topic,
       key: mode === "key" ? draft.key?.trim() : undefined,
+      keys: mode === "keys" ? keysOf(draft.keys).join(" ") : undefined,
+      where: mode === "content" ? draft.where?.trim() : undefined,
       id: mode === "id" ? draft.id?.trim() : undefined,
       queue: mode === "offset" || mode === "time" ? draft.queue : undefined,
       offset: mode === "offset" ? draft.offset : undefined,
@@ -54,7 +58,8 @@ export function SearchBar({ mode, state, topics, isBusy, onSearch }: SearchBarPr
         <div className={classes.part}>
           <NamePicker
             aria-label={t("messages.topic")}
-            placeholder={t("messages.chooseTopic")}
+            placeholder={t(mode === "keys" ? "find.allTopics" : "messages.chooseTopic")}
+            clearable={mode === "keys"}
             names={topics}
             value={draft.topic}
             onChange={(topic) => set({ topic })}
@@ -76,18 +81,23 @@ export function SearchBar({ mode, state, topics, isBusy, onSearch }: SearchBarPr
           {t("messages.search")}
         </Button>
       </div>
+      {mode === "content" && <FilterHelp where={draft.where} />}
       {hasSpan && span === "custom" && <CustomRange from={draft.from} to={draft.to} isReversed={fault === "reversed"} onChange={set} />}
     </form>
   )
 }
 
 function readiness(mode: Mode, draft: UrlState): boolean {
+  if (mode === "keys") return isManyKeys(keysOf(draft.keys).length)
   if (!draft.topic) return false
   if (mode === "id") return Boolean(draft.id?.trim())
   if (mode === "key") return Boolean(draft.key?.trim())
+  if (mode === "content") return filterFault(draft.where) === null
   if (mode === "offset") return isCount(draft.queue) && isCount(draft.offset)
   return true
 }
+
+const isManyKeys = (n: number) => n > 0 && n <= MOST_KEYS
 
 interface ModeInputsProps {
   mode: Mode
@@ -102,7 +112,7 @@ function ModeInputs({ mode, draft, onChange }: ModeInputsProps) {
   useEffect(() => {
     if (window.matchMedia("(min-width: 900px)").matches) first.current?.focus()
   }, [mode])
-  const input = (field: "key" | "id" | "queue" | "offset", label: string, isFirst: boolean) => (
+  const input = (field: "key" | "keys" | "where" | "id" | "queue" | "offset", label: string, isFirst: boolean) => (
     <input
       key={field}
       ref={isFirst ? first : undefined}
@@ -116,6 +126,8 @@ function ModeInputs({ mode, draft, onChange }: ModeInputsProps) {
     />
   )
   if (mode === "key") return input("key", t("messages.keyWords"), true)
+  if (mode === "keys") return input("keys", t("find.keysWords"), true)
+  if (mode === "content") return input("where", t("find.whereWords"), true)
   if (mode === "id") return input("id", t("messages.idWords"), true)
   if (mode === "time") return input("queue", t("messages.anyQueue"), true)
   return [input("queue", t("messages.queue"), true), input("offset", t("messages.offset"), false)]
