@@ -36,8 +36,8 @@ export interface Scan extends Found {
 const NOTHING: Found = { rows: [], scanned: null, end: null, error: null, isRunning: false, isStopped: false }
 
 /** The request of a scan as text. */
-export const scanRequest = ({ topic: _, where, ...range }: TopicScan, rest: Record<string, unknown>): string =>
-  scanBody(conditionsOf(readFilter(where)), { ...range, ...rest })
+export const scanRequest = ({ where, from, to }: TopicScan, rest: Record<string, unknown>): string =>
+  scanBody(conditionsOf(readFilter(where)), { ...(from && { from }), ...(to && { to }), ...rest })
 
 /** Reads a topic through a filter; matches and progress come while it reads. */
 export function useScan(cluster: string, wanted: TopicScan | null): Scan {

@@ -81,7 +81,7 @@ function Results({ found, state, open, onShow }: Pick<MessageResultsProps, "foun
     if (isAsked) return <SkeletonRows rows={8} />
     return <Empty title={t(`messages.start.${mode}`)} next={t("messages.startNext")} />
   }
-  const isPartial = found.missing.length > 0 || (found.answer ?? found.keys)?.verdict === "partial" || (found.scan && !found.scan.end?.complete)
+  const isPartial = isPartly(found)
   if (rows.length === 0) return <Empty title={t("messages.none")} next={t(isPartial ? "messages.notAllRead" : "messages.noneNext")} />
   const end = t(isPartial ? "messages.notAllRead" : "messages.end")
   return (
@@ -90,9 +90,15 @@ function Results({ found, state, open, onShow }: Pick<MessageResultsProps, "foun
       selectedId={open}
       onRow={onShow}
       onEnd={more}
-      end={<p className={classes.end}>{more || found.scan?.isRunning ? t("states.loadingMore") : end}</p>}
+      end={<p className={classes.end}>{isComing(found) ? t("states.loadingMore") : end}</p>}
     />
   )
+}
+
+const isComing = ({ more, scan }: FoundMessages) => more !== undefined || scan?.isRunning === true
+
+function isPartly({ missing, answer, keys, scan }: FoundMessages): boolean {
+  return missing.length > 0 || (answer ?? keys)?.verdict === "partial" || (scan !== undefined && !scan.end?.complete)
 }
 
 function NotFoundOrFailed({ error, retry }: { error: unknown; retry: () => void }) {

@@ -1,10 +1,11 @@
 import { Button } from "@mantine/core"
-import { IconCircleCheckFilled, IconCircleHalf2, IconCircleMinus, IconDownload, IconPlayerPlay, IconPlayerStop } from "@tabler/icons-react"
+import { type Icon, IconCircleCheckFilled, IconCircleHalf2, IconCircleMinus, IconDownload, IconPlayerPlay, IconPlayerStop } from "@tabler/icons-react"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
-import { Badge } from "@/components/badges/badge"
+import { Badge, type Tone } from "@/components/badges/badge"
 import { toastFailed } from "@/components/toast/toast"
 import { useFormat } from "@/hooks/use-format"
+import type { Scanned } from "@/lib/api-types"
 import { count } from "@/lib/format"
 import { MOST_SAVED, saveLines } from "../save-lines"
 import type { Scan, TopicScan } from "../use-scan"
@@ -13,23 +14,17 @@ import classes from "./messages.module.css"
 /** What a search of contents has read and found so far, a way to stop it, and to save it. */
 export function ScanBar({ cluster, wanted, scan }: { cluster: string; wanted: TopicScan; scan: Scan }) {
   const { t } = useTranslation()
-  const format = useFormat()
-  const { scanned, end, rows } = scan
-  const seconds = (scanned?.elapsed_ms ?? 0) / 1000
+  const { end, rows } = scan
   const isDone = end?.end === "end" && end.complete
-  const Icon = scan.isRunning ? IconPlayerPlay : !isDone ? IconCircleHalf2 : rows.length > 0 ? IconCircleCheckFilled : IconCircleMinus
-  const color = scan.isRunning ? "var(--accent)" : !isDone ? "var(--warn)" : rows.length > 0 ? "var(--ok)" : "var(--ink-2)"
+  const look = lookOf(scan, isDone)
+  const Icon = look.icon
   return (
     <div className={classes.verdict} role="status">
       <div className={classes.verdictHead}>
-        <Icon size={16} stroke={1.6} color={color} aria-hidden />
+        <Icon size={16} stroke={1.6} color={look.color} aria-hidden />
         <b>{t(isDone ? "find.matches" : "find.matchesSoFar", { count: rows.length, n: count(rows.length) })}</b>
-        <Badge tone={scan.isRunning ? "accent" : isDone ? "ok" : "warn"}>{t(`find.phases.${phaseOf(scan)}`)}</Badge>
-        <span className={classes.words}>
-          {scanned && t("find.read", { n: count(scanned.read), rate: seconds > 0 ? count(Math.round(scanned.read / seconds)) : "—" })}
-          {scanned?.reached && ` · ${t("find.reached", { at: format.when(scanned.reached) })}`}
-          {Boolean(scanned?.damaged) && ` · ${t("find.damaged", { count: scanned?.damaged, n: count(scanned?.damaged ?? 0) })}`}
-        </span>
+        <Badge tone={look.tone}>{t(`find.phases.${phaseOf(scan)}`)}</Badge>
+        {scan.scanned && <Read scanned={scan.scanned} />}
         <span className={classes.scanActions}>
           {scan.isRunning && (
             <Button size="xs" leftSection={<IconPlayerStop size={14} stroke={1.6} />} onClick={scan.stop}>
@@ -46,6 +41,28 @@ export function ScanBar({ cluster, wanted, scan }: { cluster: string; wanted: To
       </div>
     </div>
   )
+}
+
+/** How much was read, how fast, and how far back. */
+function Read({ scanned: { read, reached, damaged, elapsed_ms: ms } }: { scanned: Scanned }) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const words = [t("find.read", { n: count(read), rate: ms > 0 ? count(Math.round((read * 1000) / ms)) : "—" })]
+  if (reached) words.push(t("find.reached", { at: format.when(reached) }))
+  if (damaged > 0) words.push(t("find.damaged", { count: damaged, n: count(damaged) }))
+  return <span className={classes.words}>{words.join(" · ")}</span>
+}
+
+interface Look {
+  icon: Icon
+  color: string
+  tone: Tone
+}
+
+function lookOf({ isRunning, rows }: Scan, isDone: boolean): Look {
+  if (isRunning) return { icon: IconPlayerPlay, color: "var(--accent)", tone: "accent" }
+  if (!isDone) return { icon: IconCircleHalf2, color: "var(--warn)", tone: "warn" }
+  return rows.length > 0 ? { icon: IconCircleCheckFilled, color: "var(--ok)", tone: "ok" } : { icon: IconCircleMinus, color: "var(--ink-2)", tone: "ok" }
 }
 
 function phaseOf({ isRunning, isStopped, error, end }: Scan): "reading" | "stopped" | "failed" | "end" | "limit" | "budget" | "missing" {
