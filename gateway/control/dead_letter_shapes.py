@@ -73,7 +73,8 @@ class DeadLetterGroup(Struct, kw_only=True):
     causes: Annotated[int | None, Meta(description="How many causes the newest ones have.")]
     read: Annotated[int, Meta(description="From how many of the newest ones topics and causes were read.")]
     retries_waiting: Annotated[
-        int | None, Meta(description="Messages in the group's retry topic that it has not consumed again yet.")
+        int | None,
+        Meta(description="In its retry topic and not consumed again yet; those still delayed are not counted."),
     ]
     unknown_reason: Annotated[str | None, Meta(description="Why figures are null.")]
 

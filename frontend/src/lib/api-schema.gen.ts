@@ -2266,7 +2266,7 @@ export interface components {
             causes: number | null;
             /** @description From how many of the newest ones topics and causes were read. */
             read: number;
-            /** @description Messages in the group's retry topic that it has not consumed again yet. */
+            /** @description In its retry topic and not consumed again yet; those still delayed are not counted. */
             retries_waiting: number | null;
             /** @description Why figures are null. */
             unknown_reason: string | null;

@@ -12,7 +12,7 @@ export const deadLetters = {
     topCause: "Top cause",
     oldest: "Oldest",
     retries: "Retries waiting",
-    retriesWords: "in the retry topics, not consumed again yet",
+    retriesWords: "due and not consumed again yet",
     byCause: "By cause",
     view: "View",
     cause: "Cause",

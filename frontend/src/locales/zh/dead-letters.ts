@@ -11,7 +11,7 @@ export const deadLetters = {
     topCause: "首要原因",
     oldest: "最早",
     retries: "等待重试",
-    retriesWords: "在重试 Topic 中，尚未再次消费",
+    retriesWords: "已到期，尚未再次消费",
     byCause: "按原因",
     view: "视图",
     cause: "原因",
