@@ -128,7 +128,7 @@ def overview_history(cluster: str, wanted: str) -> OverviewHistory:
         step_ms=range_.step_ms,
         begin=rfc3339(end - range_.span_ms),
         to=rfc3339(end),
-        series=OverviewSeries(**_series(history.overview_key(cluster), history.OVERVIEW_COLUMNS, range_, end)),
+        series=OverviewSeries(**_series(history.overview_key(cluster), OverviewSeries.__struct_fields__, range_, end)),
         group_lag={each.name: _lag_series(cluster, each.name, range_, end).lag for each in worst},
     )
 
@@ -146,7 +146,7 @@ def group_history(cluster: str, name: str, wanted: str) -> LagHistory:
 
 
 def _lag_series(cluster: str, name: str, range_: history.Range, end: int) -> LagSeries:
-    return LagSeries(**_series(history.group_key(cluster, name), history.GROUP_COLUMNS, range_, end))
+    return LagSeries(**_series(history.group_key(cluster, name), LagSeries.__struct_fields__, range_, end))
 
 
 def _series(key: str, columns: Sequence[str], range_: history.Range, end: int) -> dict[str, Points]:

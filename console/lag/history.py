@@ -18,8 +18,9 @@ import redis.asyncio
 
 from console.lag.shapes import LagSeries, OverviewSeries, Points
 
-OVERVIEW_COLUMNS: Final = OverviewSeries.__struct_fields__
-GROUP_COLUMNS: Final = LagSeries.__struct_fields__
+# Later columns are kept for previews of alert rules. New ones go to the end: older points are shorter.
+OVERVIEW_COLUMNS: Final = (*OverviewSeries.__struct_fields__, "dead_letters")
+GROUP_COLUMNS: Final = (*LagSeries.__struct_fields__, "time_lag_ms")
 
 _SECOND, _MINUTE, _HOUR, _DAY = 1_000, 60_000, 3_600_000, 86_400_000
 # Six digits are enough for a chart, and keep a point short.
@@ -63,6 +64,8 @@ RANGES: Final = {
     "24h": Range(_DAY, 2 * _MINUTE, MINUTES),
     "7d": Range(7 * _DAY, 15 * _MINUTE, QUARTERS),
 }
+
+A_DAY_OF_MINUTES: Final = Range(_DAY, _MINUTE, MINUTES)
 
 
 def overview_key(cluster: str) -> str:

@@ -1,0 +1,154 @@
+"""The preview of a rule over the last day's history. Keeps nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+from typing import Annotated, Any, Final
+
+import redis
+from msgspec import Meta, Struct
+
+from broker_core.clock import now_ms
+from console.alerts.life import Limits
+from console.alerts.models import Direction, Metric
+from console.alerts.rehearsal import Rehearsal, Span, rehearse
+from console.clusters.models import Cluster
+from console.errors import Fault, NotServed, RedisUnreachable
+from console.lag import current, history
+from console.lag.shapes import Points
+from console.moments import Moment, rfc3339
+
+MAX_SUBJECTS: Final = 20
+MAX_SPANS: Final = 100
+_OF_GROUPS: Final[Mapping[str, str]] = {
+    Metric.GROUP_LAG: "lag",
+    Metric.GROUP_TIME_LAG_MS: "time_lag_ms",
+    Metric.GROUP_IN_RATE: "in_rate",
+    Metric.GROUP_OUT_RATE: "out_rate",
+}
+
+
+class PreviewSpan(Struct, frozen=True, kw_only=True, rename={"begin": "from"}):
+    """A time in which a rule would have fired, or in which nothing was known."""
+
+    cluster: str
+    subject: str
+    begin: Moment
+    to: Moment
+    worst: float | None
+
+
+class RulePreview(Struct, frozen=True, kw_only=True, rename={"begin": "from"}):
+    """What a rule would have done within the last day, by means of a minute each."""
+
+    begin: Moment
+    to: Moment
+    step_ms: int
+    subjects: Annotated[int, Meta(description="How many match now.")]
+    previewed: Annotated[int, Meta(description=f"How many of them are in the preview; at most {MAX_SUBJECTS}.")]
+    shown: Annotated[str | None, Meta(description="The subject whose values are given: the one that fires longest.")]
+    values: Annotated[Points, Meta(description="Null where nothing was known.")]
+    fired: Annotated[list[PreviewSpan], Meta(description=f"The first {MAX_SPANS}.")]
+    fired_count: int
+    fired_ms: Annotated[int, Meta(description="In all, over all subjects.")]
+    longest_ms: int
+    unknown: Annotated[list[PreviewSpan], Meta(description=f"Of `shown`; the first {MAX_SPANS}.")]
+    unknown_ms: Annotated[int, Meta(description="Of `shown`.")]
+    brief: Annotated[int, Meta(description="Peaks beyond the limit that were too short to fire.")]
+
+
+class _Seen(Struct, frozen=True):
+    cluster: str
+    subject: str
+    values: Points
+    rehearsal: Rehearsal
+
+    def fired_ms(self) -> int:
+        return _length(self.rehearsal.fired)
+
+    def spans(self, spans: list[Span]) -> list[PreviewSpan]:
+        return [
+            PreviewSpan(
+                cluster=self.cluster,
+                subject=self.subject,
+                begin=rfc3339(span.begin),
+                to=rfc3339(span.end),
+                worst=span.worst,
+            )
+            for span in spans
+        ]
+
+
+def preview(fields: Mapping[str, Any]) -> RulePreview:
+    """Return what the rule with these fields would have done; raise NotServed for a metric without a history."""
+    metric = fields["metric"]
+    if metric not in _OF_GROUPS and metric != Metric.BROKER_DISK_USED:
+        known = ", ".join([*_OF_GROUPS, Metric.BROKER_DISK_USED])
+        detail = f"No history is kept of {metric}, so it cannot be previewed; known: {known}."
+        raise NotServed([Fault("#/metric", "NO_HISTORY", detail)])
+    limits = Limits(
+        fields["direction"] == Direction.ABOVE, fields["limit"], fields["for_ms"], fields["no_data_after_ms"]
+    )
+    end = history.end_of(history.A_DAY_OF_MINUTES, now_ms())
+    places = _places(fields)
+    seen = [_seen(place, metric, limits, end) for place in places[:MAX_SUBJECTS]]
+    return _shape(seen, len(places), end)
+
+
+def _places(fields: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return cluster and subject of all that match, those behind most first; of disks the fullest in each cluster."""
+    clusters = [name for name in Cluster.objects.values_list("name", flat=True) if fnmatchcase(name, fields["cluster"])]
+    if fields["metric"] == Metric.BROKER_DISK_USED:
+        return [(name, name) for name in clusters]
+    found = [
+        (group.lag or 0, cluster, group.name)
+        for cluster in clusters
+        for group in current.groups(cluster)
+        if fnmatchcase(group.name, fields["subject"])
+    ]
+    return [(cluster, name) for _, cluster, name in sorted(found, key=lambda each: (-each[0], each[2]))]
+
+
+def _seen(place: tuple[str, str], metric: str, limits: Limits, end: int) -> _Seen:
+    cluster, subject = place
+    wanted = history.A_DAY_OF_MINUTES
+    if metric in _OF_GROUPS:
+        key, columns, column = history.group_key(cluster, subject), history.GROUP_COLUMNS, _OF_GROUPS[metric]
+    else:
+        key, columns, column = history.overview_key(cluster), history.OVERVIEW_COLUMNS, "disk_used_ratio"
+    try:
+        values = history.read(current.store(), key, columns, wanted, end=end)[column]
+    except redis.RedisError as error:
+        raise RedisUnreachable from error
+    # The last step has only begun: it is kept when it ends.
+    values, begin = values[:-1], end - wanted.span_ms
+    return _Seen(cluster, subject, values, rehearse(values, begin, wanted.step_ms, limits))
+
+
+def _shape(seen: list[_Seen], matching: int, end: int) -> RulePreview:
+    wanted = history.A_DAY_OF_MINUTES
+    fired = [span for each in seen for span in each.rehearsal.fired]
+    shown = max(seen, key=_Seen.fired_ms, default=None)
+    listed = [span for each in seen for span in each.spans(each.rehearsal.fired)]
+    unknown = [] if shown is None else shown.rehearsal.unknown
+    return RulePreview(
+        begin=rfc3339(end - wanted.span_ms),
+        to=rfc3339(end - wanted.step_ms),
+        step_ms=wanted.step_ms,
+        subjects=matching,
+        previewed=len(seen),
+        shown=None if shown is None else shown.subject,
+        values=[] if shown is None else shown.values,
+        fired=sorted(listed, key=lambda span: span.begin)[:MAX_SPANS],
+        fired_count=len(fired),
+        fired_ms=_length(fired),
+        longest_ms=max((span.end - span.begin for span in fired), default=0),
+        unknown=[] if shown is None else shown.spans(unknown[:MAX_SPANS]),
+        unknown_ms=_length(unknown),
+        brief=sum(each.rehearsal.brief for each in seen),
+    )
+
+
+def _length(spans: list[Span]) -> int:
+    return sum(span.end - span.begin for span in spans)
