@@ -11,7 +11,8 @@ from rest_framework.response import Response
 from console.accounts.permissions import actor_of, needs
 from console.alerts import now, rules
 from console.alerts.models import Rule
-from console.alerts.rule_shapes import RuleSerializer, RuleWriteSerializer
+from console.alerts.preview import RulePreview, preview
+from console.alerts.rule_shapes import RuleLimitsSerializer, RuleSerializer, RuleWriteSerializer
 from console.alerts.rules import rule_tag
 from console.api_view import ApiView
 from console.clusters.models import Cluster
@@ -19,6 +20,7 @@ from console.etags import IF_MATCH, locked, match, tagged
 from console.lag.current import store
 from console.paging import PAGE_PARAMETERS, page_of, page_queryset
 from console.rows import row_of
+from console.shapes import as_json, serializer_of
 
 RulePage = page_of(RuleSerializer)
 _TAGS = ["alerts"]
@@ -79,6 +81,24 @@ class RuleView(ApiView):
         with locked(request, Rule.objects.filter(pk=rule_id), rule_tag) as rule:
             rules.remove(actor_of(request), rule)
         return Response(status=204)
+
+
+class PreviewRuleView(ApiView):
+    """A rule that is not kept."""
+
+    permission_classes = (needs("read"),)
+
+    @extend_schema(
+        operation_id="previewAlertRule",
+        tags=_TAGS,
+        request=RuleLimitsSerializer,
+        responses=serializer_of(RulePreview),
+    )
+    def post(self, request: Request) -> Response:
+        """Return when a rule would have fired within the last day; nothing is kept."""
+        form = RuleLimitsSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        return Response(as_json(preview(form.validated_data)))
 
 
 def _figures() -> dict[str, Any]:

@@ -8,6 +8,7 @@ from console.alerts import alert_views, channel_views, delivery_views, rule_view
 
 urlpatterns = [
     path("alert-rules", rule_views.RulesView.as_view()),
+    path("alert-rules:preview", rule_views.PreviewRuleView.as_view()),
     path("alert-rules/<str:rule_id>", rule_views.RuleView.as_view()),
     path("alerts", alert_views.AlertsView.as_view()),
     path("alerts:counts", alert_views.AlertCountsView.as_view()),

@@ -128,6 +128,26 @@ export interface paths {
         patch: operations["updateAlertRule"];
         trace?: never;
     };
+    "/api/v1/alert-rules:preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Return when a rule would have fired within the last day; nothing is kept.
+         * @description Return when a rule would have fired within the last day; nothing is kept.
+         */
+        post: operations["previewAlertRule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/alerts": {
         parameters: {
             query?: never;
@@ -3210,6 +3230,17 @@ export interface components {
             /** @description clamped: the wanted offset is outside the queue. no_offset: the group has none here and gets one. no_source: the other group has none here, so the queue stays. */
             warning: components["schemas"]["WarningEnum"] | components["schemas"]["NullEnum"];
         };
+        /** @description A time in which a rule would have fired, or in which nothing was known. */
+        PreviewSpan: {
+            cluster: string;
+            subject: string;
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            /** Format: double */
+            worst: number | null;
+        };
         /** @description What was found at one address. */
         ProbeFinding: {
             /** @description A name server, or a broker with its address. */
@@ -3548,11 +3579,67 @@ export interface components {
              */
             value: number | null;
         };
+        /** @description What a rule looks at, and when it is too much. */
+        RuleLimitsRequest: {
+            metric: components["schemas"]["AlertMetric"];
+            /**
+             * @description A name; `*` and `?` are wildcards.
+             * @default *
+             */
+            cluster: string;
+            /**
+             * @description A name; `*` and `?` are wildcards.
+             * @default *
+             */
+            subject: string;
+            /** @default above */
+            direction: components["schemas"]["AlertDirection"];
+            /** Format: double */
+            limit: number;
+            /**
+             * @description How long before it fires.
+             * @default 60000
+             */
+            for_ms: number;
+            /**
+             * @description How long a figure is unknown before the state is `no_data`; null: never.
+             * @default 60000
+             */
+            no_data_after_ms: number | null;
+        };
         /** @description A page of Rule. */
         RulePage: {
             items: components["schemas"]["Rule"][];
             next_cursor: string | null;
             total: number | null;
+        };
+        /** @description What a rule would have done within the last day, by means of a minute each. */
+        RulePreview: {
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            step_ms: number;
+            /** @description How many match now. */
+            subjects: number;
+            /** @description How many of them are in the preview; at most 20. */
+            previewed: number;
+            /** @description The subject whose values are given: the one that fires longest. */
+            shown: string | null;
+            /** @description Null where nothing was known. */
+            values: (number | null)[];
+            /** @description The first 100. */
+            fired: components["schemas"]["PreviewSpan"][];
+            fired_count: number;
+            /** @description In all, over all subjects. */
+            fired_ms: number;
+            longest_ms: number;
+            /** @description Of `shown`; the first 100. */
+            unknown: components["schemas"]["PreviewSpan"][];
+            /** @description Of `shown`. */
+            unknown_ms: number;
+            /** @description Peaks beyond the limit that were too short to fire. */
+            brief: number;
         };
         /** @description A rule to create or to change. */
         RuleWriteRequest: {
@@ -4683,6 +4770,41 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Rule"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    previewAlertRule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RuleLimitsRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RulePreview"];
                 };
             };
             /** @description A problem. */
