@@ -1,0 +1,5 @@
+import { paths } from "@/config/paths"
+import { api } from "@/lib/api-client"
+import { useAlertChange } from "./use-alert-change"
+
+export const useDeleteRule = (id: string) => useAlertChange(() => api.delete(paths.alertRule(id)))
