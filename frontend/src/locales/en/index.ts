@@ -1,3 +1,4 @@
+import { alerts } from "./alerts"
 import { brokers } from "./brokers"
 import { clusters } from "./clusters"
 import { common } from "./common"
@@ -15,4 +16,4 @@ import { server } from "./server"
 import { shell } from "./shell"
 import { topics } from "./topics"
 
-export const en = { ...brokers, ...clusters, ...common, ...find, ...deadLetters, ...groups, ...jobs, ...members, ...messages, ...offsets, ...resend, ...overview, ...run, ...server, ...shell, ...topics }
+export const en = { ...alerts, ...brokers, ...clusters, ...common, ...deadLetters, ...find, ...groups, ...jobs, ...members, ...messages, ...offsets, ...overview, ...resend, ...run, ...server, ...shell, ...topics }

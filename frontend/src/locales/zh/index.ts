@@ -1,5 +1,6 @@
-import type { en } from "../en"
 import type { Shape } from "../shape"
+import type { en } from "../en"
+import { alerts } from "./alerts"
 import { brokers } from "./brokers"
 import { clusters } from "./clusters"
 import { common } from "./common"
@@ -17,4 +18,4 @@ import { server } from "./server"
 import { shell } from "./shell"
 import { topics } from "./topics"
 
-export const zh: Shape<typeof en> = { ...brokers, ...clusters, ...common, ...find, ...deadLetters, ...groups, ...jobs, ...members, ...messages, ...offsets, ...resend, ...overview, ...run, ...server, ...shell, ...topics }
+export const zh: Shape<typeof en> = { ...alerts, ...brokers, ...clusters, ...common, ...deadLetters, ...find, ...groups, ...jobs, ...members, ...messages, ...offsets, ...overview, ...resend, ...run, ...server, ...shell, ...topics }
