@@ -1,0 +1,98 @@
+import { Group, MultiSelect, NumberInput, SegmentedControl, Select, TextInput } from "@mantine/core"
+import { useState } from "react"
+import { useTranslation } from "react-i18next"
+import { FormDrawer } from "@/components/drawer/form-drawer"
+import { Field } from "@/components/forms/field"
+import { NumberField } from "@/components/forms/number-field"
+import { toastDone, toastFailed } from "@/components/toast/toast"
+import { paths } from "@/config/paths"
+import { useCluster } from "@/hooks/use-cluster"
+import { useUrlState } from "@/hooks/use-url-state"
+import type { Rule, RuleInput } from "@/lib/api-types"
+import { refusedFields } from "@/lib/problem"
+import { useCreateRule } from "../api/create-rule"
+import { useAlertChannels } from "../api/get-channels"
+import { useUpdateRule } from "../api/update-rule"
+import { METRICS, unitOf, WITH_HISTORY } from "../measure"
+import { draftOf, inputOf, isWhole, limitsOf, newDraft, rounded } from "../rule-draft"
+import { useRulePreview } from "../use-rule-preview"
+import { RulePreview } from "./rule-preview"
+
+const SEVERITIES = ["info", "warning", "critical"] as const
+
+/** A rule as a sentence with fields, over the last day's history; nothing is kept until it is saved. */
+export function RuleForm({ rule }: { rule?: Rule }) {
+  const { t } = useTranslation()
+  const [state, change] = useUrlState()
+  const cluster = useCluster()
+  const [draft, setDraft] = useState(() => (rule ? draftOf(rule) : newDraft(cluster, state.subject ?? "*")))
+  const set = (patch: Partial<typeof draft>) => setDraft({ ...draft, ...patch })
+  const create = useCreateRule()
+  const update = useUpdateRule(rule?.id ?? "")
+  const save = rule ? update : create
+  const channels = useAlertChannels().data ?? []
+  const input = inputOf(draft)
+  const refused = refusedFields(save, input as Required<RuleInput>)
+  const preview = useRulePreview(limitsOf(input))
+  const { unit, size } = unitOf(draft.metric)
+  const isYesOrNo = draft.metric === "broker_silent"
+  const close = () => change({ new: undefined, edit: undefined, subject: undefined })
+  const submit = () =>
+    save.mutate(input, {
+      onSuccess: () => {
+        toastDone(t("alerts.ruleSaved", { name: input.name }))
+        close()
+      },
+      onError: (error) => toastFailed(t("alerts.ruleNotSaved", { name: input.name }), error),
+    })
+  return (
+    <FormDrawer
+      title={rule ? t("alerts.editRule", { name: rule.name }) : t("alerts.newRule")}
+      action={t("alerts.saveRule")}
+      right="manage"
+      isReady={isWhole(draft)}
+      isBusy={save.isPending}
+      onSubmit={submit}
+      onClose={close}
+      request={rule ? { method: "PATCH", path: paths.alertRule(rule.id), body: input } : { method: "POST", path: paths.alertRules, body: input }}
+    >
+      <TextInput label={t("alerts.name")} value={draft.name} error={refused.name} onChange={(event) => set({ name: event.currentTarget.value })} />
+      <Select label={t("alerts.metric")} data={METRICS.map((value) => ({ value, label: t(`alerts.metrics.${value}`) }))} value={draft.metric} allowDeselect={false} onChange={(metric) => metric && set({ metric: metric as Rule["metric"] })} />
+      <Group gap={12} align="flex-start">
+        <TextInput label={t("alerts.cluster")} value={draft.cluster} error={refused.cluster} onChange={(event) => set({ cluster: event.currentTarget.value })} w={150} />
+        <TextInput label={t("alerts.subject")} description={t("alerts.patternWords")} value={draft.subject} error={refused.subject} onChange={(event) => set({ subject: event.currentTarget.value })} w={220} />
+      </Group>
+      <Group gap={12} align="flex-end">
+        {!isYesOrNo && (
+          <>
+            <SegmentedControl value={draft.direction} onChange={(direction) => set({ direction: direction as Rule["direction"] })} data={(["above", "below"] as const).map((value) => ({ value, label: t(`alerts.directions.${value}`) }))} />
+            <NumberInput
+              label={unit ? t("alerts.limitIn", { unit: t(`alerts.units.${unit}`) }) : t("alerts.limit")}
+              value={Number.isNaN(draft.limit) ? "" : draft.limit}
+              min={0}
+              thousandSeparator=","
+              error={refused.limit}
+              onChange={(value) => set({ limit: typeof value === "number" ? value : Number.NaN })}
+              w={150}
+            />
+          </>
+        )}
+        <NumberField label={t("alerts.forSeconds")} min={0} max={86_400} value={draft.forSeconds} error={refused.for_ms} width={120} onChange={(value) => set({ forSeconds: value ?? Number.NaN })} />
+        <NumberField label={t("alerts.noDataSeconds")} min={5} max={86_400} isOptional value={draft.noDataSeconds} error={refused.no_data_after_ms} width={150} onChange={(noDataSeconds) => set({ noDataSeconds })} />
+      </Group>
+      {WITH_HISTORY.includes(draft.metric) ? (
+        <RulePreview query={preview} metric={draft.metric} limit={input.limit} onLimit={(limit) => set({ limit: rounded(Math.round((100 * limit) / size) / 100) })} />
+      ) : (
+        <p className="micro">{t("alerts.noHistory")}</p>
+      )}
+      <Field label={t("alerts.severity")}>
+        <SegmentedControl value={draft.severity} onChange={(severity) => set({ severity: severity as Rule["severity"] })} data={SEVERITIES.map((value) => ({ value, label: t(`alerts.severities.${value}`) }))} />
+      </Field>
+      <MultiSelect label={t("alerts.tabs.channels")} description={t("alerts.channelsWords")} data={channels.map(({ id, name }) => ({ value: id, label: name }))} value={draft.channels} error={refused.channels} onChange={(chosen) => set({ channels: chosen })} />
+      <Group gap={12} align="flex-start">
+        <NumberField label={t("alerts.repeatMinutes")} min={1} max={10_080} isOptional value={draft.repeatMinutes} error={refused.repeat_ms} width={180} onChange={(repeatMinutes) => set({ repeatMinutes })} />
+        <TextInput label={t("alerts.template")} description={t("alerts.templateWords")} value={draft.template} error={refused.template} onChange={(event) => set({ template: event.currentTarget.value })} w={300} />
+      </Group>
+    </FormDrawer>
+  )
+}
