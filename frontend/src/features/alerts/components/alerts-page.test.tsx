@@ -1,0 +1,95 @@
+import { screen, waitFor, within } from "@testing-library/react"
+import { describe, expect, it } from "vitest"
+import type { Alert, AlertCounts } from "@/lib/api-types"
+import { admin, page, reader } from "@/testing/factories"
+import { findField } from "@/testing/fields"
+import { renderApp } from "@/testing/render"
+import { answer, refuse, requests } from "@/testing/server"
+import { AlertsPage } from "./alerts-page"
+
+const COUNTS: AlertCounts = { firing: 1, no_data: 1, pending: 0, acknowledged: 0, silenced: 0, resolved: 9 }
+const CREATE = "POST /api/v1/alert-rules"
+
+const alert = (subject: string, change: Partial<Alert> = {}): Alert => ({
+  id: subject,
+  rule: { id: "r1", name: "lag", metric: "group_lag", severity: "critical", direction: "above", limit: 150_000, for_ms: 10_000 },
+  cluster: "local",
+  subject,
+  state: "firing",
+  shown: "firing",
+  since: new Date().toISOString(),
+  value: 184_220,
+  fired_at: null,
+  resolved_at: null,
+  acknowledged: null,
+  silenced_until: null,
+  summary: "lag is firing",
+  changes: [{ at: "2026-05-01T08:00:00.000Z", state: "firing", value: 184_220 }],
+  ...change,
+})
+
+function show(at = "/alerts?zone=UTC", me = admin(), alerts = [alert("billing"), alert("ship", { state: "no_data", shown: "no_data", value: null })]) {
+  answer("GET /api/v1/alerts:counts", COUNTS)
+  answer("GET /api/v1/alert-rules", page([]))
+  answer("GET /api/v1/alert-channels", page([]))
+  answer("GET /api/v1/alerts", page(alerts))
+  return renderApp(<AlertsPage />, { at, me })
+}
+
+const rowOf = async (name: string) => within((await screen.findByText(name)).closest("tr") as HTMLTableRowElement)
+
+describe("the page of alerts", () => {
+  it("shows the value against the limit, and no data as unknown", async () => {
+    show()
+    expect((await rowOf("billing")).getByText("184,220")).toBeTruthy()
+    const unknown = await rowOf("ship")
+    expect(unknown.getByText("No data")).toBeTruthy()
+    expect(unknown.getAllByRole("img").length).toBeGreaterThan(0)
+    expect(unknown.queryByText("0")).toBeNull()
+  })
+
+  it("filters by a cell of the life cycle, in the address", async () => {
+    const { user, address } = show()
+    const cell = await screen.findByRole("button", { name: /Resolved.*9/ })
+    await user.click(cell)
+    expect(address()).toContain("state=resolved")
+    await waitFor(() => expect(requests("GET /api/v1/alerts").at(-1)?.query.get("state")).toBe("resolved"))
+  })
+
+  it("acknowledges with a note", async () => {
+    const acknowledge = "POST /api/v1/alerts/billing:acknowledge"
+    answer("GET /api/v1/alerts/billing", alert("billing"))
+    answer("GET /api/v1/deliveries", page([]))
+    answer(acknowledge, alert("billing", { shown: "acknowledged" }))
+    const { user } = show("/alerts?zone=UTC&alert=billing")
+    await user.type(await findField("Note"), "on it")
+    await user.click(screen.getByRole("button", { name: "Acknowledge" }))
+    await waitFor(() => expect(requests(acknowledge)[0]?.body).toEqual({ note: "on it" }))
+  })
+
+  it("says what failed, and locks what needs a right", async () => {
+    refuse("GET /api/v1/alerts", 503, "DRAINING", "Shutting down.")
+    answer("GET /api/v1/alerts:counts", COUNTS)
+    answer("GET /api/v1/alert-rules", page([]))
+    renderApp(<AlertsPage />, { at: "/alerts", me: reader() })
+    expect(await screen.findByText("The alerts could not be read")).toBeTruthy()
+    expect((await screen.findByRole("button", { name: "New rule" })).hasAttribute("disabled")).toBe(true)
+  })
+})
+
+describe("the form of a rule", () => {
+  it("shows the last day before anything is kept, and keeps what was typed", async () => {
+    answer("POST /api/v1/alert-rules:preview", {
+      from: "2026-05-01T00:00:00.000Z", to: "2026-05-01T00:03:00.000Z", step_ms: 60_000, subjects: 1, previewed: 1, shown: "billing", values: [1, 20_000, null],
+      fired: [{ cluster: "local", subject: "billing", from: "2026-05-01T00:01:00.000Z", to: "2026-05-01T00:02:00.000Z", worst: 20_000 }],
+      fired_count: 3, fired_ms: 60_000, longest_ms: 60_000, unknown: [], unknown_ms: 0, brief: 2,
+    })
+    answer(CREATE, {}, 201)
+    const { user } = show("/alerts?zone=UTC&new=rule&subject=billing")
+    expect(await screen.findByText("3 ×")).toBeTruthy()
+    expect(requests(CREATE)).toHaveLength(0)
+    await user.type(await findField("Name"), "billing lag")
+    await user.click(screen.getByRole("button", { name: "Save rule" }))
+    await waitFor(() => expect(requests(CREATE)[0]?.body).toMatchObject({ name: "billing lag", subject: "billing", metric: "group_lag", limit: 10_000 }))
+  })
+})
