@@ -62,6 +62,7 @@ const pages = [
   createRoute({ ...parent, path: "/groups/$group/offsets", component: lazyRouteComponent(() => import("./routes/group-offsets"), "GroupOffsetsRoute") }),
   createRoute({ ...parent, path: "/messages", component: lazyRouteComponent(() => import("./routes/messages"), "MessagesRoute") }),
   createRoute({ ...parent, path: "/dead-letters", component: lazyRouteComponent(() => import("./routes/dead-letters"), "DeadLettersRoute") }),
+  createRoute({ ...parent, path: "/alerts", component: lazyRouteComponent(() => import("./routes/alerts"), "AlertsRoute") }),
   createRoute({ ...parent, path: "/jobs", component: lazyRouteComponent(() => import("./routes/jobs"), "JobsRoute") }),
   createRoute({ ...parent, path: "/jobs/new/replay", component: lazyRouteComponent(() => import("./routes/new-replay"), "NewReplayRoute") }),
   createRoute({ ...parent, path: "/jobs/new/reconcile", component: lazyRouteComponent(() => import("./routes/new-reconcile"), "NewReconcileRoute") }),

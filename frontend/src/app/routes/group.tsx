@@ -1,6 +1,7 @@
 import { useParams } from "@tanstack/react-router"
 import { Columns } from "@/components/layout/page"
 import { GroupDeadLetters } from "@/features/dead-letters/components/group-dead-letters"
+import { OverLimit } from "@/features/alerts/components/over-limit"
 import { ClientsBrief } from "@/features/groups/components/group-clients"
 import { GroupPage } from "@/features/groups/components/group-page"
 import { LagChart } from "@/features/lag/components/lag-chart"
@@ -19,6 +20,7 @@ export function GroupRoute() {
       cluster={cluster}
       group={group}
       deadLetters={() => <GroupDeadLetters cluster={cluster} group={group} topics={topics} />}
+      mark={<OverLimit cluster={cluster} group={group} />}
       lag={(known) => (
         <>
           <LagChart cluster={cluster} group={known} />

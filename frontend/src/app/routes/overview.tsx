@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query"
 import { SkeletonBlock } from "@/components/states/skeleton-rows"
+import { FiringAlerts } from "@/features/alerts/components/firing-alerts"
 import { RecentChanges } from "@/features/audit/components/recent-changes"
 import { useOverview } from "@/features/clusters/api/get-overview"
 import { FirstRun } from "@/features/clusters/components/first-run"
@@ -22,6 +23,7 @@ export function OverviewRoute() {
       cluster={cluster}
       side={
         <>
+          <FiringAlerts />
           <RunningJobs />
           <RecentChanges />
         </>

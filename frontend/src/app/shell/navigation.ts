@@ -1,5 +1,6 @@
 import {
   type Icon,
+  IconBell,
   IconCalendarTime,
   IconKey,
   IconLayoutDashboard,
@@ -16,8 +17,8 @@ import {
 import type { Right } from "@/hooks/use-rights"
 
 export interface NavEntry {
-  id: "overview" | "topics" | "groups" | "messages" | "deadLetters" | "jobs" | "schedules" | "broker" | "clusters" | "access" | "audit" | "settings"
-  to: "/" | "/topics" | "/groups" | "/messages" | "/dead-letters" | "/jobs" | "/schedules" | "/broker" | "/clusters" | "/access" | "/audit" | "/settings"
+  id: "overview" | "alerts" | "topics" | "groups" | "messages" | "deadLetters" | "jobs" | "schedules" | "broker" | "clusters" | "access" | "audit" | "settings"
+  to: "/" | "/alerts" | "/topics" | "/groups" | "/messages" | "/dead-letters" | "/jobs" | "/schedules" | "/broker" | "/clusters" | "/access" | "/audit" | "/settings"
   icon: Icon
   right: Right | null
 }
@@ -29,7 +30,13 @@ export interface NavGroup {
 
 /** The side bar shows only what exists. */
 export const navigation: NavGroup[] = [
-  { id: "observe", entries: [{ id: "overview", to: "/", icon: IconLayoutDashboard, right: null }] },
+  {
+    id: "observe",
+    entries: [
+      { id: "overview", to: "/", icon: IconLayoutDashboard, right: null },
+      { id: "alerts", to: "/alerts", icon: IconBell, right: null },
+    ],
+  },
   {
     id: "data",
     entries: [

@@ -5,6 +5,7 @@ import { useTranslation } from "react-i18next"
 import { Logo } from "@/components/brand/logo"
 import { env } from "@/config/env"
 import { paths } from "@/config/paths"
+import { useAlertCounts } from "@/features/alerts/api/get-counts"
 import { useOverview } from "@/features/clusters/api/get-overview"
 import { useRunningJobs } from "@/features/jobs/api/get-jobs"
 import { useCluster } from "@/hooks/use-cluster"
@@ -64,7 +65,7 @@ function Entry({ id, to, icon: EntryIcon }: NavEntry) {
     <Link to={to} className={classes.entry} activeOptions={{ exact: to === "/", includeSearch: false }} title={t(`nav.${id}`)}>
       <EntryIcon size={16} stroke={1.6} aria-hidden />
       <span>{t(`nav.${id}`)}</span>
-      {number !== null && number > 0 && <small>{count(number)}</small>}
+      {number !== null && number > 0 && <small data-alarm={id === "alerts" || undefined}>{count(number)}</small>}
     </Link>
   )
 }
@@ -73,6 +74,8 @@ function Entry({ id, to, icon: EntryIcon }: NavEntry) {
 function useCountOf(id: NavEntry["id"]): number | null {
   const overview = useOverview(useCluster()).data
   const jobs = useRunningJobs().data
+  const alerts = useAlertCounts().data
+  if (id === "alerts") return alerts?.firing ?? null
   if (id === "topics") return overview?.topics ?? null
   if (id === "groups") return overview?.groups ?? null
   if (id === "jobs") return jobs?.length ?? null

@@ -31,9 +31,11 @@ interface GroupPageProps {
   lag: (group: Group) => ReactNode
   /** Its dead letters, by the feature that redrives them. */
   deadLetters: () => ReactNode
+  /** What stands beside its state, such as a limit that is crossed. */
+  mark?: ReactNode
 }
 
-export function GroupPage({ cluster, group, lag, deadLetters }: GroupPageProps) {
+export function GroupPage({ cluster, group, lag, deadLetters, mark }: GroupPageProps) {
   const { t } = useTranslation()
   const [state] = useUrlState()
   const query = useGroup(cluster, group)
@@ -51,7 +53,14 @@ export function GroupPage({ cluster, group, lag, deadLetters }: GroupPageProps) 
     <Page
       title={group}
       updatedAt={query.dataUpdatedAt}
-      badge={known && <GroupState state={known.state} />}
+      badge={
+        known && (
+          <>
+            <GroupState state={known.state} />
+            {mark}
+          </>
+        )
+      }
       facts={known && <Facts group={known} />}
       actions={<GroupActions cluster={cluster} group={group} />}
     >
