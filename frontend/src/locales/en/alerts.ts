@@ -5,7 +5,7 @@ export const alerts = {
     cycle: "Alerts by state",
     tabs: { alerts: "Alerts", rules: "Rules", silences: "Silences", deliveries: "Deliveries", channels: "Channels" },
     states: { pending: "Pending", firing: "Firing", no_data: "No data", acknowledged: "Acknowledged", silenced: "Silenced", resolved: "Resolved" },
-    stageWords: { pending: "wait their time", firing: "over the limit", no_data: "unknown, not well", acknowledged: "somebody is on it", silenced: "nobody is told", resolved: "last 24 h" },
+    stageWords: { pending: "wait their time", firing: "over the limit", no_data: "unknown", acknowledged: "being handled", silenced: "nobody is told", resolved: "last 24 h" },
     metrics: {
       group_lag: "Lag of a group",
       group_time_lag_ms: "Time lag of a group",

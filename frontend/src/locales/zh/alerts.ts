@@ -7,7 +7,7 @@ export const alerts: Shape<typeof english> = {
     cycle: "按状态查看告警",
     tabs: { alerts: "告警", rules: "规则", silences: "静默", deliveries: "通知记录", channels: "通知渠道" },
     states: { pending: "待触发", firing: "告警中", no_data: "无数据", acknowledged: "已确认", silenced: "已静默", resolved: "已恢复" },
-    stageWords: { pending: "等待持续时间", firing: "超过阈值", no_data: "状况未知，不算正常", acknowledged: "有人在处理", silenced: "不发通知", resolved: "最近 24 小时" },
+    stageWords: { pending: "等待持续时间", firing: "超过阈值", no_data: "状况未知", acknowledged: "有人在处理", silenced: "不发通知", resolved: "最近 24 小时" },
     metrics: {
       group_lag: "消费组堆积",
       group_time_lag_ms: "消费组延迟时间",

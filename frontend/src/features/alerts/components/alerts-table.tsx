@@ -29,7 +29,7 @@ export function AlertsTable({ alerts, rules, selectedId, onAlert }: AlertsTableP
     return [
       column("shown", t("alerts.state"), { width: 136 }, ({ shown }) => <AlertState state={shown} />),
       column("rule", t("alerts.rule"), { isName: true }, ({ rule }) => rule.name),
-      column("subject", t("alerts.subject"), { isSecondary: true }, ({ subject }) => subject),
+      column("subject", t("alerts.subject"), { isSecondary: true, minWidth: 480 }, ({ subject }) => subject),
       column("cluster", t("alerts.cluster"), { isSecondary: true, minWidth: 1000 }, ({ cluster }) => cluster),
       column("rail", "", { width: 110, minWidth: 620, ends: ["0", "2 ×"], label: t("alerts.ofLimit") }, (alert) => (
         <LimitRail value={now(alert)} limit={alert.rule.limit} state={alert.shown} />

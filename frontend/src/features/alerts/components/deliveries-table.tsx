@@ -26,7 +26,7 @@ export function DeliveriesTable({ deliveries }: { deliveries: AlertDelivery[] })
   const { t } = useTranslation()
   const columns = useMemo(
     () => [
-      column("created_at", t("alerts.at"), { width: 150 }, ({ created_at }) => <Time at={created_at} />),
+      column("created_at", t("alerts.at"), { width: 84 }, ({ created_at }) => <Time at={created_at} />),
       column("channel", t("alerts.channel"), { isName: true }, ({ channel_name }) => channel_name),
       column("event", t("alerts.event"), { minWidth: 600 }, ({ event }) => t(`alerts.events.${event}`)),
       column("title", t("alerts.title"), { isSecondary: true, minWidth: 860 }, ({ title }) => title),

@@ -52,10 +52,10 @@ function Plot({ found, metric, limit, onLimit }: Omit<RulePreviewProps, "query">
   const fired = found.fired.filter(({ subject }) => subject === found.shown)
   return (
     <div ref={box} className={classes.plot}>
+      {found.unknown.map(({ from, to }) => (
+        <span key={from} className={`${classes.hole} hatch`} style={{ insetInlineStart: `${(100 * at(from)) / steps}%`, width: `${(100 * (at(to) - at(from))) / steps}%` }} aria-hidden />
+      ))}
       <svg viewBox={`0 0 ${steps} 100`} preserveAspectRatio="none" role="img" aria-label={t("alerts.plot", { name: found.shown ?? "" })}>
-        {found.unknown.map(({ from, to }) => (
-          <rect key={from} className={classes.hole} x={at(from)} width={at(to) - at(from)} y={0} height={100} />
-        ))}
         {fired.map(({ from, to }) => (
           <rect key={from} className={classes.fired} x={at(from)} width={Math.max(2, at(to) - at(from))} y={0} height={100} />
         ))}
