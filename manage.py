@@ -10,8 +10,9 @@ import sys
 def main() -> None:
     """Run the management command in `sys.argv`."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "gateway.settings")
-    import gateway.celery  # noqa: F401 - the sampler sends tasks through this application
     from django.core.management import execute_from_command_line
+
+    import gateway.celery  # noqa: F401 - the sampler sends tasks through this application
 
     execute_from_command_line(sys.argv)
 
