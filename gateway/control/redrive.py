@@ -11,7 +11,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from broker_core.client.errors import TopicNotFound, Unreachable
-from broker_core.errors import GantryError
 from broker_core.protocol.dead_letters import DeadLetterFilter
 from broker_core.protocol.topics import dead_letter_topic, retry_topic
 from console.accounts.permissions import actor_of, allows, needs, require
@@ -23,7 +22,6 @@ from console.jobs.models import Job, JobType
 from console.jobs.requests import plain
 from console.jobs.serializers import JobSerializer
 from console.jobs.shapes import shape_of
-from console.lag import current
 from console.redrives import ledger
 from console.redrives.requests import MOST_MESSAGES, USUAL_PER_SECOND, RedriveSerializer
 from console.shapes import as_json, serializer_of
@@ -107,26 +105,13 @@ class RedriveView(GroupOfDeadLettersView):
             ],
             hidden_groups=len(found.groups) - len(visible),
             needs_allow_live_target=bool(_others(found.groups, group)),
-            warning=self._warning(group) if asked["target"]["to"] == "failed_group" else None,
+            warning=_warning(group, found) if new and asked["target"]["to"] == "failed_group" else None,
             first=[each.letter for each in new[:_SHOWN]],
             last=[each.letter for each in _tail(new)],
             read=found.read,
             stored=None if missing else found.stats.messages,
             complete=found.is_whole and not missing,
             missing=missing,
-        )
-
-    def _warning(self, group: str) -> str | None:
-        """Return a sentence if the group receives by lease only: no lease of a topic hands out the group's retries."""
-        try:
-            seen = current.group(self.cluster, group)
-        except GantryError:
-            return None
-        if seen.clients or not seen.lease_consumers:
-            return None
-        return (
-            f"Group {group!r} receives by lease and has no native client. It gets copies only if it receives from "
-            f"topic {retry_topic(group)!r}; otherwise send to the topics they came from."
         )
 
     def _start(self, request: Request, group: str, asked: Mapping[str, Any], targets: list[str]) -> Job:
@@ -160,6 +145,17 @@ def _check(group: str, asked: Mapping[str, Any], preview: RedrivePreview) -> Non
         hidden = [f"{preview.hidden_groups} that you may not read"] if preview.hidden_groups else []
         who = ", ".join([*names, *hidden])
         raise Conflict(f"Other groups will see the copies too: {who}. Send allow_live_target: true if they may.")
+
+
+def _warning(group: str, found: Survey) -> str | None:
+    """Return a sentence unless a native client is there: no lease of a topic hands out the group's retries."""
+    if found.members:
+        return None
+    seen = "It is not known whether a native client of" if found.members is None else "No native client of"
+    return (
+        f"{seen} group {group!r} is connected. Consumers by lease get these copies only if they receive from topic "
+        f"{retry_topic(group)!r}; otherwise send to the topics they came from."
+    )
 
 
 def _filter(asked: Mapping[str, Any]) -> DeadLetterFilter:

@@ -53,6 +53,8 @@ class Survey:
     groups: dict[str, set[str]] = field(default_factory=dict)
     """Groups that would see the copies, with the topics that they read."""
 
+    members: int | None = None
+    """Native clients of the group that are connected; None if a broker does not say. Asked for the group alone only."""
     is_timed: bool = False
     """Whether only those of a time range are read."""
 
@@ -88,6 +90,10 @@ async def survey(admin: Admin, group: str, wanted: DeadLetterFilter, target: dic
             break
     found.chosen.reverse()
     await _look_at_targets(admin, found, group, target["to"])
+    if target["to"] == "failed_group":
+        seen = await admin.groups.connections(group)
+        # One that is known is enough; none is known only if every broker answered.
+        found.members = None if seen.failed and not seen.members else len(seen.members)
     return found
 
 
