@@ -11,7 +11,7 @@ from broker_core.broker.processors.handlers import Handlers
 from broker_core.broker.registration import Registration
 from broker_core.broker.saving import Saver
 from broker_core.broker.topics import Topics, check_name
-from broker_core.protocol import bodies
+from broker_core.protocol import bodies, topic_attributes
 from broker_core.protocol.bodies.topics import TopicConfig, TopicList
 from broker_core.protocol.codes import RequestCode, ResponseCode
 from broker_core.protocol.command import Command
@@ -56,19 +56,7 @@ class TopicProcessor:
         check_name(header.topic)
         self._topics.check_is_not_system(header.topic)
         self._limits.check_queues(readQueueNums=header.read_queue_nums, writeQueueNums=header.write_queue_nums)
-        config = _config_of(header)
-        before = self._topics.find(header.topic)
-        if before is not None:
-            config = TopicConfig(
-                config.topic_name,
-                config.read_queue_nums,
-                config.write_queue_nums,
-                config.perm,
-                config.topic_filter_type,
-                config.topic_sys_flag,
-                before.order,  # the flag in the header is ignored
-            )
-        self._topics.put(config, now=self._clock())
+        self._topics.put(_config_of(header, self._topics.find(header.topic)), now=self._clock())
         await self._saver.save(self._topics)
         # Register all changes: topics created at once share a version, and name servers ignore a version they have.
         await self._registration.wait()
@@ -99,9 +87,13 @@ class TopicProcessor:
         return Command.response(ResponseCode.SUCCESS, body=bodies.encode(TopicList(self._topics.system_names())))
 
 
-def _config_of(header: headers.CreateTopicRequest) -> TopicConfig:
+def _config_of(header: headers.CreateTopicRequest, before: TopicConfig | None) -> TopicConfig:
     if header.topic_filter_type not in _FILTER_TYPES:
         raise IllegalArgument(f"topicFilterType {header.topic_filter_type!r} is not one of {', '.join(_FILTER_TYPES)}")
+    try:
+        attributes = topic_attributes.changed(None if before is None else before.attributes, header.attributes)
+    except ValueError as error:
+        raise IllegalArgument(str(error)) from error
     return TopicConfig(
         header.topic,
         header.read_queue_nums,
@@ -109,4 +101,6 @@ def _config_of(header: headers.CreateTopicRequest) -> TopicConfig:
         header.perm,
         header.topic_filter_type,
         header.topic_sys_flag,
+        before is not None and before.order,  # the flag in the header is ignored
+        attributes,
     )

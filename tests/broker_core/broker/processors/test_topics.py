@@ -166,3 +166,19 @@ async def test_a_deleted_topic_takes_its_messages_offsets_and_leases_with_it(wir
     sent = await wire.send("orders", b"new")
     assert sent.queue_offset == 0
     assert [message.body for message in await wire.pull("orders", 0)] == [b"new"]
+
+
+async def test_attributes_are_kept_when_a_change_does_not_name_them(wire: Wire) -> None:
+    await wire.ask(replace(ORDERS, attributes="+message.type=FIFO"))
+    await wire.ask(replace(ORDERS, perm=4))
+
+    answer = await wire.ask(headers.GetTopicConfigRequest("orders"))
+
+    assert bodies.decode(TopicConfig, answer.body).attributes == {"message.type": "FIFO"}
+
+
+async def test_an_attribute_that_is_not_served_is_refused_by_name(wire: Wire) -> None:
+    answer = await wire.ask(replace(ORDERS, attributes="+queue.type=BatchCQ"))
+
+    assert answer.code != ResponseCode.SUCCESS
+    assert "queue.type" in (answer.remark or "")
