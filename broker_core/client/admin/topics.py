@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final, TypeAlias
 
@@ -25,8 +26,10 @@ from broker_core.protocol.headers.topics import (
     CreateTopicRequest,
     DeleteTopicRequest,
     GetAllTopicConfigRequest,
+    GetTopicConfigRequest,
     GetTopicStatsInfoRequest,
 )
+from broker_core.protocol.topic_attributes import MessageType, declare, message_type_of
 from broker_core.protocol.topics import (
     MAX_TOPIC_NAME,
     NAME,
@@ -80,6 +83,12 @@ class Topic:
         for config in self.configs.values():
             bits |= config.perm
         return bits & (PERM_READ | PERM_WRITE)
+
+    @property
+    def message_type(self) -> MessageType | None:
+        """What was declared for its messages; None if no broker told one, or brokers disagree."""
+        told = {message_type_of(config.attributes) for config in self.configs.values()} - {None}
+        return told.pop() if len(told) == 1 else None
 
     @property
     def order(self) -> bool:
@@ -206,15 +215,44 @@ class Topics:
         write_queues: int = 4,
         perm: int = PERM_READ | PERM_WRITE,
         order: bool = False,
+        message_type: MessageType | None = None,
         brokers: Iterable[str] | None = None,
     ) -> Answers[None]:
         """Create the topic, or replace its settings, on every master or those of `brokers`; answers by address.
 
-        Queue counts are per broker. Raises NameIllegal before anything is sent.
+        Queue counts are per broker. A broker that keeps no message types fails with NotSupported if one is given, and
+        is not changed. Raises NameIllegal before anything is sent.
         """
         check_name(name)
-        header = CreateTopicRequest(name, read_queues, write_queues, perm, order=order)
-        return await self._send_to_each(await self._requests.masters_among(brokers), header)
+        masters = await self._requests.masters_among(brokers)
+        if message_type is None:
+            header = CreateTopicRequest(name, read_queues, write_queues, perm, order=order)
+            return await self._send_to_each(masters, header)
+        attributes = declare(message_type)
+        header = CreateTopicRequest(name, read_queues, write_queues, perm, order=order, attributes=attributes)
+
+        async def send(addr: str) -> None:
+            # Brokers before 5.x ignore the attributes without a word; these do not know this question either.
+            with suppress(TopicNotFound):
+                await self._config_on(addr, name)
+            await self._requests.ask(addr, header)
+
+        return await self._requests.ask_each(masters, send)
+
+    async def described(self, name: str) -> Topic:
+        """Return one topic with the attributes that its brokers tell; raise TopicNotFound or Unreachable.
+
+        Brokers before 5.x tell none; nor is anything known of one that does not answer.
+        """
+        topic = await self.get(name)
+        masters = await self._requests.masters_among(topic.configs)
+        answers = await self._requests.ask_each(masters, lambda addr: self._config_on(addr, name))
+        told = {masters[addr]: config.attributes for addr, config in answers.found.items()}
+        configs = {broker: replace(config, attributes=told.get(broker)) for broker, config in topic.configs.items()}
+        return replace(topic, configs=configs)
+
+    async def _config_on(self, addr: str, name: str) -> TopicConfig:
+        return await self._requests.ask_for(TopicConfig, addr, GetTopicConfigRequest(name), topic=name)
 
     async def update(
         self,

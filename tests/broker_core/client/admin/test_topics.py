@@ -8,7 +8,7 @@ from broker_core.client.admin import Admin
 from broker_core.client.admin.topics import TopicKind, kind_of
 from broker_core.client.config import ClientConfig
 from broker_core.client.consumer.pop import LeaseConsumer
-from broker_core.client.errors import BrokerRefused, NameIllegal, TopicNotFound
+from broker_core.client.errors import BrokerRefused, NameIllegal, NotSupported, TopicNotFound
 from broker_core.client.session import Session
 from broker_core.protocol.bodies import coder
 from broker_core.protocol.bodies.topics import TopicConfig, TopicConfigSerializeWrapper
@@ -154,3 +154,32 @@ async def test_a_topic_on_several_brokers_is_one_topic() -> None:
             one = await topics.list()
             assert list(one.failed) == [cluster["broker-b"].addr]
             assert one.found["orders"].brokers == ("broker-a",)
+
+
+async def test_a_message_type_is_told_and_kept(live: Live) -> None:
+    name = f"{await live.topic()}-typed"
+    assert (await live.admin.topics.create(name, message_type="DELAY")).complete
+    await live.admin.topics.update(name, perm=4)
+
+    assert (await live.admin.topics.described(name)).message_type == "DELAY"
+    assert (await live.admin.topics.list()).found[name].message_type == "DELAY"
+
+
+async def test_a_broker_that_keeps_no_message_type_is_not_given_the_topic() -> None:
+    async with scripted_cluster("broker-a") as cluster:
+        cluster["broker-a"].on(RequestCode.GET_TOPIC_CONFIG, refuse(ResponseCode.REQUEST_CODE_NOT_SUPPORTED))
+        async with Session(ClientConfig([cluster.name_server.addr])) as session:
+            answers = await Admin(session).topics.create("orders", message_type="FIFO")
+
+        assert [type(error) for error in answers.failed.values()] == [NotSupported]
+        assert not cluster["broker-a"].asked(RequestCode.UPDATE_AND_CREATE_TOPIC)
+
+
+async def test_a_broker_that_keeps_no_message_type_still_tells_the_rest() -> None:
+    async with scripted_cluster("broker-a") as cluster:
+        cluster.add_topic("orders", queues=2)
+        cluster["broker-a"].on(RequestCode.GET_TOPIC_CONFIG, refuse(ResponseCode.REQUEST_CODE_NOT_SUPPORTED))
+        async with Session(ClientConfig([cluster.name_server.addr])) as session:
+            topic = await Admin(session).topics.described("orders")
+
+        assert (topic.read_queues, topic.message_type) == (2, None)
