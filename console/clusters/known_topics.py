@@ -44,7 +44,7 @@ def known_topic(cluster: str, name: str) -> Topic:
     """Return one topic, including its queues on brokers that are no longer registered; raise TopicNotFound."""
     memory = remembered(cluster)
     try:
-        topic: Topic | None = ask(cluster, lambda admin: admin.topics.get(name))
+        topic: Topic | None = ask(cluster, lambda admin: admin.topics.described(name))
         refusal: TopicNotFound | Unreachable | None = None
     except (TopicNotFound, Unreachable) as error:
         topic, refusal = None, error

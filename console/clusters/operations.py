@@ -19,6 +19,7 @@ from broker_core.errors import GantryError
 from broker_core.protocol.bodies import TopicConfig
 from broker_core.protocol.bodies.groups import SubscriptionGroupConfig
 from broker_core.protocol.codes import PERM_READ, PERM_WRITE
+from broker_core.protocol.topic_attributes import message_type_of
 from console.audit.record import Actor, record
 from console.clusters import memory
 from console.clusters.connections import ask
@@ -200,7 +201,7 @@ def find_group(cluster: str, name: str) -> Group | None:
 
 async def _topic_configs(admin: Admin, name: str) -> dict[str, TopicConfig]:
     try:
-        return (await admin.topics.get(name)).configs
+        return (await admin.topics.described(name)).configs
     except TopicNotFound:
         return {}
 
@@ -223,7 +224,12 @@ def _given(change: TopicChange) -> dict[str, int]:
 
 def _as_wanted(config: TopicConfig, settings: Mapping[str, Any]) -> bool:
     perm = config.perm & (PERM_READ | PERM_WRITE)
-    found = {"read_queues": config.read_queue_nums, "write_queues": config.write_queue_nums, "perm": perm}
+    found: dict[str, object] = {
+        "read_queues": config.read_queue_nums,
+        "write_queues": config.write_queue_nums,
+        "perm": perm,
+        "message_type": message_type_of(config.attributes),
+    }
     return all(found[name] == value for name, value in settings.items())
 
 

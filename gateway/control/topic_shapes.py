@@ -11,6 +11,7 @@ from rest_framework import serializers
 
 from broker_core.client.admin.topics import Topic, TopicKind, kind_of
 from broker_core.protocol.codes import PERM_READ, PERM_WRITE
+from broker_core.protocol.topic_attributes import MESSAGE_TYPES, MessageType
 from broker_core.protocol.topics import PLAIN_TOPIC_NAME
 from console.clusters.outcomes import BrokerOutcome
 from console.lag.shapes import GroupSummary, TopicState
@@ -18,6 +19,9 @@ from console.moments import Moment
 
 Permission = Literal["rw", "r", "w"]
 ShownPermission = Literal["rw", "r", "w", "none"]
+MessageTypeName = Literal["normal", "fifo", "delay", "transaction", "mixed", "unspecified"]
+MESSAGE_TYPE_NAMES: Final[tuple[MessageTypeName, ...]] = get_args(MessageTypeName)
+_TYPE_NAMES: Final[dict[MessageType, MessageTypeName]] = dict(zip(MESSAGE_TYPES, MESSAGE_TYPE_NAMES, strict=True))
 TOPIC_NAME: Final = f"^{PLAIN_TOPIC_NAME.pattern}$"
 KINDS: Final = [kind.value for kind in TopicKind]
 PERMISSIONS: Final = list(get_args(Permission))
@@ -50,6 +54,10 @@ class TopicSummary(TopicState, kw_only=True):
     read_queues: Annotated[int, Meta(description="On each broker.")]
     write_queues: Annotated[int, Meta(description="On each broker.")]
     permission: ShownPermission
+    message_type: Annotated[
+        MessageTypeName | None,
+        Meta(description="As declared; null if no broker tells one, as before RocketMQ 5, or brokers disagree."),
+    ]
 
 
 class TopicCounts(Struct, frozen=True):
@@ -99,6 +107,11 @@ class TopicCreateSerializer(serializers.Serializer[Any]):
     read_queues = serializers.IntegerField(min_value=1, max_value=MAX_QUEUES, default=4)
     write_queues = serializers.IntegerField(min_value=1, max_value=MAX_QUEUES, default=4)
     permission = serializers.ChoiceField(PERMISSIONS, default="rw")
+    message_type = serializers.ChoiceField(
+        MESSAGE_TYPE_NAMES,
+        required=False,
+        help_text="Declared and shown, not enforced. Brokers before RocketMQ 5 cannot keep one and refuse it.",
+    )
 
     def validate_name(self, name: str) -> str:
         """Refuse names that brokers reserve: such a topic could be neither consumed nor deleted."""
@@ -172,4 +185,15 @@ def summary_of(topic: Topic, figures: TopicState) -> TopicSummary:
         **{**asdict(figures), **asdict(settings_of(topic))},
         total_read_queues=sum(config.read_queue_nums for config in configs),
         total_write_queues=sum(config.write_queue_nums for config in configs),
+        message_type=_shown_type(topic),
     )
+
+
+def wire_type(name: str) -> MessageType:
+    """Return the wire's word for a message type of the API."""
+    return next(each for each in MESSAGE_TYPES if each.lower() == name)
+
+
+def _shown_type(topic: Topic) -> MessageTypeName | None:
+    told = topic.message_type
+    return None if told is None else _TYPE_NAMES[told]

@@ -33,6 +33,7 @@ from gateway.control.cluster_view import ClusterListView, ClusterScopedView, del
 from gateway.control.topic_queue_shapes import PERMISSION_BITS
 from gateway.control.topic_shapes import (
     KINDS,
+    MESSAGE_TYPE_NAMES,
     TopicChanged,
     TopicChangeSerializer,
     TopicCounts,
@@ -46,6 +47,7 @@ from gateway.control.topic_shapes import (
     TopicSettings,
     settings_of,
     summary_of,
+    wire_type,
 )
 
 SORTABLE: Final = ("name", "messages", "in_rate", "last_stored_at", "groups", "max_lag")
@@ -68,6 +70,7 @@ class TopicsView(ClusterListView):
             *PAGE_PARAMETERS,
             OpenApiParameter("search", str, description=f"In any case. {WRITTEN_AS}"),
             OpenApiParameter("kind", str, enum=[*KINDS, "all"], default="normal"),
+            OpenApiParameter("message_type", str, enum=MESSAGE_TYPE_NAMES, description="Only topics declared so."),
             OpenApiParameter("sort", str, description=f"{', '.join(SORTABLE)}; - before a name: descending."),
         ],
         responses=serializer_of(TopicPage),
@@ -77,11 +80,14 @@ class TopicsView(ClusterListView):
         kind = request.query_params.get("kind", "normal")
         if kind not in (*KINDS, "all"):
             raise serializers.ValidationError({"kind": f"must be one of {', '.join(KINDS)}, all"})
+        declared = request.query_params.get("message_type")
+        if declared not in (None, *MESSAGE_TYPE_NAMES):
+            raise serializers.ValidationError({"message_type": f"must be one of {', '.join(MESSAGE_TYPE_NAMES)}"})
         matches = _matcher_of(request)
         figures = current.topics(cluster)
         known = known_topics(cluster)
         every = self.visible(summary_of(topic, _figures(figures, topic.name)) for topic in known)
-        found = [row for row in every if matches(row.name)]
+        found = [row for row in every if matches(row.name) and declared in (None, row.message_type)]
         rows = [row for row in found if kind in ("all", row.kind.value)]
         page = page_sequence(request, sorted_rows(request, rows, SORTABLE), key=lambda row: row.name)
         current.note_shown(cluster, topics=[row.name for row in page.items])
@@ -108,6 +114,8 @@ class TopicsView(ClusterListView):
         name = wanted.pop("name")
         require(request, "manage", name)
         wanted["perm"] = PERMISSION_BITS[wanted.pop("permission")]
+        if "message_type" in wanted:
+            wanted["message_type"] = wire_type(wanted["message_type"])
         with change_lock(cluster, "topics", name):
             outcomes = operations.create_topic(actor_of(request), cluster, name, wanted)
             return _changed(cluster, name, outcomes, status=201)

@@ -2857,6 +2857,8 @@ export interface components {
             /** @description Why the stored body cannot be unpacked; null if it can. */
             damage: string | null;
         };
+        /** @enum {string} */
+        MessageTypeEnum: "normal" | "fifo" | "delay" | "transaction" | "mixed" | "unspecified";
         /** @description A known broker that did not answer. */
         MissingBroker: {
             broker: string;
@@ -4046,6 +4048,8 @@ export interface components {
             /** @description On each broker. */
             write_queues: number;
             permission: components["schemas"]["ShownPermission"];
+            /** @description As declared; null if no broker tells one, as before RocketMQ 5, or brokers disagree. */
+            message_type: components["schemas"]["MessageTypeEnum"] | components["schemas"]["NullEnum"];
             order: boolean;
             brokers: string[];
         };
@@ -4076,6 +4080,8 @@ export interface components {
             /** @description On each broker. */
             write_queues: number;
             permission: components["schemas"]["ShownPermission"];
+            /** @description As declared; null if no broker tells one, as before RocketMQ 5, or brokers disagree. */
+            message_type: components["schemas"]["MessageTypeEnum"] | components["schemas"]["NullEnum"];
             order: boolean;
             brokers: components["schemas"]["BrokerOutcome"][];
         };
@@ -4095,6 +4101,8 @@ export interface components {
             write_queues: number;
             /** @default rw */
             permission: components["schemas"]["TopicPermission"];
+            /** @description Declared and shown, not enforced. Brokers before RocketMQ 5 cannot keep one and refuse it. */
+            message_type?: components["schemas"]["MessageTypeEnum"];
         };
         /** @description All groups of a topic. */
         TopicGroups: {
@@ -4181,6 +4189,8 @@ export interface components {
             /** @description On each broker. */
             write_queues: number;
             permission: components["schemas"]["ShownPermission"];
+            /** @description As declared; null if no broker tells one, as before RocketMQ 5, or brokers disagree. */
+            message_type: components["schemas"]["MessageTypeEnum"] | components["schemas"]["NullEnum"];
         };
         /** @enum {string} */
         Type89cEnum: "replay" | "reconcile";
@@ -6589,6 +6599,8 @@ export interface operations {
                 kind?: "all" | "dlq" | "normal" | "retry" | "system";
                 /** @description Page size. */
                 limit?: number;
+                /** @description Only topics declared so. */
+                message_type?: "delay" | "fifo" | "mixed" | "normal" | "transaction" | "unspecified";
                 /** @description In any case. A part of the name; with `*`, a pattern of the whole name; after `~`, letters in this order. */
                 search?: string;
                 /** @description name, messages, in_rate, last_stored_at, groups, max_lag; - before a name: descending. */

@@ -30,6 +30,7 @@ export const topic = (name: string, overrides: Partial<Topic> = {}): Topic => ({
   total_write_queues: 4,
   write_queues: 4,
   permission: "rw",
+  message_type: null,
   measured_at: AT,
   messages: 100,
   in_rate: 1,

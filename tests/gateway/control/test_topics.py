@@ -198,3 +198,24 @@ def test_a_list_is_narrowed_by_a_pattern_of_the_name(control: Control) -> None:
         assert [each for each in names if each == name] == expected, pattern
     answer = control.call("GET", "/topics", params={"search": "a" * 256})
     assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, "?search")
+
+
+def test_a_declared_message_type_is_shown_and_filtered(control: Control) -> None:
+    stem = control.name("typed")
+    plain = control.topic(f"{stem}-plain")
+    ordered = f"{stem}-ordered"
+    wanted = {"name": ordered, "message_type": "fifo"}
+    made = control.call("POST", "/topics", json=wanted)
+    assert (made.status_code, made.json()["message_type"]) == (201, "fifo")
+    found = control.get("/topics", search=stem, message_type="fifo")
+    assert [(row["name"], row["message_type"]) for row in found["items"]] == [(ordered, "fifo")]
+    assert (control.get(f"/topics/{plain}")["message_type"], found["total"]) == (None, 1)
+    assert control.call("POST", "/topics", json=wanted).json()["code"] == "ALREADY_EXISTS"
+    # and a change of something else keeps it
+    assert control.change("PATCH", f"/topics/{ordered}", json={"permission": "r"}).json()["message_type"] == "fifo"
+
+
+def test_a_message_type_that_is_not_one_is_refused(control: Control) -> None:
+    made = control.call("POST", "/topics", json={"name": control.name(), "message_type": "express"})
+    listed = control.call("GET", "/topics", params={"message_type": "express"})
+    assert (made.status_code, listed.status_code) == (422, 422)
