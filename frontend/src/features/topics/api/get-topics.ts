@@ -10,6 +10,7 @@ export interface TopicsFilter {
   search?: string | undefined
   kind: string
   sort: string
+  message_type?: string | undefined
 }
 
 const PAGE_SIZE = 100

@@ -23,6 +23,16 @@ describe("the form of a new topic", () => {
     await waitFor(() => expect(address()).toBe("/topics/payments"))
   })
 
+  it("declares a message type only when one was chosen", async () => {
+    answer(CREATE, taken("payments"), 201)
+    const { user } = show()
+    await user.type(await findField("Topic"), "payments")
+    await user.click(field("Message type"))
+    await user.click(await screen.findByRole("option", { name: "Ordered", hidden: true }))
+    await user.click(button("Create payments"))
+    await waitFor(() => expect(requests(CREATE).map(({ body }) => body)).toEqual([{ name: "payments", read_queues: 4, write_queues: 4, permission: "rw", message_type: "fifo" }]))
+  })
+
   it.each(["%RETRY%billing", "a|b", "with space", "é", "x".repeat(128)])("refuses the name %s at the field, by the rule of the API", async (name) => {
     show()
     fireEvent.change(await findField("Topic"), { target: { value: name } })

@@ -12,6 +12,7 @@ import { useNameRule } from "@/hooks/use-naming"
 import { refusedFields } from "@/lib/problem"
 import type { TopicInput } from "@/lib/api-types"
 import { useCreateTopic } from "../api/create-topic"
+import { type MessageType, MessageTypeField } from "./message-type"
 
 const FIRST: TopicInput = { name: "", read_queues: 4, write_queues: 4, permission: "rw" }
 
@@ -22,7 +23,7 @@ export function CreateTopic({ cluster, onClose }: { cluster: string; onClose: ()
   const [input, setInput] = useState(FIRST)
   const rule = useNameRule("topic")
   const isNamed = rule.fits(input.name)
-  const refused = refusedFields(create, input)
+  const refused = refusedFields(create, { message_type: undefined, ...input })
   const submit = () =>
     create.mutate(input, {
       onSuccess: (answer) => {
@@ -54,8 +55,15 @@ export function CreateTopic({ cluster, onClose }: { cluster: string; onClose: ()
       <QueueNumber label={t("topics.readQueues")} value={input.read_queues} error={refused.read_queues} onChange={(read_queues) => setInput({ ...input, read_queues })} />
       <QueueNumber label={t("topics.writeQueues")} value={input.write_queues} error={refused.write_queues} onChange={(write_queues) => setInput({ ...input, write_queues })} />
       <PermissionField value={input.permission} onChange={(permission) => setInput({ ...input, permission })} />
+      <MessageTypeField value={input.message_type} error={refused.message_type} onChange={(message_type) => setInput(withType(input, message_type))} />
     </FormDrawer>
   )
+}
+
+function withType(input: TopicInput, chosen: MessageType | undefined): TopicInput {
+  const next = { ...input }
+  delete next.message_type
+  return chosen ? { ...next, message_type: chosen } : next
 }
 
 interface NumberProps {

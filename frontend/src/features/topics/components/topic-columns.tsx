@@ -6,6 +6,7 @@ import { NotApplicable, Num } from "@/components/values/num"
 import { Ago } from "@/components/values/time"
 import type { TopicSummary } from "@/lib/api-types"
 import { rate } from "@/lib/format"
+import { MessageTypeCell } from "./message-type"
 import { PinStar } from "./pin-star"
 import { TopicFigure } from "./topic-figure"
 import { TopicMenu } from "./topic-menu"
@@ -21,6 +22,7 @@ export const topicColumns = (t: TFunction) => [
     </Link>
   )),
   column("kind", t("topics.kind"), { isSecondary: true, minWidth: 900 }, ({ kind }) => t(`topics.kinds.${kind}`)),
+  column("message_type", t("topics.messageType"), { isSecondary: true, minWidth: 1000 }, (topic) => <MessageTypeCell topic={topic} />),
   column("queues", t("topics.queues"), { align: "end", isSecondary: true, minWidth: 820 }, (topic) => `${topic.total_read_queues} / ${topic.total_write_queues}`),
   column("messages", t("topics.messages"), { align: "end", sort: "messages", minWidth: 480 }, (topic) => (
     <>

@@ -5,10 +5,12 @@ import { ColumnsButton, DensityButton, FilterDivider, FilterInput, FilterRight, 
 import { useUrlState } from "@/hooks/use-url-state"
 import { topicColumns } from "./topic-columns"
 
+/** What a topic can be declared for; chosen again, all are shown. */
+const DECLARED = ["fifo", "delay", "transaction"] as const
 const HIDDEN = ["retry", "dlq", "system"] as const
 
 /** By name and by kind; the kinds nobody made by hand stand apart. */
-export function TopicFilters({ kind, search }: { kind: string; search: string }) {
+export function TopicFilters({ kind, type, search }: { kind: string; type: string | undefined; search: string }) {
   const { t } = useTranslation()
   const [, change] = useUrlState()
   const columns = useMemo(() => topicColumns(t), [t])
@@ -23,6 +25,12 @@ export function TopicFilters({ kind, search }: { kind: string; search: string })
       <Chip isOn={kind === "all"} onClick={() => choose("all")}>
         {t("topics.kinds.all")}
       </Chip>
+      <FilterDivider />
+      {DECLARED.map((name) => (
+        <Chip key={name} isOn={type === name} onClick={() => change({ type: type === name ? undefined : name })}>
+          {t(`topics.messageTypes.${name}`)}
+        </Chip>
+      ))}
       <FilterDivider />
       <span className="micro">{t("topics.hidden")}</span>
       {HIDDEN.map((name) => (

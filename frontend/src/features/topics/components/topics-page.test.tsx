@@ -33,6 +33,15 @@ describe("the topic list", () => {
     expect(requests(LIST).at(-1)?.query.get("sort")).toBe("name")
   })
 
+  it("asks for the topics that were declared so, and shows as unknown what no broker tells", async () => {
+    answer(LIST, (request: SeenRequest) => ({ body: page([topic(`${request.query.get("message_type") ?? "any"}-topic`)]) }))
+    const { user, address } = renderApp(<TopicsPage cluster="local" />, { at: "/topics" })
+    expect(within(await rowOf("any-topic")).getByRole("img", { name: /No broker tells a message type/ })).toBeTruthy()
+    await user.click(screen.getByRole("button", { name: "Ordered" }))
+    await screen.findByText("fifo-topic")
+    expect(address()).toBe("/topics?type=fifo")
+  })
+
   it("moves the numbers by the live channel without asking again", async () => {
     answer(LIST, page([topic("orders", { in_rate: 1 })]))
     renderApp(<TopicsPage cluster="local" />)

@@ -26,7 +26,7 @@ interface TopicsPageProps {
 export function TopicsPage({ cluster, unknownReason = null }: TopicsPageProps) {
   const { t } = useTranslation()
   const [state, change] = useUrlState()
-  const filter = { search: state.search, kind: state.kind ?? "normal", sort: state.sort ?? DEFAULT_SORT }
+  const filter = { search: state.search, kind: state.kind ?? "normal", sort: state.sort ?? DEFAULT_SORT, message_type: state.type }
   const topics = useTopics(cluster, filter)
   const read = topics.data?.pages.flatMap(({ items }) => items)
   const rows = useFrozenOrder(read, topics.isPlaceholderData ? null : JSON.stringify([cluster, filter]))
@@ -52,7 +52,7 @@ export function TopicsPage({ cluster, unknownReason = null }: TopicsPageProps) {
           </>
         }
       >
-        <TopicFilters kind={filter.kind} search={filter.search ?? ""} />
+        <TopicFilters kind={filter.kind} type={filter.message_type} search={filter.search ?? ""} />
         <TopicsTable
           cluster={cluster}
           query={topics}

@@ -85,7 +85,7 @@ function NoTopics({ unknownReason, onCreate }: Pick<TopicsTableProps, "unknownRe
   const { t } = useTranslation()
   const [state] = useUrlState()
   if (unknownReason !== null) return <Empty title={t("topics.unknownList")} next={reasonIn(t, unknownReason)} />
-  if (state.search ?? state.kind) return <Empty title={t("topics.noMatch")} next={t("topics.noMatchNext")} />
+  if (state.search ?? state.kind ?? state.type) return <Empty title={t("topics.noMatch")} next={t("topics.noMatchNext")} />
   return (
     <Empty
       title={t("topics.none")}

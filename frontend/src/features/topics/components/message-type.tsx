@@ -1,0 +1,37 @@
+import { Select } from "@mantine/core"
+import { useTranslation } from "react-i18next"
+import { Unknown } from "@/components/values/num"
+import type { TopicInput, TopicSummary } from "@/lib/api-types"
+
+export type MessageType = NonNullable<TopicSummary["message_type"]>
+
+export const MESSAGE_TYPES: readonly MessageType[] = ["normal", "fifo", "delay", "transaction", "mixed", "unspecified"]
+
+/** What was declared for the messages of a topic. */
+export function MessageTypeCell({ topic: { message_type: declared } }: { topic: TopicSummary }) {
+  const { t } = useTranslation()
+  return declared === null ? <Unknown reason={t("topics.messageTypeUnknown")} /> : t(`topics.messageTypes.${declared}`)
+}
+
+interface FieldProps {
+  value: TopicInput["message_type"]
+  error?: string | undefined
+  onChange: (value: MessageType | undefined) => void
+}
+
+/** Of a new topic; nothing is declared unless one is chosen, because brokers before RocketMQ 5 refuse any. */
+export function MessageTypeField({ value, error, onChange }: FieldProps) {
+  const { t } = useTranslation()
+  return (
+    <Select
+      clearable
+      label={t("topics.messageType")}
+      description={t("topics.messageTypeHint")}
+      placeholder={t("topics.notDeclared")}
+      data={MESSAGE_TYPES.map((name) => ({ value: name, label: t(`topics.messageTypes.${name}`) }))}
+      value={value ?? null}
+      error={error}
+      onChange={(next) => onChange((next as MessageType | null) ?? undefined)}
+    />
+  )
+}
