@@ -1,8 +1,10 @@
 import { type ReactNode, useState } from "react"
 import { useTranslation } from "react-i18next"
+import { ExactNumber, ExactObject } from "@/lib/exact-json"
 import classes from "./json-tree.module.css"
 
 interface JsonTreeProps {
+  /** A value of JSON, or what `exactJson` read, whose numbers and repeated names stay as they are written. */
   data: unknown
   /** A word beside a value: that it is the key, or what a time is in the chosen zone. */
   noteOf?: (value: unknown) => string | null
@@ -23,7 +25,7 @@ interface NodeProps {
 }
 
 function Children({ data, ...rest }: NodeProps & { data: object }) {
-  return Object.entries(data).map(([key, value]) => <Node key={key} name={key} value={value as unknown} {...rest} />)
+  return membersOf(data).map(([name, value], index) => <Node key={index} name={name} value={value} {...rest} />)
 }
 
 function Node({ name, value, depth, noteOf }: NodeProps & { name: string; value: unknown }) {
@@ -76,9 +78,11 @@ function Line({ name, depth, fold, children }: LineProps) {
 
 function Leaf({ value }: { value: unknown }) {
   if (typeof value === "string") return <span className={classes.string}>{JSON.stringify(value)}</span>
+  if (value instanceof ExactNumber) return <span className={classes.number}>{value.text}</span>
   if (typeof value === "number") return <span className={classes.number}>{String(value)}</span>
   return <span className={classes.literal}>{String(value)}</span>
 }
 
-const isBranch = (value: unknown): value is object => typeof value === "object" && value !== null
-const sizeOf = (value: unknown): number => (isBranch(value) ? Object.keys(value).length : 0)
+const isBranch = (value: unknown): value is object => typeof value === "object" && value !== null && !(value instanceof ExactNumber)
+const membersOf = (value: object): [name: string, value: unknown][] => (value instanceof ExactObject ? value.members : Object.entries(value))
+const sizeOf = (value: unknown): number => (isBranch(value) ? membersOf(value).length : 0)

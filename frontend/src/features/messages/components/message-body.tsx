@@ -7,6 +7,7 @@ import { Callout } from "@/components/layout/panel"
 import { useFormat } from "@/hooks/use-format"
 import { useUrlState } from "@/hooks/use-url-state"
 import type { Message } from "@/lib/api-types"
+import { exactJson } from "@/lib/exact-json"
 import { bytes } from "@/lib/format"
 import { bytesOf, hexRows, MOST_HEX_BYTES, textOf } from "../body"
 import { SectionHead } from "./section-head"
@@ -47,7 +48,9 @@ function Tree({ message }: { message: Message }) {
     if (message.keys.includes(value)) return t("messages.theKey")
     return ISO_TIME.test(value) ? `${format.when(value)} ${format.zoneLabel()}` : null
   }
-  return <JsonTree data={message.body.data} noteOf={noteOf} />
+  const { text, data } = message.body
+  const exact = useMemo(() => (text === null ? undefined : exactJson(text)), [text])
+  return <JsonTree data={exact ?? data} noteOf={noteOf} />
 }
 
 function Hex({ message }: { message: Message }) {
