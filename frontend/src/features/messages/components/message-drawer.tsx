@@ -1,6 +1,6 @@
 import { ActionIcon, Tooltip } from "@mantine/core"
 import { useClipboard } from "@mantine/hooks"
-import { IconCheck, IconLink, IconSend, IconTerminal2 } from "@tabler/icons-react"
+import { IconCheck, IconLink, IconSend, IconTerminal2, IconUserShare } from "@tabler/icons-react"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import { DockedDrawer } from "@/components/drawer/docked-drawer"
@@ -12,6 +12,7 @@ import { withQuery } from "@/lib/api-client"
 import type { MessageSummary } from "@/lib/api-types"
 import { curlOf } from "@/lib/curl"
 import { type MessageAddress, useMessage } from "../api/get-message"
+import { DeliverMessage } from "./deliver-message"
 import { MessageView } from "./message-view"
 import { ResendMessage } from "./resend-message"
 
@@ -33,7 +34,9 @@ export function MessageDrawer({ cluster, address, rows, onShow, onClose }: Messa
     return next && (() => onShow(next))
   }
   const [isResending, setResending] = useState(false)
+  const [isDelivering, setDelivering] = useState(false)
   if (isResending && query.data) return <ResendMessage cluster={cluster} message={query.data} onClose={() => setResending(false)} />
+  if (isDelivering && query.data) return <DeliverMessage cluster={cluster} message={query.data} onClose={() => setDelivering(false)} />
   const link = `${env.origin}${env.base}${withQuery("/messages", { mode: "id", id: address.id, topic: address.topic })}`
   return (
     <DockedDrawer
@@ -44,6 +47,13 @@ export function MessageDrawer({ cluster, address, rows, onShow, onClose }: Messa
       onClose={onClose}
       actions={
         <>
+          {query.data && (
+            <Tooltip label={t("deliver.open")}>
+              <ActionIcon aria-label={t("deliver.open")} onClick={() => setDelivering(true)}>
+                <IconUserShare size={16} stroke={1.6} />
+              </ActionIcon>
+            </Tooltip>
+          )}
           {query.data && (
             <Tooltip label={t("resend.open")}>
               <ActionIcon aria-label={t("resend.open")} onClick={() => setResending(true)}>

@@ -7,6 +7,7 @@ import type { Message } from "@/lib/api-types"
 import { count } from "@/lib/format"
 import { MessageBody } from "./message-body"
 import { MessageDeliveries } from "./message-deliveries"
+import { MessageLife } from "./message-life"
 import { MessageProperties } from "./message-properties"
 import { MessageTimeline } from "./message-timeline"
 import classes from "./messages.module.css"
@@ -53,6 +54,7 @@ export function MessageView({ cluster, message }: { cluster: string; message: Me
       </section>
       <section id={placeOf("timeline")} className={classes.section}>
         <MessageTimeline message={message} />
+        <MessageLife cluster={cluster} message={message} />
       </section>
     </>
   )

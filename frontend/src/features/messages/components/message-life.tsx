@@ -1,0 +1,54 @@
+import { useTranslation } from "react-i18next"
+import { QueryBody } from "@/components/states/query-panel"
+import { useFormat } from "@/hooks/use-format"
+import type { Message, TimelineEvent } from "@/lib/api-types"
+import { queueAndOffset } from "@/lib/format"
+import { useTimeline } from "../api/get-timeline"
+import classes from "./messages.module.css"
+import { MissingBrokers } from "./missing-brokers"
+
+/** What happened to it after it was stored, and in words what nobody recorded. */
+export function MessageLife({ cluster, message }: { cluster: string; message: Message }) {
+  const { t } = useTranslation()
+  const query = useTimeline(cluster, message)
+  return (
+    <QueryBody query={query} what={t("life.failed")}>
+      {({ events, missing, not_known: notKnown }) => (
+        <>
+          <ol className={classes.timeline}>
+            {events.filter(isLater).map((event, index) => (
+              <Event key={index} event={event} />
+            ))}
+          </ol>
+          <MissingBrokers missing={missing} />
+          {notKnown.map((text) => (
+            <p key={text} className="micro">
+              {text}
+            </p>
+          ))}
+        </>
+      )}
+    </QueryBody>
+  )
+}
+
+const isLater = ({ kind }: TimelineEvent) => kind !== "sent" && kind !== "stored"
+
+function Event({ event }: { event: TimelineEvent }) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const { at, kind, group, topic, queue_id: queue, offset, reason, by, job, host } = event
+  const place = topic && (queue === null || offset === null ? topic : `${topic} ${queueAndOffset(queue, offset)}`)
+  const small = [place, reason, host, by && t("life.by", { by }), job && t("life.job", { job })].filter(Boolean).join(" · ")
+  return (
+    <li>
+      <span>{at === null ? "—" : format.clock(at, true)}</span>
+      <span />
+      <span className={classes.mark} data-kind={kind} />
+      <span>
+        {t(`life.kinds.${kind}`, { group: group ?? "" })}
+        {small && <small>{small}</small>}
+      </span>
+    </li>
+  )
+}

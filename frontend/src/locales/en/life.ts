@@ -1,0 +1,33 @@
+export const life = {
+  life: {
+    failed: "What happened to it afterwards is not known",
+    by: "by {{by}}",
+    job: "job {{job}}",
+    kinds: {
+      sent: "Sent",
+      stored: "Stored",
+      copied_from: "Copied from another message",
+      consumed: "Consumed by {{group}}",
+      retried: "Returned by {{group}}",
+      dead: "Given up by {{group}}",
+      sent_again: "Sent again",
+      redriven: "Redriven for {{group}}",
+      delivered: "Delivered to a client of {{group}}",
+    },
+  },
+  deliver: {
+    open: "Deliver to one client",
+    title: "Deliver the message to one client",
+    action: "Deliver",
+    group: "Group",
+    client: "Client",
+    clientWords: "Empty: the first native client of the group. No offset moves; a failure is not tried again.",
+    result: "Result",
+    took: "Took",
+    remark: "Remark",
+    results: { success: "consumed", later: "wants it later", rollback: "rolled back", commit: "committed", exception: "exception", nothing: "returned nothing", unknown: "not said" },
+    failed: "The message was not delivered",
+    unknown: "It is not known whether the client handled the message",
+    unknownNext: "Look into the log of the client before delivering it again.",
+  },
+}

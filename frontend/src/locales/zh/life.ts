@@ -1,0 +1,33 @@
+export const life = {
+  life: {
+    failed: "无法得知此后发生了什么",
+    by: "操作者 {{by}}",
+    job: "任务 {{job}}",
+    kinds: {
+      sent: "发送",
+      stored: "存储",
+      copied_from: "由另一条消息复制而来",
+      consumed: "{{group}} 已消费",
+      retried: "{{group}} 退回",
+      dead: "{{group}} 放弃，进入死信",
+      sent_again: "再次发送",
+      redriven: "为 {{group}} 重投",
+      delivered: "投递给 {{group}} 的一个客户端",
+    },
+  },
+  deliver: {
+    open: "投递给一个客户端",
+    title: "将消息投递给一个客户端",
+    action: "投递",
+    group: "消费组",
+    client: "客户端",
+    clientWords: "留空：消费组的第一个原生客户端。位点不变，失败不再重试。",
+    result: "结果",
+    took: "耗时",
+    remark: "说明",
+    results: { success: "已消费", later: "稍后重试", rollback: "已回滚", commit: "已提交", exception: "异常", nothing: "无返回", unknown: "未说明" },
+    failed: "消息未投递",
+    unknown: "无法确定客户端是否处理了该消息",
+    unknownNext: "再次投递前先查看客户端日志。",
+  },
+}
