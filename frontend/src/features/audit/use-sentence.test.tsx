@@ -18,6 +18,7 @@ it.each([
   ["replay.cancel", "jobs/0198f1c2-77aa-7000-8000-00000061e8b2", "ok", "olga cancelled replay 0198…61e8b2", "olga 取消了重放任务 0198…61e8b2"],
   ["group.delete", "local/groups/billing", "refused", "olga tried to delete group billing: refused", "olga 尝试删除消费组 billing：被拒绝"],
   ["session.login", "users/olga", "failed", "olga tried to sign in: failed", "olga 尝试登录：失败"],
+  ["audit.export", "audit", "ok", "olga exported the audit log", "olga 导出了审计日志"],
   ["broker.forget", "local/brokers/broker-b", "ok", "olga forgot broker broker-b", "olga 移除了 Broker broker-b"],
 ])("says %s of %s, %s, as a sentence", async (action, resource, result, english, chinese) => {
   expect(words().sentence(entry(action, resource, result))).toBe(english)

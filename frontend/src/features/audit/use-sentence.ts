@@ -2,9 +2,9 @@ import { useTranslation } from "react-i18next"
 import type { AuditEntry } from "@/lib/api-types"
 import { shortId } from "@/lib/format"
 
-const VERBS = ["create", "update", "delete", "start", "cancel", "retry", "run_now", "password", "login", "logout", "forget"] as const
-const NOUNS = ["topic", "group", "broker", "replay", "reconcile", "redrive", "schedule", "token", "user", "cluster", "session"] as const
-const RESULTS = ["ok", "refused", "failed", "partial"] as const
+const VERBS = ["create", "update", "delete", "start", "cancel", "retry", "run_now", "password", "login", "logout", "forget", "export"] as const
+const NOUNS = ["topic", "group", "broker", "replay", "reconcile", "redrive", "schedule", "token", "user", "cluster", "session", "audit"] as const
+export const RESULTS = ["ok", "refused", "failed", "partial"] as const
 
 const pick = <T extends string>(known: readonly T[], word: string | undefined): T | undefined => known.find((name) => name === word)
 
@@ -36,7 +36,7 @@ export function useAuditWords() {
     const { noun, verb } = parts(entry.action)
     const { actor, resource } = entry
     if (!noun || !verb) return t("audit.did", { actor, action: entry.action, resource, result: result(entry.result) })
-    const what = t("audit.what", { noun: t(`audit.nouns.${noun}`), name: nameOf(noun, resource) })
+    const what = noun === "audit" ? t("audit.nouns.audit") : t("audit.what", { noun: t(`audit.nouns.${noun}`), name: nameOf(noun, resource) })
     if (entry.result === "ok") return t(`audit.verbs.${verb}`, { actor, what })
     return t("audit.attempt", { actor, act: t(`audit.acts.${verb}`, { what }), result: result(entry.result) })
   }

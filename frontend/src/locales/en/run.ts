@@ -94,6 +94,7 @@ export const run = {
       user: "user",
       cluster: "cluster",
       session: "session",
+      audit: "the audit log",
     },
     attempt: "{{actor}} tried to {{act}}: {{result}}",
     results: { ok: "done", refused: "refused", failed: "failed", partial: "partly done" },
@@ -109,6 +110,7 @@ export const run = {
       login: "sign in",
       logout: "sign out",
       forget: "forget {{what}}",
+      export: "export {{what}}",
     },
     verbs: {
       create: "{{actor}} created {{what}}",
@@ -122,6 +124,7 @@ export const run = {
       login: "{{actor}} signed in",
       logout: "{{actor}} signed out",
       forget: "{{actor}} forgot {{what}}",
+      export: "{{actor}} exported {{what}}",
     },
     at: "Time",
     actor: "Who",

@@ -92,6 +92,7 @@ export const run = {
       user: "用户",
       cluster: "集群",
       session: "会话",
+      audit: "审计日志",
     },
     attempt: "{{actor}} 尝试{{act}}：{{result}}",
     results: { ok: "成功", refused: "被拒绝", failed: "失败", partial: "部分完成" },
@@ -107,6 +108,7 @@ export const run = {
       login: "登录",
       logout: "退出登录",
       forget: "移除{{what}}",
+      export: "导出{{what}}",
     },
     verbs: {
       create: "{{actor}} 创建了{{what}}",
@@ -120,6 +122,7 @@ export const run = {
       login: "{{actor}} 登录了",
       logout: "{{actor}} 退出了登录",
       forget: "{{actor}} 移除了{{what}}",
+      export: "{{actor}} 导出了{{what}}",
     },
     at: "时间",
     actor: "操作人",
