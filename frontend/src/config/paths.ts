@@ -86,5 +86,6 @@ export const paths = {
   users: `${api}/users`,
   user: (id: number) => `${api}/users/${id}`,
   audit: `${api}/audit`,
+  auditExport: `${api}/audit:export`,
   apiDocs: `${env.base}/docs/api`,
 } as const

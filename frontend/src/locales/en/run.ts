@@ -1,3 +1,5 @@
+import { auditSearch } from "./audit"
+
 export const run = {
   schedules: {
     facts_one: "{{count}} schedule",
@@ -73,6 +75,7 @@ export const run = {
     kind: "Kind",
     kinds: { embedded: "Embedded broker", rocketmq: "Apache RocketMQ" },
   },
+  auditSearch,
   audit: {
     facts: "newest first; never changed, never deleted",
     recent: "Recent changes",

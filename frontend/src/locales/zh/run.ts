@@ -1,3 +1,5 @@
+import { auditSearch } from "./audit"
+
 export const run = {
   schedules: {
     facts_other: "{{count}} 个定时任务",
@@ -71,6 +73,7 @@ export const run = {
     kind: "种类",
     kinds: { embedded: "内置 Broker", rocketmq: "Apache RocketMQ" },
   },
+  auditSearch,
   audit: {
     facts: "新的在前；不可修改，不可删除",
     recent: "最近变更",

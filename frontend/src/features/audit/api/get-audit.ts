@@ -7,6 +7,12 @@ export interface AuditFilter {
   actor?: string | undefined
   action?: string | undefined
   resource?: string | undefined
+  address?: string | undefined
+  result?: string | undefined
+  from?: string | undefined
+  to?: string | undefined
+  /** Words that are somewhere in the record. */
+  q?: string | undefined
 }
 
 const getAudit = (filter: AuditFilter, cursor: string | null, limit: number, signal: AbortSignal) =>

@@ -69,4 +69,26 @@ describe("the record of changes", () => {
     show()
     expect(await screen.findByText("The audit log could not be read")).toBeTruthy()
   })
+
+  it("searches by words, result and time, and exports just what it shows", async () => {
+    answer(AUDIT, page(entries))
+    const { user, address } = show("/audit?from=2026-11-20T00:00:00Z")
+    await user.type(await screen.findByPlaceholderText("Search by words"), "billing")
+    await user.click(screen.getByRole("combobox", { name: "Result" }))
+    await user.click(await screen.findByRole("option", { name: "refused", hidden: true }))
+    await waitFor(() => expect(address()).toContain("q=billing"))
+    await waitFor(() =>
+      expect(Object.fromEntries(requests(AUDIT).at(-1)?.query ?? [])).toMatchObject({ q: "billing", result: "refused", from: "2026-11-20T00:00:00Z" }),
+    )
+    await user.click(screen.getByRole("button", { name: "Export" }))
+    const file = new URL((await screen.findByRole<HTMLAnchorElement>("menuitem", { name: /JSON Lines/ })).href)
+    expect(file.pathname).toBe("/api/v1/audit:export")
+    expect(Object.fromEntries(file.searchParams)).toMatchObject({ as: "jsonl", q: "billing", result: "refused", from: "2026-11-20T00:00:00Z" })
+  })
+
+  it("says that nothing matches, which is not that nothing has changed", async () => {
+    answer(AUDIT, page([]))
+    show("/audit?result=failed")
+    expect(await screen.findByText("No record matches")).toBeTruthy()
+  })
 })

@@ -3,7 +3,6 @@ import { useTranslation } from "react-i18next"
 import { CurlButton } from "@/components/code/curl-button"
 import { columnsFor } from "@/components/data-table/columns"
 import { DataTable } from "@/components/data-table/data-table"
-import { DensityButton, FilterInput, FilterRight, FilterRow } from "@/components/data-table/table-tools"
 import { DockedPage } from "@/components/drawer/docked-drawer"
 import { Page } from "@/components/layout/page"
 import { Panel } from "@/components/layout/panel"
@@ -16,10 +15,12 @@ import { paths } from "@/config/paths"
 import { useMay } from "@/hooks/use-rights"
 import { useUrlState } from "@/hooks/use-url-state"
 import type { AuditEntry } from "@/lib/api-types"
-import { useAudit } from "../api/get-audit"
+import { type AuditFilter, useAudit } from "../api/get-audit"
 import { useAuditWords } from "../use-sentence"
 import { AuditDrawer } from "./audit-drawer"
+import { AuditFilters } from "./audit-filters"
 import { AuditResult } from "./audit-result"
+import { ExportMenu } from "./export-menu"
 
 const column = columnsFor<AuditEntry>()
 
@@ -39,7 +40,9 @@ export function AuditPage() {
 function AuditList() {
   const { t } = useTranslation()
   const [state, change] = useUrlState()
-  const filter = { actor: state.actor, action: state.action, resource: state.resource }
+  const { actor, action, resource, address, result, from, to, q } = state
+  const filter = { actor, action, resource, address, result, from, to, q }
+  const isFiltered = Object.values(filter).some((value) => value !== undefined)
   const audit = useAudit(filter)
   const rows = audit.data?.pages.flatMap(({ items }) => items)
   const index = rows?.findIndex(({ id }) => String(id) === state.open) ?? -1
@@ -73,20 +76,14 @@ function AuditList() {
         )
       }
     >
-      <Page fill title={t("nav.audit")} facts={t("audit.facts")} actions={<CurlButton request={{ path: paths.audit, query: filter }} />}>
-        <FilterRow>
-          <FilterInput value={filter.resource ?? ""} onChange={(resource) => change({ resource })} placeholder={t("audit.byResource")} />
-          <FilterInput value={filter.actor ?? ""} onChange={(actor) => change({ actor })} placeholder={t("audit.byActor")} />
-          <FilterRight>
-            <DensityButton />
-          </FilterRight>
-        </FilterRow>
+      <Page fill title={t("nav.audit")} facts={t("audit.facts")} actions={<PageActions filter={filter} />}>
+        <AuditFilters filter={filter} onChange={change} />
         <QueryPanel
           grow
           query={{ ...audit, data: rows, refetch: audit.refetch as never }}
           what={t("audit.failed")}
           isEmpty={(items) => items.length === 0}
-          empty={<Empty title={t("audit.none")} next={t("audit.noneNext")} />}
+          empty={isFiltered ? <Empty title={t("auditSearch.none")} next={t("auditSearch.noneNext")} /> : <Empty title={t("audit.none")} next={t("audit.noneNext")} />}
         >
           {(items) => (
             <DataTable
@@ -102,5 +99,14 @@ function AuditList() {
         </QueryPanel>
       </Page>
     </DockedPage>
+  )
+}
+
+function PageActions({ filter }: { filter: AuditFilter }) {
+  return (
+    <>
+      <ExportMenu filter={filter} />
+      <CurlButton request={{ path: paths.audit, query: { ...filter } }} />
+    </>
   )
 }
