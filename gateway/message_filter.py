@@ -73,9 +73,9 @@ class MessageFilter:
     """Paths as `parse_path` returns them, with what must hold there."""
 
     @property
-    def reads_bodies(self) -> bool:
-        """Whether the body decides."""
-        return self.text is not None or bool(self.fields)
+    def reads_contents(self) -> bool:
+        """Whether body or properties decide: an answer tells something about them."""
+        return self.text is not None or bool(self.fields) or bool(self.properties)
 
     def matches(self, message: StoredMessage) -> bool:
         """Return whether all conditions hold; a body that is damaged or not JSON has no fields."""

@@ -38,12 +38,15 @@ class Right(BasePermission):
 
     verb: Verb = "admin"
     verb_to_change: Verb | None = None
+    verb_to_delete: Verb | None = None
 
     def has_permission(self, request: Request, view: Any) -> bool:
         """Return whether role and token allow the verb of this method on the view's resource."""
         verb = self.verb
         if self.verb_to_change is not None and request.method not in ("GET", "HEAD", "OPTIONS"):
             verb = self.verb_to_change
+        if self.verb_to_delete is not None and request.method == "DELETE":
+            verb = self.verb_to_delete
         name = getattr(view, "right_resource", None)
         resource = name() if callable(name) else EVERYTHING
         self.message = f"This needs the right {verb!r}{'' if isinstance(resource, Unnamed) else f' on {resource!r}'}."
@@ -51,10 +54,11 @@ class Right(BasePermission):
 
 
 @cache
-def needs(verb: Verb, *, to_change: Verb | None = None) -> type[Right]:
-    """Return a permission that requires `verb`; if `to_change` is given, methods other than reading require that."""
-    name = f"Needs{verb.title()}" + (f"Or{to_change.title()}" if to_change else "")
-    return type(name, (Right,), {"verb": verb, "verb_to_change": to_change, "__doc__": f"Requires {verb!r}."})
+def needs(verb: Verb, *, to_change: Verb | None = None, to_delete: Verb | None = None) -> type[Right]:
+    """Return a permission that requires `verb`, or for other methods than reading, and for DELETE, the verbs given."""
+    name = "Needs" + "Or".join(each.title() for each in (verb, to_change, to_delete) if each)
+    verbs = {"verb": verb, "verb_to_change": to_change, "verb_to_delete": to_delete}
+    return type(name, (Right,), {**verbs, "__doc__": f"Requires {verb!r}."})
 
 
 def allows(request: Request, verb: Verb, resource: str | Unnamed = ANYTHING) -> bool:

@@ -15,7 +15,9 @@ from typing import Final, Literal, get_args
 
 from broker_core.protocol.topics import NAME
 
-Verb = Literal["produce", "consume", "read", "manage", "jobs", "admin"]
+Verb = Literal["produce", "consume", "read", "bodies", "manage", "offsets", "redrive", "delete", "jobs", "admin"]
+"""`read` shows what there is and the attributes of messages; `bodies` bodies and properties of stored messages. A
+consumer sees what it receives without it."""
 Role = Literal["admin", "operator", "developer", "viewer"]
 
 
@@ -36,8 +38,8 @@ ROLES: Final[tuple[Role, ...]] = get_args(Role)
 
 ROLE_VERBS: Final[Mapping[str, frozenset[str]]] = {
     "admin": frozenset(VERBS),
-    "operator": frozenset({"produce", "consume", "read", "manage", "jobs"}),
-    "developer": frozenset({"produce", "consume", "read"}),
+    "operator": frozenset(VERBS) - {"admin"},
+    "developer": frozenset({"produce", "consume", "read", "bodies"}),
     "viewer": frozenset({"read"}),
 }
 

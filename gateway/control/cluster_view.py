@@ -40,9 +40,9 @@ RANGE = OpenApiParameter("range", str, enum=list(RANGES), default="1h", descript
 
 
 class ClusterScopedView(ApiView):
-    """A view under ``/clusters/{cluster}/``: reading requires `read`, changing requires `manage`."""
+    """A view under ``/clusters/{cluster}/``: reading requires `read`, changing `manage`, deleting `delete`."""
 
-    permission_classes = (needs("read", to_change="manage"),)
+    permission_classes = (needs("read", to_change="manage", to_delete="delete"),)
     resource_argument: str | None = None
     """The argument of the path that a token's pattern must match; None if the view covers everything."""
 

@@ -10,6 +10,7 @@ from msgspec.structs import asdict
 
 from broker_core.client.admin.messages import DeliveryState
 from broker_core.client.admin.placed import PlacedMessage
+from broker_core.protocol.message import StoredMessage
 from console.lag.shapes import MissingBroker
 from console.moments import Moment, rfc3339
 from gateway.data.bodies import CONTENT_TYPE, present
@@ -52,8 +53,9 @@ class StoredBody(Struct, frozen=True):
 class MessageDetail(MessageSummary, kw_only=True):
     """A whole message."""
 
-    body: StoredBody
-    properties: Mapping[str, str]
+    body: StoredBody | None
+    properties: Mapping[str, str] | None
+    hidden: Annotated[str | None, Meta(description="Why body and properties are null: the right that is missing.")]
     born_at: Moment
     born_host: str
     store_host: str
@@ -176,15 +178,14 @@ def summary_of(placed: PlacedMessage) -> MessageSummary:
     )
 
 
-def detail_of(placed: PlacedMessage) -> MessageDetail:
-    """Return the whole message; a JSON body is included unchanged, a damaged one as its stored bytes."""
+def detail_of(placed: PlacedMessage, *, hidden: str | None = None) -> MessageDetail:
+    """Return the whole message; if `hidden` says that a right is missing, without body and properties."""
     message = placed.message
-    body = present(message.body, message.properties.get(CONTENT_TYPE), "auto" if message.damage is None else "base64")
-    text = message.body.decode() if body.encoding == "json" else None
     return MessageDetail(
         **asdict(summary_of(placed)),
-        body=StoredBody(body.encoding, body.data, text),
-        properties=message.properties,
+        body=None if hidden else body_of(message),
+        properties=None if hidden else message.properties,
+        hidden=hidden,
         born_at=rfc3339(message.born_timestamp),
         born_host=message.born_host,
         store_host=message.store_host,
@@ -194,9 +195,16 @@ def detail_of(placed: PlacedMessage) -> MessageDetail:
     )
 
 
+def body_of(message: StoredMessage) -> StoredBody:
+    """Return the body; JSON is included unchanged, a damaged body as its stored bytes."""
+    body = present(message.body, message.properties.get(CONTENT_TYPE), "auto" if message.damage is None else "base64")
+    text = message.body.decode() if body.encoding == "json" else None
+    return StoredBody(body.encoding, body.data, text)
+
+
 def read_message_of(placed: PlacedMessage, *, bodies: bool) -> ReadMessage:
     """Return a message with body and properties, or without."""
     if not bodies:
         return ReadMessage(**asdict(summary_of(placed)))
-    detail = detail_of(placed)
-    return ReadMessage(**asdict(summary_of(placed)), body=detail.body, properties=detail.properties)
+    message = placed.message
+    return ReadMessage(**asdict(summary_of(placed)), body=body_of(message), properties=message.properties)

@@ -21,7 +21,7 @@ from broker_core.client.errors import TopicNotFound, Unreachable
 from broker_core.clock import now_ms
 from broker_core.errors import GantryError
 from broker_core.protocol.bodies import MessageQueue
-from console.accounts.permissions import allows
+from console.accounts.permissions import allows, require
 from console.clusters.memory import RememberedBroker, remembered
 from console.clusters.reasons import reason_of
 from console.errors import Fault, NotServed
@@ -106,7 +106,9 @@ class MessageView(TopicInQueryView):
     )
     def get(self, request: Request, cluster: str, message_id: str) -> HttpResponse:
         """Return a message by its unique id or offset id."""
-        found = detail_of(found_message(self, needed(request, "topic"), message_id))
+        topic = needed(request, "topic")
+        hidden = None if allows(request, "bodies", topic) else f"This needs the right 'bodies' on {topic!r}."
+        found = detail_of(found_message(self, topic, message_id), hidden=hidden)
         return HttpResponse(encode(found), content_type="application/json")
 
 
@@ -194,6 +196,8 @@ class QueueMessagesView(ClusterScopedView):
         if offset is None:
             raise serializers.ValidationError({"offset": "is required"})
         limit, bodies = limit_of(request), flag_of(request, "bodies")
+        if bodies:
+            require(request, "bodies", topic)
         known = remembered(cluster).brokers
 
         async def question(admin: Admin) -> BrowsePage:

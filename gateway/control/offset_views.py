@@ -94,7 +94,7 @@ class OffsetUndoSerializer(serializers.Serializer[Any]):
 class _OffsetView(ClusterScopedView):
     """A change of the group in the path."""
 
-    permission_classes = (needs("read", to_change="manage"),)
+    permission_classes = (needs("read", to_change="offsets"),)
     resource_argument = "group"
 
 

@@ -44,7 +44,7 @@ class NothingToRedrive(APIException):
 class RedriveView(GroupOfDeadLettersView):
     """Dead letters of a group, sent again."""
 
-    permission_classes = (needs("manage"),)
+    permission_classes = (needs("redrive"),)
 
     @extend_schema(
         operation_id="redriveDeadLetters",

@@ -90,7 +90,7 @@ class ResendSerializer(serializers.Serializer[Any]):
 class ResendView(ClusterScopedView):
     """A stored message, sent again."""
 
-    permission_classes = (needs("read"),)
+    permission_classes = (needs("bodies"),)
 
     def right_resource(self) -> str:
         """Return the topic of the original."""

@@ -178,7 +178,7 @@ class TopicView(ClusterScopedView):
 class TopicImpactView(ClusterScopedView):
     """What the deletion of a topic would remove."""
 
-    permission_classes = (needs("manage"),)
+    permission_classes = (needs("delete"),)
     resource_argument = "topic"
 
     @extend_schema(operation_id="getTopicImpact", tags=["topics"], responses=serializer_of(TopicImpact))

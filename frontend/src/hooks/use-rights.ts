@@ -3,7 +3,7 @@ import { paths } from "@/config/paths"
 import { api } from "@/lib/api-client"
 import type { Me } from "@/lib/api-types"
 
-export type Right = "produce" | "consume" | "read" | "manage" | "jobs" | "admin"
+export type Right = "produce" | "consume" | "read" | "bodies" | "manage" | "offsets" | "redrive" | "delete" | "jobs" | "admin"
 
 export const meQuery = {
   queryKey: ["me"],

@@ -2828,10 +2828,12 @@ export interface components {
             reconsume_times: number;
             /** @description Why the stored body cannot be unpacked; null if it can. */
             damage: string | null;
-            body: components["schemas"]["StoredBody"];
+            body: components["schemas"]["StoredBody"] | null;
             properties: {
                 [key: string]: string;
-            };
+            } | null;
+            /** @description Why body and properties are null: the right that is missing. */
+            hidden: string | null;
             /** Format: date-time */
             born_at: string;
             born_host: string;
@@ -3535,7 +3537,7 @@ export interface components {
             flushed: boolean;
         };
         /** @enum {string} */
-        Right: "produce" | "consume" | "read" | "manage" | "jobs" | "admin";
+        Right: "produce" | "consume" | "read" | "bodies" | "manage" | "offsets" | "redrive" | "delete" | "jobs" | "admin";
         /** @enum {string} */
         RiskEnum: "removes_messages" | "stops_clients" | "stops_consumers";
         /** @enum {string} */

@@ -57,6 +57,9 @@ export type OffsetsMoved = Schemas["OffsetsMoved"]
 export type OffsetSnapshot = Schemas["OffsetSnapshot"]
 export type MessageSummary = Schemas["MessageSummary"]
 export type Message = Schemas["MessageDetail"]
+/** A message whose contents the reader may see. */
+export type WholeMessage = Message & { body: NonNullable<Message["body"]>; properties: NonNullable<Message["properties"]> }
+export const isWhole = (message: Message): message is WholeMessage => message.body !== null && message.properties !== null
 export type ResendInput = Schemas["ResendRequest"]
 export type Resent = Schemas["Resent"]
 export type MessageDelivery = Schemas["Delivery"]

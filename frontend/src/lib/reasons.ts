@@ -114,7 +114,7 @@ const DETAILS: readonly [DetailKey, RegExp][] = [
 ]
 
 const THINGS = ["cluster", "job", "schedule", "token", "user"] as const
-const RIGHTS = ["produce", "consume", "read", "manage", "jobs", "admin"] as const
+const RIGHTS = ["produce", "consume", "read", "bodies", "manage", "offsets", "redrive", "delete", "jobs", "admin"] as const
 
 function fragment(t: TFunction, detail: string): string | null {
   const words = detail.replace(/\.$/, "")

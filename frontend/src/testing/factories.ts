@@ -1,4 +1,4 @@
-import type { AuditEntry, Broker, Group, GroupQueue, GroupSummary, Job, Me, Message, MessageSearch, MessageSummary, Naming, NewToken, Overview, Schedule, Token, Topic, User } from "@/lib/api-types"
+import type { AuditEntry, Broker, Group, GroupQueue, GroupSummary, Job, Me, MessageSearch, MessageSummary, Naming, NewToken, Overview, Schedule, Token, Topic, User, WholeMessage } from "@/lib/api-types"
 
 /** Builders say what matters to a test and hide the rest. */
 const AT = "2026-11-21T06:31:07.412Z"
@@ -143,10 +143,11 @@ export const messageSummary = (message_id: string, overrides: Partial<MessageSum
   ...overrides,
 })
 
-export const message = (message_id: string, overrides: Partial<Message> = {}): Message => ({
+export const message = (message_id: string, overrides: Partial<WholeMessage> = {}): WholeMessage => ({
   ...messageSummary(message_id),
   body: { encoding: "json", data: { order: "A17" }, text: null },
   properties: { KEYS: "A17" },
+  hidden: null,
   born_at: AT,
   born_host: "10.0.0.1:5000",
   store_host: "10.0.0.2:10911",

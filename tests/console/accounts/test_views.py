@@ -108,7 +108,7 @@ def test_the_text_of_a_token_is_shown_once(cast: Cast, stranger: Any) -> None:
 
 def test_a_token_without_scopes_may_what_its_user_may(cast: Cast) -> None:
     made = cast.browser("developer").post("/api/v1/tokens", {"name": "all"}, format="json")
-    assert made.json()["scopes"] == ["produce", "consume", "read"]
+    assert made.json()["scopes"] == ["produce", "consume", "read", "bodies"]
 
 
 @pytest.mark.parametrize(

@@ -59,6 +59,25 @@ def test_a_queue_is_read_by_offset_with_or_without_bodies(control: Control) -> N
     assert [each["body"] for each in control.get(path, offset=0)["items"]] == [None] * 3
 
 
+def test_without_the_right_a_message_is_shown_without_its_contents(control: Control) -> None:
+    topic = control.topic()
+    [stored] = control.produce(topic, "secret", keys=["A17"], properties={"card": "4111"})
+    shown = control.get(f"/messages/{stored['message_id']}", topic=topic, role="viewer")
+    assert (shown["keys"], shown["body"], shown["properties"]) == (["A17"], None, None)
+    assert shown["hidden"] == f"This needs the right 'bodies' on {topic!r}."
+    assert control.get(f"/messages/{stored['message_id']}", topic=topic)["hidden"] is None
+    asked = {
+        f"/topics/{topic}/queues/0/messages?offset=0&bodies=true": None,
+        f"/topics/{topic}/messages:scan": {"text": "secret"},
+        f"/topics/{topic}/messages:scan?": {"bodies": True},
+    }
+    for path, body in asked.items():
+        answer = control.call("GET" if body is None else "POST", path.rstrip("?"), role="viewer", json=body)
+        assert (answer.status_code, answer.json()["detail"]) == (403, shown["hidden"]), path
+    by_key = control.call("POST", f"/topics/{topic}/messages:scan", role="viewer", json={"key": "A17"})
+    assert len(by_key.json()["items"]) == 1
+
+
 def test_no_match_is_said_only_when_all_was_seen(control: Control) -> None:
     answer = control.get("/messages:search", topic=control.topic(), key="nothing")
     assert (answer["verdict"], answer["complete"], answer["items"]) == ("no_match", True, [])

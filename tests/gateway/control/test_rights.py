@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
+from console.accounts.rights import Verb
 from tests.gateway.control.conftest import Control
 
 # Routes that people use before they have signed in, or about themselves.
@@ -19,14 +20,17 @@ VERBS = {
         "previewBrokerSettings", "updateBrokerSettings",
     },
     "manage": {
-        "createTopic", "updateTopic", "updateTopicQueues", "deleteTopic", "getTopicImpact",
-        "createGroup", "updateGroup", "deleteGroup", "listAudit", "exportAudit",
+        "createTopic", "updateTopic", "updateTopicQueues",
+        "createGroup", "updateGroup", "listAudit", "exportAudit",
+        "forgetBroker", "pauseGroup", "resumeGroup",
         "createAlertRule", "updateAlertRule", "deleteAlertRule",
         "acknowledgeAlert", "unacknowledgeAlert", "createSilence", "endSilence",
         "createAlertChannel", "updateAlertChannel", "deleteAlertChannel", "testAlertChannel", "retryDelivery",
-        "forgetBroker", "pauseGroup", "resumeGroup", "previewOffsets", "applyOffsets", "undoOffsets",
-        "redriveDeadLetters",
     },
+    "bodies": {"resendMessage"},
+    "offsets": {"previewOffsets", "applyOffsets", "undoOffsets"},
+    "redrive": {"redriveDeadLetters"},
+    "delete": {"deleteTopic", "getTopicImpact", "deleteGroup"},
     "jobs": {
         "startJob", "cancelJob", "retryJob",
         "createSchedule", "updateSchedule", "deleteSchedule", "runScheduleNow",
@@ -37,9 +41,9 @@ VERBS = {
 ALLOWED = {
     "stranger": set[str](),
     "viewer": {"read"},
-    "developer": {"read", "produce", "consume"},
-    "operator": {"read", "produce", "consume", "manage", "jobs"},
-    "admin": {"read", "produce", "consume", "manage", "jobs", "admin"},
+    "developer": {"read", "bodies", "produce", "consume"},
+    "operator": {"read", "bodies", "produce", "consume", "manage", "offsets", "redrive", "delete", "jobs"},
+    "admin": set(get_args(Verb)),
 }
 REFUSED = {401, 403}
 

@@ -1,6 +1,6 @@
-import type { Message } from "@/lib/api-types"
+import type { WholeMessage } from "@/lib/api-types"
 
-type Body = Message["body"]
+type Body = WholeMessage["body"]
 
 export function bytesOf({ encoding, data, text }: Body): Uint8Array {
   if (encoding === "base64") return Uint8Array.from(atob(String(data)), (char) => char.charCodeAt(0))

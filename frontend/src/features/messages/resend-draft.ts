@@ -1,4 +1,4 @@
-import type { Message, ResendInput } from "@/lib/api-types"
+import type { ResendInput, WholeMessage } from "@/lib/api-types"
 
 /** What is typed into the form, beginning with what the message has. */
 export interface ResendDraft {
@@ -9,7 +9,7 @@ export interface ResendDraft {
   body: string
 }
 
-export function draftOf(message: Message): ResendDraft {
+export function draftOf(message: WholeMessage): ResendDraft {
   const { encoding, data, text } = message.body
   return {
     target: "",
@@ -22,7 +22,7 @@ export function draftOf(message: Message): ResendDraft {
 }
 
 /** The request: only what was changed replaces what the message has. */
-export function inputOf(message: Message, draft: ResendDraft): ResendInput {
+export function inputOf(message: WholeMessage, draft: ResendDraft): ResendInput {
   const before = draftOf(message)
   const isNewBody = draft.body !== before.body || draft.encoding !== before.encoding
   return {

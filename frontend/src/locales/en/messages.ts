@@ -65,6 +65,7 @@ export const messages = {
     encodings: { json: "JSON", text: "text", base64: "bytes" },
     theKey: "the key",
     hexCut: "Only the first {{n}} are shown.",
+    hidden: "Needs the right “{{right}}” on {{topic}}.",
     noProperties: "The message has no properties.",
     atQueue: "queue {{n}}",
     atOffset: "offset {{n}}",

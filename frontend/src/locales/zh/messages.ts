@@ -65,6 +65,7 @@ export const messages = {
     encodings: { json: "JSON", text: "文本", base64: "字节" },
     theKey: "即 Key",
     hexCut: "仅显示前 {{n}}。",
+    hidden: "需要 {{topic}} 的“{{right}}”权限。",
     noProperties: "没有属性。",
     atQueue: "队列 {{n}}",
     atOffset: "位点 {{n}}",

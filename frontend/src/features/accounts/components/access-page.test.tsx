@@ -13,7 +13,7 @@ it("shows the text of a new token once, and forgets it with the drawer", async (
   const { user } = renderApp(<AccessPage />, { at: "/access?new=token" })
   await user.type(await screen.findByLabelText(/^Name/), "ci")
   await user.click(screen.getByLabelText("consume messages"))
-  await user.click(screen.getByLabelText("read what the console shows"))
+  await user.click(screen.getByLabelText("read what the console shows, without bodies"))
   await user.type(screen.getByPlaceholderText("orders-*"), "orders-*")
   await user.click(screen.getByRole("button", { name: "Create ci" }))
   expect(await screen.findByText(TOKEN)).toBeTruthy()

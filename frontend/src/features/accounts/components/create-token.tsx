@@ -11,7 +11,7 @@ import type { NewToken } from "@/lib/api-types"
 import { useCreateToken } from "../api/create-token"
 import { scopesOf } from "../scopes"
 
-const VERBS = ["produce", "consume", "read", "manage", "jobs", "admin"] as const
+const VERBS = ["produce", "consume", "read", "bodies", "manage", "offsets", "redrive", "delete", "jobs", "admin"] as const
 const LIVES_DAYS = ["7", "30", "90", "365", "never"] as const
 const FIRST_VERBS = ["produce", "consume", "read"] as const
 const DAY_MS = 86_400_000

@@ -66,7 +66,7 @@ export function RedrivePanel({ cluster, picks, topics, running, onStarted }: Red
             {failed?.error && <Failed what={t("deadLetters.dryRunFailed")} error={failed.error} retry={() => void failed.refetch()} />}
             {!isReady && !failed && may && isWhole(wish) && <SkeletonBlock height={90} />}
             <div className={classes.decide}>
-              <NeedsRight right="manage">
+              <NeedsRight right="redrive">
                 <Button variant="filled" loading={start.isPending} disabled={!isReady || needsYes || messages === 0 || running.length > 0} onClick={go}>
                   {t("deadLetters.redrive", { count: messages, n: count(messages) })}
                 </Button>

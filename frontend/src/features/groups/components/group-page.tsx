@@ -109,7 +109,7 @@ function GroupActions({ cluster, group }: { cluster: string; group: string }) {
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>
-          <NeedsRight right="manage">
+          <NeedsRight right="delete">
             <Menu.Item color="var(--crit)" onClick={() => setDeleting(true)}>
               {t("groups.delete")}
             </Menu.Item>

@@ -6,7 +6,7 @@ import { JsonTree } from "@/components/code/json-tree"
 import { Callout } from "@/components/layout/panel"
 import { useFormat } from "@/hooks/use-format"
 import { useUrlState } from "@/hooks/use-url-state"
-import type { Message } from "@/lib/api-types"
+import type { WholeMessage } from "@/lib/api-types"
 import { exactJson } from "@/lib/exact-json"
 import { bytes } from "@/lib/format"
 import { bytesOf, hexRows, MOST_HEX_BYTES, textOf } from "../body"
@@ -14,7 +14,7 @@ import { SectionHead } from "./section-head"
 
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/
 
-export function MessageBody({ message }: { message: Message }) {
+export function MessageBody({ message }: { message: WholeMessage }) {
   const { t } = useTranslation()
   const [state, change] = useUrlState()
   const { body } = message
@@ -40,7 +40,7 @@ export function MessageBody({ message }: { message: Message }) {
   )
 }
 
-function Tree({ message }: { message: Message }) {
+function Tree({ message }: { message: WholeMessage }) {
   const { t } = useTranslation()
   const format = useFormat()
   const noteOf = (value: unknown): string | null => {
@@ -53,7 +53,7 @@ function Tree({ message }: { message: Message }) {
   return <JsonTree data={exact ?? data} noteOf={noteOf} />
 }
 
-function Hex({ message }: { message: Message }) {
+function Hex({ message }: { message: WholeMessage }) {
   const { t } = useTranslation()
   const rows = useMemo(() => hexRows(bytesOf(message.body)), [message.body])
   return (

@@ -9,7 +9,7 @@ import { SkeletonRows } from "@/components/states/skeleton-rows"
 import { env } from "@/config/env"
 import { paths } from "@/config/paths"
 import { withQuery } from "@/lib/api-client"
-import type { MessageSummary } from "@/lib/api-types"
+import { isWhole, type MessageSummary } from "@/lib/api-types"
 import { curlOf } from "@/lib/curl"
 import { type MessageAddress, useMessage } from "../api/get-message"
 import { DeliverMessage } from "./deliver-message"
@@ -35,7 +35,7 @@ export function MessageDrawer({ cluster, address, rows, onShow, onClose }: Messa
   }
   const [isResending, setResending] = useState(false)
   const [isDelivering, setDelivering] = useState(false)
-  if (isResending && query.data) return <ResendMessage cluster={cluster} message={query.data} onClose={() => setResending(false)} />
+  if (isResending && query.data && isWhole(query.data)) return <ResendMessage cluster={cluster} message={query.data} onClose={() => setResending(false)} />
   if (isDelivering && query.data) return <DeliverMessage cluster={cluster} message={query.data} onClose={() => setDelivering(false)} />
   const link = `${env.origin}${env.base}${withQuery("/messages", { mode: "id", id: address.id, topic: address.topic })}`
   return (
@@ -54,7 +54,7 @@ export function MessageDrawer({ cluster, address, rows, onShow, onClose }: Messa
               </ActionIcon>
             </Tooltip>
           )}
-          {query.data && (
+          {query.data && isWhole(query.data) && (
             <Tooltip label={t("resend.open")}>
               <ActionIcon aria-label={t("resend.open")} onClick={() => setResending(true)}>
                 <IconSend size={16} stroke={1.6} />

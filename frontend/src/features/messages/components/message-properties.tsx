@@ -1,9 +1,9 @@
 import { useTranslation } from "react-i18next"
-import type { Message } from "@/lib/api-types"
+import type { WholeMessage } from "@/lib/api-types"
 import classes from "./messages.module.css"
 import { SectionHead } from "./section-head"
 
-export function MessageProperties({ message }: { message: Message }) {
+export function MessageProperties({ message }: { message: WholeMessage }) {
   const { t } = useTranslation()
   const entries = Object.entries(message.properties)
   return (

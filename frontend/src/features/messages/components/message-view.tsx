@@ -3,13 +3,14 @@ import { useTranslation } from "react-i18next"
 import { Tag } from "@/components/badges/badge"
 import { CopyButton } from "@/components/code/copy-button"
 import { Time } from "@/components/values/time"
-import type { Message } from "@/lib/api-types"
+import { isWhole, type Message } from "@/lib/api-types"
 import { count } from "@/lib/format"
 import { MessageBody } from "./message-body"
 import { MessageDeliveries } from "./message-deliveries"
 import { MessageLife } from "./message-life"
 import { MessageProperties } from "./message-properties"
 import { MessageTimeline } from "./message-timeline"
+import { SectionHead } from "./section-head"
 import classes from "./messages.module.css"
 
 const SECTIONS = ["body", "properties", "delivery", "timeline"] as const
@@ -39,15 +40,15 @@ export function MessageView({ cluster, message }: { cluster: string; message: Me
             }}
           >
             {t(`messages.sections.${name}`)}
-            {name === "properties" && <small className="micro">{Object.keys(message.properties).length}</small>}
+            {name === "properties" && message.properties && <small className="micro">{Object.keys(message.properties).length}</small>}
           </a>
         ))}
       </nav>
       <section id={placeOf("body")} className={classes.section}>
-        <MessageBody message={message} />
+        {isWhole(message) ? <MessageBody message={message} /> : <HiddenContents section="body" topic={message.topic} />}
       </section>
       <section id={placeOf("properties")} className={classes.section}>
-        <MessageProperties message={message} />
+        {isWhole(message) ? <MessageProperties message={message} /> : <HiddenContents section="properties" topic={message.topic} />}
       </section>
       <section id={placeOf("delivery")} className={classes.section}>
         <MessageDeliveries cluster={cluster} message={message} />
@@ -56,6 +57,17 @@ export function MessageView({ cluster, message }: { cluster: string; message: Me
         <MessageTimeline message={message} />
         <MessageLife cluster={cluster} message={message} />
       </section>
+    </>
+  )
+}
+
+/** Stands where somebody may not read: what is there is not said. */
+function HiddenContents({ section, topic }: { section: "body" | "properties"; topic: string }) {
+  const { t } = useTranslation()
+  return (
+    <>
+      <SectionHead name={t(`messages.sections.${section}`)} />
+      <p className="micro">{t("messages.hidden", { topic, right: t("rights.bodies") })}</p>
     </>
   )
 }

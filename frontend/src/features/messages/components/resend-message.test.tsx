@@ -1,6 +1,6 @@
 import { fireEvent, screen, waitFor } from "@testing-library/react"
 import { expect, it, vi } from "vitest"
-import type { Message } from "@/lib/api-types"
+import type { WholeMessage } from "@/lib/api-types"
 import { renderApp } from "@/testing/render"
 import { answer, refuse, requests } from "@/testing/server"
 import { ResendMessage } from "./resend-message"
@@ -10,7 +10,7 @@ const SEND = `POST /api/v1/clusters/local/messages/${ID}:resend`
 const TEXT = '{"n":1.10,"big":12345678901234567890123}'
 const message = {
   message_id: ID, topic: "orders", keys: ["A17"], tag: "created", properties: {}, body: { encoding: "json", data: { n: 1.1 }, text: TEXT },
-} as unknown as Message
+} as unknown as WholeMessage
 
 const open = (onClose = vi.fn()) => ({ ...renderApp(<ResendMessage cluster="local" message={message} onClose={onClose} />), onClose })
 

@@ -5,7 +5,7 @@ import { FormDrawer } from "@/components/drawer/form-drawer"
 import { Field } from "@/components/forms/field"
 import { toastDone, toastFailed, toastUnknown } from "@/components/toast/toast"
 import { paths } from "@/config/paths"
-import type { Message } from "@/lib/api-types"
+import type { WholeMessage } from "@/lib/api-types"
 import { queueAndOffset } from "@/lib/format"
 import { asProblem, refusedFields } from "@/lib/problem"
 import { useResendMessage } from "../api/resend-message"
@@ -15,7 +15,7 @@ const ENCODINGS = ["json", "text", "base64"] as const
 
 interface ResendMessageProps {
   cluster: string
-  message: Message
+  message: WholeMessage
   onClose: () => void
 }
 

@@ -57,7 +57,7 @@ export function ApplyPanel({ cluster, group, plan, onApplied }: ApplyPanelProps)
       />
       <div className={classes.decide}>
         <Checkbox size="14px" label={t("offsets.strict")} checked={isStrict} onChange={(event) => setStrict(event.currentTarget.checked)} />
-        <NeedsRight right="manage">
+        <NeedsRight right="offsets">
           <Button variant="filled" size="md" loading={apply.isPending} disabled={moves === 0} onClick={go}>
             {t("offsets.apply", { count: moves })}
           </Button>

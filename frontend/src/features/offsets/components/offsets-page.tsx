@@ -35,7 +35,7 @@ export function OffsetsPage({ cluster, group, topics, groups }: OffsetsPageProps
         sideWidth={378}
         main={
           <>
-            <Fillable right="manage">
+            <Fillable right="offsets">
               <Panel title={t("offsets.what")}>
                 <WishFields topics={topics} groups={groups.filter((name) => name !== group)} />
                 <Group gap={8} p={14} pt={0}>

@@ -68,7 +68,7 @@ function Snapshot({ cluster, group, snapshot, onUndone }: SnapshotProps) {
       {snapshot.undone_at !== null ? (
         <span className="micro">{t("offsets.undone")}</span>
       ) : (
-        <NeedsRight right="manage">
+        <NeedsRight right="offsets">
           <Button size="xs" leftSection={<IconArrowBackUp size={14} stroke={1.6} />} loading={undo.isPending} onClick={run}>
             {t("offsets.undo")}
           </Button>

@@ -110,7 +110,7 @@ function TopicActions({ cluster, topic, onProduce }: TopicActionsProps) {
             </Menu.Item>
           </NeedsRight>
           <Menu.Divider />
-          <NeedsRight right="manage">
+          <NeedsRight right="delete">
             <Menu.Item color="var(--crit)" onClick={() => setDeleting(true)}>
               {t("topics.delete")}
             </Menu.Item>
