@@ -9,7 +9,7 @@ import { type Right, useMay } from "./use-rights"
 
 const ME = "GET /api/v1/me"
 const NAMING = "GET /api/v1/naming"
-const RIGHTS: Right[] = ["produce", "consume", "read", "manage", "jobs", "admin"]
+const RIGHTS: Right[] = ["produce", "consume", "read", "bodies", "manage", "offsets", "redrive", "delete", "jobs", "admin"]
 let cache: QueryClient
 
 beforeEach(() => {
@@ -22,7 +22,11 @@ describe("what one may do", () => {
       produce: useMay("produce"),
       consume: useMay("consume"),
       read: useMay("read"),
+      bodies: useMay("bodies"),
       manage: useMay("manage"),
+      offsets: useMay("offsets"),
+      redrive: useMay("redrive"),
+      delete: useMay("delete"),
       jobs: useMay("jobs"),
       admin: useMay("admin"),
     })).result
@@ -30,8 +34,8 @@ describe("what one may do", () => {
 
   it.each([
     ["viewer", ["read"]],
-    ["developer", ["produce", "consume", "read"]],
-    ["operator", ["produce", "consume", "read", "manage", "jobs"]],
+    ["developer", ["produce", "consume", "read", "bodies"]],
+    ["operator", ["produce", "consume", "read", "bodies", "manage", "offsets", "redrive", "delete", "jobs"]],
     ["admin", RIGHTS],
   ] as const)("is what the API grants a %s, nothing more", async (role, known) => {
     answer(ME, admin({ role, rights: [...known] }))

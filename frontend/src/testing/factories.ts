@@ -7,7 +7,7 @@ export const admin = (overrides: Partial<Me> = {}): Me => ({
   id: 1,
   username: "admin",
   role: "admin",
-  rights: ["produce", "consume", "read", "manage", "jobs", "admin"],
+  rights: ["produce", "consume", "read", "bodies", "manage", "offsets", "redrive", "delete", "jobs", "admin"],
   language: "en",
   token_auth: false,
   ...overrides,

@@ -34,7 +34,7 @@ export function RedrivePanel({ cluster, picks, topics, running, onStarted }: Red
   const [state] = useUrlState()
   const wish = wishOf(state)
   const asked = askedOf(picks, wish)
-  const may = useMay("manage")
+  const may = useMay("redrive")
   const previews = usePreviews(cluster, asked, may && isWhole(wish))
   const start = useStartRedrives(cluster)
   const failed = previews.find(({ error }) => error !== null)
