@@ -23,10 +23,11 @@ from broker_core.client.errors import TopicNotFound, Unreachable
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.dead_letters import DeadLetterFilter
 from broker_core.protocol.topics import dead_letter_topic
+from console.accounts.permissions import require
 from console.clusters.connections import admin_on_loop
 from gateway.control.dead_letter_shapes import dead_letter_of
 from gateway.control.dead_letters import FILTERS, GroupOfDeadLettersView, filter_of
-from gateway.control.message_shapes import detail_of
+from gateway.control.message_shapes import body_of
 from gateway.control.messages import missing_of
 from gateway.data.schemas import encode
 
@@ -91,6 +92,8 @@ class DeadLetterExportView(GroupOfDeadLettersView):
         The header `Gantry-Complete` is `false` if a known broker that may have some does not answer.
         """
         form, bodies = _choice(request, "as", FORMATS, "csv"), _choice(request, "bodies", ("false", "true"), "false")
+        if bodies == "true":
+            require(request, "bodies", group)
         wanted, topic = filter_of(request), dead_letter_topic(group)
         try:
             stats = self.ask(lambda admin: admin.topics.stats(topic))
@@ -177,7 +180,7 @@ def _row(placed: PlacedMessage) -> Row:
 
 
 def _row_with_body(placed: PlacedMessage) -> Row:
-    body = detail_of(placed).body
+    body = body_of(placed.message)
     # A body of JSON stays as it was stored; text and base64 are strings of JSON.
     text = body.text if body.text is not None else msgspec.json.decode(body.data, type=str)
     return _row(placed) | {"body_encoding": body.encoding, "body": text}
