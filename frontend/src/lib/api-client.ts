@@ -127,6 +127,8 @@ export const api = {
   lines,
   get: <T>(path: string, query?: Query, signal?: AbortSignal) =>
     request<T>("GET", path, { ...(query && { query }), ...(signal && { signal }) }),
+  /** Reads by a request with a body: it changes nothing, though it is a POST. */
+  ask: <T>(path: string, body: unknown, signal: AbortSignal) => request<T>("POST", path, { body, signal }),
   post: <T>(path: string, body?: unknown, options: Omit<RequestOptions, "body"> = {}) =>
     request<T>("POST", path, { ...options, ...(body !== undefined && { body }) }),
   patch: <T>(path: string, body: unknown, options: Omit<RequestOptions, "body"> = {}) =>

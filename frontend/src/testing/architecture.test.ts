@@ -41,7 +41,7 @@ function circle(): string[] | null {
   return null
 }
 
-const callsOf = (text: string) => [...text.matchAll(/\bapi\.(get|post|patch|delete)(?:<[^(]*>)?\(\s*(paths\.\w+|\w+)/g)].map(([, verb = "", path = ""]) => `${verb} ${path}`)
+const callsOf = (text: string) => [...text.matchAll(/\bapi\.(get|ask|lines|post|patch|delete)(?:<[^(]*>)?\(\s*(paths\.\w+|\w+)/g)].map(([, verb = "", path = ""]) => `${verb} ${path}`)
 
 const apiFiles = [...sources].filter(([path]) => /^features\/\w+\/api\//.test(path))
 

@@ -1,8 +1,7 @@
-import { paths } from "@/config/paths"
-import { api } from "@/lib/api-client"
 import type { ScanLine } from "@/lib/api-types"
 import { Problem } from "@/lib/problem"
 import { saveFile } from "@/lib/save-file"
+import { scanLines } from "./api/scan-messages"
 import { MOST_READ, scanRequest, type TopicScan } from "./use-scan"
 
 export const MOST_SAVED = 10_000
@@ -12,7 +11,7 @@ const MATCH = '{"type":"match","message":'
 export async function saveLines(cluster: string, wanted: TopicScan): Promise<void> {
   const body = scanRequest(wanted, { limit: MOST_SAVED, max_read: MOST_READ, bodies: true })
   const lines: string[] = []
-  for await (const text of api.lines(paths.topicScan(cluster, wanted.topic), body, new AbortController().signal)) {
+  for await (const text of scanLines(cluster, wanted.topic, body, new AbortController().signal)) {
     // A message stays as it was written: numbers of its body may be longer than a double.
     if (text.startsWith(MATCH)) lines.push(text.slice(MATCH.length, -1))
     else end(JSON.parse(text) as ScanLine, lines)

@@ -1,8 +1,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react"
-import { paths } from "@/config/paths"
-import { api } from "@/lib/api-client"
 import type { MessageSummary, Scanned, ScanEnd, ScanLine } from "@/lib/api-types"
 import { Problem } from "@/lib/problem"
+import { scanLines } from "./api/scan-messages"
 import { conditionsOf, readFilter, scanBody } from "./filter-text"
 
 export interface TopicScan {
@@ -55,7 +54,7 @@ export function useScan(cluster: string, wanted: TopicScan | null): Scan {
     asked.current = body
     const text = cursor === null ? body : `${body.slice(0, -1)},"cursor":${JSON.stringify(cursor)}}`
     setFound((known) => ({ ...NOTHING, rows: cursor === null ? [] : known.rows, isRunning: true }))
-    void read(paths.topicScan(cluster, topic), text, controller.signal, setFound)
+    void read(scanLines(cluster, topic, text, controller.signal), controller.signal, setFound)
     return () => controller.abort()
   }, [cluster, topic, body, run])
   const stop = useCallback(() => {
@@ -67,13 +66,13 @@ export function useScan(cluster: string, wanted: TopicScan | null): Scan {
   return { ...found, isAsked: wanted !== null, stop, restart: () => start(null), goOn: cursor && !found.isRunning ? () => start(cursor) : undefined }
 }
 
-async function read(path: string, body: string, signal: AbortSignal, set: (change: (known: Found) => Found) => void) {
+async function read(lines: AsyncIterable<string>, signal: AbortSignal, set: (change: (known: Found) => Found) => void) {
   const change = (patch: (known: Found) => Partial<Found>) => {
     if (!signal.aborted) set((known) => ({ ...known, ...patch(known) }))
   }
   try {
     let waiting: MessageSummary[] = []
-    for await (const text of api.lines(path, body, signal)) {
+    for await (const text of lines) {
       const line = JSON.parse(text) as ScanLine
       if (line.type === "match") {
         waiting.push(line.message)

@@ -13,11 +13,11 @@ export interface KeysLookup {
 
 export const MOST_KEYS = 1_000
 
-/** Asks the index files for many keys at once; changes nothing, though it is a POST. */
+/** Asks the index files for many keys at once. */
 export const useKeysLookup = (cluster: string, lookup: KeysLookup | null) =>
   useQuery({
     queryKey: ["messages", cluster, "keys", lookup],
-    queryFn: ({ signal }) => api.post<KeyLookup>(paths.messageSearch(cluster), lookup, { signal }),
+    queryFn: ({ signal }) => api.ask<KeyLookup>(paths.messageSearch(cluster), lookup, signal),
     enabled: lookup !== null,
     staleTime: 30_000,
   })
