@@ -255,7 +255,7 @@ describe("deleting a topic", () => {
 describe.each([
   ["viewer", reader(), { Produce: false, "Replay a range": false, "Delete topic": false }],
   ["developer", admin({ role: "developer", rights: ["produce", "consume", "read"] }), { Produce: true, "Replay a range": false, "Delete topic": false }],
-  ["operator", admin({ role: "operator", rights: ["produce", "consume", "read", "manage", "jobs"] }), { Produce: true, "Replay a range": true, "Delete topic": true }],
+  ["operator", admin({ role: "operator", rights: ["produce", "consume", "read", "bodies", "manage", "offsets", "redrive", "delete", "jobs"] }), { Produce: true, "Replay a range": true, "Delete topic": true }],
 ] as const)("for a %s", (_role, me, may) => {
   let shown: ReturnType<typeof show>
 
