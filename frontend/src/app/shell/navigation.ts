@@ -1,6 +1,7 @@
 import {
   type Icon,
   IconBell,
+  IconBroadcast,
   IconCalendarTime,
   IconKey,
   IconLayoutDashboard,
@@ -17,8 +18,8 @@ import {
 import type { Right } from "@/hooks/use-rights"
 
 export interface NavEntry {
-  id: "overview" | "alerts" | "topics" | "groups" | "messages" | "deadLetters" | "jobs" | "schedules" | "broker" | "clusters" | "access" | "audit" | "settings"
-  to: "/" | "/alerts" | "/topics" | "/groups" | "/messages" | "/dead-letters" | "/jobs" | "/schedules" | "/broker" | "/clusters" | "/access" | "/audit" | "/settings"
+  id: "overview" | "live" | "alerts" | "topics" | "groups" | "messages" | "deadLetters" | "jobs" | "schedules" | "broker" | "clusters" | "access" | "audit" | "settings"
+  to: "/" | "/live" | "/alerts" | "/topics" | "/groups" | "/messages" | "/dead-letters" | "/jobs" | "/schedules" | "/broker" | "/clusters" | "/access" | "/audit" | "/settings"
   icon: Icon
   right: Right | null
 }
@@ -34,6 +35,7 @@ export const navigation: NavGroup[] = [
     id: "observe",
     entries: [
       { id: "overview", to: "/", icon: IconLayoutDashboard, right: null },
+      { id: "live", to: "/live", icon: IconBroadcast, right: null },
       { id: "alerts", to: "/alerts", icon: IconBell, right: null },
     ],
   },

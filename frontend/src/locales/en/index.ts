@@ -7,6 +7,7 @@ import { find } from "./find"
 import { groups } from "./groups"
 import { jobs } from "./jobs"
 import { life } from "./life"
+import { live } from "./live"
 import { members } from "./members"
 import { messages } from "./messages"
 import { offsets } from "./offsets"
@@ -17,4 +18,4 @@ import { server } from "./server"
 import { shell } from "./shell"
 import { topics } from "./topics"
 
-export const en = { ...alerts, ...brokers, ...clusters, ...common, ...deadLetters, ...find, ...groups, ...jobs, ...life, ...members, ...messages, ...offsets, ...overview, ...resend, ...run, ...server, ...shell, ...topics }
+export const en = { ...alerts, ...brokers, ...clusters, ...common, ...deadLetters, ...find, ...groups, ...jobs, ...life, ...live, ...members, ...messages, ...offsets, ...overview, ...resend, ...run, ...server, ...shell, ...topics }

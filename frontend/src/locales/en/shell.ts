@@ -4,6 +4,7 @@ export const shell = {
     path: "Where you are",
     sections: { observe: "Observe", data: "Data", work: "Work", run: "Run" },
     overview: "Overview",
+    live: "Live",
     alerts: "Alerts",
     topics: "Topics",
     groups: "Groups",

@@ -9,6 +9,7 @@ import { find } from "./find"
 import { groups } from "./groups"
 import { jobs } from "./jobs"
 import { life } from "./life"
+import { live } from "./live"
 import { members } from "./members"
 import { messages } from "./messages"
 import { offsets } from "./offsets"
@@ -19,4 +20,4 @@ import { server } from "./server"
 import { shell } from "./shell"
 import { topics } from "./topics"
 
-export const zh: Shape<typeof en> = { ...alerts, ...brokers, ...clusters, ...common, ...deadLetters, ...find, ...groups, ...jobs, ...life, ...members, ...messages, ...offsets, ...overview, ...resend, ...run, ...server, ...shell, ...topics }
+export const zh: Shape<typeof en> = { ...alerts, ...brokers, ...clusters, ...common, ...deadLetters, ...find, ...groups, ...jobs, ...life, ...live, ...members, ...messages, ...offsets, ...overview, ...resend, ...run, ...server, ...shell, ...topics }

@@ -4,6 +4,7 @@ export const shell = {
     path: "当前位置",
     sections: { observe: "观测", data: "数据", work: "任务中心", run: "运维" },
     overview: "总览",
+    live: "实时",
     alerts: "告警",
     topics: "Topic",
     groups: "消费组",

@@ -1,0 +1,100 @@
+import { Button } from "@mantine/core"
+import { IconPlayerPause, IconPlayerPlay } from "@tabler/icons-react"
+import { type ReactNode, useMemo } from "react"
+import { useTranslation } from "react-i18next"
+import { DockedPage } from "@/components/drawer/docked-drawer"
+import { Callout } from "@/components/layout/panel"
+import { Page } from "@/components/layout/page"
+import { Empty } from "@/components/states/empty"
+import { useKeys } from "@/hooks/use-keys"
+import { useUrlState } from "@/hooks/use-url-state"
+import { count } from "@/lib/format"
+import { waitingCount } from "../tail-state"
+import { type TailStream, useTailStream } from "../use-tail-stream"
+import { requestOf, watchedOf } from "../watched"
+import { FilterBar } from "./filter-bar"
+import { RatePanel } from "./rate-panel"
+import { TailPanel } from "./tail-panel"
+import { TopicChips } from "./topic-chips"
+import classes from "./live.module.css"
+
+interface LivePageProps {
+  cluster: string
+  names: string[]
+  drawerOf: (address: { id: string; topic: string }, onClose: () => void) => ReactNode
+}
+
+/** Messages of topics as they are stored; what is watched is in the address. */
+export function LivePage({ cluster, names, drawerOf }: LivePageProps) {
+  const { t } = useTranslation()
+  const [url, change] = useUrlState()
+  const watched = useMemo(() => watchedOf(url), [url])
+  const stream = useTailStream(requestOf(cluster, watched))
+  const close = () => change({ open: undefined, of: undefined })
+  const hasTopics = watched.topics.length > 0
+  return (
+    <DockedPage drawer={url.open !== undefined && url.of !== undefined && drawerOf({ id: url.open, topic: url.of }, close)}>
+      <Page
+        fill
+        title={t("nav.live")}
+        badge={<TopicChips topics={watched.topics} names={names} onChange={(topics) => change({ topics: topics.join(",") || undefined })} />}
+        facts={t("tail.facts")}
+        actions={hasTopics && <PauseButton stream={stream} />}
+      >
+        <FilterBar watched={watched} counts={stream.state.counts} onChange={change} />
+        <Notices stream={stream} />
+        {hasTopics ? (
+          <>
+            <RatePanel state={stream.state} limit={watched.rate} isSampled={watched.sample !== "1"} />
+            <TailPanel
+              stream={stream}
+              openId={url.open}
+              onOpen={({ message_id, topic }) => {
+                stream.pause()
+                change({ open: message_id, of: topic })
+              }}
+            />
+          </>
+        ) : (
+          <Empty title={t("tail.noTopic")} next={t("tail.noTopicNext")} />
+        )}
+      </Page>
+    </DockedPage>
+  )
+}
+
+function PauseButton({ stream }: { stream: TailStream }) {
+  const { t } = useTranslation()
+  const isPaused = stream.state.pausedAt !== null
+  const waiting = waitingCount(stream.state)
+  const toggle = isPaused ? stream.proceed : stream.pause
+  useKeys({ p: toggle })
+  const words = waiting > 0 ? t("tail.proceed_waiting", { n: count(waiting) }) : t("tail.proceed")
+  return (
+    <Button
+      variant={isPaused ? "filled" : "default"}
+      leftSection={isPaused ? <IconPlayerPlay size={15} stroke={1.8} /> : <IconPlayerPause size={15} stroke={1.6} />}
+      onClick={toggle}
+    >
+      {isPaused ? words : t("tail.pause")}
+    </Button>
+  )
+}
+
+function Notices({ stream: { state, isOpen } }: { stream: TailStream }) {
+  const { t } = useTranslation()
+  const isLost = !isOpen && state.nextId > 1
+  return (
+    <div className={classes.notices} aria-live="polite">
+      {isLost && <Callout>{t("tail.lost")}</Callout>}
+      {state.problem && (
+        <Callout tone="crit">
+          <b>{t("tail.refused")}.</b> {state.problem.detail}
+        </Callout>
+      )}
+      {Object.entries(state.silent).map(([place, reason]) => (
+        <Callout key={place}>{t("tail.silent", { place, reason })}</Callout>
+      ))}
+    </div>
+  )
+}

@@ -1,0 +1,87 @@
+import { IconHistory } from "@tabler/icons-react"
+import { useTranslation } from "react-i18next"
+import { Badge } from "@/components/badges/badge"
+import { Panel } from "@/components/layout/panel"
+import { Empty } from "@/components/states/empty"
+import { useFormat } from "@/hooks/use-format"
+import { count } from "@/lib/format"
+import type { TailMessage } from "../frames"
+import { waitingCount } from "../tail-state"
+import type { TailStream } from "../use-tail-stream"
+import { DroppedRow, MessageRow } from "./tail-rows"
+import classes from "./live.module.css"
+
+interface TailPanelProps {
+  stream: TailStream
+  openId: string | undefined
+  onOpen: (message: TailMessage) => void
+}
+
+const COLUMNS = ["stored", "topic", "queue", "id", "tag", "key", "body", "size"] as const
+
+/** The messages, the newest on top; they stand still while paused. */
+export function TailPanel({ stream, openId, onOpen }: TailPanelProps) {
+  const { t } = useTranslation()
+  const { state, clear } = stream
+  return (
+    <Panel
+      grow
+      title={<PanelTitle stream={stream} />}
+      actions={
+        <button type="button" className={classes.link} onClick={clear}>
+          {t("tail.clear")}
+        </button>
+      }
+    >
+      <div className={classes.scroll} tabIndex={0} role="region" aria-label={t("tail.table")}>
+        {state.rows.length === 0 && <Nothing stream={stream} />}
+        {state.rows.length > 0 && (
+          <table className={classes.table}>
+            <thead>
+              <tr>
+                {COLUMNS.map((name) => (
+                  <th key={name} data-column={name}>
+                    {t(`tail.columns.${name}`)}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {state.rows.map((row) =>
+                row.type === "message" ? (
+                  <MessageRow key={row.id} message={row} isOpen={row.message_id === openId} onOpen={onOpen} />
+                ) : (
+                  <DroppedRow key={row.id} dropped={row} columns={COLUMNS.length} />
+                ),
+              )}
+            </tbody>
+          </table>
+        )}
+      </div>
+    </Panel>
+  )
+}
+
+function PanelTitle({ stream: { state } }: { stream: TailStream }) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  if (state.pausedAt === null) return <span className={classes.words}>{t("tail.rowsWords")}</span>
+  const waiting = waitingCount(state)
+  return (
+    <span className={classes.words}>
+      <Badge tone="grey" icon={IconHistory}>
+        {t("tail.pausedAt", { at: format.clock(state.pausedAt) })}
+      </Badge>
+      {t("tail.waitingWords", { count: waiting, n: count(waiting) })}
+    </span>
+  )
+}
+
+function Nothing({ stream: { state, isOpen } }: { stream: TailStream }) {
+  const { t } = useTranslation()
+  if (!isOpen && state.phase === "starting") return <Empty title={t("tail.connecting")} />
+  if (state.counts.read > 0 && state.counts.matched === 0) {
+    return <Empty title={t("tail.nothingPasses")} next={t("tail.nothingPassesNext", { n: count(state.counts.read) })} />
+  }
+  return <Empty title={t("tail.nothing")} next={t("tail.nothingNext")} />
+}
