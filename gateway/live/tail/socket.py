@@ -93,7 +93,7 @@ class TailConsumer(LiveSocket):
             return
 
     def _shows_bodies(self, topic: str) -> bool:
-        return self.principal.may("read", topic)
+        return self.principal.may("bodies", topic)
 
     async def _run(self, wanted: StartFrame, begin: Begin | None) -> None:
         try:

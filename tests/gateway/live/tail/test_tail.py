@@ -49,7 +49,7 @@ async def started(socket: Live, **fields: Any) -> None:
 async def test_what_is_stored_after_the_phase_frame_is_shown_with_its_body(installation: Installation) -> None:
     topic = topic_of(installation, "tail-new")
     produce(installation, topic, order(1))
-    async with listening(installation, "tail") as socket:
+    async with listening(installation, "tail", role="developer") as socket:
         await started(socket, topics=[topic])
         produce(installation, topic, order(2))
         [frame] = await heard(socket, "message")
@@ -61,9 +61,25 @@ async def test_what_is_stored_after_the_phase_frame_is_shown_with_its_body(insta
         assert (await heard(socket, "done"))[0]["reason"] == "stopped"
 
 
+async def test_without_the_right_bodies_are_withheld_and_no_filter_asks_about_them(installation: Installation) -> None:
+    topic = topic_of(installation, "tail-hidden")
+    async with listening(installation, "tail", role="viewer") as socket:
+        await started(socket, topics=[topic])
+        produce(installation, topic, order(1))
+        [frame] = await heard(socket, "message")
+        assert (frame["keys"], frame["body"]) == (["A1"], None)
+        assert json.dumps(frame).count("needs the right to read the bodies") == 1
+    async with listening(installation, "tail", role="viewer") as socket:
+        await socket.say(type="start", topics=[topic], filter={"text": "1"})
+        assert "needs the right to read the bodies" in (await socket.hear())["problem"]["detail"]
+
+
 async def test_viewers_of_one_topic_share_its_reader_and_each_has_its_own_filter(installation: Installation) -> None:
     topic = topic_of(installation, "tail-shared")
-    async with listening(installation, "tail") as one, listening(installation, "tail", "developer") as other:
+    async with (
+        listening(installation, "tail", role="developer") as one,
+        listening(installation, "tail", "developer") as other,
+    ):
         await started(one, topics=[topic], filter={"tags": ["refunded"]})
         await started(other, topics=[topic], filter={"fields": [{"path": "$.n", "operator": "gt", "value": 1}]})
         produce(installation, topic, order(1, "refunded"), order(2))
@@ -73,7 +89,7 @@ async def test_viewers_of_one_topic_share_its_reader_and_each_has_its_own_filter
 
 async def test_above_the_rate_messages_are_dropped_and_said(installation: Installation) -> None:
     topic = topic_of(installation, "tail-rate", queues=1)
-    async with listening(installation, "tail") as socket:
+    async with listening(installation, "tail", role="developer") as socket:
         await started(socket, topics=[topic], max_rate=1)
         produce(installation, topic, *(order(n) for n in range(20)))
         shown, dropped = 0, 0
@@ -91,7 +107,7 @@ async def test_above_the_rate_messages_are_dropped_and_said(installation: Instal
 async def test_from_a_moment_on_nothing_is_dropped_and_the_next_tail_goes_on_there(installation: Installation) -> None:
     topic = topic_of(installation, "tail-past")
     produce(installation, topic, *(order(n) for n in range(8)))
-    async with listening(installation, "tail") as socket:
+    async with listening(installation, "tail", role="developer") as socket:
         await socket.say(type="start", topics=[topic], **{"from": "2020-01-01T00:00:00Z"}, max_rate=1000)
         assert (await socket.hear())["phase"] == "catching_up"
         found = {frame["keys"][0] for frame in await heard(socket, "message", 8)}
@@ -99,7 +115,7 @@ async def test_from_a_moment_on_nothing_is_dropped_and_the_next_tail_goes_on_the
         assert (await heard(socket, "phase"))[0] == {"type": "phase", "phase": "live", "topics": [topic]}
         [progress] = await heard(socket, "progress")
     produce(installation, topic, order(9))
-    async with listening(installation, "tail") as socket:
+    async with listening(installation, "tail", role="developer") as socket:
         await socket.say(type="start", topics=[topic], resume=progress["resume"])
         assert [frame["keys"] for frame in await heard(socket, "message")] == [["A9"]]
 
@@ -107,7 +123,7 @@ async def test_from_a_moment_on_nothing_is_dropped_and_the_next_tail_goes_on_the
 async def test_a_sample_reads_one_of_n(installation: Installation) -> None:
     topic = topic_of(installation, "tail-sample", queues=1)
     produce(installation, topic, *(order(n) for n in range(20)))
-    async with listening(installation, "tail") as socket:
+    async with listening(installation, "tail", role="developer") as socket:
         await socket.say(type="start", topics=[topic], **{"from": "2020-01-01T00:00:00Z"}, sample=10)
         assert [frame["offset"] for frame in await heard(socket, "message", 2)] == [0, 10]
         [progress] = await heard(socket, "progress")
@@ -129,7 +145,7 @@ async def test_a_sample_reads_one_of_n(installation: Installation) -> None:
 async def test_what_cannot_be_served_is_refused_by_name(
     installation: Installation, fields: dict[str, Any], code: str
 ) -> None:
-    async with listening(installation, "tail") as socket:
+    async with listening(installation, "tail", role="developer") as socket:
         await socket.say(type="start", **fields)
         frame = await socket.hear()
         assert frame["problem"]["code"] == code, json.dumps(frame)
