@@ -11,6 +11,7 @@ from broker_core.protocol.bodies import TopicConfig
 from console.lag.shapes import TopicState
 from gateway.control.topic_shapes import summary_of
 from tests.gateway.control.conftest import Control
+from tests.support.wait import wait_until
 
 
 def test_a_created_topic_is_shown_with_its_settings(control: Control) -> None:
@@ -172,7 +173,12 @@ def test_the_list_falls_by_a_figure(control: Control) -> None:
     few, many = control.topic(f"{stem}few"), control.topic(f"{stem}many")
     control.produce(few, "a")
     control.produce(many, "a", "b")
-    assert [row["name"] for row in control.get("/topics", search=stem, sort="-messages")["items"]] == [many, few]
+
+    def falling() -> list[str]:
+        return [row["name"] for row in control.get("/topics", search=stem, sort="-messages")["items"]]
+
+    # The figures of a list may be a moment old.
+    wait_until(lambda: falling() == [many, few])
     assert [row["name"] for row in control.get("/topics", search=stem, sort="messages")["items"]] == [few, many]
 
 
