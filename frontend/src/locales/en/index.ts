@@ -18,4 +18,24 @@ import { server } from "./server"
 import { shell } from "./shell"
 import { topics } from "./topics"
 
-export const en = { ...alerts, ...brokers, ...clusters, ...common, ...deadLetters, ...find, ...groups, ...jobs, ...life, ...live, ...members, ...messages, ...offsets, ...overview, ...resend, ...run, ...server, ...shell, ...topics }
+export const en = {
+  ...alerts,
+  ...brokers,
+  ...clusters,
+  ...common,
+  ...deadLetters,
+  ...find,
+  ...groups,
+  ...jobs,
+  ...life,
+  ...live,
+  ...members,
+  ...messages,
+  ...offsets,
+  ...overview,
+  ...resend,
+  ...run,
+  ...server,
+  ...shell,
+  ...topics,
+}

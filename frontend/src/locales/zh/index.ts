@@ -20,4 +20,24 @@ import { server } from "./server"
 import { shell } from "./shell"
 import { topics } from "./topics"
 
-export const zh: Shape<typeof en> = { ...alerts, ...brokers, ...clusters, ...common, ...deadLetters, ...find, ...groups, ...jobs, ...life, ...live, ...members, ...messages, ...offsets, ...overview, ...resend, ...run, ...server, ...shell, ...topics }
+export const zh: Shape<typeof en> = {
+  ...alerts,
+  ...brokers,
+  ...clusters,
+  ...common,
+  ...deadLetters,
+  ...find,
+  ...groups,
+  ...jobs,
+  ...life,
+  ...live,
+  ...members,
+  ...messages,
+  ...offsets,
+  ...overview,
+  ...resend,
+  ...run,
+  ...server,
+  ...shell,
+  ...topics,
+}
