@@ -13,11 +13,12 @@ from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import parse_qs
 
-from console.accounts.rights import ANYTHING, Unnamed, Verb
+from console.accounts.rights import ANYTHING, Resource, Unnamed, Verb
 from console.accounts.rights import may as role_may
 from gateway.problems import CSRF_FAILED, FORBIDDEN, NOT_AUTHENTICATED, ProblemError
 
 Headers = Mapping[bytes, bytes]
+_Asked = tuple[Verb, Resource | Unnamed, str | None]
 
 # A token that was revoked, or whose user lost a role, works at most this much longer.
 TOKEN_CACHE_SECONDS: Final = 5.0
@@ -38,23 +39,24 @@ class Principal:
     session: str | None = field(default=None, repr=False)
     """The key of the session with which the user signed in."""
     token_name: str | None = None
-    _granted: set[tuple[Verb, str, str | None]] = field(default_factory=set, init=False, repr=False, compare=False)
+    _granted: set[_Asked] = field(default_factory=set, init=False, repr=False, compare=False)
     """What was allowed before: a principal is looked up again every few seconds, and rights do not change meanwhile."""
 
-    def may(self, verb: Verb, resource: str | Unnamed = ANYTHING) -> bool:
+    def may(self, verb: Verb, resource: Resource | Unnamed = ANYTHING) -> bool:
         """Return whether this principal may do `verb` on the topic, group or other named resource."""
         return role_may(self.role, self.scopes, verb, resource)
 
-    def require(self, verb: Verb, resource: str | Unnamed = ANYTHING, *, group: str | None = None) -> None:
+    def require(self, verb: Verb, resource: Resource | Unnamed = ANYTHING, *, group: str | None = None) -> None:
         """Raise FORBIDDEN unless this principal may do `verb` on `resource`; `group` is for consuming."""
         if (verb, resource, group) in self._granted:
             return
         if not role_may(self.role, self.scopes, verb, resource, group=group):
             by = f"role {self.role!r}" if self.scopes is None else f"token of {self.name!r} (role {self.role!r})"
-            on = resource.value if isinstance(resource, Unnamed) else repr(resource)
+            name = resource if isinstance(resource, Unnamed) else resource.name
+            on = name.value if isinstance(name, Unnamed) else repr(name)
             by_group = "" if group is None else f" with group {group!r}"
             raise ProblemError(FORBIDDEN, f"The {by} may not {verb} on {on}{by_group}.")
-        if isinstance(resource, str) and len(self._granted) < _MOST_GRANTED:
+        if len(self._granted) < _MOST_GRANTED:
             self._granted.add((verb, resource, group))
 
     @property

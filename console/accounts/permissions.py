@@ -11,7 +11,7 @@ from rest_framework.request import Request
 
 from console.accounts.addresses import address_of
 from console.accounts.models import Token, User
-from console.accounts.rights import ANYTHING, EVERYTHING, Unnamed, Verb, may
+from console.accounts.rights import ANYTHING, EVERYTHING, Resource, Unnamed, Verb, may
 from console.audit.record import Actor
 
 
@@ -49,7 +49,8 @@ class Right(BasePermission):
             verb = self.verb_to_delete
         name = getattr(view, "right_resource", None)
         resource = name() if callable(name) else EVERYTHING
-        self.message = f"This needs the right {verb!r}{'' if isinstance(resource, Unnamed) else f' on {resource!r}'}."
+        named = isinstance(resource, Resource) and isinstance(resource.name, str)
+        self.message = f"This needs the right {verb!r}{f' on {resource.name!r}' if named else ''}."
         return allows(request, verb, resource)
 
 
@@ -61,7 +62,7 @@ def needs(verb: Verb, *, to_change: Verb | None = None, to_delete: Verb | None =
     return type(name, (Right,), {**verbs, "__doc__": f"Requires {verb!r}."})
 
 
-def allows(request: Request, verb: Verb, resource: str | Unnamed = ANYTHING) -> bool:
+def allows(request: Request, verb: Verb, resource: Resource | Unnamed = ANYTHING) -> bool:
     """Return whether the request's user and token allow `verb` on `resource`."""
     user = request.user
     if not isinstance(user, User):
@@ -70,10 +71,10 @@ def allows(request: Request, verb: Verb, resource: str | Unnamed = ANYTHING) -> 
     return may(user.role, scopes, verb, resource)
 
 
-def require(request: Request, verb: Verb, resource: str) -> None:
+def require(request: Request, verb: Verb, resource: Resource) -> None:
     """Raise PermissionDenied unless the request's user and token allow `verb` on `resource`."""
     if not allows(request, verb, resource):
-        raise PermissionDenied(f"This needs the right {verb!r} on {resource!r}.")
+        raise PermissionDenied(f"This needs the right {verb!r} on {resource.name!r}.")
 
 
 def actor_of(request: Request) -> Actor:

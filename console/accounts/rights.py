@@ -1,7 +1,7 @@
 """The rights: verbs, the verbs of each role, and the scopes of a token. Pure; knows no Django.
 
 A scope is a verb, ``"produce"``, or a verb and a pattern of names, ``"produce:orders-*"``: the pattern is matched
-against the topic or group of the action. An action without a name, such as reading the audit or a list of everything
+against the topic or group of the action. An action on anything else, such as a job, the audit or a list of everything
 (`EVERYTHING`), needs the bare verb. Consuming touches two names, so ``"consume:orders@billing-*"`` says with which
 groups a topic may be consumed; without ``@`` any group is allowed. A token never exceeds the role of its user.
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from enum import Enum
 from fnmatch import fnmatchcase
-from typing import Final, Literal, get_args
+from typing import Final, Literal, NamedTuple, get_args
 
 from broker_core.protocol.topics import NAME
 
@@ -19,6 +19,9 @@ Verb = Literal["produce", "consume", "read", "bodies", "manage", "offsets", "red
 """`read` shows what there is and the attributes of messages; `bodies` bodies and properties of stored messages. A
 consumer sees what it receives without it."""
 Role = Literal["admin", "operator", "developer", "viewer"]
+
+
+Kind = Literal["topic", "group", "job", "schedule", "cluster"]
 
 
 class Unnamed(Enum):
@@ -32,6 +35,14 @@ EVERYTHING: Final = Unnamed.EVERYTHING
 """The resource of an action that touches all names at once, or none."""
 ANYTHING: Final = Unnamed.ANYTHING
 """Asks whether a verb is allowed on any name, before the name is known."""
+
+
+class Resource(NamedTuple):
+    """What a verb is done to: a topic, group, schedule or cluster by its name, a job by its type."""
+
+    kind: Kind
+    name: str | Unnamed
+
 
 VERBS: Final[tuple[Verb, ...]] = get_args(Verb)
 ROLES: Final[tuple[Role, ...]] = get_args(Role)
@@ -53,7 +64,12 @@ _WILDCARDS: Final = str.maketrans("", "", "*?")
 
 
 def may(
-    role: str, scopes: Iterable[str] | None, verb: str, resource: str | Unnamed = ANYTHING, *, group: str | None = None
+    role: str,
+    scopes: Iterable[str] | None,
+    verb: str,
+    resource: Resource | Unnamed = ANYTHING,
+    *,
+    group: str | None = None,
 ) -> bool:
     """Return whether the role, narrowed by a token's scopes (None: no token), allows `verb` on `resource`.
 
@@ -88,15 +104,19 @@ def _is_pattern(text: str) -> bool:
     return NAME.fullmatch(rest) is not None if rest else bool(text)
 
 
-def _covers(scope: str, verb: str, resource: str | Unnamed, group: str | None) -> bool:
+def _covers(scope: str, verb: str, resource: Resource | Unnamed, group: str | None) -> bool:
     allowed, colon, pattern = scope.partition(":")
     if allowed != verb:
         return False
     if not colon:
         return True
-    if isinstance(resource, Unnamed) or verb == "admin":
-        return resource is ANYTHING and verb != "admin"
+    if verb == "admin":
+        return False
+    if isinstance(resource, Unnamed):
+        return resource is ANYTHING
+    if resource.kind not in ("topic", "group") or isinstance(resource.name, Unnamed):
+        return resource.kind in ("topic", "group") and resource.name is ANYTHING
     name, at, groups = pattern.partition("@")
     if at and (verb != "consume" or group is None or not fnmatchcase(group, groups)):
         return False
-    return fnmatchcase(resource, name)
+    return fnmatchcase(resource.name, name)

@@ -17,7 +17,7 @@ from broker_core.client.admin.topics import TopicKind, kind_of
 from broker_core.client.errors import NameIllegal, TopicNotFound
 from broker_core.protocol.codes import PERM_WRITE
 from console.accounts.permissions import require
-from console.accounts.rights import Verb
+from console.accounts.rights import Resource, Verb
 from console.clusters.models import Cluster, ClusterKind
 from console.clusters.operations import find_topic
 from console.clusters.services import address_of
@@ -158,7 +158,7 @@ class JobRequestSerializer(serializers.Serializer[Any]):
             _check_kind(kind_of(attrs["target"]["topic"]), attrs["target"]["topic"])
         # Before asking the cluster: a caller without the right must not learn whether a topic exists.
         for part in needed:
-            require(self.context["request"], _VERBS[part], attrs[part]["topic"])
+            require(self.context["request"], _VERBS[part], Resource("topic", attrs[part]["topic"]))
         require_cluster(attrs["cluster"])
         if Cluster.objects.exclude(address_map={}).filter(name=attrs["cluster"]).exists():
             fault = "jobs connect to brokers at their announced addresses; this cluster needs its address map"

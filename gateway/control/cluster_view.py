@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from operator import attrgetter
-from typing import Final, Protocol, TypeVar
+from typing import Final, Literal, Protocol, TypeVar
 
 from django.utils.dateparse import parse_datetime
 from drf_spectacular.utils import OpenApiParameter
@@ -15,7 +15,7 @@ from rest_framework.response import Response
 
 from broker_core.client.admin import Admin
 from console.accounts.permissions import allows, needs
-from console.accounts.rights import ANYTHING, EVERYTHING, Unnamed
+from console.accounts.rights import ANYTHING, EVERYTHING, Kind, Resource, Unnamed
 from console.api_view import ApiView
 from console.clusters.connections import ask
 from console.clusters.outcomes import BrokerOutcome, PartlyDeleted
@@ -43,12 +43,13 @@ class ClusterScopedView(ApiView):
     """A view under ``/clusters/{cluster}/``: reading requires `read`, changing `manage`, deleting `delete`."""
 
     permission_classes = (needs("read", to_change="manage", to_delete="delete"),)
-    resource_argument: str | None = None
-    """The argument of the path that a token's pattern must match; None if the view covers everything."""
+    resource_argument: Literal["topic", "group"] | None = None
+    """The kind of the resource, and the argument of the path with its name; None if the view covers everything."""
 
-    def right_resource(self) -> str | Unnamed:
+    def right_resource(self) -> Resource | Unnamed:
         """Return the topic or group for which the request needs a right."""
-        return EVERYTHING if self.resource_argument is None else str(self.kwargs[self.resource_argument])
+        kind = self.resource_argument
+        return EVERYTHING if kind is None else Resource(kind, str(self.kwargs[kind]))
 
     def check_permissions(self, request: Request) -> None:
         """Check the rights, and that the cluster exists: samples of a deleted one may still be there."""
@@ -68,21 +69,23 @@ class ClusterScopedView(ApiView):
 class ClusterListView(ClusterScopedView):
     """A list of topics or groups: the caller gets those that it may read."""
 
-    def right_resource(self) -> Unnamed:
-        """Return ANYTHING: the verb must be allowed for at least one name."""
-        return ANYTHING
+    listed: Kind
+
+    def right_resource(self) -> Resource:
+        """Return any resource of the kind: the verb must be allowed for at least one name."""
+        return Resource(self.listed, ANYTHING)
 
     def visible(self, rows: Iterable[Row]) -> list[Row]:
         """Return the rows that the caller may read."""
-        return [row for row in rows if allows(self.request, "read", row.name)]
+        return [row for row in rows if allows(self.request, "read", Resource(self.listed, row.name))]
 
 
 class TopicInQueryView(ClusterScopedView):
     """A view with the topic in the query."""
 
-    def right_resource(self) -> str | Unnamed:
+    def right_resource(self) -> Resource:
         """Return the topic; a request without one is refused later as invalid."""
-        return self.request.query_params.get("topic", "").strip() or ANYTHING
+        return Resource("topic", self.request.query_params.get("topic", "").strip() or ANYTHING)
 
 
 def with_outcomes(answer: Response, outcomes: Sequence[BrokerOutcome], *, status: int = 200) -> Response:

@@ -24,6 +24,7 @@ from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.dead_letters import DeadLetterFilter
 from broker_core.protocol.topics import dead_letter_topic
 from console.accounts.permissions import require
+from console.accounts.rights import Resource
 from console.clusters.connections import admin_on_loop
 from gateway.control.dead_letter_shapes import dead_letter_of
 from gateway.control.dead_letters import FILTERS, GroupOfDeadLettersView, filter_of
@@ -93,7 +94,7 @@ class DeadLetterExportView(GroupOfDeadLettersView):
         """
         form, bodies = _choice(request, "as", FORMATS, "csv"), _choice(request, "bodies", ("false", "true"), "false")
         if bodies == "true":
-            require(request, "bodies", group)
+            require(request, "bodies", Resource("group", group))
         wanted, topic = filter_of(request), dead_letter_topic(group)
         try:
             stats = self.ask(lambda admin: admin.topics.stats(topic))

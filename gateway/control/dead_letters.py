@@ -58,6 +58,8 @@ FILTERS: Final = (
 class DeadLetterGroupsView(ClusterListView):
     """The groups that have dead letters."""
 
+    listed = "group"
+
     @extend_schema(
         operation_id="listDeadLetterGroups",
         tags=["dead letters"],

@@ -17,6 +17,7 @@ from broker_core.client.errors import BrokerRefused
 from broker_core.errors import GantryError
 from broker_core.protocol.bodies.running import ConsumeMessageDirectlyResult, ConsumeResult
 from console.accounts.permissions import actor_of, needs, require
+from console.accounts.rights import Resource
 from console.audit.record import record
 from console.clusters.reasons import reason_of
 from console.errors import Conflict, NotKnown
@@ -65,10 +66,10 @@ class DeliverView(ClusterScopedView):
 
     permission_classes = (needs("read"),)
 
-    def right_resource(self) -> str:
+    def right_resource(self) -> Resource:
         """Return the topic of the message."""
         topic = self.request.data.get("topic") if isinstance(self.request.data, Mapping) else None
-        return topic if isinstance(topic, str) else ""
+        return Resource("topic", topic if isinstance(topic, str) else "")
 
     @extend_schema(
         operation_id="deliverMessage",
@@ -82,7 +83,7 @@ class DeliverView(ClusterScopedView):
         form.is_valid(raise_exception=True)
         wanted = form.validated_data
         group = wanted["group"]
-        require(request, "manage", group)
+        require(request, "manage", Resource("group", group))
         placed = found_message(self, wanted["topic"], message_id)
         client_id = self.ask(lambda admin: _client_of(admin, group, wanted.get("client_id")))
         by, resource = actor_of(request), f"{cluster}/groups/{group}"

@@ -17,6 +17,7 @@ from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.versions import version_name
 from console import etags
 from console.accounts.permissions import actor_of, require
+from console.accounts.rights import Resource
 from console.clusters import operations
 from console.clusters.change_lock import change_lock
 from console.clusters.outcomes import PartlyDeleted
@@ -54,6 +55,8 @@ _BROKER_NAMES: Final = {"consume_enabled": "consume_enable", "consume_broadcast_
 class GroupsView(ClusterListView):
     """All consumer groups of a cluster."""
 
+    listed = "group"
+
     @extend_schema(
         operation_id="listGroups",
         tags=["groups"],
@@ -84,7 +87,7 @@ class GroupsView(ClusterListView):
         form.is_valid(raise_exception=True)
         wanted = dict(form.validated_data)
         name = wanted.pop("name")
-        require(request, "manage", name)
+        require(request, "manage", Resource("group", name))
         with change_lock(cluster, "groups", name):
             outcomes = operations.create_group(actor_of(request), cluster, name, _for_brokers(wanted))
         return with_outcomes(Response(as_json(current.group(cluster, name))), outcomes, status=201)

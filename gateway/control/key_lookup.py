@@ -19,7 +19,7 @@ from broker_core.clock import now_ms
 from broker_core.errors import GantryError
 from broker_core.protocol.topics import is_system_topic
 from console.accounts.permissions import allows, needs
-from console.accounts.rights import ANYTHING, Unnamed
+from console.accounts.rights import ANYTHING, Resource
 from console.clusters.connections import ask
 from console.fields import MomentField, milliseconds
 from console.lag import current
@@ -75,12 +75,12 @@ class MessagesSearchView(MessageSearchView):
     permission_classes = (needs("read"),)
     answer_ms = 0
 
-    def right_resource(self) -> str | Unnamed:
+    def right_resource(self) -> Resource:
         """Return the topic of the query or the body; of all topics, those that the caller may read are searched."""
         if self.request.method == "GET":
             return super().right_resource()
         topic = self.request.data.get("topic") if isinstance(self.request.data, Mapping) else None
-        return topic.strip() or ANYTHING if isinstance(topic, str) else ANYTHING
+        return Resource("topic", topic.strip() or ANYTHING if isinstance(topic, str) else ANYTHING)
 
     @extend_schema(
         operation_id="lookUpKeys",
@@ -116,7 +116,8 @@ class MessagesSearchView(MessageSearchView):
     def _topics(self) -> list[str]:
         """Return the topics that the caller may read, in order of their names."""
         names = sorted(current.topics(self.cluster))
-        return [name for name in names if not is_system_topic(name) and allows(self.request, "read", name)]
+        shown = [name for name in names if not is_system_topic(name)]
+        return [name for name in shown if allows(self.request, "read", Resource("topic", name))]
 
 
 @dataclass(slots=True)

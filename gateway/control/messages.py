@@ -22,6 +22,7 @@ from broker_core.clock import now_ms
 from broker_core.errors import GantryError
 from broker_core.protocol.bodies import MessageQueue
 from console.accounts.permissions import allows, require
+from console.accounts.rights import Resource
 from console.clusters.memory import RememberedBroker, remembered
 from console.clusters.reasons import reason_of
 from console.errors import Fault, NotServed
@@ -107,7 +108,11 @@ class MessageView(TopicInQueryView):
     def get(self, request: Request, cluster: str, message_id: str) -> HttpResponse:
         """Return a message by its unique id or offset id."""
         topic = needed(request, "topic")
-        hidden = None if allows(request, "bodies", topic) else f"This needs the right 'bodies' on {topic!r}."
+        hidden = (
+            None
+            if allows(request, "bodies", Resource("topic", topic))
+            else f"This needs the right 'bodies' on {topic!r}."
+        )
         found = detail_of(found_message(self, topic, message_id), hidden=hidden)
         return HttpResponse(encode(found), content_type="application/json")
 
@@ -126,7 +131,9 @@ class DeliveriesView(TopicInQueryView):
         placed = found_message(self, needed(request, "topic"), message_id)
         deliveries = self.ask(lambda admin: admin.messages.deliveries(placed))
         shown = [
-            Delivery(each.group, each.state, each.behind) for each in deliveries if allows(request, "read", each.group)
+            Delivery(each.group, each.state, each.behind)
+            for each in deliveries
+            if allows(request, "read", Resource("group", each.group))
         ]
         return Response(as_json(Deliveries(shown)))
 
@@ -197,7 +204,7 @@ class QueueMessagesView(ClusterScopedView):
             raise serializers.ValidationError({"offset": "is required"})
         limit, bodies = limit_of(request), flag_of(request, "bodies")
         if bodies:
-            require(request, "bodies", topic)
+            require(request, "bodies", Resource("topic", topic))
         known = remembered(cluster).brokers
 
         async def question(admin: Admin) -> BrowsePage:

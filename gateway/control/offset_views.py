@@ -10,6 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from console.accounts.permissions import actor_of, needs, require
+from console.accounts.rights import Resource
 from console.fields import MomentField
 from console.offsets import services
 from console.offsets.reading import Place, Wish
@@ -112,9 +113,9 @@ class OffsetPreviewView(_OffsetView):
         form = OffsetPreviewSerializer(data=request.data)
         form.is_valid(raise_exception=True)
         wish = _wish(group, form.validated_data)
-        require(request, "read", wish.topic)
+        require(request, "read", Resource("topic", wish.topic))
         if wish.source:
-            require(request, "read", wish.source)
+            require(request, "read", Resource("group", wish.source))
         return Response(as_json(services.preview(actor_of(request), cluster, wish)))
 
 

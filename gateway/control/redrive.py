@@ -14,6 +14,7 @@ from broker_core.client.errors import TopicNotFound, Unreachable
 from broker_core.protocol.dead_letters import DeadLetterFilter
 from broker_core.protocol.topics import dead_letter_topic, retry_topic
 from console.accounts.permissions import actor_of, allows, needs, require
+from console.accounts.rights import Resource
 from console.clusters.change_lock import change_lock
 from console.clusters.connections import ask
 from console.errors import Conflict
@@ -61,7 +62,7 @@ class RedriveView(GroupOfDeadLettersView):
             "limits", {}
         )
         if asked["target"]["to"] == "other":
-            require(request, "produce", asked["target"]["topic"])
+            require(request, "produce", Resource("topic", asked["target"]["topic"]))
         found = self._survey(group, asked)
         preview = self._preview(request, group, asked, found)
         if asked["dry_run"]:
@@ -70,7 +71,7 @@ class RedriveView(GroupOfDeadLettersView):
         targets = [each.topic for each in preview.topics]
         if asked["target"]["to"] == "origin":
             for topic in targets:
-                require(request, "produce", topic)
+                require(request, "produce", Resource("topic", topic))
         job = self._start(request, group, asked, targets)
         return Response(as_json(shape_of(job)), status=202, headers={"Location": f"/api/v1/jobs/{job.id}"})
 
@@ -86,7 +87,7 @@ class RedriveView(GroupOfDeadLettersView):
         letters = found.chosen[: asked["limits"]["max_messages"]]
         known = ledger.find(self.cluster, group, [each.place for each in letters])
         new = [each for each in letters if each.place not in known]
-        visible = [name for name in sorted(found.groups) if allows(request, "read", name)]
+        visible = [name for name in sorted(found.groups) if allows(request, "read", Resource("group", name))]
         topic = dead_letter_topic(group)
         missing = missing_of(self.cluster, topic, found.page.asked, {**found.stats.failed, **found.page.failed})
         return RedrivePreview(

@@ -21,6 +21,7 @@ from broker_core.protocol.copies import COPIED_AT, COPIED_BY, SOURCE, SOURCE_ID,
 from broker_core.protocol.message import Message
 from broker_core.protocol.topics import is_dead_letter_topic, is_retry_topic
 from console.accounts.permissions import actor_of, needs, require
+from console.accounts.rights import Resource
 from console.audit.record import Actor, record
 from console.clusters.connections import send
 from console.clusters.reasons import reason_of
@@ -92,10 +93,10 @@ class ResendView(ClusterScopedView):
 
     permission_classes = (needs("bodies"),)
 
-    def right_resource(self) -> str:
+    def right_resource(self) -> Resource:
         """Return the topic of the original."""
         topic = self.request.data.get("topic") if isinstance(self.request.data, Mapping) else None
-        return topic if isinstance(topic, str) else ""
+        return Resource("topic", topic if isinstance(topic, str) else "")
 
     @extend_schema(
         operation_id="resendMessage",
@@ -111,7 +112,7 @@ class ResendView(ClusterScopedView):
         placed = found_message(self, wanted["topic"], message_id)
         copy = _copy(placed, wanted, cluster, actor_of(request))
         check_target(copy.topic)
-        require(request, "produce", copy.topic)
+        require(request, "produce", Resource("topic", copy.topic))
 
         by, resource = actor_of(request), f"{cluster}/topics/{copy.topic}"
         before = {"topic": placed.message.topic, "message_id": message_id}

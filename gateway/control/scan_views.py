@@ -19,6 +19,7 @@ from rest_framework.request import Request
 from broker_core.client.admin import Admin
 from broker_core.errors import GantryError
 from console.accounts.permissions import needs, require
+from console.accounts.rights import Resource
 from console.clusters.connections import admin_on_loop, ask
 from console.shapes import serializer_of
 from gateway.control.cluster_view import ClusterScopedView
@@ -86,7 +87,7 @@ class ScanView(ClusterScopedView):
         values = form.validated_data
         wanted = wanted_of(topic, values)
         if values["bodies"] or wanted.filter.reads_contents:
-            require(request, "bodies", topic)
+            require(request, "bodies", Resource("topic", topic))
         wanted_scan = _Scan(cluster, wanted, values)
         if not _slots.acquire(blocking=False):
             raise TooManyScans

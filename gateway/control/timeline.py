@@ -30,6 +30,7 @@ from broker_core.protocol.topics import (
     retry_topic,
 )
 from console.accounts.permissions import allows
+from console.accounts.rights import Resource
 from console.audit.models import AuditRecord
 from console.fields import moment
 from console.moments import rfc3339
@@ -74,7 +75,7 @@ class TimelineView(TopicInQueryView):
         """Return what happened to a message, and what became of it in each group that the caller may read."""
         placed = found_message(self, needed(request, "topic"), message_id)
         known = self.ask(lambda admin: _ask(admin, placed))
-        groups = [each for each in known.deliveries if allows(request, "read", each.group)]
+        groups = [each for each in known.deliveries if allows(request, "read", Resource("group", each.group))]
         names = {each.group for each in groups}
         retries = _once([each for each in known.others.messages if _group_of(each) in names])
         events = [
@@ -82,7 +83,7 @@ class TimelineView(TopicInQueryView):
             *(_consumed(each) for each in groups if each.state == "consumed"),
             *map(_again, retries),
             *(_copy(each) for each in _copies(known, placed)),
-            *(each for each in self._recorded(placed) if each.topic is None or allows(request, "read", each.topic)),
+            *(each for each in self._recorded(placed) if _may_see(request, each)),
         ]
         failed = {**known.others.failed, **(known.copies.failed if known.copies else {})}
         missing = missing_of(cluster, placed.message.topic, known.asked, failed)
@@ -286,3 +287,7 @@ def _group(delivery: Delivery, retries: Sequence[PlacedMessage], settled: frozen
         state = "consumed" if delivery.group in settled and not waits else "retrying"
     tries = max((each.message.reconsume_times for each in mine), default=0)
     return TimelineGroup(group=delivery.group, state=state, behind=delivery.behind, tries=tries)
+
+
+def _may_see(request: Request, event: TimelineEvent) -> bool:
+    return event.topic is None or allows(request, "read", Resource("topic", event.topic))

@@ -18,6 +18,7 @@ from broker_core.client.admin.topics import Topic
 from broker_core.protocol.versions import version_name
 from console import etags
 from console.accounts.permissions import actor_of, allows, needs, require
+from console.accounts.rights import Resource
 from console.clusters import operations
 from console.clusters.change_lock import change_lock
 from console.clusters.known_topics import known_topic, known_topics
@@ -62,6 +63,8 @@ _CHANGED: Final = serializer_of(TopicChanged)
 
 class TopicsView(ClusterListView):
     """All topics of a cluster."""
+
+    listed = "topic"
 
     @extend_schema(
         operation_id="listTopics",
@@ -112,7 +115,7 @@ class TopicsView(ClusterListView):
         form.is_valid(raise_exception=True)
         wanted = dict(form.validated_data)
         name = wanted.pop("name")
-        require(request, "manage", name)
+        require(request, "manage", Resource("topic", name))
         wanted["perm"] = PERMISSION_BITS[wanted.pop("permission")]
         if "message_type" in wanted:
             wanted["message_type"] = wire_type(wanted["message_type"])
@@ -197,7 +200,8 @@ class TopicGroupsView(ClusterScopedView):
         """List the consumer groups of a topic."""
         operations.find_topic(cluster, topic)
         found = [group for group in current.groups(cluster) if topic in group.topics]
-        return Response(as_json(TopicGroups([group for group in found if allows(request, "read", group.name)])))
+        visible = [group for group in found if allows(request, "read", Resource("group", group.name))]
+        return Response(as_json(TopicGroups(visible)))
 
 
 class TopicProducersView(ClusterScopedView):

@@ -13,6 +13,7 @@ import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, Final
 
+from console.accounts.rights import Resource
 from gateway.auth import Principal
 from gateway.compression import LEAST_DATA_BYTES, compressing
 from gateway.data import produce, receive, settle
@@ -106,7 +107,7 @@ class DataPlane:
         try:
             if route.action == "produce":
                 check_target(route.topic)
-                principal.require("produce", route.topic)
+                principal.require("produce", Resource("topic", route.topic))
             else:
                 check_consumer(principal, route.topic, route.group)
         except ProblemError as problem:

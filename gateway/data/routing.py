@@ -8,6 +8,7 @@ from typing import Final, Literal, NamedTuple
 from broker_core.client.admin.groups import is_system_group
 from broker_core.client.admin.topics import TopicKind, kind_of
 from broker_core.protocol.topics import MAX_GROUP_NAME, MAX_TOPIC_NAME, PLAIN_GROUP_NAME, is_topic_name
+from console.accounts.rights import Resource
 from gateway.auth import Principal
 from gateway.problems import FORBIDDEN, GROUP_NOT_FOUND, MESSAGE_ILLEGAL, TOPIC_NOT_FOUND, ProblemError
 
@@ -88,7 +89,7 @@ def check_consumer(principal: Principal, topic: str, group: str) -> None:
     """
     check_topic(topic)
     check_group(group)
-    principal.require("consume", topic, group=group)
+    principal.require("consume", Resource("topic", topic), group=group)
     if principal.token_id is not None and (kind_of(topic) is TopicKind.SYSTEM or is_system_group(group)):
         raise ProblemError(FORBIDDEN, f"Topic {topic!r} or group {group!r} is internal; no token may consume it.")
 

@@ -20,6 +20,7 @@ from typing import Annotated, Any, Final, Literal
 from msgspec import Meta, to_builtins
 
 from broker_core.errors import GantryError
+from console.accounts.rights import Resource
 from gateway.data.messages import Draft, draft_of_entry
 from gateway.data.routing import check_target
 from gateway.data.schemas import Entry, Produced, decoder
@@ -60,7 +61,7 @@ class Producing:
     async def _send(self, frame: SendFrame) -> None:
         parts, principal = self._parts, self._socket.principal
         check_target(frame.topic)
-        principal.require("produce", frame.topic)
+        principal.require("produce", Resource("topic", frame.topic))
         parts.produce_rate.take(principal.key, 1, parts.clock())
         entry_id = frame.entry_id or frame.context or "0"
         draft = draft_of_entry(frame, frame.topic, entry_id=entry_id, at="#", sizes=parts.limits.sizes)

@@ -22,7 +22,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from console import live
-from console.accounts.rights import EVERYTHING
+from console.accounts.rights import EVERYTHING, Resource
 from gateway.auth import Principal
 from gateway.live.socket import LiveSocket
 from gateway.problems import TOO_MANY_IN_FLIGHT, ProblemError
@@ -116,7 +116,7 @@ def may_watch(principal: Principal, subject: str) -> bool:
     kind, _, rest = subject.partition(":")
     if kind == "group":
         _, colon, group = rest.partition(":")
-        return bool(colon and group) and principal.may("read", group)
+        return bool(colon and group) and principal.may("read", Resource("group", group))
     if kind in _OF_CLUSTER or kind == "job":
         return bool(rest) and principal.may("read", EVERYTHING)
     return subject == live.JOBS and principal.may("read", EVERYTHING)

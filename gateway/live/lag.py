@@ -23,6 +23,7 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from console import live
+from console.accounts.rights import Resource
 from console.clusters.services import find_address
 from console.lag.shapes import GroupFigures, GroupQueue, GroupState, GroupSummary
 from console.moments import Moment
@@ -188,7 +189,7 @@ class LagConsumer(LiveSocket):
 
     def _wants(self, watched: WatchFrame, name: str) -> bool:
         matches = any(fnmatchcase(name, pattern) for pattern in watched.groups)
-        return matches and self.principal.may("read", name)
+        return matches and self.principal.may("read", Resource("group", name))
 
     async def _add_queues(self, cluster: str, known: Iterable[WatchedGroup]) -> None:
         for group in known:

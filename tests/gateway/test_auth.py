@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import pytest
 
+from console.accounts.rights import Resource
 from gateway.auth import TOKEN_CACHE_SECONDS, Authenticator, Principal
 from gateway.problems import CSRF_FAILED, FORBIDDEN, NOT_AUTHENTICATED, ProblemError, ProblemKind
 
@@ -47,21 +48,21 @@ async def refused(authenticator: Authenticator, headers: Mapping[bytes, bytes]) 
 
 def test_a_role_without_token_may_what_its_verbs_say() -> None:
     assert ADMIN.may("admin")
-    assert not Principal(3, "vic", "viewer").may("produce", "orders")
+    assert not Principal(3, "vic", "viewer").may("produce", Resource("topic", "orders"))
 
 
 def test_a_token_narrows_the_role_to_names() -> None:
-    assert DEVELOPER.may("produce", "orders-eu")
-    assert not DEVELOPER.may("produce", "payments")
-    assert not DEVELOPER.may("consume", "orders")
+    assert DEVELOPER.may("produce", Resource("topic", "orders-eu"))
+    assert not DEVELOPER.may("produce", Resource("topic", "payments"))
+    assert not DEVELOPER.may("consume", Resource("topic", "orders"))
     with pytest.raises(ProblemError) as caught:
-        DEVELOPER.require("produce", "payments")
+        DEVELOPER.require("produce", Resource("topic", "payments"))
     assert caught.value.kind is FORBIDDEN
     assert "'payments'" in caught.value.detail
 
 
 def test_a_token_never_exceeds_the_role() -> None:
-    assert not Principal(3, "vic", "viewer", ("produce", "admin"), 9).may("produce", "orders")
+    assert not Principal(3, "vic", "viewer", ("produce", "admin"), 9).may("produce", Resource("topic", "orders"))
 
 
 def test_rates_are_counted_by_token_or_by_user() -> None:

@@ -27,6 +27,7 @@ import msgspec
 
 from broker_core.client.errors import TopicNotFound
 from broker_core.errors import GantryError
+from console.accounts.rights import Resource
 from console.clusters.connections import ClusterNotFound, Connections
 from gateway.data.schemas import invalid
 from gateway.live.socket import LiveSocket
@@ -79,7 +80,7 @@ class TailConsumer(LiveSocket):
         A name server that does not answer is no reason to refuse: the frames tell.
         """
         for topic in wanted.topics:
-            self.principal.require("read", topic)
+            self.principal.require("read", Resource("topic", topic))
             if wanted.filter.reads_content and not self._shows_bodies(topic):
                 detail = f"A filter by text, property or field needs the right to read the bodies of {topic!r}."
                 raise ProblemError(FORBIDDEN, detail)
@@ -93,7 +94,7 @@ class TailConsumer(LiveSocket):
             return
 
     def _shows_bodies(self, topic: str) -> bool:
-        return self.principal.may("bodies", topic)
+        return self.principal.may("bodies", Resource("topic", topic))
 
     async def _run(self, wanted: StartFrame, begin: Begin | None) -> None:
         try:

@@ -8,7 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from console.accounts.rights import ANYTHING, EVERYTHING, ROLE_VERBS, ROLES, VERBS, Unnamed, is_scope, may, rights
+from console.accounts.rights import (
+    ANYTHING,
+    EVERYTHING,
+    ROLE_VERBS,
+    ROLES,
+    VERBS,
+    Kind,
+    Resource,
+    Unnamed,
+    is_scope,
+    may,
+    rights,
+)
 
 SCOPES = st.lists(
     st.one_of(st.sampled_from(VERBS), st.builds("{}:{}".format, st.sampled_from(VERBS), st.text("ab*?", min_size=1)))
@@ -27,7 +39,8 @@ def test_an_unknown_role_may_nothing() -> None:
 
 @given(st.sampled_from(ROLES), SCOPES, st.sampled_from(VERBS), st.text("ab", max_size=3))
 def test_a_token_never_exceeds_its_user(role: str, scopes: list[str], verb: str, resource: str) -> None:
-    assert not may(role, scopes, verb, resource) or may(role, None, verb, resource)
+    named = Resource("topic", resource)
+    assert not may(role, scopes, verb, named) or may(role, None, verb, named)
 
 
 @pytest.mark.parametrize(
@@ -54,7 +67,8 @@ def test_a_token_never_exceeds_its_user(role: str, scopes: list[str], verb: str,
     ],
 )
 def test_a_pattern_covers_the_names_it_matches(scope: str, resource: str | Unnamed, allowed: bool) -> None:
-    assert may("admin", [scope], "read", resource) == allowed
+    asked = resource if isinstance(resource, Unnamed) else Resource("topic", resource)
+    assert may("admin", [scope], "read", asked) == allowed
 
 
 @pytest.mark.parametrize(
@@ -75,7 +89,20 @@ def test_a_pattern_covers_the_names_it_matches(scope: str, resource: str | Unnam
     ],
 )
 def test_who_consumes_needs_both_topic_and_group(scope: str, topic: str, group: str | None, allowed: bool) -> None:
-    assert may("admin", [scope], scope.partition(":")[0], topic, group=group) == allowed
+    assert may("admin", [scope], scope.partition(":")[0], Resource("topic", topic), group=group) == allowed
+
+
+@pytest.mark.parametrize("kind", ["job", "schedule", "cluster"])
+def test_a_pattern_covers_only_topics_and_groups(kind: Kind) -> None:
+    assert not may("admin", ["read:*"], "read", Resource(kind, "replay"))
+    assert not may("admin", ["read:*"], "read", Resource(kind, ANYTHING))
+    assert may("admin", ["read"], "read", Resource(kind, "replay"))
+
+
+def test_all_of_a_kind_needs_the_bare_verb() -> None:
+    assert not may("admin", ["read:*"], "read", Resource("topic", EVERYTHING))
+    assert may("admin", ["read:a*"], "read", Resource("topic", ANYTHING))
+    assert may("admin", ["read"], "read", Resource("topic", EVERYTHING))
 
 
 PATTERNS = st.one_of(st.text(), st.text("*?[]!a-z_", min_size=1))
