@@ -8,6 +8,7 @@ A message is appended by `put`, readable after `dispatch`, durable when `flushed
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
@@ -19,6 +20,7 @@ from broker_core.store import abort, closed, retention
 from broker_core.store.appended import AppendedBatch, AppendedRecord
 from broker_core.store.appender import Appender
 from broker_core.store.checkpoint import Checkpoint, write_checkpoint
+from broker_core.store.commit_log import LogWalk
 from broker_core.store.config import StoreConfig
 from broker_core.store.consume_queue import ConsumeQueue
 from broker_core.store.dispatcher import Arrived
@@ -49,6 +51,10 @@ class FlushPlan(NamedTuple):
 
     path: Path
     upto: FlushedUpTo
+
+
+def _nothing_is_needed() -> None:
+    return None
 
 
 class MessageStore:
@@ -89,13 +95,16 @@ class MessageStore:
         self._flushed = FlushedUpTo(LogOffset(recovered.log.begin), 0)
         # How long the last flush with data took.
         self.flush_ns = 0
+        # Returns the log offset from which on segments must stay; None: as far as others are concerned, all may go.
+        self.needed_from: Callable[[], int | None] = _nothing_is_needed
         # Why the store accepts no more messages; None while it does.
         self._refusal: StoreError | None = None
 
     @classmethod
-    def open(cls, config: StoreConfig, *, now: int) -> Self:
+    def open(cls, config: StoreConfig, *, now: int | None) -> Self:
         """Lock the folder, recover its files and return the open store.
 
+        Drops what has expired at `now`, in ms; nothing for None, where the caller has still to say what it needs.
         Raises StoreLocked when another has it open, Corrupt when its files contradict each other, StoreFull.
         """
         guard = Guard.take(config.folder)
@@ -106,7 +115,8 @@ class MessageStore:
         except BaseException:
             guard.release()
             raise
-        store.drop_expired(now)
+        if now is not None:
+            store.drop_expired(now)
         return store
 
     # -- writing ------------------------------------------------------------------------------------------------------
@@ -216,6 +226,10 @@ class MessageStore:
         """Return sizes and counts of this moment."""
         return measure(self._log, self._queues, self._index, self._dispatcher, flushed=self._flushed.log_offset)
 
+    def walk(self, begin: int) -> LogWalk:
+        """Return a walk over the records from log offset `begin` on, where one begins; from the first one if later."""
+        return self._log.walk(max(begin, self._log.begin), check_crc=False)
+
     # -- the disk -----------------------------------------------------------------------------------------------------
 
     def flush(self) -> FlushedUpTo:
@@ -290,10 +304,20 @@ class MessageStore:
     def drop_expired(self, now: int, *, at_any_hour: bool = False) -> retention.Dropped:
         """Remove old segments and the queue units and index entries that point to them; `now` in ms.
 
-        Expired ones go in the hours set for it, or `at_any_hour`. Returns what was removed, and whether the disk has
-        room for more messages.
+        Expired ones go in the hours set for it, or `at_any_hour`; none that is needed (`needed_from`). Returns what was
+        removed, and whether the disk has room for more messages.
         """
-        return retention.drop_expired(self._log, self._queues, self._index, self.config, now, at_any_hour=at_any_hour)
+        return retention.drop_expired(self._retention, self._queues, self._index, now, at_any_hour=at_any_hour)
+
+    def held_back(self, now: int) -> LogOffset | None:
+        """Return the end of the first segment if it would go, but for records that are still needed."""
+        kept = self._retention
+        goes = kept.first_goes(now, retention.measure_disk(self.config.folder), at_any_hour=False)
+        return LogOffset(kept.first_end) if goes and kept.first_is_needed else None
+
+    @property
+    def _retention(self) -> retention.Retention:
+        return retention.Retention(self._log, self.config, self.needed_from)
 
     def reconfigure(self, config: StoreConfig) -> None:
         """Apply new limits, periods and delay levels; the folder and file sizes stay."""

@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 import shutil
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -66,14 +67,53 @@ def measure_disk(folder: Path) -> DiskUsage:
     return DiskUsage(usage.used, usage.free)
 
 
-def drop_expired(
-    log: CommitLog, queues: Queues, index: Index, config: StoreConfig, now: int, *, at_any_hour: bool = False
-) -> Dropped:
-    """Remove up to ten segments that may go, then the units and keys that referred only to them; `now` in ms."""
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """Which segments of a log may go; `needed_from` returns the log offset from which all of them are still needed."""
+
+    log: CommitLog
+    config: StoreConfig
+    needed_from: Callable[[], int | None]
+
+    def first_goes(self, now: int, disk: DiskUsage, *, at_any_hour: bool) -> bool:
+        """Return whether the age of the first segment, the size of the log or the disk asks for its removal."""
+        log, config = self.log, self.config
+        if len(log.files) < 2:
+            return False
+        at_any_hour = at_any_hour or _is_the_hour(config, now) or disk.used_ratio > config.max_used_ratio
+        if at_any_hour and log.files[0].modified_ms() + config.retention_ms <= now:
+            return True
+        if config.max_log_bytes is not None and log.end - log.begin > config.max_log_bytes:
+            return True
+        is_short = disk.used_ratio > config.forced_used_ratio or disk.free < config.min_free_bytes
+        return is_short and config.clean_forcibly
+
+    @property
+    def first_is_needed(self) -> bool:
+        """Whether somebody still needs a record of the first segment."""
+        needed = self.needed_from()
+        return needed is not None and needed < self.first_end
+
+    @property
+    def first_end(self) -> int:
+        """The log offset behind the first segment."""
+        first = self.log.files[0]
+        return first.start + first.size
+
+
+def drop_expired(retention: Retention, queues: Queues, index: Index, now: int, *, at_any_hour: bool = False) -> Dropped:
+    """Remove up to ten segments that may go, then the units and keys that referred only to them; `now` in ms.
+
+    A segment that is still needed stays, and so do all after it.
+    """
     segments = log_bytes = 0
+    log, config = retention.log, retention.config
     disk = measure_disk(config.folder)
-    at_any_hour = at_any_hour or _is_the_hour(config, now) or disk.used_ratio > config.max_used_ratio
-    while segments < _MAX_SEGMENTS and _first_may_go(log, config, now, disk, at_any_hour=at_any_hour):
+    while (
+        segments < _MAX_SEGMENTS
+        and retention.first_goes(now, disk, at_any_hour=at_any_hour)
+        and not retention.first_is_needed
+    ):
         size = log.drop_first()
         # What removing the file frees, even if a reader still has it mapped for a moment.
         disk = DiskUsage(max(disk.used - size, 0), disk.free + size)
@@ -98,17 +138,6 @@ def refusal_of(config: StoreConfig, disk: DiskUsage) -> str | None:
             f"messages are accepted again at {config.min_free_bytes // 2 // _MIB} MiB or more"
         )
     return None
-
-
-def _first_may_go(log: CommitLog, config: StoreConfig, now: int, disk: DiskUsage, *, at_any_hour: bool) -> bool:
-    if len(log.files) < 2:
-        return False
-    if at_any_hour and log.files[0].modified_ms() + config.retention_ms <= now:
-        return True
-    if config.max_log_bytes is not None and log.end - log.begin > config.max_log_bytes:
-        return True
-    is_short = disk.used_ratio > config.forced_used_ratio or disk.free < config.min_free_bytes
-    return is_short and config.clean_forcibly
 
 
 def _is_the_hour(config: StoreConfig, now: int) -> bool:
