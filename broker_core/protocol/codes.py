@@ -140,8 +140,12 @@ class RequestCode(IntEnum):
     GET_TOPIC_CONFIG = 351  # 5.x
     GET_SUBSCRIPTIONGROUP_CONFIG = 352  # 5.x
     LITE_PULL_MESSAGE = 361  # 5.x: the same header and answer as PULL_MESSAGE
+    RECALL_MESSAGE = 370  # 5.x
     QUERY_ASSIGNMENT = 400  # 5.x
     SET_MESSAGE_REQUEST_MODE = 401  # 5.x
+    LIST_TIMERS = 30101  # Gantry only, like the next two: small enough for the binary header form
+    SUMMARIZE_TIMERS = 30102
+    RESCHEDULE_MESSAGE = 30103
     POP_MESSAGE = 200050  # 5.x, like all that follow: they require the JSON header form
     ACK_MESSAGE = 200051
     PEEK_MESSAGE = 200052
@@ -196,6 +200,7 @@ class ResponseCode(IntEnum):
     DELETE_ACL_CONFIG_FAILED = 210
     UPDATE_GLOBAL_WHITE_ADDRS_CONFIG_FAILED = 211
     FLOW_CONTROL = 215
+    ILLEGAL_OPERATION = 604  # 5.x
 
 
 class LanguageCode(IntEnum):

@@ -15,6 +15,7 @@
          ├─ MalformedProperties
          ├─ MalformedBatch
          ├─ MalformedMessageId
+         ├─ MalformedHandle
          ├─ MalformedHost
          ├─ UnknownCompression
          └─ MalformedCompression
@@ -94,6 +95,10 @@ class MalformedBatch(MessageError):
 
 class MalformedMessageId(MessageError):
     """Text that is not a message id of the expected kind."""
+
+
+class MalformedHandle(MessageError):
+    """Text that is not the recall handle of a delayed message."""
 
 
 class MalformedHost(MessageError):

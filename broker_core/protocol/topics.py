@@ -30,6 +30,8 @@ TEMPLATE_TOPIC: Final = "TBW102"
 """Brokers that may create unknown topics copy the settings of this one."""
 SCHEDULE_TOPIC: Final = "SCHEDULE_TOPIC_XXXX"
 """Where delayed messages wait, one queue for each delay level."""
+TIMER_TOPIC: Final = "rmq_sys_wheel_timer"
+"""Where messages with a delivery time of their own wait, all in one queue (5.x)."""
 TRACE_TOPIC: Final = "RMQ_SYS_TRACE_TOPIC"
 SELF_TEST_TOPIC: Final = "SELF_TEST_TOPIC"
 BENCHMARK_TOPIC: Final = "BenchmarkTest"
@@ -43,7 +45,15 @@ TRANSACTION_EXPIRED_TOPIC: Final = "TRANS_CHECK_MAX_TIME_TOPIC"
 
 SYSTEM_PREFIX: Final = "rmq_sys_"
 NOT_FOR_CLIENTS: Final = frozenset(
-    {SCHEDULE_TOPIC, HALF_TOPIC, OP_HALF_TOPIC, TRANSACTION_EXPIRED_TOPIC, SELF_TEST_TOPIC, OFFSET_MOVED_EVENT}
+    {
+        SCHEDULE_TOPIC,
+        TIMER_TOPIC,
+        HALF_TOPIC,
+        OP_HALF_TOPIC,
+        TRANSACTION_EXPIRED_TOPIC,
+        SELF_TEST_TOPIC,
+        OFFSET_MOVED_EVENT,
+    }
 )
 """Topics that clients may not send to."""
 SYSTEM_TOPICS: Final = NOT_FOR_CLIENTS | {TEMPLATE_TOPIC, BENCHMARK_TOPIC, TRACE_TOPIC}

@@ -75,6 +75,7 @@ class SendMessageResponse:
     queue_offset: I64
     transaction_id: str | None = None
     batch_uniq_id: str | None = None
+    recall_handle: str | None = None  # 5.x: of a message that waits for its delivery time
     msg_region: str | None = field(default=None, metadata={"wire": "MSG_REGION"})
     trace_on: bool | None = field(default=None, metadata={"wire": "TRACE_ON"})
 
