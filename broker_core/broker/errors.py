@@ -39,6 +39,9 @@
         ├── LeaseLost            the lease of a message ended, or belongs to a later delivery
         ├── TransactionsRefused  this broker does not accept transactional messages
         ├── NothingFound         a look-up without a result
+        ├── TimerDisabled        delivery times are switched off
+        ├── AlreadyDelivered     a message that can no longer be taken back
+        ├── IllegalHandle        a handle of a delayed message that cannot be read, or of another broker
         └── LimitReached         a named limit of `limits.py`
             ├── WaitingFull      … of waiting requests: retry a little later
             ├── PollingFull      … of long polls for leases
@@ -251,6 +254,24 @@ class TransactionsRefused(Refused):
 
 class NothingFound(Refused):
     """Raised for a look-up without a result."""
+
+
+class TimerDisabled(Refused):
+    """Raised for a delivery time while they are switched off."""
+
+    def __init__(self) -> None:
+        super().__init__("accurate timer message is not enabled, timerWheelEnable is false")
+
+
+class AlreadyDelivered(Refused):
+    """Raised when a message that is to be recalled or rescheduled was delivered before."""
+
+    def __init__(self, topic: str, message_id: str) -> None:
+        super().__init__(f"message {message_id[:80]} of topic[{topic}] does not wait any more: it was delivered")
+
+
+class IllegalHandle(Refused):
+    """Raised for a recall handle that cannot be read, or that belongs to another topic or broker."""
 
 
 class LimitReached(Refused):

@@ -1,0 +1,79 @@
+"""Keeps the timer's index up to date with its topic, and brings it up to date when a broker opens."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from broker_core.broker.timer.index import TimerIndex
+from broker_core.broker.timer.records import Parked, event_of, number_of
+from broker_core.logs import get_logger
+from broker_core.protocol import properties as names
+from broker_core.protocol.properties import PAIR_END, mark_of, value_after
+from broker_core.protocol.record import decode_one
+from broker_core.protocol.topics import TIMER_TOPIC
+from broker_core.store import GetStatus, MessageStore
+
+_READ_MESSAGES: Final = 128
+_READ_BYTES: Final = 4 * 1024 * 1024
+_SEQ: Final = mark_of(names.TIMER_SEQ)
+_SEQ_BYTES: Final = names.TIMER_SEQ.encode()
+_TOPIC_BYTES: Final = TIMER_TOPIC.encode()
+
+_log = get_logger(__name__)
+
+
+class Follower:
+    """Reads the records of the timer's topic into the index. `next_due` is not after the first message's time."""
+
+    def __init__(self, store: MessageStore, index: TimerIndex) -> None:
+        self._store = store
+        self.index = index
+        self.next_due = 0
+        store.needed_from = self._needed_from
+
+    def _needed_from(self) -> int | None:
+        return self.index.first_place()
+
+    def follow(self) -> bool:
+        """Read the next records; return whether there were any. The caller commits."""
+        index = self.index
+        if index.position >= self._store.max_offset(TIMER_TOPIC, 0):
+            return False
+        found = self._store.get(TIMER_TOPIC, 0, index.position, max_messages=_READ_MESSAGES, max_bytes=_READ_BYTES)
+        if found.status is GetStatus.FOUND:
+            stored = [decode_one(record, decompress=False) for record in found.records]
+            events = [event for each in stored if (event := event_of(each)) is not None]
+            index.apply(events)
+            dues = [event.due for event in events if isinstance(event, Parked)]
+            self.next_due = min([self.next_due, *dues])
+        has_moved = found.next_offset > index.position
+        index.position = max(index.position, found.next_offset)
+        return has_moved
+
+    def recover(self, now: int) -> None:
+        """Bring the index up to date with the log, without what was delivered before a crash; a second per 30 000."""
+        end = self._store.max_offset(TIMER_TOPIC, 0)
+        log_end = self._store.appended_log_offset
+        if self.index.position > end or self.index.log_end > log_end:
+            # The log lost its end: what the index says was delivered may be lost too.
+            _log.warning("timer: its index is ahead of the log and is built anew")
+            self.index = self.index.emptied(now)
+        while self.follow():
+            pass
+        if self.index.count:
+            delivered = self._delivered_behind(self.index.log_end)
+            if gone := self.index.remove(delivered):
+                _log.info("timer: %d messages were delivered before the broker was killed", gone)
+        self.index.commit(log_end)
+
+    def _delivered_behind(self, log_offset: int) -> set[int]:
+        """Return the numbers of the messages that were delivered from a log offset on."""
+        found = set()
+        for head, view in self._store.walk(log_offset):
+            text = bytes(view[head.properties_begin : head.properties_end])
+            if _SEQ_BYTES not in text or view[head.topic_begin : head.topic_end] == _TOPIC_BYTES:
+                continue
+            seq = number_of(value_after(_SEQ, PAIR_END + text.decode("utf-8", "replace")))
+            if seq is not None:
+                found.add(seq)
+        return found

@@ -1,0 +1,280 @@
+"""Messages with a delivery time: parks, delivers, recalls and reschedules them (broker/README.md#delivery-times).
+
+Everything that changes what waits happens on the broker's loop, without a pause between the decision and its record:
+a message is either delivered or recalled, never both.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Callable
+from typing import Final
+
+from broker_core.broker.arrivals import Arrivals
+from broker_core.broker.delay import Deliver
+from broker_core.broker.errors import AlreadyDelivered, DiskFull, NothingFound
+from broker_core.broker.intake import Intake
+from broker_core.broker.limits import BrokerLimits
+from broker_core.broker.timer import records
+from broker_core.broker.timer.following import Follower
+from broker_core.broker.timer.index import Due, Outcomes, TimerIndex
+from broker_core.broker.timer.records import Parked
+from broker_core.logs import get_logger
+from broker_core.protocol import properties as names
+from broker_core.protocol.message import Message, StoredMessage
+from broker_core.protocol.record import MessageOrigin, decode_one
+from broker_core.protocol.topics import TIMER_TOPIC
+from broker_core.store import AppendedRecord, Incoming, MessageStore
+from broker_core.store.errors import MessageDamaged, StoreError
+
+LATE_MS: Final = 1_000
+"""A delivery counts as late when it comes more than this after its time."""
+STEP_MESSAGES: Final = 128
+"""At most this many messages are delivered before the loop serves clients again."""
+ROLL_MESSAGES: Final = 1_000
+
+_MARK_MS: Final = 60_000
+_REMEMBERED_MS: Final = 72 * 3_600_000
+_FOREVER: Final = 2**62
+_COPIES: Final = 32
+
+_log = get_logger(__name__)
+
+
+class Timer:
+    """The waiting messages of one broker."""
+
+    def __init__(
+        self,
+        follower: Follower,
+        *,
+        store: MessageStore,
+        intake: Intake,
+        arrivals: Arrivals,
+        deliver: Deliver,
+        limits: BrokerLimits,
+        clock: Callable[[], int],
+    ) -> None:
+        self._follower = follower
+        self._store = store
+        self._intake = intake
+        self._arrivals = arrivals
+        self._deliver = deliver
+        self._limits = limits
+        self._clock = clock
+        # Delivered, but the index does not say so yet: its disk may be full.
+        self._unsaved: set[int] = set()
+        self._marked_at = 0
+        self._has_delivered = False
+        self._failure = ""
+
+    @property
+    def index(self) -> TimerIndex:
+        """What waits."""
+        return self._follower.index
+
+    def __len__(self) -> int:
+        return self.index.count
+
+    # -- waiting
+
+    def park(self, message: Message, queue_id: int, origin: MessageOrigin, due: int) -> AppendedRecord:
+        """Store a message that is due at `due` (ms); raises LimitReached, MessageIllegal and what the store raises."""
+        if self.index.count >= self._limits.timer_messages:
+            raise self._limits.refuse("timer_messages", "too many messages wait for their delivery time")
+        return self._intake.put(Incoming.of(records.parked(message, queue_id, due), 0, origin))
+
+    def recall(self, topic: str, unique_id: str) -> AppendedRecord | None:
+        """Take back the waiting messages of a topic with a unique id; return the last record that says so.
+
+        None when that was done before. Raises AlreadyDelivered, NothingFound, and what the store raises.
+        """
+        waiting = self._waiting(topic, unique_id)
+        if not waiting:
+            self._check_recalled(topic, unique_id)
+            return None
+        put = [self._put(records.recalled(each.seq), self._origin()) for each in waiting]
+        self.catch_up()
+        return put[-1]
+
+    def reschedule(self, topic: str, unique_id: str, due: int) -> AppendedRecord:
+        """Let the waiting messages of a topic with a unique id be due at `due` (ms); return the last new record.
+
+        Raises AlreadyDelivered, NothingFound, and what the store raises.
+        """
+        waiting = self._waiting(topic, unique_id)
+        if not waiting:
+            self._check_recalled(topic, unique_id)
+            raise NothingFound(f"message {unique_id[:80]} of topic[{topic}] was recalled")
+        put = [record for each in waiting if (record := self._park_again(each._replace(due=due))) is not None]
+        self.catch_up()
+        if not put:
+            raise NothingFound(f"message {unique_id[:80]} of topic[{topic}] cannot be read any more")
+        return put[-1]
+
+    def _waiting(self, topic: str, unique_id: str) -> list[Parked]:
+        self.catch_up()
+        return [each for each in self.index.called(topic, records.id_word(unique_id)) if each.seq not in self._unsaved]
+
+    def _check_recalled(self, topic: str, unique_id: str) -> None:
+        """Return if the message was recalled; raise AlreadyDelivered or NothingFound."""
+        numbers = self._numbers_of(topic, unique_id)
+        if not numbers:
+            raise NothingFound(f"no message {unique_id[:80]} of topic[{topic}] waits or waited for a delivery time")
+        if all(self.index.recalled_at(seq) is None for seq in numbers):
+            raise AlreadyDelivered(topic, unique_id)
+
+    def _numbers_of(self, topic: str, unique_id: str) -> set[int]:
+        """Return the numbers of the messages with a unique id that were ever parked for a topic and are in the log."""
+        found = self._store.search(TIMER_TOPIC, unique_id, begin=0, end=_FOREVER, max_count=_COPIES)
+        events = [
+            records.event_of(stored)
+            for stored in (decode_one(record, decompress=False) for record in found.records)
+            if stored.properties.get(names.UNIQ_KEY) == unique_id
+        ]
+        return {event.seq for event in events if isinstance(event, Parked) and event.topic == topic}
+
+    # -- delivering
+
+    async def step(self, now: int) -> None:
+        """Deliver what is due at `now`, a part at a time, so that clients are served in between."""
+        try:
+            while self._follow_some() or self._deliver_some(now):  # noqa: ASYNC110 - clients are served in between
+                await asyncio.sleep(0)
+            self._failure = ""
+        except sqlite3.Error as error:
+            self._note_failure(error)
+
+    def _note_failure(self, error: sqlite3.Error) -> None:
+        """Undo what the index did not take; what is in the log is read again later."""
+        self.index.roll_back()
+        if self._failure != str(error):
+            self._failure = str(error)
+            _log.error("timer: its index cannot be changed, deliveries wait until it can: %s", error)
+
+    def _follow_some(self) -> bool:
+        self._arrivals.settle()
+        if not self._follower.follow():
+            return False
+        self.index.commit(self._store.appended_log_offset)
+        return True
+
+    def catch_up(self) -> None:
+        """Make everything that was acknowledged visible to readers; raises sqlite3.Error."""
+        try:
+            while self._follow_some():
+                pass
+        except sqlite3.Error:
+            self.index.roll_back()
+            raise
+
+    def _deliver_some(self, now: int) -> bool:
+        """Deliver a part of what is due; return whether there may be more."""
+        self._save_delivered(now, Outcomes(0, 0, 0))
+        if not self.index.count or now < self._follower.next_due:
+            return False
+        rows = self.index.due(now, STEP_MESSAGES)
+        if not rows:
+            self._follower.next_due = self.index.next_due() or _FOREVER
+            self._mark(now)
+            return False
+        # What a crash leaves of this part is found behind this place.
+        self.index.commit(self._store.appended_log_offset)
+        late: list[int] = []
+        try:
+            for row in rows:
+                stored = self._read(row.log_offset)
+                if stored is not None:
+                    if not self._hand_over(row, stored):
+                        return False
+                    late.append(max(0, self._clock() - row.due))
+                else:
+                    _log.error("timer: message %d, due at %d, is lost: its record cannot be read", row.seq, row.due)
+                self._unsaved.add(row.seq)
+        finally:
+            outcomes = Outcomes(len(late), sum(ms > LATE_MS for ms in late), max(late, default=0))
+            self._save_delivered(now, outcomes)
+        return True
+
+    def _save_delivered(self, now: int, outcomes: Outcomes) -> None:
+        if self._unsaved:
+            self.index.remove(self._unsaved)
+            self.index.count_delivered(now, outcomes)
+            self.index.commit(self._store.appended_log_offset)
+            self._unsaved.clear()
+            self._has_delivered = True
+
+    def _hand_over(self, row: Due, stored: StoredMessage) -> bool:
+        """Deliver a message; return False if the store takes nothing at the moment."""
+        message, queue_id = records.delivered(stored, row.seq)
+        try:
+            self._deliver(message, queue_id, stored)
+        except (StoreError, DiskFull) as error:
+            _log.warning("topic=%s: a message is due but cannot be delivered yet: %s", message.topic, error)
+            return False
+        return True
+
+    def _mark(self, now: int) -> None:
+        """Note in the log, at most once a minute, that nothing is left of what was due until now."""
+        if self._has_delivered and not 0 <= now - self._marked_at < _MARK_MS:
+            self._put(records.done(now), self._origin())
+            self._marked_at, self._has_delivered = now, False
+
+    # -- keeping
+
+    def roll(self, now: int) -> int:
+        """Store messages once more whose records are in a segment that is about to go; return how many."""
+        end = self._store.held_back(now) if self.index.count else None
+        if end is None:
+            return 0
+        self.catch_up()
+        rows = self.index.placed_before(end, ROLL_MESSAGES)
+        lost = [row.seq for row in rows if self._park_again(row) is None]
+        if lost:
+            _log.error("timer: %d messages are lost: their records cannot be read", len(lost))
+            self.index.remove(lost)
+        self.catch_up()
+        return len(rows)
+
+    def tidy(self, now: int) -> None:
+        """Forget old recalls and figures, and note how far the log is covered, so that opening reads little of it."""
+        try:
+            self.catch_up()
+            self._save_delivered(now, Outcomes(0, 0, 0))
+            self.index.forget(now - _REMEMBERED_MS)
+            self.index.commit(self._store.appended_log_offset)
+        except sqlite3.Error as error:
+            self._note_failure(error)
+
+    def close(self) -> None:
+        """Close the index."""
+        self.index.close()
+
+    # -- records
+
+    def _park_again(self, waiting: Parked) -> AppendedRecord | None:
+        stored = self._read(waiting.log_offset)
+        if stored is None:
+            return None
+        origin = self._intake.origin_of_copy(stored, now=self._clock(), reconsume_times=stored.reconsume_times)
+        return self._put(records.parked_again(stored, waiting), origin)
+
+    def _read(self, log_offset: int) -> StoredMessage | None:
+        try:
+            raw = self._store.find_raw(log_offset)
+        except MessageDamaged as damage:
+            _log.error("timer: %s", damage)
+            return None
+        stored = None if raw is None else decode_one(raw, decompress=False)
+        return stored if stored is not None and stored.topic == TIMER_TOPIC else None
+
+    def _put(self, message: Message, origin: MessageOrigin) -> AppendedRecord:
+        """Store a record of the timer itself, also on a nearly full disk: it is what makes room there."""
+        stored = self._store.put(Incoming.of(message, 0, origin))
+        self._arrivals.expect()
+        return stored
+
+    def _origin(self) -> MessageOrigin:
+        now, host = self._clock(), self._intake.store_host
+        return MessageOrigin(now, host, now, host)

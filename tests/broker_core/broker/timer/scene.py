@@ -1,0 +1,92 @@
+"""A timer on a real store and a clock that the test sets."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from broker_core.broker.arrivals import Arrivals
+from broker_core.broker.intake import Intake
+from broker_core.broker.limits import BrokerLimits
+from broker_core.broker.stats import Stats
+from broker_core.broker.timer.following import Follower
+from broker_core.broker.timer.index import TimerIndex
+from broker_core.broker.timer.timer import Timer
+from broker_core.protocol.host import encode_host
+from broker_core.protocol.message import Message, StoredMessage
+from broker_core.protocol.record import MessageOrigin, decode_many
+from broker_core.store import MessageStore
+from broker_core.store.errors import StoreFull
+from tests.support.broker import small_store
+
+HOST = ("127.0.0.1", 1)
+START = 1_700_000_000_000
+
+
+@dataclass
+class Scene:
+    """Parks, waits, and reads what came; `is_full` makes the store refuse deliveries."""
+
+    folder: Path
+    now: int = START
+    limits: BrokerLimits = field(default_factory=BrokerLimits)
+    is_full: bool = False
+
+    def __post_init__(self) -> None:
+        config = small_store(self.folder / "store", commit_log_file_size=64 * 1024)
+        self.store = MessageStore.open(config, now=None)
+        self.start()
+
+    def start(self, *, is_suspect: bool = True) -> None:
+        """Open the timer on the store, as a broker does."""
+        self.store.dispatch()
+        arrivals = Arrivals(self.store, lambda _: None)
+        self.intake = Intake(self.store, arrivals, Stats("local", self.now), store_host=HOST, delay_levels=18)
+        follower = Follower(self.store, TimerIndex.open(self.folder, is_suspect=is_suspect, now=self.now))
+        follower.recover(self.now)
+        self.timer = Timer(
+            follower,
+            store=self.store,
+            intake=self.intake,
+            arrivals=arrivals,
+            deliver=self._deliver,
+            limits=self.limits,
+            clock=lambda: self.now,
+        )
+
+    def crash(self) -> None:
+        """End the timer as a killed process does, and start it again."""
+        self.timer.close()
+        self.start()
+
+    def lose_index(self) -> None:
+        """The same, and the index is lost."""
+        self.timer.close()
+        for path in self.folder.glob("pending.db*"):
+            path.unlink()
+        self.start()
+
+    def park(self, body: bytes, *, due_in: int, unique_id: str = "", key: str = "", topic: str = "orders") -> None:
+        pairs = {"UNIQ_KEY": unique_id or f"ID-{body.decode()}", "KEYS": key}
+        origin = MessageOrigin(self.now, encode_host(*HOST), self.now, encode_host(*HOST))
+        self.timer.park(Message(topic, body, pairs), 0, origin, self.now + due_in)
+
+    def wait(self, ms: int) -> None:
+        """Let time pass, and the timer do its work."""
+        self.now += ms
+        asyncio.run(self.timer.step(self.now))
+
+    def arrived(self, topic: str = "orders") -> list[bytes]:
+        """Return the bodies that were delivered, in their order."""
+        self.store.dispatch()
+        bodies: list[bytes] = []
+        while (found := self.store.get(topic, 0, len(bodies), max_messages=1_000, max_bytes=1 << 24)).records:
+            bodies += [message.body for message in decode_many(b"".join(found.records))]
+        return bodies
+
+    def _deliver(self, message: Message, queue_id: int, parked: StoredMessage) -> None:
+        if self.is_full:
+            raise StoreFull(self.folder, 100)
+        origin = self.intake.origin_of_copy(parked, now=self.now, reconsume_times=0)
+        self.intake.put_message(message, queue_id, origin)

@@ -1,0 +1,249 @@
+"""Messages come at their time: once, in order, over crashes, and not after they were recalled."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from broker_core.broker.errors import AlreadyDelivered, LimitReached, NothingFound
+from broker_core.broker.limits import BrokerLimits
+from tests.broker_core.broker.timer.scene import START, Scene
+
+DAY = 24 * 3_600_000
+
+
+@pytest.fixture
+def scene(tmp_path: Path) -> Iterator[Scene]:
+    scene = Scene(tmp_path)
+    yield scene
+    scene.timer.close()
+    scene.store.close()
+
+
+def test_a_message_comes_at_its_time_and_not_before(scene: Scene) -> None:
+    scene.park(b"a", due_in=1_234)
+
+    scene.wait(1_233)
+    assert scene.arrived() == []
+    scene.wait(1)
+    assert scene.arrived() == [b"a"]
+    scene.wait(DAY)
+    assert scene.arrived() == [b"a"]
+    assert len(scene.timer) == 0
+
+
+def test_messages_come_by_time_and_at_equal_times_as_they_were_sent(scene: Scene) -> None:
+    for body, due_in in ((b"late", 500), (b"1", 100), (b"2", 100), (b"3", 100), (b"first", 50)):
+        scene.park(body, due_in=due_in)
+    scene.wait(1_000)
+
+    assert scene.arrived() == [b"first", b"1", b"2", b"3", b"late"]
+
+
+def test_a_burst_is_delivered_as_a_whole(scene: Scene) -> None:
+    for number in range(500):
+        scene.park(b"%d" % number, due_in=100)
+    scene.wait(100)
+
+    assert scene.arrived() == [b"%d" % number for number in range(500)]
+
+
+def test_a_recalled_message_never_comes_and_recalling_twice_is_no_failure(scene: Scene) -> None:
+    scene.park(b"a", due_in=1_000)
+    assert scene.timer.recall("orders", "ID-a") is not None
+    assert scene.timer.recall("orders", "ID-a") is None
+    scene.lose_index()
+    assert scene.timer.recall("orders", "ID-a") is None
+    scene.wait(DAY)
+
+    assert scene.arrived() == []
+
+
+def test_what_was_delivered_or_never_sent_cannot_be_recalled_or_rescheduled(scene: Scene) -> None:
+    scene.park(b"a", due_in=1_000)
+    scene.wait(1_000)
+
+    for late in (scene.timer.recall, lambda topic, unique_id: scene.timer.reschedule(topic, unique_id, scene.now)):
+        with pytest.raises(AlreadyDelivered):
+            late("orders", "ID-a")
+        with pytest.raises(NothingFound):
+            late("orders", "ID-b")
+        with pytest.raises(NothingFound):
+            late("another", "ID-a")
+
+
+def test_a_rescheduled_message_comes_at_its_new_time_only(scene: Scene) -> None:
+    scene.park(b"later", due_in=1_000)
+    scene.park(b"sooner", due_in=9_000)
+    scene.timer.reschedule("orders", "ID-later", START + 5_000)
+    scene.timer.reschedule("orders", "ID-sooner", START + 2_000)
+
+    scene.wait(1_000)
+    assert scene.arrived() == []
+    scene.lose_index()
+    scene.wait(1_000)
+    assert scene.arrived() == [b"sooner"]
+    scene.wait(DAY)
+    assert scene.arrived() == [b"sooner", b"later"]
+
+
+def test_a_clock_that_steps_moves_nothing_but_the_moment(scene: Scene) -> None:
+    scene.park(b"a", due_in=1_000)
+    scene.wait(-DAY)
+    assert scene.arrived() == []
+    scene.park(b"b", due_in=10)
+    scene.wait(10)
+    assert scene.arrived() == [b"b"]
+    scene.wait(2 * DAY)
+    scene.wait(-DAY)
+    assert scene.arrived() == [b"b", b"a"]
+
+
+@pytest.mark.parametrize("restart", ["crash", "lose_index"])
+def test_what_was_delivered_before_a_crash_is_not_delivered_again(
+    scene: Scene, restart: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for body in (b"a", b"b"):
+        scene.park(body, due_in=100)
+    scene.park(b"c", due_in=DAY)
+    monkeypatch.setattr(scene.timer.index, "remove", _killed)
+    with pytest.raises(KeyboardInterrupt):
+        scene.wait(100)
+    assert scene.arrived() == [b"a", b"b"]
+
+    getattr(scene, restart)()
+    scene.wait(DAY)
+
+    assert scene.arrived() == [b"a", b"b", b"c"]
+
+
+def _killed(_: object) -> int:
+    raise KeyboardInterrupt
+
+
+def test_an_index_that_cannot_be_written_delivers_nothing_twice(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    scene.park(b"a", due_in=100)
+    scene.wait(0)
+    with monkeypatch.context() as patched:
+        patched.setattr(scene.timer.index, "remove", _no_room)
+        for _ in range(3):
+            scene.wait(100)
+    scene.wait(100)
+
+    assert scene.arrived() == [b"a"]
+    assert len(scene.timer) == 0
+
+
+def _no_room(_: object) -> int:
+    raise sqlite3.OperationalError("database or disk is full")
+
+
+def test_a_full_store_only_puts_the_delivery_off(scene: Scene) -> None:
+    scene.park(b"a", due_in=100)
+    scene.is_full = True
+    scene.wait(100)
+    scene.is_full = False
+    scene.wait(100)
+
+    assert scene.arrived() == [b"a"]
+
+
+def test_a_log_that_lost_its_end_is_followed_anew(scene: Scene) -> None:
+    scene.park(b"a", due_in=100)
+    scene.timer.tidy(scene.now)
+    scene.timer.index.commit(scene.store.appended_log_offset + 1)
+
+    scene.crash()
+    scene.wait(100)
+
+    assert scene.arrived() == [b"a"]
+
+
+def test_a_damaged_index_is_built_anew(scene: Scene, tmp_path: Path) -> None:
+    scene.park(b"a", due_in=100)
+    scene.timer.close()
+    for path in tmp_path.glob("pending.db*"):
+        path.write_bytes(b"no database" * 1_000)
+    scene.start()
+    scene.wait(100)
+
+    assert scene.arrived() == [b"a"]
+
+
+def test_retention_keeps_what_waits_and_moves_it_on(scene: Scene) -> None:
+    scene.park(b"waits", due_in=10 * DAY)
+    for number in range(400):
+        scene.park(b"%d" % number + b"x" * 400, due_in=1, topic="other")
+    scene.wait(1)
+    begin = scene.store.begin_log_offset
+    later = 1 << 42  # the age of a segment is that of its file
+    assert scene.store.drop_expired(later).segments == 0
+
+    assert scene.timer.roll(later) == 1
+    assert scene.store.drop_expired(later).segments > 0
+    assert scene.store.begin_log_offset > begin
+    scene.lose_index()
+    assert scene.arrived() == []
+    scene.wait(10 * DAY)
+
+    assert scene.arrived() == [b"waits"]
+
+
+def test_the_limit_of_waiting_messages_is_named(tmp_path: Path) -> None:
+    scene = Scene(tmp_path, limits=BrokerLimits(timer_messages=1))
+    scene.park(b"a", due_in=100)
+    scene.wait(0)
+    with pytest.raises(LimitReached, match="timer_messages=1"):
+        scene.park(b"b", due_in=100)
+    scene.store.close()
+
+
+NUMBERS = st.integers(0, 9)
+STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("park"), st.integers(1, 50), NUMBERS),
+        st.tuples(st.just("wait"), st.integers(-20, 60), NUMBERS),
+        st.tuples(st.sampled_from(["recall", "reschedule"]), st.integers(1, 50), NUMBERS),
+        st.tuples(st.sampled_from(["crash", "lose_index"]), st.just(0), NUMBERS),
+    ),
+    max_size=16,
+)
+
+
+@settings(max_examples=12, deadline=None)
+@given(steps=STEPS)
+def test_whatever_happens_each_message_comes_once_or_was_recalled(
+    steps: list[tuple[str, int, int]], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    scene = Scene(tmp_path_factory.mktemp("timer"))
+    due: dict[bytes, int] = {}
+    expected: set[bytes] = set()
+    sent = 0
+    for what, ms, number in steps:
+        body = b"%d" % number
+        if what == "park":
+            due[b"%d" % sent] = scene.now + ms
+            scene.park(b"%d" % sent, due_in=ms)
+            sent += 1
+        elif what == "wait":
+            scene.wait(ms)
+            expected |= {body for body, at in due.items() if at <= scene.now}
+            due = {body: at for body, at in due.items() if body not in expected}
+        elif what == "recall" and body in due:
+            scene.timer.recall("orders", f"ID-{number}")
+            del due[body]
+        elif what == "reschedule" and body in due:
+            due[body] = scene.now + ms
+            scene.timer.reschedule("orders", f"ID-{number}", due[body])
+        elif what in {"crash", "lose_index"}:
+            getattr(scene, what)()
+        arrived = scene.arrived()
+        assert len(arrived) == len(set(arrived))
+        assert set(arrived) == expected
+    scene.timer.close()
+    scene.store.close()
