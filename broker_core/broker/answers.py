@@ -6,6 +6,7 @@ the same table.
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Mapping
 from typing import Final
 
@@ -50,6 +51,9 @@ ANSWERS: Final[Mapping[type[Exception], ResponseCode]] = {
     errors.LeaseLost: ResponseCode.NO_MESSAGE,
     errors.TransactionsRefused: ResponseCode.NO_PERMISSION,
     errors.NothingFound: ResponseCode.QUERY_NOT_FOUND,
+    errors.TimerDisabled: ResponseCode.SYSTEM_ERROR,
+    errors.AlreadyDelivered: ResponseCode.ILLEGAL_OPERATION,
+    errors.IllegalHandle: ResponseCode.INVALID_PARAMETER,
     errors.LimitReached: ResponseCode.SYSTEM_ERROR,
     errors.WaitingFull: ResponseCode.SYSTEM_BUSY,
     errors.PollingFull: ResponseCode.POLLING_FULL,
@@ -61,6 +65,7 @@ ANSWERS: Final[Mapping[type[Exception], ResponseCode]] = {
     store_errors.StoreClosed: ResponseCode.SERVICE_NOT_AVAILABLE,
     store_errors.FlushFailed: ResponseCode.SERVICE_NOT_AVAILABLE,
     ProtocolError: ResponseCode.SYSTEM_ERROR,
+    sqlite3.Error: ResponseCode.SERVICE_NOT_AVAILABLE,
     OSError: ResponseCode.SERVICE_NOT_AVAILABLE,
 }
 

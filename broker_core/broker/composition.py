@@ -25,6 +25,10 @@ from broker_core.broker.request_modes import RequestModes
 from broker_core.broker.saving import JsonFile, Saver
 from broker_core.broker.settings import Settings
 from broker_core.broker.stats import Stats
+from broker_core.broker.timer.following import Follower
+from broker_core.broker.timer.index import TimerIndex
+from broker_core.broker.timer.reads import TimerReads
+from broker_core.broker.timer.timer import Timer
 from broker_core.broker.topics import Topics
 from broker_core.logs import get_logger
 from broker_core.protocol.message import Message, StoredMessage
@@ -47,6 +51,8 @@ class Resources:
     store_host: Host
     disk: Executor
     files: Executor
+    timers: Executor
+    timer_index: TimerIndex
     clock: Callable[[], int]
     call_soon: CallSoon
     memory: ConnectionMemory
@@ -70,6 +76,8 @@ class Components:
     groups: Groups
     offsets: ConsumerOffsets
     delay: DelayQueues
+    timer: Timer
+    timer_reads: TimerReads
     leases: Leases
     clients: Clients[Connection]
     locks: QueueLocks
@@ -101,6 +109,10 @@ def compose(settings: Settings, resources: Resources) -> Components:
     topic_register = _load_topics(config, store, now)
     consumed = _load_offsets(config)
     leases = _load_leases(resources.journal, store, consumed)
+    deliver = _deliver_with(intake, topic_register, clock)
+    timer_index = resources.timer_index
+    follower = Follower(store, timer_index)
+    follower.recover(now)
     components = Components(
         settings=settings,
         address=resources.address,
@@ -117,7 +129,17 @@ def compose(settings: Settings, resources: Resources) -> Components:
         topics=topic_register,
         groups=_load_groups(config),
         offsets=consumed,
-        delay=_load_delays(config, store, _deliver_with(intake, topic_register, clock)),
+        delay=_load_delays(config, store, deliver),
+        timer=Timer(
+            follower,
+            store=store,
+            intake=intake,
+            arrivals=arrivals,
+            deliver=deliver,
+            limits=config.limits,
+            clock=clock,
+        ),
+        timer_reads=TimerReads(timer_index.path, resources.timers),
         leases=leases,
         clients=Clients(),
         locks=QueueLocks(),

@@ -34,6 +34,7 @@ def settled_batch(body: bytes) -> bytes:
         return body
     entries = decode_batch(body)
     pairs = [sent_text.settled_pairs(entry.properties) for entry in entries]
-    if any(names.DELAY in each for each in pairs):
-        raise MessageIllegal("a message of the batch has a delay; send it separately")
+    for name in (names.DELAY, *names.TIMERS):
+        if any(name in each for each in pairs):
+            raise MessageIllegal(f"a message of the batch has {name}; a delayed message is sent by itself")
     return encode_batch(Message("", entry.body, each, entry.flag) for entry, each in zip(entries, pairs, strict=True))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from broker_core.broker.errors import MessageIllegal, TransactionsRefused
+from broker_core.broker.errors import TransactionsRefused
 from broker_core.native import native
 from broker_core.protocol import properties as names
 from broker_core.protocol.properties import PAIR_END, mark_of, parse_properties
@@ -20,7 +20,7 @@ _CLUSTER: Final = mark_of(names.CLUSTER)
 # Prefixes of names; the rare other names with these prefixes are parsed unnecessarily.
 _POP_CK: Final = PAIR_END + names.POP_CK
 _FIRST_POP_TIME: Final = PAIR_END + names.FIRST_POP_TIME
-_TIMER: Final = f"{PAIR_END}TIMER_DEL"
+_TIMER: Final = f"{PAIR_END}TIMER_"
 
 
 def _settle(text: str, pair: str) -> tuple[str, bool] | None:
@@ -55,14 +55,11 @@ def asks_for_nothing(text: str) -> bool:
 
 
 def settled_pairs(text: str) -> dict[str, str]:
-    """Return the pairs to store; raise MessageIllegal or TransactionsRefused for unsupported requests."""
+    """Return the pairs to store; raise TransactionsRefused for a transaction."""
     pairs = parse_properties(text)
     if pairs.get(names.TRAN_MSG, "").lower() == "true":
         raise TransactionsRefused("this broker takes no transactional messages")
-    for name in names.TIMERS:
-        if name in pairs:
-            raise MessageIllegal(f"{name} sets a delivery time; only delay levels are supported ({names.DELAY})")
-    for name in names.OF_DELIVERIES:
+    for name in (*names.OF_DELIVERIES, *names.OF_TIMER):
         pairs.pop(name, None)
     return pairs
 

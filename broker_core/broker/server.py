@@ -20,6 +20,7 @@ from broker_core.broker.processors.notifications import STEP_MS
 from broker_core.broker.processors.parked import SLOT_MS
 from broker_core.broker.saving import StateSaver
 from broker_core.broker.settings import Settings
+from broker_core.broker.timer.index import TimerIndex
 from broker_core.clock import now_ms
 from broker_core.logs import get_logger
 from broker_core.protocol.codes import RequestCode
@@ -34,6 +35,9 @@ from broker_core.store.layout import count_files
 
 FAST_PORT_BELOW: Final = 2
 """The second port, which serves no pulls, is this far below the first."""
+
+TIMER_FOLDER: Final = "timer"
+"""The folder of the timer's index, in that of the store."""
 
 _DRAIN_SECONDS: Final = 1.0
 _CHECKPOINT_MS: Final = 60_000
@@ -118,6 +122,7 @@ class Broker:
             self._background.cancel()
             await asyncio.wait([self._background])
             self.components.arrivals.round()
+            self.components.timer.tidy(self.components.clock())
             await self._saver.save()
         _log.info("broker=%s: stopped", self._name)
 
@@ -141,7 +146,7 @@ class _Start:
 
     async def run(self) -> Broker:
         """Return the running broker."""
-        files, disk = self._thread("files"), self._thread("disk")
+        files, disk, timers = self._thread("files"), self._thread("disk"), self._thread("timer")
         store = self._open_store(files)
         journal = Journal(self._config.config_folder)
         self._opened.push_async_callback(_run_in, files, journal.close)
@@ -149,8 +154,29 @@ class _Start:
         self._opened.push_async_callback(remoting.close)
         main, fast = Dispatch(ANSWERS), Dispatch(ANSWERS)
         server = await self._listen(main, self._config.port)
+        host = advertised_host(self._config.bind, self._config.advertise)
         # No request is read before this function waits again; by then everything is set up.
-        components = compose(self._settings, self._resources(store, journal, remoting, server.port, disk, files))
+        timer_index = TimerIndex.open(
+            self._config.store.folder / TIMER_FOLDER, is_suspect=not store.recovered.was_clean, now=self._clock()
+        )
+        components = compose(
+            self._settings,
+            Resources(
+                store=store,
+                journal=journal,
+                timer_index=timer_index,
+                remoting=remoting,
+                address=join(host, server.port),
+                store_host=(ip_of(host), server.port),
+                disk=disk,
+                files=files,
+                timers=timers,
+                clock=self._clock,
+                call_soon=paced(asyncio.get_running_loop(), _ROUND_SECONDS),
+                memory=self._memory,
+            ),
+        )
+        self._opened.callback(components.timer.close)
         self._opened.callback(components.durability.close)
         self._opened.push_async_callback(server.close)  # before the disk closes: a running request may still need it
         processors = processors_of(components)
@@ -181,34 +207,11 @@ class _Start:
     def _open_store(self, files: Executor) -> MessageStore:
         limit = raise_limit()
         check_files(limit, count_files(self._config.store.folder))
-        store = MessageStore.open(self._config.store, now=self._clock())
+        store = MessageStore.open(self._config.store, now=None)
         self._opened.push_async_callback(_run_in, files, store.close)
         _log_recovery(store)
         store.max_queues = queues_within(self._config.limits.queues, limit)
         return store
-
-    def _resources(
-        self,
-        store: MessageStore,
-        journal: Journal,
-        remoting: RemotingClient,
-        port: int,
-        disk: Executor,
-        files: Executor,
-    ) -> Resources:
-        host = advertised_host(self._config.bind, self._config.advertise)
-        return Resources(
-            store=store,
-            journal=journal,
-            remoting=remoting,
-            address=join(host, port),
-            store_host=(ip_of(host), port),
-            disk=disk,
-            files=files,
-            clock=self._clock,
-            call_soon=paced(asyncio.get_running_loop(), _ROUND_SECONDS),
-            memory=self._memory,
-        )
 
     async def _listen(self, dispatch: Dispatch, port: int) -> Server:
         server = Server(
@@ -283,6 +286,10 @@ def _steps(
         Step("notifications", STEP_MS, processors.notifications.step),
         Step("waiting sends", SLOT_MS, components.durability.expire),
         Step("delay", periods.delay_step, components.delay.step),
+        Step("timer", periods.timer_step, components.timer.step),
+        Step("timer: records that would go", _SECOND_MS, components.timer.roll),
+        Step("timer: tidying", _CHECKPOINT_MS, components.timer.tidy),
+        Step("timer: file", _CHECKPOINT_MS, components.timer_reads.checkpoint),
         Step("statistics", _SECOND_MS, components.stats.step),
         Step("saving", periods.save, lambda _now: saver.save()),
         Step("silent clients", periods.client_scan, processors.clients.expire),

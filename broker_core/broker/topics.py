@@ -29,6 +29,7 @@ from broker_core.protocol.topics import (
     SELF_TEST_TOPIC,
     SYSTEM_TOPICS,
     TEMPLATE_TOPIC,
+    TIMER_TOPIC,
     is_system_topic,
     reply_topic,
 )
@@ -69,6 +70,7 @@ def built_in(identity: Identity, defaults: TopicDefaults) -> list[TopicConfig]:
         _topic(identity.name, 1, _INHERITABLE if defaults.broker_topic else PERM_INHERIT),
         _topic(OFFSET_MOVED_EVENT, 1),
         _topic(SCHEDULE_TOPIC, _SCHEDULE_QUEUES),
+        _topic(TIMER_TOPIC, 1),
         _topic(reply_topic(identity.cluster), 1),
     ]
     if defaults.auto_create_topics:

@@ -90,6 +90,10 @@ def _of_clients() -> Iterator[KnownSetting]:
     yield _both("maxTransferCountOnMessageInMemory", POSITIVE, "32")
     yield _both("maxTransferBytesOnMessageInMemory", POSITIVE, "262144", unit="bytes")
     yield _both("accessMessageInMemoryMaxRatio", Number(0, 100), "40", unit="percent")
+    yield KnownSetting(name="timerWheelEnable", accepts=SWITCH, default="true", gantry="live", rocketmq_default="false")
+    yield KnownSetting(
+        name="timerMaxDelaySec", accepts=Number(1, 10 * 366 * 86_400), default="259200", gantry="live", unit="s"
+    )
     yield _at_start("messageDelayLevel", LEVELS, _LEVEL_TEXT)
     yield _at_start("serverChannelMaxIdleTimeSeconds", POSITIVE, "120", unit="s")
     yield _at_start("regionId", NAME, "DefaultRegion")
@@ -158,6 +162,7 @@ def _limits() -> Iterator[KnownSetting]:
         "PopBatch": 32,
         "RequestModes": 20_000,
         "LeasesPerGroup": 100_000,
+        "TimerMessages": 10_000_000,
         "UnflushedWaiters": 100_000,
         "UnansweredRequests": 10_000,
         "CallsPerConnection": 10_000,

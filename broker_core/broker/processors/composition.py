@@ -33,6 +33,7 @@ from broker_core.broker.processors.runtime_info import RuntimeInfo
 from broker_core.broker.processors.send import SendProcessor
 from broker_core.broker.processors.send_back import SendBackProcessor
 from broker_core.broker.processors.settings import SettingsProcessor
+from broker_core.broker.processors.timers import TimerProcessor
 from broker_core.broker.processors.topic_creation import TopicCreation
 from broker_core.broker.processors.topics import TopicProcessor
 from broker_core.broker.retries import GroupTopics
@@ -130,6 +131,7 @@ def _of_messages(c: Components, group_topics: GroupTopics) -> Sequence[Processor
         creation=creation,
         rights=rights,
         intake=c.intake,
+        timer=c.timer,
         durability=c.durability,
         settings=c.settings,
         clock=c.clock,
@@ -150,7 +152,16 @@ def _of_messages(c: Components, group_topics: GroupTopics) -> Sequence[Processor
         timeout_ms=c.config.periods.relay_timeout,
         clock=c.clock,
     )
-    return sends, send_backs, replies, MessageProcessor(store=c.store, settings=c.settings, clock=c.clock)
+    timers = TimerProcessor(
+        timer=c.timer,
+        reads=c.timer_reads,
+        store=c.store,
+        topics=c.topics,
+        durability=c.durability,
+        settings=c.settings,
+        clock=c.clock,
+    )
+    return sends, send_backs, replies, timers, MessageProcessor(store=c.store, settings=c.settings, clock=c.clock)
 
 
 def _of_offsets(c: Components, pops: PopProcessor) -> Sequence[Processor]:

@@ -27,6 +27,7 @@ from broker_core.broker.processors.topic_creation import TopicCreation
 from broker_core.broker.sent_batch import settled_batch
 from broker_core.broker.sent_text import settle, settled_pairs, take_wait
 from broker_core.broker.settings import Settings
+from broker_core.broker.timer.timer import Timer
 from broker_core.broker.topics import Topics
 from broker_core.protocol import fields
 from broker_core.protocol import properties as names
@@ -45,9 +46,10 @@ from broker_core.protocol.headers.send import (
 )
 from broker_core.protocol.host import encode_host, parse_host
 from broker_core.protocol.message import Message
-from broker_core.protocol.properties import format_properties
+from broker_core.protocol.properties import format_properties, parse_properties
+from broker_core.protocol.recall_handle import RecallHandle
 from broker_core.protocol.record import MessageOrigin
-from broker_core.protocol.topics import NOT_FOR_CLIENTS, RETRY_PREFIX
+from broker_core.protocol.topics import NOT_FOR_CLIENTS, RETRY_PREFIX, TIMER_TOPIC
 from broker_core.remoting.connection import Connection, Result
 from broker_core.store import AppendedBatch, AppendedRecord, Incoming
 
@@ -58,6 +60,7 @@ _NAMES: Final = fields.wire_names(SendMessageResponse)
 _MSG_ID: Final = _NAMES["msg_id"]
 _QUEUE_ID: Final = _NAMES["queue_id"]
 _QUEUE_OFFSET: Final = _NAMES["queue_offset"]
+_RECALL_HANDLE: Final = _NAMES["recall_handle"]
 
 
 @lru_cache(maxsize=16_384)
@@ -76,11 +79,14 @@ class SendProcessor:
         creation: TopicCreation,
         rights: WriteRights,
         intake: Intake,
+        timer: Timer,
         durability: GroupCommit,
         settings: Settings,
         clock: Callable[[], int],
     ) -> None:
         config = settings.config
+        self._timer = timer
+        self._broker_name = config.identity.name
         self._topics = topics
         self._creation = creation
         self._rights = rights
@@ -102,6 +108,7 @@ class SendProcessor:
 
     def _follow(self, config: BrokerConfig) -> None:
         self._limits = config.limits
+        self._timer_settings = config.timer
 
     def send(self, request: Command, connection: Connection) -> Result:
         """Store the message or the batch of a request; the answer may come later (`durability.py`)."""
@@ -127,6 +134,8 @@ class SendProcessor:
         else:
             stored, waits = self._put(request, header, topic, queue_id, text, born_host, now)
         response = self._stored(stored.offset_id, stored.queue_offset, queue_id)
+        if isinstance(stored, AppendedRecord) and stored.queue.topic == TIMER_TOPIC:
+            self._add_handle(response, stored.text)
         waits = waits and self._durability is not None
         if known is None:
             return self._answer_when_registered(response, stored.end if waits else None, now)
@@ -178,7 +187,7 @@ class SendProcessor:
     def _put_special(
         self, request: Command, header: SendHeader, topic: TopicConfig, queue_id: int, text: str, origin: MessageOrigin
     ) -> AppendedRecord:
-        """Store a message with a delay, or a retry."""
+        """Store a message with a delay or a delivery time, or a retry."""
         name, level = header.topic, 0
         pairs = self._pairs(text)
         if names.DELAY in pairs:
@@ -187,7 +196,12 @@ class SendProcessor:
             dead = self._creation.dead_letter_of(request, header, now=origin.store_timestamp)
             if dead is not None:
                 name, queue_id, level = dead, 0, 0
+        due = None if name != header.topic else self._timer_settings.due_time(pairs, origin.store_timestamp)
+        if level > 0:
+            pairs = {each: value for each, value in pairs.items() if each not in names.TIMERS}
         message = Message(name, request.body, pairs, header.flag, _sys_flag(header, topic))
+        if due is not None:
+            return self._timer.park(message, queue_id, origin, due)
         return self._intake.put_message(message, queue_id, origin, delay_level=level)
 
     def _pairs(self, text: str) -> dict[str, str]:
@@ -201,6 +215,8 @@ class SendProcessor:
         pairs = self._pairs(text)
         if header.sys_flag & flags.TRANSACTION_MASK or names.DELAY in pairs or header.topic.startswith(RETRY_PREFIX):
             raise MessageIllegal("a batch takes no delay, no transaction and no retry topic")
+        if asked := next((name for name in names.TIMERS if name in pairs), None):
+            raise MessageIllegal(f"a batch takes no delivery time ({asked}); a delayed message is sent by itself")
         incoming = Incoming(
             header.topic,
             queue_id,
@@ -231,6 +247,14 @@ class SendProcessor:
         ext_fields[_QUEUE_ID] = str(queue_id)
         ext_fields[_QUEUE_OFFSET] = str(queue_offset)
         return Command(_SUCCESS, ext_fields, b"", 0, FLAG_RESPONSE)
+
+    def _add_handle(self, response: Command, text: str) -> None:
+        """Add to the answer the handle by which the sender can recall the message; one without unique id has none."""
+        pairs = parse_properties(text)
+        unique_id, topic = pairs.get(names.UNIQ_KEY), pairs[names.REAL_TOPIC]
+        if unique_id and not topic.startswith(RETRY_PREFIX):
+            due = int(pairs[names.TIMER_OUT_MS])
+            response.ext_fields[_RECALL_HANDLE] = RecallHandle(topic, self._broker_name, due, unique_id).text
 
     async def _answer_when_registered(self, response: Command, end: int | None, now: int) -> Command:
         """Answer the first send to a topic: a consumer that starts after it must find the topic's route.

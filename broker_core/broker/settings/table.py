@@ -20,6 +20,7 @@ from broker_core.protocol.topics import TOPIC_NAME
 _HOUR_MS: Final = 3_600_000
 _INT: Final = 2**31 - 1
 _UNIT_BYTES: Final = 20
+_LONGEST_DELAY_S: Final = 10 * 366 * 86_400
 _SMALLEST_FILE: Final = 4096
 _SMALLEST_MEMORY: Final = 16 * 1024 * 1024  # one frame
 
@@ -85,6 +86,8 @@ _ALL: Final = (
     Setting("maxTransferBytesOnMessageInMemory", kinds.number(1, _INT), _LIVE, ("pulls.max_bytes",)),
     Setting("accessMessageInMemoryMaxRatio", kinds.percentage(0, 100), _LIVE, ("pulls.in_memory_ratio",)),
     Setting("messageDelayLevel", kinds.delay_levels(), _AT_START, ("store.delay_levels_ms",)),
+    Setting("timerWheelEnable", _SWITCH, _LIVE, ("timer.enabled",)),
+    Setting("timerMaxDelaySec", kinds.number(1, _LONGEST_DELAY_S, times=1_000), _LIVE, ("timer.max_delay_ms",)),
     # The store: retention and layout on the disk.
     Setting(
         "flushDiskType",
@@ -132,6 +135,7 @@ _ALL: Final = (
             ("PopBatch", "pop_batch"),
             ("RequestModes", "request_modes"),
             ("LeasesPerGroup", "leases_per_group"),
+            ("TimerMessages", "timer_messages"),
             ("UnflushedWaiters", "unflushed_waiters"),
             ("UnansweredRequests", "unanswered_requests"),
             ("CallsPerConnection", "calls_per_connection"),

@@ -155,7 +155,7 @@ static int asks_for_more(Span pair)
     case 'D':
         return is_called(pair, "DELAY", &value);
     case 'T':
-        return is_called(pair, "TRAN_MSG", &value) || begins_with(pair, "TIMER_DEL");
+        return is_called(pair, "TRAN_MSG", &value) || begins_with(pair, "TIMER_");
     case 'P':
         return begins_with(pair, "POP_CK");
     case '1':

@@ -57,6 +57,8 @@ export const brokers = {
       maxTransferCountOnMessageInMemory: "The most messages in one answer to a pull.",
       maxTransferBytesOnMessageInMemory: "The most bytes in one answer to a pull.",
       accessMessageInMemoryMaxRatio: "The share of memory that is taken to hold recent messages.",
+      timerWheelEnable: "Whether messages may ask to be delivered at a time. Those that wait already are delivered.",
+      timerMaxDelaySec: "How far ahead a message may ask to be delivered.",
       messageDelayLevel: "The delays that a message can ask for by level.",
       serverChannelMaxIdleTimeSeconds: "When a silent connection is closed.",
       regionId: "The region that traces name.",

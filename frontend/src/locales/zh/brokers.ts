@@ -57,6 +57,8 @@ export const brokers = {
       maxTransferCountOnMessageInMemory: "一次拉取最多返回的消息数。",
       maxTransferBytesOnMessageInMemory: "一次拉取最多返回的字节数。",
       accessMessageInMemoryMaxRatio: "视为缓存近期消息的内存比例。",
+      timerWheelEnable: "消息能否指定投递时间。已在等待的消息照常投递。",
+      timerMaxDelaySec: "消息的投递时间最远可以设到多久以后。",
       messageDelayLevel: "消息可选的延迟级别。",
       serverChannelMaxIdleTimeSeconds: "空闲连接的关闭时间。",
       regionId: "轨迹中的地域名称。",
