@@ -21,7 +21,8 @@ DELAY_LEVELS: Final = {seconds * 1000: level for level, seconds in enumerate(_LE
 """Delay in ms → RocketMQ's delay level, by its default list (broker_core/broker/README.md#delay-levels)."""
 
 _SYSTEM: Final = names.RESERVED | {
-    names.SHARDING_KEY, names.TRANSACTION_ID, *names.OF_DELIVERIES, *names.TIMERS, "__STARTDELIVERTIME", CONTENT_TYPE,
+    names.SHARDING_KEY, names.TRANSACTION_ID, *names.OF_DELIVERIES, *names.TIMERS, *names.OF_TIMER,
+    "__STARTDELIVERTIME", CONTENT_TYPE,
 }  # fmt: skip
 _PROPERTY_HEADER: Final = b"mq-property-"
 
