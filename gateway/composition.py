@@ -8,16 +8,13 @@ from dataclasses import replace
 from typing import Final
 
 import redis.asyncio
-from asgiref.sync import sync_to_async
 from django.conf import settings
-from django.db import close_old_connections, connection
 
-from broker_core.clock import now_ms
 from console.accounts.addresses import client_address
 from console.clusters import connections as cluster_connections
 from console.clusters.connections import Connections
-from console.clusters.services import EMBEDDED, find_address
-from gateway import env, lookups, sockets
+from console.clusters.services import find_address
+from gateway import env, health, health_checks, lookups, sockets
 from gateway.arrival import Arrival, client_of
 from gateway.auth import Authenticator
 from gateway.compression import compressing
@@ -31,7 +28,6 @@ from gateway.data.routing import find_route
 from gateway.data.stream import Socket, converse
 from gateway.data.stream_consume import Consuming
 from gateway.data.stream_produce import Producing
-from gateway.health import BEATS, Check, Health, NotUp, beat_check
 from gateway.limits import GatewayLimits, RateLimit
 from gateway.live.events import EventsConsumer
 from gateway.live.lag import LagConsumer
@@ -111,7 +107,8 @@ class Gateway:
             )
             parts.metrics.gauge("gantry_gateway_leases_out", "Leases not settled or expired.", parts.leases.total)
             self._data = DataPlane(parts)
-            self._pages = Pages(parts, Health(_checks(parts)))
+            self._pages = Pages(parts, health_checks.readiness(parts))
+            health.use(health_checks.everything(parts))
             self._parts = parts
             return parts
 
@@ -122,6 +119,7 @@ class Gateway:
             return
         parts.draining.set()
         await lookups.wait_for_notes()
+        health.use(None)
         cluster_connections.use(None)
         await parts.consumers.close()
         await parts.connections.close()
@@ -209,28 +207,3 @@ def _limits() -> GatewayLimits:
         leases_per_group=env.number("GANTRY_LEASES_PER_GROUP", usual.leases_per_group, low=1, high=_MOST),
         leases_per_caller=env.number("GANTRY_LEASES_PER_CALLER", usual.leases_per_caller, low=1, high=_MOST),
     )
-
-
-def _checks(parts: DataPlaneParts) -> dict[str, Check]:
-    """Return the readiness checks by part: everything that an installation needs to work fully."""
-
-    async def database() -> None:
-        await sync_to_async(_ask_database)()
-
-    async def store() -> None:
-        await parts.redis.ping()
-
-    async def broker() -> None:
-        admin = await parts.connections.admin(EMBEDDED)
-        answers = await admin.clusters.runtime()
-        if not answers.found:
-            raise NotUp("no broker answers")
-
-    beats = {name: beat_check(parts.redis, key, now_ms=now_ms) for name, key in BEATS.items()}
-    return {"database": database, "redis": store, "broker": broker, **beats}
-
-
-def _ask_database() -> None:
-    close_old_connections()
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT 1")

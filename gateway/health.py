@@ -79,6 +79,22 @@ def beat_check(store: redis.asyncio.Redis, key: str, *, now_ms: Callable[[], int
     return check
 
 
+_shown: Health | None = None
+
+
+def use(health: Health | None) -> None:
+    """Set what `current` returns; None when the gateway stops."""
+    global _shown
+    _shown = health
+
+
+def current() -> Health:
+    """Return the checks of this process, whose results live on its loop; raise NotUp outside a running gateway."""
+    if _shown is None:
+        raise NotUp("this process serves no gateway")
+    return _shown
+
+
 async def _reason(check: Check) -> str | None:
     try:
         async with asyncio.timeout(CHECK_SECONDS):

@@ -13,6 +13,7 @@ from gateway.control import (
     deliver,
     group_members,
     groups,
+    health,
     key_lookup,
     messages,
     naming,
@@ -31,6 +32,8 @@ CLUSTER = "clusters/<str:cluster>"
 
 urlpatterns = [
     path("openapi.json", SpectacularAPIView.as_view(renderer_classes=[OpenApiJsonRenderer]), name="openapi"),
+    path("health/checks", health.HealthChecksView.as_view()),
+    path("health/checks/<str:name>", health.HealthCheckView.as_view()),
     path("naming", naming.NamingView.as_view()),
     path(f"{CLUSTER}/overview", overview.OverviewView.as_view()),
     path(f"{CLUSTER}/overview/history", overview.OverviewHistoryView.as_view()),

@@ -235,3 +235,22 @@ def test_a_stopping_gateway_keeps_nobody_waiting(tmp_path: Path, shared_broker: 
 def _knows_group(broker: RunningBroker, name: str) -> bool:
     with BlockingSession(broker.config) as session:
         return name in session.run(session.admin.groups.list()).found
+
+
+def test_each_check_has_an_address_of_its_own_and_a_reason(installation: Installation, redis_url: str) -> None:
+    beat(redis_url, *BEATS)
+    with installation.client("viewer") as viewer:
+        wait_until(lambda: viewer.get("/api/v1/health/checks/worker").status_code == 200)
+        beat(redis_url, "gantry:worker:beat", ago_s=90)
+        wait_until(lambda: viewer.get("/api/v1/health/checks/worker").status_code == 503)
+        worker = viewer.get("/api/v1/health/checks/worker").json()
+        assert (worker["passed"], worker["reason"][:12]) == (False, "silent for 9")
+        checks = viewer.get("/api/v1/health/checks")
+        assert checks.status_code == 503
+        # Whatever the disk of this machine says
+        failed = {each["name"] for each in checks.json()["items"] if not each["passed"]}
+        assert failed - {"disk"} == {"worker"}
+        assert viewer.get("/api/v1/health/checks/nonsense").status_code == 404
+        beat(redis_url, *BEATS)
+    with installation.client(None) as stranger:
+        assert stranger.get("/api/v1/health/checks").status_code == 401

@@ -78,6 +78,11 @@ class BrokerRuntime:
         at = self._integer("earliestMessageTimeStamp")
         return at if at is not None and at > 0 else None
 
+    @property
+    def dispatch_behind_bytes(self) -> int | None:
+        """Bytes of the commit log that are not in the consume queues yet."""
+        return self._integer("dispatchBehindBytes")
+
     def _integer(self, name: str) -> int | None:
         number = self._number(name)
         return None if number is None else int(number)

@@ -1262,6 +1262,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/health/checks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the checks with their reasons; 503 if one did not pass.
+         * @description List the checks with their reasons; 503 if one did not pass.
+         */
+        get: operations["listHealthChecks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/health/checks/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Return one check with its reason; 503 if it did not pass.
+         * @description Return one check with its reason; 503 if it did not pass.
+         */
+        get: operations["getHealthCheck"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/jobs": {
         parameters: {
             query?: never;
@@ -2607,6 +2647,21 @@ export interface components {
             items: components["schemas"]["GroupSummary"][];
             next_cursor: string | null;
             total: number | null;
+        };
+        /** @description One check. */
+        HealthCheck: {
+            name: string;
+            /** @description What is true when it passes. */
+            meaning: string;
+            passed: boolean;
+            /** @description Why it did not pass. */
+            reason: string | null;
+        };
+        /** @description All checks. */
+        HealthChecks: {
+            /** @description Whether all of them passed. */
+            passed: boolean;
+            items: components["schemas"]["HealthCheck"][];
         };
         /** @description A job. */
         Job: {
@@ -7306,6 +7361,80 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AlertDelivery"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listHealthChecks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HealthChecks"];
+                };
+            };
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HealthChecks"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getHealthCheck: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HealthCheck"];
+                };
+            };
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HealthCheck"];
                 };
             };
             /** @description A problem. */

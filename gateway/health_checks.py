@@ -1,0 +1,106 @@
+"""The checks of an installation: what it needs to be ready, and what will need attention soon.
+
+Their results are at ``/readyz`` (the first kind alone) and, each by its name, below ``/api/v1/health/checks``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from asgiref.sync import sync_to_async
+from django.db import close_old_connections, connection
+
+from broker_core.client.admin.clusters import BrokerRuntime
+from broker_core.client.answers import Answers
+from broker_core.clock import now_ms
+from console.clusters.reasons import reason_of
+from console.clusters.services import EMBEDDED
+from gateway.data.parts import DataPlaneParts
+from gateway.health import BEATS, Check, Health, NotUp, beat_check
+
+MEANINGS: Final = {
+    "database": "The database answers.",
+    "redis": "Redis answers.",
+    "broker": "A broker of the cluster local answers.",
+    "sampler": "The sampler of lag and rates gave a sign of life in the last 30 s.",
+    "worker": "The worker of jobs gave a sign of life in the last 30 s.",
+    "beat": "The starter of schedules gave a sign of life in the last 30 s.",
+    "brokers": "Every broker that the name servers of the cluster local list answers.",
+    "disk": "The disk of each of these brokers is less than 90 % full.",
+    "dispatch": "Less than 64 MiB of each broker's commit log wait to be added to the consume queues.",
+}
+"""By name of a check: what it says when it passes."""
+_FULL: Final = 0.9
+_BEHIND_BYTES: Final = 64 * 1024 * 1024
+
+
+def readiness(parts: DataPlaneParts) -> Health:
+    """Return the checks of ``/readyz``: everything that an installation needs to work fully."""
+    return Health(_needed(parts))
+
+
+def everything(parts: DataPlaneParts) -> Health:
+    """Return all checks."""
+
+    async def runtimes() -> Answers[BrokerRuntime]:
+        admin = await parts.connections.admin(EMBEDDED)
+        return (await admin.clusters.runtime()).raise_if_none()
+
+    async def brokers() -> None:
+        _raise_if_any(list(_silent(await runtimes())))
+
+    async def disk() -> None:
+        answers = await runtimes()
+        _raise_if_any([*_silent(answers), *(_disk(at, each.disk_used_ratio) for at, each in answers.found.items())])
+
+    async def dispatch() -> None:
+        answers = await runtimes()
+        late = (_dispatch(at, each.dispatch_behind_bytes) for at, each in answers.found.items())
+        _raise_if_any([*_silent(answers), *late])
+
+    return Health({**_needed(parts), "brokers": brokers, "disk": disk, "dispatch": dispatch})
+
+
+def _needed(parts: DataPlaneParts) -> dict[str, Check]:
+    async def database() -> None:
+        await sync_to_async(_ask_database)()
+
+    async def store() -> None:
+        await parts.redis.ping()
+
+    async def broker() -> None:
+        admin = await parts.connections.admin(EMBEDDED)
+        answers = await admin.clusters.runtime()
+        if not answers.found:
+            raise NotUp("no broker answers")
+
+    beats = {name: beat_check(parts.redis, key, now_ms=now_ms) for name, key in BEATS.items()}
+    return {"database": database, "redis": store, "broker": broker, **beats}
+
+
+def _ask_database() -> None:
+    close_old_connections()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+
+
+def _silent(answers: Answers[BrokerRuntime]) -> Iterator[str]:
+    return map(reason_of, answers.failed.values())
+
+
+def _disk(address: str, used: float | None) -> str | None:
+    if used is None:
+        return f"{address} does not say how full its disk is"
+    return f"the disk of {address} is {used:.0%} full" if used >= _FULL else None
+
+
+def _dispatch(address: str, behind: int | None) -> str | None:
+    if behind is None:
+        return f"{address} does not say how far its consume queues are behind"
+    return f"the consume queues of {address} are {behind} bytes late" if behind >= _BEHIND_BYTES else None
+
+
+def _raise_if_any(reasons: Sequence[str | None]) -> None:
+    if said := [reason for reason in reasons if reason is not None]:
+        raise NotUp("; ".join(said))

@@ -1,0 +1,54 @@
+"""Requirements of `gateway.health_checks`: brokers that do not answer, or whose figures are bad, are named."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from broker_core.client.admin.clusters import BrokerRuntime
+from broker_core.client.answers import Answers
+from broker_core.client.errors import Unreachable
+from gateway.health_checks import MEANINGS, everything
+
+GOOD = {"commitLogDiskRatio": "0.42", "dispatchBehindBytes": "0"}
+
+
+def parts(answers: Answers[BrokerRuntime]) -> Any:
+    async def runtime() -> Answers[BrokerRuntime]:
+        return answers
+
+    async def admin(_: str) -> Any:
+        return SimpleNamespace(clusters=SimpleNamespace(runtime=runtime))
+
+    return SimpleNamespace(connections=SimpleNamespace(admin=admin), redis=None)
+
+
+@pytest.mark.parametrize(
+    ("figures", "name", "reason"),
+    [
+        (GOOD, "disk", None),
+        (GOOD, "dispatch", None),
+        ({**GOOD, "commitLogDiskRatio": "0.93"}, "disk", "the disk of b:1 is 93% full"),
+        (
+            {**GOOD, "dispatchBehindBytes": "99999999"},
+            "dispatch",
+            "the consume queues of b:1 are 99999999 bytes late",
+        ),
+        ({}, "disk", "b:1 does not say how full its disk is"),
+        ({}, "dispatch", "b:1 does not say how far its consume queues are behind"),
+    ],
+)
+async def test_figures_that_are_bad_or_missing_fail_a_check(figures: dict[str, str], name: str, reason: str) -> None:
+    state = await everything(parts(Answers({"b:1": BrokerRuntime(figures)}))).state()
+    assert list(state.reasons) == list(MEANINGS)
+    assert state.reasons[name] == reason
+    assert state.reasons["brokers"] is None
+
+
+@pytest.mark.parametrize("name", ["brokers", "disk", "dispatch"])
+async def test_a_broker_that_does_not_answer_is_not_called_healthy(name: str) -> None:
+    silent = Unreachable("b:2", "refused")
+    state = await everything(parts(Answers({"b:1": BrokerRuntime(GOOD)}, {"b:2": silent}))).state()
+    assert "b:2" in str(state.reasons[name])
