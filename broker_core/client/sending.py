@@ -56,6 +56,8 @@ class SendResult:
     queue_offset: QueueOffset
     """For a batch, that of its first message; the others follow without a gap."""
     message_ids: tuple[str, ...] = ()
+    recall_handle: str | None = None
+    """By which a message that waits for its delivery time can be recalled; brokers without recall give none."""
 
 
 _STATUSES: Final[dict[int, SendStatus]] = {
@@ -138,8 +140,8 @@ class Sending:
             raise MalformedAnswer(addr, str(error)) from error
         if stored.queue_id != queue.queue_id:
             queue = replace(queue, queue_id=stored.queue_id)
-        ids = packed.message_ids
-        return SendResult(status, ids[0], stored.msg_id, queue, QueueOffset(stored.queue_offset), ids)
+        ids, offset = packed.message_ids, QueueOffset(stored.queue_offset)
+        return SendResult(status, ids[0], stored.msg_id, queue, offset, ids, stored.recall_handle)
 
     def _header(self, packed: Packed, queue: MessageQueue) -> SendMessageV2Request:
         return SendMessageV2Request(

@@ -8,6 +8,7 @@ from broker_core.client.admin.maintenance import Maintenance
 from broker_core.client.admin.messages import BrowsePage, Messages, PlacedMessage, SearchResult
 from broker_core.client.admin.offsets import Offsets, Reset
 from broker_core.client.admin.requests import AdminRequests, BrokerAddress
+from broker_core.client.admin.timers import TimerLimits, Timers
 from broker_core.client.admin.topics import Topic, TopicKind, Topics, TopicStats
 from broker_core.client.session import Session
 
@@ -22,6 +23,7 @@ __all__ = [
     "PlacedMessage",
     "Reset",
     "SearchResult",
+    "TimerLimits",
     "Topic",
     "TopicKind",
     "TopicStats",
@@ -39,4 +41,5 @@ class Admin:
         self.groups = Groups(requests)
         self.offsets = Offsets(requests)
         self.maintenance = Maintenance(requests)
+        self.timers = Timers(requests, self.maintenance)
         self.messages = Messages(requests, self.topics, self.groups)

@@ -1,0 +1,98 @@
+"""Messages that wait for their delivery time: what a cluster allows, what waits, recall and rescheduling."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from broker_core.client.admin.maintenance import Maintenance
+from broker_core.client.admin.requests import AdminRequests
+from broker_core.client.answers import Answers
+from broker_core.client.errors import BrokerRefused
+from broker_core.protocol.bodies.timers import TimerList, TimerSummary
+from broker_core.protocol.codes import ResponseCode
+from broker_core.protocol.headers.timers import (
+    ListTimersRequest,
+    RecallMessageRequest,
+    RescheduleMessageRequest,
+    RescheduleMessageResponse,
+    SummarizeTimersRequest,
+)
+from broker_core.protocol.recall_handle import RecallHandle
+
+_SWITCH: Final = "timerWheelEnable"
+_LIMIT: Final = "timerMaxDelaySec"
+_DEFAULT_LIMIT_S: Final = 3 * 86_400
+
+
+@dataclass(frozen=True, slots=True)
+class TimerLimits:
+    """The largest delay (ms) that every broker serves; None where one has no delivery times, with the reason."""
+
+    max_delay_ms: int | None
+    reason: str = ""
+
+
+class Timers:
+    """The waiting messages of a cluster's brokers."""
+
+    def __init__(self, requests: AdminRequests, maintenance: Maintenance) -> None:
+        self._requests = requests
+        self._maintenance = maintenance
+
+    async def limits(self) -> TimerLimits:
+        """Return what all brokers serve; raise the error of a broker that does not answer."""
+        masters = await self._requests.masters()
+        answers = await self._requests.ask_each(masters, self._limit_of)
+        for addr, error in answers.failed.items():
+            if not isinstance(error, BrokerRefused):
+                raise error
+            return TimerLimits(None, f"broker {masters[addr]} does not tell its settings")
+        lacking = next((masters[addr] for addr, limit in answers.found.items() if limit is None), None)
+        if lacking is not None or not answers.found:
+            return TimerLimits(None, f"broker {lacking} has no delivery times ({_SWITCH})" if lacking else "no broker")
+        return TimerLimits(min(limit for limit in answers.found.values() if limit is not None))
+
+    async def _limit_of(self, addr: str) -> int | None:
+        settings = await self._maintenance.settings_of(addr)
+        if settings.get(_SWITCH, "").lower() != "true":
+            return None
+        seconds = settings.get(_LIMIT, "")
+        return (int(seconds) if seconds.isdecimal() else _DEFAULT_LIMIT_S) * 1000
+
+    async def list(self, wanted: ListTimersRequest) -> Answers[TimerList]:
+        """Return a page of each broker, by address: first those that are due first.
+
+        Brokers without this request (4.9, 5.x) fail with BrokerRefused.
+        """
+        masters = await self._requests.masters()
+        return await self._requests.ask_each(masters, lambda addr: self._requests.ask_for(TimerList, addr, wanted))
+
+    async def summary(self, begin: int, end: int, bucket_ms: int) -> Answers[TimerSummary]:
+        """Return the figures of each broker, by address."""
+        wanted = SummarizeTimersRequest(begin, end, bucket_ms)
+        masters = await self._requests.masters()
+        return await self._requests.ask_each(masters, lambda addr: self._requests.ask_for(TimerSummary, addr, wanted))
+
+    async def recall(self, addr: str, broker_name: str, topic: str, message_id: str) -> None:
+        """Take back a message at one broker; recalling it again succeeds.
+
+        Raises BrokerRefused: with ILLEGAL_OPERATION if it was delivered, with QUERY_NOT_FOUND if it is not known.
+        """
+        handle = RecallHandle(topic, broker_name, 0, message_id).text
+        await self._requests.ask(addr, RecallMessageRequest(topic, handle))
+
+    async def reschedule(self, addr: str, topic: str, message_id: str, deliver_ms: int) -> int:
+        """Deliver a waiting message at another time; return when (ms). Raises like `recall`."""
+        answer = await self._requests.ask(addr, RescheduleMessageRequest(topic, message_id, deliver_ms))
+        return self._requests.read(RescheduleMessageResponse, answer, addr).deliver_ms
+
+
+def was_delivered(error: Exception) -> bool:
+    """Return whether a broker refused because the message was delivered before."""
+    return isinstance(error, BrokerRefused) and error.code == ResponseCode.ILLEGAL_OPERATION
+
+
+def is_unknown(error: Exception) -> bool:
+    """Return whether a broker refused because it knows no such message."""
+    return isinstance(error, BrokerRefused) and error.code == ResponseCode.QUERY_NOT_FOUND
