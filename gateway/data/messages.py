@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
+from datetime import UTC, datetime, timedelta
+from typing import Final, NamedTuple
 
 from msgspec import UNSET
 
@@ -14,7 +15,7 @@ from console.pointers import escaped
 from gateway.data.bodies import CONTENT_TYPE, body_bytes
 from gateway.data.schemas import Entry, invalid
 from gateway.limits import Sizes
-from gateway.problems import DELAY_NOT_SERVED, MESSAGE_TOO_LARGE, FieldError, ProblemError
+from gateway.problems import MESSAGE_TOO_LARGE, FieldError, ProblemError
 
 _LEVELS_S: Final = (1, 5, 10, 30, 60, 120, 180, 240, 300, 360, 420, 480, 540, 600, 1200, 1800, 3600, 7200)
 DELAY_LEVELS: Final = {seconds * 1000: level for level, seconds in enumerate(_LEVELS_S, start=1)}
@@ -24,6 +25,9 @@ _SYSTEM: Final = names.RESERVED | {
     names.SHARDING_KEY, names.TRANSACTION_ID, *names.OF_DELIVERIES, *names.TIMERS, *names.OF_TIMER,
     "__STARTDELIVERTIME", CONTENT_TYPE,
 }  # fmt: skip
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND: Final = timedelta(milliseconds=1)
+_NO_MOMENT: Final = "Must be a time with date and offset, such as 2026-05-01T08:00:00Z."
 _PROPERTY_HEADER: Final = b"mq-property-"
 
 
@@ -34,7 +38,16 @@ class Draft:
     entry_id: str
     message: Message
     ordering_key: str | None
-    delay_ms: int
+    delay_ms: int = 0
+    deliver_ms: int | None = None
+    """When to deliver it, ms since 1970; excludes a delay."""
+    delay_at: str = ""
+    """Where the request says so."""
+
+    @property
+    def asks_delay(self) -> bool:
+        """Whether it is to be delivered later; `delays.py` says whether its cluster can do that."""
+        return self.delay_ms > 0 or self.deliver_ms is not None
 
     @property
     def size(self) -> int:
@@ -42,6 +55,14 @@ class Draft:
         properties = self.message.properties
         characters = sum(map(len, properties)) + sum(map(len, properties.values()))
         return len(self.message.body) + 4 * characters + 128
+
+
+class _Delay(NamedTuple):
+    """A delay, or a time, and where the request asks for it."""
+
+    delay_ms: int
+    deliver_ms: int | None
+    at: str
 
 
 def user_properties(stored: dict[str, str]) -> dict[str, str]:
@@ -55,13 +76,13 @@ def draft_of_entry(entry: Entry, topic: str, *, entry_id: str, at: str, sizes: S
         raise invalid(f"{at}/body", "A message needs a body.")
     body, content_type = body_bytes(entry.body, f"{at}/body")
     properties = checked_properties(entry.properties, f"{at}/properties")
-    delay_ms = _checked_delay(entry.delay_ms, entry.deliver_at, at)
+    delay = _checked_delay(entry.delay_ms, entry.deliver_at, f"{at}/delay_ms", f"{at}/deliver_at")
     _add_keys(properties, entry.keys, f"{at}/keys", sizes)
     if entry.tag is not None:
         properties[names.TAGS] = _checked_tag(entry.tag, f"{at}/tag")
     if content_type is not None:
         properties[CONTENT_TYPE] = content_type
-    return _draft(entry_id, topic, body, properties, entry.ordering_key, delay_ms, at, sizes)
+    return _draft(entry_id, topic, body, properties, entry.ordering_key, delay, at, sizes)
 
 
 def draft_of_raw(headers: Iterable[tuple[bytes, bytes]], body: bytes, topic: str, *, sizes: Sizes) -> Draft:
@@ -91,10 +112,13 @@ def draft_of_raw(headers: Iterable[tuple[bytes, bytes]], body: bytes, topic: str
     delay = given.pop("mq-delay-ms", None)
     if delay is not None and not (delay.isascii() and delay.isdigit() and len(delay) < 16):
         raise invalid("MQ-Delay-Ms", "Must be whole milliseconds.")
-    delay_ms = _checked_delay(None if delay is None else int(delay), given.pop("mq-deliver-at", None), "MQ-Delay-Ms")
+    wanted_delay = _checked_delay(
+        None if delay is None else int(delay), given.pop("mq-deliver-at", None), "MQ-Delay-Ms", "MQ-Deliver-At"
+    )
     if given:
-        raise invalid(next(iter(given)), "Unknown header; known: MQ-Key, -Tag, -Ordering-Key, -Delay-Ms, -Property-….")
-    return _draft("0", topic, body, properties, ordering_key, delay_ms, None, sizes)
+        known = "MQ-Key, -Tag, -Ordering-Key, -Delay-Ms, -Deliver-At, -Property-…"
+        raise invalid(next(iter(given)), f"Unknown header; known: {known}.")
+    return _draft("0", topic, body, properties, ordering_key, wanted_delay, None, sizes)
 
 
 def _draft(
@@ -103,7 +127,7 @@ def _draft(
     body: bytes,
     properties: dict[str, str],
     ordering_key: str | None,
-    delay_ms: int,
+    delay: _Delay,
     at: str | None,
     sizes: Sizes,
 ) -> Draft:
@@ -115,10 +139,12 @@ def _draft(
         raise invalid(f"{at}/body" if at else "#", "The body is empty; brokers accept no empty message.")
     if ordering_key is not None:
         properties[names.SHARDING_KEY] = _checked_text(ordering_key, f"{at}/ordering_key" if at else "MQ-Ordering-Key")
-    if delay_ms:
-        properties[names.DELAY] = str(DELAY_LEVELS[delay_ms])
+    if delay.delay_ms:
+        properties[names.TIMER_DELAY_MS] = str(delay.delay_ms)
+    elif delay.deliver_ms is not None:
+        properties[names.TIMER_DELIVER_MS] = str(delay.deliver_ms)
     _check_room(properties, f"{at}/properties" if at else "MQ-Property-", sizes)
-    return Draft(entry_id, Message(topic, body, properties), ordering_key, delay_ms)
+    return Draft(entry_id, Message(topic, body, properties), ordering_key, *delay)
 
 
 def checked_properties(given: dict[str, str], at: str) -> dict[str, str]:
@@ -172,22 +198,19 @@ def _checked_text(text: str, at: str) -> str:
     return text
 
 
-def _checked_delay(delay_ms: int | None, deliver_at: str | None, at: str) -> int:
-    """Return the delay in ms, 0 for none; raise DELAY_NOT_SERVED for one that is not a delay level."""
-    if deliver_at is not None:
-        if delay_ms is not None:
-            raise invalid(at, "deliver_at and delay_ms exclude each other.")
-        raise ProblemError(
-            DELAY_NOT_SERVED, "Delivery at a point in time is not supported; use delay_ms with a delay level."
-        )
-    if not delay_ms:
-        return 0
-    if delay_ms not in DELAY_LEVELS:
-        levels = ", ".join(map(str, DELAY_LEVELS))
-        detail = f"delay_ms {delay_ms} is not a delay level; allowed are {levels}."
-        where = f"{at}/delay_ms" if at.startswith("#") else at
-        raise ProblemError(DELAY_NOT_SERVED, detail, errors=[FieldError(where, "DELAY_NOT_SERVED", detail)])
-    return delay_ms
+def _checked_delay(delay_ms: int | None, deliver_at: str | None, delay_at: str, moment_at: str) -> _Delay:
+    """Return the delay that a request asks for, and where it does; raise INVALID for two, or for no point in time."""
+    if deliver_at is None:
+        return _Delay(delay_ms or 0, None, delay_at)
+    if delay_ms is not None:
+        raise invalid(moment_at, "deliver_at and delay_ms exclude each other.")
+    try:
+        moment = datetime.fromisoformat(deliver_at)
+    except ValueError:
+        raise invalid(moment_at, _NO_MOMENT) from None
+    if moment.tzinfo is None:
+        raise invalid(moment_at, _NO_MOMENT)
+    return _Delay(0, (moment - _EPOCH) // _MILLISECOND, moment_at)
 
 
 def _header_text(name: bytes, value: bytes) -> str:

@@ -14,6 +14,7 @@ from console.clusters.connections import Connections
 from gateway.auth import Authenticator, Principal
 from gateway.data.audit_notes import FirstUses, KnownGroups, Note
 from gateway.data.consumers import Caller, LeaseConsumers
+from gateway.data.delays import Delays
 from gateway.data.receipts import Receipts
 from gateway.data.routing import Route
 from gateway.limits import GatewayLimits, LeasesOut, RateLimiter
@@ -98,6 +99,7 @@ class DataPlaneParts:
     leases: LeasesOut = field(init=False)
     first_uses: FirstUses = field(init=False)
     consumers: LeaseConsumers = field(init=False)
+    delays: Delays = field(init=False)
 
     def __post_init__(self) -> None:
         self.produce_rate = RateLimiter(self.limits.produce)
@@ -105,6 +107,7 @@ class DataPlaneParts:
         self.leases = LeasesOut(self.limits)
         self.first_uses = FirstUses(self.known_groups, self._has_group, self.note, self.clock)
         self.consumers = LeaseConsumers(self.redis)
+        self.delays = Delays(self.connections, self.clock)
 
     async def _has_group(self, cluster: str, group: str) -> bool:
         admin = await self.connections.admin(cluster)

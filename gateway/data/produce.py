@@ -102,7 +102,8 @@ async def _send_one(
 ) -> Answer:
     headers = parts.produce_rate.take(request.principal.key, 1, parts.clock())
     _set_flush([draft], options)
-    ended = await _ended_before(parts, request, [draft], claim)
+    refused = await parts.delays.serve(request.route.cluster, [draft]) if draft.asks_delay else {}
+    ended = refused or await _ended_before(parts, request, [draft], claim)
     outcome = ended.get(draft.entry_id)
     if outcome is None:
         producer = await parts.connections.producer(request.route.cluster)
@@ -122,6 +123,8 @@ async def _send_many(
     if options.atomic:
         _check_atomic(drafts, refused)
     _set_flush(drafts, options)
+    refused |= await parts.delays.serve(request.route.cluster, drafts)
+    drafts = [draft for draft in drafts if draft.entry_id not in refused]
     by_id = refused | await _ended_before(parts, request, drafts, claim)
     left = [draft for draft in drafts if draft.entry_id not in by_id]
     if left:
@@ -163,7 +166,7 @@ def _check_atomic(drafts: list[Draft], refused: dict[str, SendOutcome]) -> None:
     for outcome in refused.values():
         if outcome.problem is not None:
             raise outcome.problem
-    if any(draft.delay_ms for draft in drafts):
+    if any(draft.asks_delay for draft in drafts):
         raise ProblemError(ATOMIC_NOT_POSSIBLE, "A delayed message cannot be part of an atomic request.")
     if len({draft.ordering_key for draft in drafts}) > 1:
         raise ProblemError(

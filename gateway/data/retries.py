@@ -12,11 +12,12 @@ from ipaddress import IPv4Address
 from typing import Final
 
 from broker_core.client.admin.messages import Messages
+from broker_core.client.errors import TopicNotFound
 from broker_core.errors import GantryError
 from broker_core.protocol import properties as names
 from broker_core.protocol.message import StoredMessage
 from broker_core.protocol.message_id import UniqueIds
-from broker_core.protocol.topics import SCHEDULE_TOPIC
+from broker_core.protocol.topics import SCHEDULE_TOPIC, TIMER_TOPIC
 from gateway.data.idempotency import Claim
 from gateway.data.messages import Draft
 from gateway.data.parts import DataPlaneParts
@@ -78,10 +79,15 @@ class _NotAllAnswered(GantryError):
 
 async def _find(messages: Messages, draft: Draft) -> StoredMessage | None:
     unique_id = draft.message.properties[names.UNIQ_KEY]
-    # Brokers store delayed messages in the schedule topic; those that are due are in their own topic too.
-    topics = (SCHEDULE_TOPIC, draft.message.topic) if draft.delay_ms else (draft.message.topic,)
-    for topic in topics:
-        result = await messages.search(topic, unique_id)
+    # Brokers store delayed messages in topics of their own; those that are due are in the message's topic too.
+    waiting = (TIMER_TOPIC, SCHEDULE_TOPIC) if draft.asks_delay else ()
+    for topic in (*waiting, draft.message.topic):
+        try:
+            result = await messages.search(topic, unique_id)
+        except TopicNotFound:
+            if topic == TIMER_TOPIC:  # brokers without delivery times have no such topic
+                continue
+            raise
         found = [each.message for each in result.messages if each.message.unique_id == unique_id]
         if found:
             return found[-1]

@@ -7,6 +7,7 @@ batches to the queue of that key, delayed ones singly. Lanes run concurrently, t
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -17,8 +18,12 @@ from broker_core.client.selection import queue_for_key
 from broker_core.client.sending import SendResult, SendStatus
 from broker_core.clock import now_ms
 from broker_core.errors import GantryError
+from broker_core.protocol import properties as names
 from broker_core.protocol.bodies.queues import MessageQueue
+from broker_core.protocol.errors import MalformedHandle
 from broker_core.protocol.message import StoredMessage
+from broker_core.protocol.recall_handle import RecallHandle
+from broker_core.protocol.topics import SCHEDULE_TOPIC, TIMER_TOPIC
 from console.moments import rfc3339
 from gateway.data.messages import Draft
 from gateway.data.schemas import Produced
@@ -27,6 +32,8 @@ from gateway.problems import SEND_UNCERTAIN, STORED_NOT_FLUSHED, ProblemError, f
 # Below RocketMQ's 4 MiB for a whole batch, since some sizes are estimates.
 BATCH_BYTES: Final = 3_500_000
 _LANES_AT_ONCE: Final = 64
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -95,7 +102,7 @@ async def _lanes(producer: Producer, drafts: Iterable[Draft]) -> list[_Lane]:
     together: dict[MessageQueue | None, list[Draft]] = {}
     for draft in drafts:
         queue = None if draft.ordering_key is None else await _queue_of(producer, draft)
-        if draft.delay_ms:
+        if draft.asks_delay:
             alone.append(_Lane(queue, [[draft]]))
         else:
             together.setdefault(queue, []).append(draft)
@@ -160,7 +167,9 @@ def already_stored(draft: Draft, message: StoredMessage) -> SendOutcome:
     """Return the outcome of a message that an earlier request stored."""
     result = Produced(draft.entry_id, "stored", message_id=message.message_id)
     result.stored_at = rfc3339(message.store_timestamp)
-    if draft.delay_ms:
+    if message.topic == TIMER_TOPIC:
+        result.deliver_at = rfc3339(int(message.properties.get(names.TIMER_OUT_MS, message.store_timestamp)))
+    elif message.topic == SCHEDULE_TOPIC:
         result.deliver_at = rfc3339(message.born_timestamp + draft.delay_ms)
     else:
         result.queue_id, result.offset = message.queue_id, message.queue_offset
@@ -180,9 +189,10 @@ def failed_by(entry_id: str, error: GantryError) -> SendOutcome:
 def stored(draft: Draft, sent: SendResult, message_id: str, place: int, now_ms: int) -> SendOutcome:
     """Return the outcome of a stored message, the one at `place` of a batch; `now_ms` is when the answer came."""
     result = Produced(draft.entry_id, "stored", message_id=message_id, stored_at=rfc3339(now_ms))
-    if draft.delay_ms:
+    due = _due_time(draft, sent, now_ms) if draft.asks_delay else None
+    if due is not None:
         # The broker answers with a position in its schedule; queue and offset are known only when the message is due.
-        result.deliver_at = rfc3339(now_ms + draft.delay_ms)
+        result.deliver_at = rfc3339(due)
     else:
         result.queue_id, result.offset = sent.queue.queue_id, sent.queue_offset + place
     if sent.status is SendStatus.SEND_OK:
@@ -192,6 +202,17 @@ def stored(draft: Draft, sent: SendResult, message_id: str, place: int, now_ms: 
     problem = ProblemError(STORED_NOT_FLUSHED, detail)
     result.problem = problem.brief()
     return SendOutcome(result, problem)
+
+
+def _due_time(draft: Draft, sent: SendResult, now_ms: int) -> int | None:
+    """Return when a message is due (ms): as the broker says, or as asked for; None if its time had passed."""
+    if sent.recall_handle is not None:
+        try:
+            return RecallHandle.parse(sent.recall_handle).due
+        except MalformedHandle as error:
+            _log.warning("the answer to a delayed send: %s", error)
+    due = now_ms + draft.delay_ms if draft.deliver_ms is None else draft.deliver_ms
+    return due if due > now_ms else None
 
 
 def _problem_of(error: GantryError) -> ProblemError:

@@ -90,7 +90,8 @@ class Producing:
         with suppress(SocketClosed):
             try:
                 producer = await self._parts.connections.producer(frame.cluster)
-                outcome = await send_one(producer, draft, timeout_ms=_TIMEOUT_MS)
+                refused = await self._parts.delays.serve(frame.cluster, [draft])
+                outcome = refused.get(draft.entry_id) or await send_one(producer, draft, timeout_ms=_TIMEOUT_MS)
             except GantryError as error:
                 problem = find_problem(error)
                 if problem is None:

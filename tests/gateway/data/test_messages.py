@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker_core.protocol.properties import format_properties, parse_properties
-from gateway.data.messages import DELAY_LEVELS, Draft, draft_of_entry, draft_of_raw, user_properties
+from gateway.data.messages import Draft, draft_of_entry, draft_of_raw, user_properties
 from gateway.data.schemas import Entry
 from gateway.limits import Sizes
 from gateway.problems import ProblemError
 
-SIZES = Sizes(message_bytes=1000, keys=3, properties_bytes=100)
+SIZES = Sizes(message_bytes=1000, keys=3, properties_bytes=110)
 TEXT = {"encoding": "text", "data": "hi"}
 
 
@@ -58,25 +58,40 @@ def test_a_raw_body_takes_its_attributes_from_headers() -> None:
         "TAGS": "created",
         "CONTENT_TYPE": "application/xml",
         "__SHARDINGKEY": "c9",
-        "DELAY": "5",
+        "TIMER_DELAY_MS": "60000",
     }
     assert (found.ordering_key, found.delay_ms) == ("c9", 60_000)
 
 
-@pytest.mark.parametrize(("delay_ms", "level"), DELAY_LEVELS.items())
-def test_a_delay_that_is_a_delay_level_is_served(delay_ms: int, level: int) -> None:
-    assert draft(delay_ms=delay_ms).message.delay_level == level
+@pytest.mark.parametrize(
+    ("entry", "name", "value"),
+    [
+        ({"delay_ms": 1}, "TIMER_DELAY_MS", "1"),
+        ({"delay_ms": 60_000}, "TIMER_DELAY_MS", "60000"),
+        ({"deliver_at": "1970-01-01T00:00:01.5Z"}, "TIMER_DELIVER_MS", "1500"),
+        ({"deliver_at": "2026-05-01T08:00:00+08:00"}, "TIMER_DELIVER_MS", "1777593600000"),
+    ],
+)
+def test_a_delay_and_a_time_are_asked_for(entry: dict[str, Any], name: str, value: str) -> None:
+    found = draft(**entry)
+    assert (found.asks_delay, found.message.properties[name]) == (True, value)
 
 
 def test_no_delay_and_a_delay_of_zero_are_the_same() -> None:
-    assert "DELAY" not in draft(delay_ms=0).message.properties
+    assert not draft(delay_ms=0).asks_delay
+    assert draft(delay_ms=0).message.properties == draft().message.properties
+
+
+def test_headers_ask_for_a_time_too() -> None:
+    assert raw(("MQ-Deliver-At", "1970-01-01T00:00:02Z")).deliver_ms == 2_000
 
 
 @pytest.mark.parametrize(
     ("entry", "pointer", "code"),
     [
-        ({"delay_ms": 1234}, "#/messages/0/delay_ms", "DELAY_NOT_SERVED"),
-        ({"delay_ms": 1000, "deliver_at": "2026-05-01T08:00:00Z"}, "#/messages/0", "INVALID"),
+        ({"delay_ms": 1000, "deliver_at": "2026-05-01T08:00:00Z"}, "#/messages/0/deliver_at", "INVALID"),
+        ({"deliver_at": "soon"}, "#/messages/0/deliver_at", "INVALID"),
+        ({"deliver_at": "2026-05-01T08:00:00"}, "#/messages/0/deliver_at", "INVALID"),
         ({"keys": ["a b"]}, "#/messages/0/keys/0", "INVALID"),
         ({"keys": ["a", "b\x01"]}, "#/messages/0/keys/1", "INVALID"),
         ({"keys": ["a", "b", "c", "d"]}, "#/messages/0/keys", "INVALID"),
@@ -99,12 +114,6 @@ def test_a_fault_of_an_entry_is_told_where_it_stands(entry: dict[str, Any], poin
     assert (caught.value.errors[0].pointer, caught.value.kind.code) == (pointer, code)
 
 
-def test_delivery_at_a_moment_says_that_it_is_not_served() -> None:
-    with pytest.raises(ProblemError) as caught:
-        draft(deliver_at="2026-05-01T08:00:00Z")
-    assert caught.value.kind.code == "DELAY_NOT_SERVED"
-
-
 def test_an_entry_without_body_is_told_so() -> None:
     with pytest.raises(ProblemError) as caught:
         draft_of_entry(Entry(), "orders", entry_id="a", at="#", sizes=SIZES)
@@ -116,6 +125,7 @@ def test_an_entry_without_body_is_told_so() -> None:
     [
         ("MQ-Delay-Ms", "soon", "MQ-Delay-Ms"),
         ("MQ-Delay-Ms", "٣", "MQ-Delay-Ms"),
+        ("MQ-Deliver-At", "tomorrow", "MQ-Deliver-At"),
         ("MQ-Colour", "red", "mq-colour"),
         ("MQ-Key", "", "MQ-Key/0"),
         ("MQ-Property-keys", "\x01", "MQ-Property-keys"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.message import StoredMessage
 from tests.gateway.data.conftest import Api, code_of
 
+FOUR_DAYS_MS = 4 * 24 * 3_600_000
 JSON_BODY = {"encoding": "json", "data": {"id": "A17", "n": 1.50}}
 
 
@@ -83,9 +85,25 @@ async def test_messages_of_one_ordering_key_go_to_one_queue_in_order(api: Api) -
         assert places == sorted(places)
 
 
+async def test_a_message_comes_at_the_time_it_asks_for_and_at_once_if_that_has_passed(api: Api) -> None:
+    topic, group = await api.topic(), api.group()
+    at = (datetime.now(UTC) + timedelta(milliseconds=700)).isoformat(timespec="milliseconds")
+    (later,) = await api.produce(topic, "later", deliver_at=at)
+    assert datetime.fromisoformat(later["deliver_at"]) == datetime.fromisoformat(at)
+    passed = {"MQ-Deliver-At": "2020-01-01T00:00:00Z", "Content-Type": "text/plain"}
+    answer = await api.post(f"/topics/{topic}/messages", content=b"now", headers=passed)
+    assert {"queue_id", "offset"} <= answer.json()["results"][0].keys()
+
+    received: list[Any] = []
+    while len(received) < 2:
+        received += await api.receive(group, topic, wait_ms=20_000)
+    assert [message["body"]["data"] for message in received] == ["now", "later"]
+    assert received[1]["stored_at"] >= later["deliver_at"]
+
+
 async def test_a_delayed_message_says_when_it_is_due_and_comes_then(api: Api) -> None:
     topic, group = await api.topic(), api.group()
-    (result,) = await api.produce(topic, "later", delay_ms=1000)
+    (result,) = await api.produce(topic, "later", delay_ms=234)
     assert "deliver_at" in result
     assert "queue_id" not in result
     (message,) = await api.receive(group, topic, wait_ms=20_000)
@@ -95,7 +113,7 @@ async def test_a_delayed_message_says_when_it_is_due_and_comes_then(api: Api) ->
 
 async def test_what_can_be_stored_is_stored_although_another_message_is_refused(api: Api) -> None:
     topic = await api.topic()
-    good, bad = {"body": JSON_BODY}, {"body": JSON_BODY, "delay_ms": 1234}
+    good, bad = {"body": JSON_BODY}, {"body": JSON_BODY, "delay_ms": FOUR_DAYS_MS}
     answer = await api.post(f"/topics/{topic}/messages", {"messages": [good, bad, good]})
     assert answer.status_code == 207
     assert (answer.json()["stored"], answer.json()["failed"]) == (2, 1)
@@ -105,9 +123,10 @@ async def test_what_can_be_stored_is_stored_although_another_message_is_refused(
 
 async def test_messages_that_all_fail_alike_are_one_problem_with_each_pointed_at(api: Api) -> None:
     topic = await api.topic()
-    bad = {"body": JSON_BODY, "delay_ms": 1234}
+    bad = {"body": JSON_BODY, "delay_ms": FOUR_DAYS_MS}
     answer = await api.post(f"/topics/{topic}/messages", {"messages": [bad, bad]})
     assert code_of(answer) == (422, "DELAY_NOT_SERVED")
+    assert "259,200,000 ms (timerMaxDelaySec=259200)" in answer.json()["errors"][0]["detail"]
     assert [error["pointer"] for error in answer.json()["errors"]] == ["#/messages/0/delay_ms", "#/messages/1/delay_ms"]
     assert [result["status"] for result in answer.json()["results"]] == ["failed", "failed"]
 

@@ -95,7 +95,7 @@ async def test_of_many_messages_only_those_are_sent_again_that_no_broker_has(
     topic = await api.topic(queues=2)
     break_first(monkeypatch, "send_batch", stores=stores)
     entries = [
-        {"entry_id": "a", **BODY, "delay_ms": 1000},
+        {"entry_id": "a", **BODY, "delay_ms": 1234},
         {"entry_id": "bad", **BODY, "tag": "*"},
         {"entry_id": "b", **BODY},
         {"entry_id": "c", **BODY},

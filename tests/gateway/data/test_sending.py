@@ -61,6 +61,37 @@ async def test_a_message_that_is_stored_less_safely_is_never_called_a_success(co
         assert batch.json()["stored"] == 0
 
 
+@pytest.mark.parametrize(
+    ("asked", "code"),
+    [
+        ({"delay_ms": 5_000}, 201),
+        ({"deliver_at": "2020-01-01T00:00:00Z"}, 201),
+        ({"delay_ms": 5_001}, 422),
+        ({"deliver_at": "2100-01-01T00:00:00Z"}, 422),
+    ],
+)
+async def test_a_cluster_without_delivery_times_has_its_delay_levels_and_says_so(
+    asked: dict[str, object], code: int
+) -> None:
+    async with scripted_cluster() as cluster, api_of(cluster) as api:
+        on_send(cluster, stored_with(ResponseCode.SUCCESS))
+        cluster["broker-a"].on(
+            RequestCode.GET_BROKER_CONFIG,
+            lambda *_: Command.response(ResponseCode.SUCCESS, body=b"messageDelayLevel=1s 5s"),
+        )
+        answer = await api.post(ORDERS, BODY | asked)
+
+        sent = [request.ext_fields["i"] for request in cluster["broker-a"].asked(RequestCode.SEND_MESSAGE_V2)]
+        if code == 201:
+            assert answer.status_code == code, answer.text
+            assert ("DELAY\x012" in sent[0]) is ("delay_ms" in asked)
+            assert "TIMER" not in sent[0]
+        else:
+            assert code_of(answer) == (422, "DELAY_NOT_SERVED")
+            assert "broker broker-a has no delivery times" in answer.json()["detail"]
+            assert sent == []
+
+
 @pytest.mark.parametrize("handler", [say_nothing(), hang_up()], ids=["silence", "hang up"])
 async def test_a_send_without_an_answer_is_unknown_and_says_so(handler: Handler) -> None:
     async with scripted_cluster() as cluster, api_of(cluster) as api:

@@ -1,0 +1,81 @@
+"""Whether a cluster delivers at the times that messages ask for, and how each message has to say it.
+
+Brokers with delivery times (Gantry, 5.x) take any time up to a limit. All others have delay levels only: a delay that
+is one of them is sent as such, and any other is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from broker_core.client.admin.timers import TimerLimits
+from broker_core.clock import now_ms
+from broker_core.errors import GantryError
+from broker_core.protocol import properties as names
+from console.clusters.connections import Connections
+from gateway.data.messages import DELAY_LEVELS, Draft
+from gateway.data.sending import SendOutcome, failed, failed_by
+from gateway.problems import DELAY_NOT_SERVED, FieldError, ProblemError
+
+KEEP_SECONDS: Final = 10.0
+"""How long the answer of a cluster's brokers is used."""
+
+
+class Delays:
+    """What the clusters of one process serve."""
+
+    def __init__(self, connections: Connections, clock: Callable[[], float]) -> None:
+        """`clock` returns seconds and never goes back."""
+        self._connections = connections
+        self._clock = clock
+        self._known: dict[str, tuple[float, TimerLimits]] = {}
+
+    async def serve(self, cluster: str, drafts: Sequence[Draft]) -> dict[str, SendOutcome]:
+        """Prepare messages that are to be delivered later; return by entry id the outcome of each that is refused."""
+        delayed = [draft for draft in drafts if draft.asks_delay]
+        if not delayed:
+            return {}
+        try:
+            limits = await self._limits(cluster)
+        except GantryError as error:
+            return {draft.entry_id: failed_by(draft.entry_id, error) for draft in delayed}
+        refused: dict[str, SendOutcome] = {}
+        for draft in delayed:
+            reason = _prepare(draft, cluster, limits, now_ms())
+            if reason is not None:
+                refused[draft.entry_id] = failed(draft.entry_id, _refusal(draft, reason))
+        return refused
+
+    async def _limits(self, cluster: str) -> TimerLimits:
+        asked_at, limits = self._known.get(cluster, (0.0, None))
+        if limits is None or self._clock() - asked_at > KEEP_SECONDS:
+            limits = await (await self._connections.admin(cluster)).timers.limits()
+            self._known[cluster] = self._clock(), limits
+        return limits
+
+
+def _prepare(draft: Draft, cluster: str, limits: TimerLimits, now: int) -> str | None:
+    """Set the properties by which the cluster's brokers delay a message; return why they cannot."""
+    properties = draft.message.properties
+    wait = draft.delay_ms if draft.deliver_ms is None else draft.deliver_ms - now
+    if wait <= 0:
+        del properties[names.TIMER_DELIVER_MS]
+        return None
+    if limits.max_delay_ms is not None:
+        if wait <= limits.max_delay_ms:
+            return None
+        return (
+            f"The message would wait {wait:,} ms; cluster {cluster!r} keeps messages for at most "
+            f"{limits.max_delay_ms:,} ms (timerMaxDelaySec={limits.max_delay_ms // 1000})."
+        )
+    if draft.delay_ms in DELAY_LEVELS:
+        del properties[names.TIMER_DELAY_MS]
+        properties[names.DELAY] = str(DELAY_LEVELS[draft.delay_ms])
+        return None
+    levels = ", ".join(map(str, DELAY_LEVELS))
+    return f"Cluster {cluster!r} has delay levels only: {limits.reason}. Allowed for delay_ms are {levels}."
+
+
+def _refusal(draft: Draft, reason: str) -> ProblemError:
+    return ProblemError(DELAY_NOT_SERVED, reason, errors=[FieldError(draft.delay_at, "DELAY_NOT_SERVED", reason)])
