@@ -23,7 +23,7 @@ def topics() -> None:
 
 @topics.command("list")
 @click.option("--search", help="A part of the name, a pattern with * and ?, or letters in order (~oeu).")
-@click.option("--kind", help="normal, retry, dlq or system; several with commas.")
+@click.option("--kind", help="normal, retry, dlq, system or all.")
 @click.option("--limit", type=click.IntRange(1), help="At most this many; all by default.")
 @pass_session
 def list_topics(session: Session, search: str | None, kind: str | None, limit: int | None) -> None:
