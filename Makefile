@@ -11,11 +11,12 @@ INSTALL = SSL_CERT_FILE="$${SSL_CERT_FILE:-$$PIP_CERT}" UV_DEFAULT_INDEX="$${UV_
   --config-settings-package pyspark:--build-option=--compression=stored
 FRONTEND_SOURCES := $(shell find frontend -path frontend/node_modules -prune -o -path frontend/dist -prune -o -type f -print 2>/dev/null)
 TESTS ?= tests
+ACTION ?= fill
 # The pages are built while Python's packages are installed.
 MAKEFLAGS += --jobs=3
 
 .DEFAULT_GOAL := help
-.PHONY: help up setup test apache lint format bench lock clean
+.PHONY: help up demo setup test apache lint format bench lock clean
 
 help: ## print this
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
@@ -24,6 +25,9 @@ help: ## print this
 
 up: $(VENV)/.runtime $(VENV)/.native frontend/dist/index.html ## set everything up, run it, stop it with Ctrl-C
 	@exec $(BIN)/python -m gateway.up
+
+demo: $(VENV)/.runtime $(VENV)/.native ## give every page of a running Gantry something to show; ACTION=clean removes it
+	@exec $(BIN)/python -m gateway.demo $(ACTION)
 
 setup: $(VENV)/.dev $(VENV)/.native $(VENV)/.archive frontend/dist/index.html ## set up what `make test` and `make lint` need, and run nothing
 

@@ -68,6 +68,10 @@ class Api:
             raise Refused(_problem_of(answer), answer.status_code)
         return answer
 
+    def close(self) -> None:
+        """Close the connection."""
+        self._http.close()
+
     def get(self, path: str, **query: Any) -> Json:
         """Return the resource at a path."""
         return decode(self.call("GET", path, query=query).content)

@@ -1,0 +1,88 @@
+"""`python -m gateway.demo [fill|clean]`: the newcomer's first minute with something to look at."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import signal
+import sys
+import time
+from collections.abc import Coroutine
+from contextlib import AsyncExitStack
+from typing import Any
+
+from broker_core.client import ClientConfig, Producer, Session
+from broker_core.errors import GantryError
+from gateway.cli.api import Api, Refused, Unreachable, default_token, default_url, part
+from gateway.demo.consumers import native_consumers, settle_payments
+from gateway.demo.messages import Shop
+from gateway.demo.setting_up import create_names, create_work, remove_all
+from gateway.demo.traffic import Traffic
+
+_SECONDS_OF_A_YEAR = 31_536_000
+
+
+def main() -> int:
+    """Run the command; return its exit status."""
+    parser = argparse.ArgumentParser(prog="python -m gateway.demo", description=__doc__)
+    parser.add_argument("action", nargs="?", choices=["fill", "clean"], default="fill")
+    parser.add_argument("--url", default=default_url())
+    parser.add_argument("--token", default=default_token())
+    parser.add_argument("--cluster", default="local")
+    wanted = parser.parse_args()
+    api = Api(wanted.url, wanted.token, wanted.cluster)
+    try:
+        if wanted.action == "clean":
+            return 0 if remove_all(api, say) else 1
+        asyncio.run(_fill(api, wanted.cluster, wanted.url))
+    except (Refused, Unreachable, GantryError) as error:
+        print(f"The demo ends: {error}", file=sys.stderr)
+        return 1
+    finally:
+        api.close()
+    return 0
+
+
+def say(sentence: str) -> None:
+    """Tell the user what was done."""
+    print(sentence, flush=True)
+
+
+async def _fill(api: Api, cluster: str, url: str) -> None:
+    """Create everything, then send and consume until Ctrl-C."""
+    stopped = asyncio.Event()
+    for each in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(each, stopped.set)
+    new = await asyncio.to_thread(create_names, api, say)
+    found = await asyncio.to_thread(api.get, f"/clusters/{part(cluster)}")
+    async with AsyncExitStack() as stack:
+        session = await stack.enter_async_context(Session(ClientConfig(found["name_servers"])))
+        producer = await stack.enter_async_context(Producer(session, "demo-shop"))
+        traffic = Traffic(api, producer, Shop(int(time.time()) % _SECONDS_OF_A_YEAR))
+        await traffic.fill(new)
+        for consumer in native_consumers(session, traffic.new_clicks):
+            await stack.enter_async_context(consumer)
+        await asyncio.to_thread(create_work, api, cluster, say)
+        say(f"Look at {url}; Ctrl-C ends the traffic, and `make demo ACTION=clean` removes everything.")
+        await _until(stopped, traffic.go_on(), settle_payments(api, say))
+    say("The traffic has ended.")
+
+
+async def _until(stopped: asyncio.Event, *endless: Coroutine[Any, Any, None]) -> None:
+    """Run until the event; raise what one of them raises. One that ends leaves the others running."""
+    running = [asyncio.create_task(each) for each in endless]
+    waiting = asyncio.create_task(stopped.wait())
+    try:
+        while not waiting.done():
+            going = [task for task in running if not task.done()]
+            done, _ = await asyncio.wait([waiting, *going], return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                task.result()
+    finally:
+        for each in (waiting, *running):
+            each.cancel()
+        await asyncio.gather(waiting, *running, return_exceptions=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
