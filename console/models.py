@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from console.accounts.models import Token, User
+from console.accounts.models import Role, Token, User
 from console.alerts.models import Alert, Channel, Delivery, Rule, Silence
 from console.audit.models import AuditRecord
 from console.clusters.models import Cluster, KnownBroker
@@ -21,6 +21,7 @@ __all__ = [
     "OffsetPlan",
     "OffsetSnapshot",
     "Redriven",
+    "Role",
     "Rule",
     "Schedule",
     "Silence",

@@ -13,8 +13,10 @@ from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import parse_qs
 
+from console.accounts.deciding import Rights, rights_of
+from console.accounts.explaining import refusal_of
 from console.accounts.rights import ANYTHING, Resource, Unnamed, Verb
-from console.accounts.rights import may as role_may
+from console.accounts.rules import RoleRules
 from gateway.problems import CSRF_FAILED, FORBIDDEN, NOT_AUTHENTICATED, ProblemError
 
 Headers = Mapping[bytes, bytes]
@@ -39,23 +41,25 @@ class Principal:
     session: str | None = field(default=None, repr=False)
     """The key of the session with which the user signed in."""
     token_name: str | None = None
+    own_roles: tuple[RoleRules, ...] = ()
+    """The roles that are not built in, with their rules."""
+    rights: Rights = field(init=False, repr=False, compare=False)
     _granted: set[_Asked] = field(default_factory=set, init=False, repr=False, compare=False)
     """What was allowed before: a principal is looked up again every few seconds, and rights do not change meanwhile."""
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rights", rights_of(self.role, self.own_roles, self.scopes))
+
     def may(self, verb: Verb, resource: Resource | Unnamed = ANYTHING) -> bool:
         """Return whether this principal may do `verb` on the topic, group or other named resource."""
-        return role_may(self.role, self.scopes, verb, resource)
+        return self.rights.may(verb, resource)
 
     def require(self, verb: Verb, resource: Resource | Unnamed = ANYTHING, *, group: str | None = None) -> None:
         """Raise FORBIDDEN unless this principal may do `verb` on `resource`; `group` is for consuming."""
         if (verb, resource, group) in self._granted:
             return
-        if not role_may(self.role, self.scopes, verb, resource, group=group):
-            by = f"role {self.role!r}" if self.scopes is None else f"token of {self.name!r} (role {self.role!r})"
-            name = resource if isinstance(resource, Unnamed) else resource.name
-            on = name.value if isinstance(name, Unnamed) else repr(name)
-            by_group = "" if group is None else f" with group {group!r}"
-            raise ProblemError(FORBIDDEN, f"The {by} may not {verb} on {on}{by_group}.")
+        if not self.rights.may(verb, resource, group=group):
+            raise ProblemError(FORBIDDEN, refusal_of(self.rights, verb, resource, group=group))
         if len(self._granted) < _MOST_GRANTED:
             self._granted.add((verb, resource, group))
 

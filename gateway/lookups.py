@@ -158,12 +158,16 @@ def _find_tokens(ids: Sequence[int]) -> dict[int, Principal]:
     if not ids:
         return {}
     not_expired = Q(expires_at=None) | Q(expires_at__gt=timezone.now())
-    rows = Token.objects.select_related("user").filter(not_expired, pk__in=ids, user__is_active=True)
+    rows = (
+        Token.objects.select_related("user")
+        .prefetch_related("user__own_roles")
+        .filter(not_expired, pk__in=ids, user__is_active=True)
+    )
     return {token.pk: _of_token(token) for token in rows}
 
 
 def _find_users(ids: Sequence[int]) -> dict[int, Principal]:
-    rows = User.objects.filter(pk__in=ids, is_active=True) if ids else ()
+    rows = User.objects.prefetch_related("own_roles").filter(pk__in=ids, is_active=True) if ids else ()
     return {user.pk: _of_user(user) for user in rows}
 
 
@@ -184,9 +188,8 @@ def _no_view(request: HttpRequest) -> HttpResponse:
 
 
 def _of_token(token: Token) -> Principal:
-    user = token.user
-    return Principal(user.pk, user.get_username(), user.role, tuple(token.scopes), token.pk, token_name=token.name)
+    return replace(_of_user(token.user), scopes=tuple(token.scopes), token_id=token.pk, token_name=token.name)
 
 
 def _of_user(user: User) -> Principal:
-    return Principal(user.pk, user.get_username(), user.role)
+    return Principal(user.pk, user.get_username(), user.role, own_roles=user.rules_of_own_roles)

@@ -1,9 +1,12 @@
-"""Users with one role each, and the tokens by which programs act for them."""
+"""Users with their roles, and the tokens by which programs act for them."""
 
 from __future__ import annotations
 
+import msgspec
 from django.contrib.auth.models import AbstractUser
 from django.db import models
+
+from console.accounts.rules import RoleRules, Rule
 
 
 class RoleChoice(models.TextChoices):
@@ -15,10 +18,31 @@ class RoleChoice(models.TextChoices):
     VIEWER = "viewer"
 
 
-class User(AbstractUser):
-    """A person, or a service that signs in, with one role."""
+class Role(models.Model):
+    """A role that an admin made; `rules` holds the fields of `rules.Rule`. The built-in roles have no row."""
 
-    role = models.CharField(max_length=16, choices=RoleChoice.choices, default=RoleChoice.VIEWER)
+    name = models.CharField(max_length=64, unique=True)
+    description = models.CharField(max_length=200, blank=True, default="")
+    rules = models.JSONField(default=list)
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def compiled(self) -> RoleRules:
+        """Return the role with its rules."""
+        return RoleRules(self.name, tuple(msgspec.convert(self.rules, list[Rule])))
+
+
+class User(AbstractUser):
+    """A person, or a service that signs in, with a built-in role, roles of one's own, or both."""
+
+    role = models.CharField(max_length=16, choices=RoleChoice.choices, default=RoleChoice.VIEWER, blank=True)
+    own_roles = models.ManyToManyField(Role, related_name="users")
     language = models.CharField(max_length=8, blank=True, default="")
 
     class Meta(AbstractUser.Meta):
@@ -26,6 +50,21 @@ class User(AbstractUser):
 
     def __str__(self) -> str:
         return self.username
+
+    @property
+    def built_in_role(self) -> str | None:
+        """The built-in role, or None."""
+        return self.role or None
+
+    @property
+    def names_of_own_roles(self) -> list[str]:
+        """The names of the roles that are not built in, sorted."""
+        return sorted(role.name for role in self.own_roles.all())
+
+    @property
+    def rules_of_own_roles(self) -> tuple[RoleRules, ...]:
+        """The rules of the roles that are not built in, in the order of their names; reads the database once."""
+        return tuple(role.compiled() for role in sorted(self.own_roles.all(), key=lambda role: role.name))
 
 
 class Token(models.Model):

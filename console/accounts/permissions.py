@@ -10,8 +10,10 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
 from console.accounts.addresses import address_of
+from console.accounts.deciding import Rights, rights_of
+from console.accounts.explaining import refusal_of
 from console.accounts.models import Token, User
-from console.accounts.rights import ANYTHING, EVERYTHING, Resource, Unnamed, Verb, may
+from console.accounts.rights import ANYTHING, EVERYTHING, Resource, Unnamed, Verb
 from console.audit.record import Actor
 
 
@@ -49,9 +51,11 @@ class Right(BasePermission):
             verb = self.verb_to_delete
         name = getattr(view, "right_resource", None)
         resource = name() if callable(name) else EVERYTHING
-        named = isinstance(resource, Resource) and isinstance(resource.name, str)
-        self.message = f"This needs the right {verb!r}{f' on {resource.name!r}' if named else ''}."
-        return allows(request, verb, resource)
+        if allows(request, verb, resource):
+            return True
+        if isinstance(request.user, User):
+            self.message = refusal_of(rights_of_request(request), verb, resource)
+        return False
 
 
 @cache
@@ -62,19 +66,30 @@ def needs(verb: Verb, *, to_change: Verb | None = None, to_delete: Verb | None =
     return type(name, (Right,), {**verbs, "__doc__": f"Requires {verb!r}."})
 
 
+def rights_of_request(request: Request) -> Rights:
+    """Return the rights of the request's user and token; those of a stranger allow nothing."""
+    known = getattr(request, "rights", None)
+    if isinstance(known, Rights):
+        return known
+    user, token = request.user, request.auth
+    if not isinstance(user, User):
+        return rights_of("")
+    scopes = token.scopes if isinstance(token, Token) else None
+    found = rights_of(user.role, user.rules_of_own_roles, scopes)
+    # Reading the roles once is enough for one request.
+    request.rights = found  # type: ignore[attr-defined]
+    return found
+
+
 def allows(request: Request, verb: Verb, resource: Resource | Unnamed = ANYTHING) -> bool:
     """Return whether the request's user and token allow `verb` on `resource`."""
-    user = request.user
-    if not isinstance(user, User):
-        return False
-    scopes = request.auth.scopes if isinstance(request.auth, Token) else None
-    return may(user.role, scopes, verb, resource)
+    return rights_of_request(request).may(verb, resource)
 
 
 def require(request: Request, verb: Verb, resource: Resource) -> None:
     """Raise PermissionDenied unless the request's user and token allow `verb` on `resource`."""
     if not allows(request, verb, resource):
-        raise PermissionDenied(f"This needs the right {verb!r} on {resource.name!r}.")
+        raise PermissionDenied(refusal_of(rights_of_request(request), verb, resource))
 
 
 def actor_of(request: Request) -> Actor:

@@ -1,4 +1,4 @@
-"""The rights: verbs, the verbs of each role, and the scopes of a token. Pure; knows no Django.
+"""The rights: verbs, kinds of resources, the verbs of the built-in roles, and the scopes of a token. Pure; no Django.
 
 A scope is a verb, ``"produce"``, or a verb and a pattern of names, ``"produce:orders-*"``: the pattern is matched
 against the topic or group of the action. An action on anything else, such as a job, the audit or a list of everything
@@ -8,7 +8,7 @@ groups a topic may be consumed; without ``@`` any group is allowed. A token neve
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from enum import Enum
 from fnmatch import fnmatchcase
 from typing import Final, Literal, NamedTuple, get_args
@@ -63,29 +63,6 @@ SCOPE_FORM: Final = (
 _WILDCARDS: Final = str.maketrans("", "", "*?")
 
 
-def may(
-    role: str,
-    scopes: Iterable[str] | None,
-    verb: str,
-    resource: Resource | Unnamed = ANYTHING,
-    *,
-    group: str | None = None,
-) -> bool:
-    """Return whether the role, narrowed by a token's scopes (None: no token), allows `verb` on `resource`.
-
-    For consuming, `resource` is the topic and `group` the consumer group.
-    """
-    if verb not in ROLE_VERBS.get(role, frozenset()):
-        return False
-    return scopes is None or any(_covers(scope, verb, resource, group) for scope in scopes)
-
-
-def rights(role: str, scopes: Iterable[str] | None = None) -> list[Verb]:
-    """Return the verbs, in their fixed order, that the role and the scopes allow on at least some resource."""
-    kept = None if scopes is None else tuple(scopes)
-    return [verb for verb in VERBS if may(role, kept, verb)]
-
-
 def is_scope(text: str) -> bool:
     """Return whether `text` is a verb, or a verb and a pattern of names; `admin` takes no pattern."""
     verb, colon, pattern = text.partition(":")
@@ -104,7 +81,8 @@ def _is_pattern(text: str) -> bool:
     return NAME.fullmatch(rest) is not None if rest else bool(text)
 
 
-def _covers(scope: str, verb: str, resource: Resource | Unnamed, group: str | None) -> bool:
+def covers(scope: str, verb: str, resource: Resource | Unnamed, group: str | None) -> bool:
+    """Return whether a scope of a token allows `verb` on `resource`; for consuming with the group `group`."""
     allowed, colon, pattern = scope.partition(":")
     if allowed != verb:
         return False

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
 from django.utils import timezone
 from msgspec import Struct
 from rest_framework import serializers
 
-from console.accounts.models import RoleChoice, Token, User
+from console.accounts.models import Role, RoleChoice, Token, User
 from console.accounts.rights import SCOPE_FORM, Verb, is_scope
 from console.accounts.usernames import fault_of
 from console.etags import etag
@@ -16,6 +16,7 @@ from console.fields import MomentField
 
 Language = Literal["en", "zh"]
 LANGUAGES = list(get_args(Language))
+MAX_OWN_ROLES: Final = 20
 
 
 class LoginSerializer(serializers.Serializer[Any]):
@@ -30,7 +31,9 @@ class Me(Struct, frozen=True, kw_only=True):
 
     id: int
     username: str
-    role: RoleChoice
+    role: RoleChoice | None
+    """The built-in role."""
+    own_roles: list[str]
     rights: list[Verb]
     language: Language | None
     token_auth: bool
@@ -51,7 +54,7 @@ class PasswordSerializer(serializers.Serializer[Any]):
 
 def user_tag(user: User) -> str:
     """Return the tag of the fields of a user that can be changed."""
-    return etag([user.pk, user.role, user.is_active])
+    return etag([user.pk, user.role, user.is_active, user.names_of_own_roles])
 
 
 class UserSerializer(serializers.ModelSerializer[User]):
@@ -59,13 +62,23 @@ class UserSerializer(serializers.ModelSerializer[User]):
 
     id = serializers.IntegerField()
     etag = serializers.SerializerMethodField(help_text="For If-Match.")
-    role = serializers.ChoiceField(RoleChoice.choices)
+    role = serializers.ChoiceField(
+        RoleChoice.choices,
+        source="built_in_role",
+        allow_null=True,
+        help_text="The built-in role; null if the user has only others.",
+    )
+    own_roles = serializers.ListField(
+        child=serializers.CharField(),
+        source="names_of_own_roles",
+        help_text="Names of the roles that are not built in.",
+    )
     created_at = MomentField(source="date_joined")
     last_login_at = MomentField(source="last_login", allow_null=True)
 
     class Meta:
         model = User
-        fields = ("id", "username", "role", "is_active", "created_at", "last_login_at", "etag")
+        fields = ("id", "username", "role", "own_roles", "is_active", "created_at", "last_login_at", "etag")
         read_only_fields = fields
 
     def get_etag(self, user: User) -> str:
@@ -73,12 +86,37 @@ class UserSerializer(serializers.ModelSerializer[User]):
         return user_tag(user)
 
 
+class OwnRolesField(serializers.ListField):
+    """Names of roles that are not built in."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(child=serializers.CharField(max_length=64), max_length=MAX_OWN_ROLES, **options)
+
+    def to_internal_value(self, data: Any) -> list[Role]:
+        """Return the roles; refuse a name that no role has."""
+        names = super().to_internal_value(data)
+        found = {role.name: role for role in Role.objects.filter(name__in=names)}
+        for index, name in enumerate(names):
+            if name not in found:
+                raise serializers.ValidationError({str(index): f"there is no role {name!r} of one's own"})
+        return list(found.values())
+
+
 class UserCreateSerializer(serializers.Serializer[Any]):
     """A user to add."""
 
     username = serializers.RegexField(r"^[\w.@+-]+\Z", max_length=150)
     password = serializers.CharField(max_length=1000, trim_whitespace=False)
-    role = serializers.ChoiceField(RoleChoice.choices)
+    role = serializers.ChoiceField(
+        RoleChoice.choices, required=False, allow_null=True, default=None, help_text="A built-in role."
+    )
+    own_roles = OwnRolesField(required=False, default=list)
+
+    def validate(self, values: dict[str, Any]) -> dict[str, Any]:
+        """Refuse a user without a role."""
+        if not values["role"] and not values["own_roles"]:
+            raise serializers.ValidationError({"role": "is required, unless own_roles names a role"})
+        return values
 
     def validate_username(self, username: str) -> str:
         """Refuse a name that looks like another one."""
@@ -91,7 +129,8 @@ class UserCreateSerializer(serializers.Serializer[Any]):
 class UserChangeSerializer(serializers.Serializer[Any]):
     """The fields of a user to change; missing ones stay."""
 
-    role = serializers.ChoiceField(RoleChoice.choices, required=False)
+    role = serializers.ChoiceField(RoleChoice.choices, required=False, allow_null=True)
+    own_roles = OwnRolesField(required=False)
     is_active = serializers.BooleanField(required=False)
     password = serializers.CharField(max_length=1000, trim_whitespace=False, required=False)
     end_sessions = serializers.BooleanField(

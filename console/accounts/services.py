@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -18,7 +18,7 @@ from django.utils import timezone
 from broker_core.errors import GantryError
 from console.accounts import tokens
 from console.accounts.hashing import hashing
-from console.accounts.models import RoleChoice, Token, User
+from console.accounts.models import Role, RoleChoice, Token, User
 from console.audit.record import Actor, record
 from console.errors import AlreadyExists
 from console.rows import unless_taken
@@ -35,17 +35,28 @@ class LastAdmin(GantryError):
         self.username = username
 
 
+class WithoutRole(GantryError):
+    """The change would leave a user without any role."""
+
+    def __init__(self, username: str) -> None:
+        super().__init__(f"{username!r} needs a role; deactivate the user to refuse everything")
+
+
 class WrongPassword(GantryError):
     """The current password given is not the user's."""
 
 
-def add_user(by: Actor, *, username: str, password: str, role: str) -> User:
-    """Add a user; raise AlreadyExists, or Django's ValidationError for a password that is too weak."""
-    user = User(username=username, role=role)
+def add_user(by: Actor, *, username: str, password: str, role: str | None, own_roles: Sequence[Role] = ()) -> User:
+    """Add a user with a built-in role, others, or both.
+
+    Raises AlreadyExists, or Django's ValidationError for a password that is too weak.
+    """
+    user = User(username=username, role=role or "")
     _set_password(by, user, password)
     same_name = User.objects.filter(username__iexact=username)
     with unless_taken(same_name, AlreadyExists(f"User {username!r} already exists.")):
         user.save()
+        user.own_roles.set(own_roles)
         record(by, "user.create", f"users/{username}", after=_user_state(user))
     return user
 
@@ -53,7 +64,7 @@ def add_user(by: Actor, *, username: str, password: str, role: str) -> User:
 def change_user(
     by: Actor, user: User, changes: Mapping[str, Any], *, lock: Callable[[], AbstractContextManager[User]] | None = None
 ) -> User:
-    """Change role, activity or password of a user, end sessions and tokens; raise LastAdmin for the last admin.
+    """Change roles, activity or password of a user, end sessions and tokens; raise LastAdmin or WithoutRole.
 
     `lock` gives the row as it is now for the time of the change; without it `user` is changed.
     """
@@ -66,12 +77,17 @@ def change_user(
 
 def _change_user(by: Actor, user: User, changes: Mapping[str, Any]) -> User:
     before = _user_state(user)
-    for name in ("role", "is_active"):
-        if name in changes:
-            setattr(user, name, changes[name])
+    if "role" in changes:
+        user.role = changes["role"] or ""
+    if "is_active" in changes:
+        user.is_active = changes["is_active"]
+    own_roles = changes.get("own_roles", list(user.own_roles.all()))
+    if not user.role and not own_roles:
+        raise WithoutRole(user.username)
     if before["role"] == RoleChoice.ADMIN and not (user.role == RoleChoice.ADMIN and user.is_active):
         _refuse_without_admin(user)
     user.save()
+    user.own_roles.set(own_roles)
     after = _user_state(user) | ({"password": "changed"} if changes.get("password") else {})
     if changes.get("end_sessions"):
         after["sessions_ended"] = _end_sessions(user)
@@ -177,7 +193,9 @@ def _refuse_without_admin(leaving: User) -> None:
 
 
 def _user_state(user: User) -> dict[str, object]:
-    return {"username": user.username, "role": user.role, "is_active": user.is_active}
+    own = user.names_of_own_roles
+    own_roles = {"own_roles": own} if own else {}
+    return {"username": user.username, "role": user.role or None, **own_roles, "is_active": user.is_active}
 
 
 def _token_state(token: Token) -> dict[str, object]:

@@ -16,10 +16,10 @@ from rest_framework.response import Response
 
 from console.accounts import login_limit, services
 from console.accounts.addresses import address_of
+from console.accounts.deciding import Rights, rights_of
 from console.accounts.hashing import hashing
 from console.accounts.models import RoleChoice, Token, User
-from console.accounts.permissions import SignedIn, SignedInInPerson, actor_of
-from console.accounts.rights import rights
+from console.accounts.permissions import SignedIn, SignedInInPerson, actor_of, rights_of_request
 from console.accounts.serializers import Language, LoginSerializer, Me, MeChangeSerializer, PasswordSerializer
 from console.api_view import ApiView
 from console.audit.record import Actor, record
@@ -55,7 +55,8 @@ class LoginView(ApiView):
         login(request._request, user)
         get_token(request._request)
         record(by, "session.login", f"users/{username}")
-        return Response(as_json(_me(user, None)))
+        own = rights_of(user.role, user.rules_of_own_roles)
+        return Response(as_json(_me(user, own, token_auth=False)))
 
     def get_authenticate_header(self, request: Request) -> str:
         """Return the scheme of a 401: without one DRF answers 403."""
@@ -142,17 +143,18 @@ def _count_guess(by: Actor, action: str, username: str, address: str) -> None:
 
 
 def _me_of(request: Request) -> Me:
-    return _me(_user(request), request.auth if isinstance(request.auth, Token) else None)
+    return _me(_user(request), rights_of_request(request), token_auth=isinstance(request.auth, Token))
 
 
-def _me(user: User, token: Token | None) -> Me:
+def _me(user: User, rights: Rights, *, token_auth: bool) -> Me:
     return Me(
         id=user.pk,
         username=user.username,
-        role=RoleChoice(user.role),
-        rights=rights(user.role, None if token is None else token.scopes),
+        role=RoleChoice(user.role) if user.role else None,
+        own_roles=[role.name for role in rights.roles if role.name != user.role],
+        rights=rights.verbs(),
         language=cast(Language | None, user.language or None),
-        token_auth=token is not None,
+        token_auth=token_auth,
     )
 
 

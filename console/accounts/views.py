@@ -15,9 +15,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from console.accounts import services, tickets
+from console.accounts.deciding import rights_of
 from console.accounts.models import Token, User
 from console.accounts.permissions import SignedInInPerson, actor_of, allows, needs
-from console.accounts.rights import EVERYTHING, rights
+from console.accounts.rights import EVERYTHING
 from console.accounts.serializers import (
     NewTokenSerializer,
     TicketSerializer,
@@ -48,7 +49,7 @@ class UsersView(ApiView):
     @extend_schema(operation_id="listUsers", tags=["access"], parameters=PAGE_PARAMETERS, responses=UserPage)
     def get(self, request: Request) -> Response:
         """List users, the newest first."""
-        page = page_queryset(request, User.objects.all())
+        page = page_queryset(request, User.objects.prefetch_related("own_roles"))
         return Response(UserPage({"items": page.items, "next_cursor": page.next_cursor, "total": None}).data)
 
     @extend_schema(
@@ -93,7 +94,7 @@ class UserView(ApiView):
         lock = partial(locked, request, User.objects.filter(pk=user_id), user_tag)
         try:
             user = services.change_user(actor_of(request), user, form.validated_data, lock=lock)
-        except services.LastAdmin as error:
+        except (services.LastAdmin, services.WithoutRole) as error:
             raise Conflict(str(error)) from error
         except DjangoValidationError as error:
             raise exceptions.ValidationError({"password": error.messages}) from error
@@ -136,7 +137,7 @@ class TokensView(ApiView):
     def post(self, request: Request) -> Response:
         """Create a token; only this answer contains its text."""
         user: Any = request.user
-        own = rights(user.role)
+        own = rights_of(user.role, user.rules_of_own_roles).verbs()
         form = TokenCreateSerializer(data=request.data, context={"rights": own})
         form.is_valid(raise_exception=True)
         wanted = {"scopes": own, **form.validated_data}

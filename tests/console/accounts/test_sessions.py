@@ -45,6 +45,7 @@ def test_who_signs_in_is_told_what_that_one_may_do(cast: Cast, stranger: Any) ->
         "id": cast["developer"].pk,
         "username": "developer",
         "role": "developer",
+        "own_roles": [],
         "rights": ["produce", "consume", "read", "bodies"],
         "language": None,
         "token_auth": False,

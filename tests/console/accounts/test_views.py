@@ -100,6 +100,7 @@ def test_the_text_of_a_token_is_shown_once(cast: Cast, stranger: Any) -> None:
         "id": 0,
         "username": "developer",
         "role": "developer",
+        "own_roles": [],
         "rights": ["produce", "read"],
         "language": None,
         "token_auth": True,

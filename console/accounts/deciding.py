@@ -1,0 +1,167 @@
+"""Decides what a caller may: by the rules of the caller's roles, narrowed by the scopes of a token. Pure; no Django."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import Final, Literal, NamedTuple, get_args
+
+from console.accounts.rights import ANYTHING, EVERYTHING, VERBS, Kind, Resource, Unnamed, Verb, covers
+from console.accounts.rules import BUILT_IN, KIND_VERBS, KINDS, RoleRules, Rule, expression
+
+Outcome = Literal["decides", "agrees", "overruled", "other_verb", "other_name"]
+OUTCOMES: Final = get_args(Outcome)
+_KEPT: Final = 4096
+
+
+class Weighed(NamedTuple):
+    """A rule of a role, or the scopes of a token (`rule` is None), and what it meant for a question."""
+
+    role: str
+    number: int
+    """The place of the rule in its role, from 1; 0 for the scopes of a token."""
+    rule: Rule | None
+    effect: Literal["allow", "refuse", "none"]
+    outcome: Outcome
+
+
+class Decision(NamedTuple):
+    """An answer, the rule that decided (None: no rule allows it), and all rules of the kind as they were weighed."""
+
+    allowed: bool
+    by: Weighed | None
+    weighed: tuple[Weighed, ...]
+
+
+class _Sides:
+    """The rules for one verb on one kind: those that refuse it, and those that allow it."""
+
+    def __init__(self, roles: Iterable[RoleRules], kind: Kind, verb: Verb) -> None:
+        rules = [rule for role in roles for rule in role.rules if rule.kind == kind]
+        refusing = [rule for rule in rules if verb in rule.refuse]
+        allowing = [rule for rule in rules if verb in rule.allow]
+        self._refused = re.compile(expression(refusing)) if refusing else None
+        self._allowed = re.compile(expression(allowing))
+        self.allows_all = not refusing and any(rule.is_whole for rule in allowing)
+        refused = {part for rule in refusing for part in rule.parts}
+        is_none_left = any(rule.is_whole for rule in refusing)
+        self.allows_some = not is_none_left and any(part not in refused for rule in allowing for part in rule.parts)
+        """Whether some name may be left: a rule that refuses some names does not refuse all."""
+
+    def allows(self, name: str) -> bool:
+        """Return whether a rule allows the name and none refuses it."""
+        if self.allows_all:
+            return True
+        if self._refused is not None and self._refused.fullmatch(name):
+            return False
+        return self._allowed.fullmatch(name) is not None
+
+
+class Rights:
+    """The roles of a caller with their rules, and the scopes of the token (None: no token).
+
+    Immutable; make it with `rights_of`, which compiles equal ones once.
+    """
+
+    def __init__(self, roles: tuple[RoleRules, ...], scopes: tuple[str, ...] | None) -> None:
+        self.roles = roles
+        self.scopes = scopes
+        self._sides = {(kind, verb): _Sides(roles, kind, verb) for kind in KINDS for verb in KIND_VERBS[kind]}
+
+    def may(self, verb: Verb, resource: Resource | Unnamed = ANYTHING, *, group: str | None = None) -> bool:
+        """Return whether `verb` is allowed on `resource`; for consuming that is the topic, and `group` the group."""
+        if not self._role_may(verb, resource):
+            return False
+        if group is not None and not self._role_may(verb, Resource("group", group)):
+            return False
+        return self.scopes is None or any(covers(scope, verb, resource, group) for scope in self.scopes)
+
+    def verbs(self) -> list[Verb]:
+        """Return the verbs, in their fixed order, that are allowed on at least some resource."""
+        return [verb for verb in VERBS if self.may(verb)]
+
+    def decide(self, verb: Verb, resource: Resource, *, group: str | None = None) -> Decision:
+        """Return the answer for a named resource, with the rules in the order in which they are weighed."""
+        decision = self._decide_by_roles(verb, resource)
+        if decision.allowed and group is not None:
+            of_group = self._decide_by_roles(verb, Resource("group", group))
+            weighed = (*decision.weighed, *of_group.weighed)
+            decision = Decision(of_group.allowed, of_group.by, weighed)
+        if self.scopes is None:
+            return decision
+        is_covered = any(covers(scope, verb, resource, group) for scope in self.scopes)
+        outcome: Outcome = "agrees" if is_covered else "decides" if decision.allowed else "other_name"
+        token = Weighed("", 0, None, "allow" if is_covered else "none", outcome)
+        allowed = decision.allowed and is_covered
+        by = token if decision.allowed and not is_covered else decision.by
+        return Decision(allowed, by, (*decision.weighed, token))
+
+    def _role_may(self, verb: Verb, resource: Resource | Unnamed) -> bool:
+        if resource is ANYTHING:
+            return any(self._some(kind, verb) for kind in KINDS)
+        if resource is EVERYTHING:
+            return all(self._all(kind, verb) for kind in _kinds_of_everything(verb))
+        assert isinstance(resource, Resource)
+        kind, name = resource
+        if name is ANYTHING:
+            return self._some(kind, verb)
+        if name is EVERYTHING:
+            return self._all(kind, verb)
+        assert isinstance(name, str)
+        sides = self._sides.get((kind, verb))
+        return sides is not None and sides.allows(name)
+
+    def _some(self, kind: Kind, verb: Verb) -> bool:
+        sides = self._sides.get((kind, verb))
+        return sides is not None and sides.allows_some
+
+    def _all(self, kind: Kind, verb: Verb) -> bool:
+        sides = self._sides.get((kind, verb))
+        return sides is not None and sides.allows_all
+
+    def _decide_by_roles(self, verb: Verb, resource: Resource) -> Decision:
+        name = resource.name
+        assert isinstance(name, str)
+        matching, others = [], []
+        for role, number, rule in self._numbered(resource.kind):
+            effect: Literal["allow", "refuse", "none"] = (
+                "refuse" if verb in rule.refuse else "allow" if verb in rule.allow else "none"
+            )
+            if not rule.matches(name):
+                others.append(Weighed(role, number, rule, effect, "other_name"))
+            elif effect == "none":
+                others.append(Weighed(role, number, rule, effect, "other_verb"))
+            else:
+                matching.append(Weighed(role, number, rule, effect, "agrees"))
+        matching.sort(key=lambda each: each.effect != "refuse")
+        if not matching:
+            return Decision(False, None, tuple(others))
+        wins = matching[0].effect
+        rest = [each._replace(outcome="agrees" if each.effect == wins else "overruled") for each in matching[1:]]
+        by = matching[0]._replace(outcome="decides")
+        return Decision(wins == "allow", by, (by, *rest, *others))
+
+    def _numbered(self, kind: Kind) -> Iterator[tuple[str, int, Rule]]:
+        for role in self.roles:
+            for number, rule in enumerate(role.rules, start=1):
+                if rule.kind == kind:
+                    yield role.name, number, rule
+
+
+@lru_cache(maxsize=_KEPT)
+def _compiled(roles: tuple[RoleRules, ...], scopes: tuple[str, ...] | None) -> Rights:
+    return Rights(roles, scopes)
+
+
+def rights_of(role: str, own: Iterable[RoleRules] = (), scopes: Iterable[str] | None = None) -> Rights:
+    """Return the rights of a user with a built-in role (empty: none) and roles of one's own, narrowed by scopes."""
+    built_in = BUILT_IN.get(role)
+    roles = (*([] if built_in is None else [built_in]), *own)
+    return _compiled(roles, None if scopes is None else tuple(scopes))
+
+
+def _kinds_of_everything(verb: Verb) -> list[Kind]:
+    """Return the kinds of what a view of everything shows; jobs and schedules have views of their own."""
+    every = [kind for kind in KINDS if verb in KIND_VERBS[kind]]
+    return [kind for kind in every if kind not in ("job", "schedule")] or every
