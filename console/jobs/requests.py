@@ -16,14 +16,13 @@ from rest_framework.fields import empty
 from broker_core.client.admin.topics import TopicKind, kind_of
 from broker_core.client.errors import NameIllegal, TopicNotFound
 from broker_core.protocol.codes import PERM_WRITE
-from console.accounts.permissions import require
-from console.accounts.rights import Resource, Verb
 from console.clusters.models import Cluster, ClusterKind
 from console.clusters.operations import find_topic
 from console.clusters.services import address_of
 from console.clusters.services import require as require_cluster
 from console.jobs.bounds import LAST_SUCCESS, BoundField, RunTimes, holds_nothing
 from console.jobs.models import Job, JobDocument, JobType
+from console.jobs.visibility import require_parts
 from console.redrives import ledger
 
 MAX_KEYS: Final = 1000
@@ -35,8 +34,6 @@ RANGES: Final = ("source", "left", "right")
 BY: Final = ("key", "unique_id", "body", "source")
 COMPARE: Final = ("body", "none")
 FIELDS: Final = ("body", "tag", "keys", "properties")
-# The caller needs the right for what the job does with each topic: a job must not extend the rights of a token.
-_VERBS: Final[Mapping[str, Verb]] = {"source": "read", "left": "read", "right": "read", "target": "produce"}
 
 
 @extend_schema_field(
@@ -157,8 +154,7 @@ class JobRequestSerializer(serializers.Serializer[Any]):
         if attrs["type"] == JobType.REPLAY:
             _check_kind(kind_of(attrs["target"]["topic"]), attrs["target"]["topic"])
         # Before asking the cluster: a caller without the right must not learn whether a topic exists.
-        for part in needed:
-            require(self.context["request"], _VERBS[part], Resource("topic", attrs[part]["topic"]))
+        require_parts(self.context["request"], attrs)
         require_cluster(attrs["cluster"])
         if Cluster.objects.exclude(address_map={}).filter(name=attrs["cluster"]).exists():
             fault = "jobs connect to brokers at their announced addresses; this cluster needs its address map"

@@ -7,7 +7,8 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from console.accounts.permissions import actor_of, needs
+from console.accounts.permissions import actor_of, allows, needs, require
+from console.accounts.rights import ANYTHING, EVERYTHING, Resource
 from console.api_view import ApiView
 from console.errors import Conflict
 from console.etags import IF_MATCH, locked, match, tagged
@@ -23,6 +24,7 @@ from console.jobs.serializers import (
 )
 from console.jobs.shapes import shape_of
 from console.jobs.times import next_times
+from console.jobs.visibility import check_startable, check_visible, resource_of, visible_schedules
 from console.paging import PAGE_PARAMETERS, page_of, page_queryset
 from console.rows import row_of
 from console.shapes import as_json
@@ -31,15 +33,23 @@ SchedulePage = page_of(ScheduleSerializer)
 _TAGS = ["jobs"]
 
 
-class SchedulesView(ApiView):
-    """All schedules."""
+class _ScheduleRights(ApiView):
+    """The right is needed for some schedule; for which one, the views ask when they know its name."""
 
     permission_classes = (needs("read", to_change="jobs"),)
+
+    def right_resource(self) -> Resource:
+        """Return any schedule."""
+        return Resource("schedule", ANYTHING)
+
+
+class SchedulesView(_ScheduleRights):
+    """All schedules."""
 
     @extend_schema(operation_id="listSchedules", tags=_TAGS, parameters=PAGE_PARAMETERS, responses=SchedulePage)
     def get(self, request: Request) -> Response:
         """List schedules, the newest first."""
-        page = page_queryset(request, Schedule.objects.all())
+        page = page_queryset(request, visible_schedules(request, Schedule.objects.all()))
         items = ScheduleSerializer(page.items, many=True).data
         return Response({"items": items, "next_cursor": page.next_cursor, "total": page.total})
 
@@ -53,19 +63,18 @@ class SchedulesView(ApiView):
         """Create a schedule for a job."""
         form = ScheduleWriteSerializer(data=request.data, context={"is_scheduled": True, "request": request})
         form.is_valid(raise_exception=True)
+        require(request, "jobs", Resource("schedule", form.validated_data["name"]))
         schedule = services.add_schedule(actor_of(request), form.validated_data)
         return tagged(ScheduleSerializer(schedule).data, status=201)
 
 
-class ScheduleView(ApiView):
+class ScheduleView(_ScheduleRights):
     """One schedule."""
-
-    permission_classes = (needs("read", to_change="jobs"),)
 
     @extend_schema(operation_id="getSchedule", tags=_TAGS, responses=ScheduleSerializer)
     def get(self, request: Request, schedule_id: str) -> Response:
         """Return a schedule."""
-        return tagged(ScheduleSerializer(row_of(Schedule.objects.all(), schedule_id)).data)
+        return tagged(ScheduleSerializer(check_visible(request, row_of(Schedule.objects.all(), schedule_id))).data)
 
     @extend_schema(
         operation_id="updateSchedule",
@@ -76,12 +85,13 @@ class ScheduleView(ApiView):
     )
     def patch(self, request: Request, schedule_id: str) -> Response:
         """Change, enable or disable a schedule."""
-        schedule = row_of(Schedule.objects.all(), schedule_id)
+        schedule = _changeable(request, schedule_id)
         match(request, ScheduleSerializer(schedule).data)
         form = ScheduleWriteSerializer(
             schedule, data=request.data, partial=True, context={"is_scheduled": True, "request": request}
         )
         form.is_valid(raise_exception=True)
+        require(request, "jobs", Resource("schedule", form.validated_data.get("name", schedule.name)))
         with locked(request, Schedule.objects.filter(pk=schedule_id), schedule_tag) as present:
             schedule = services.change_schedule(actor_of(request), present, form.validated_data)
         return tagged(ScheduleSerializer(schedule).data)
@@ -89,12 +99,13 @@ class ScheduleView(ApiView):
     @extend_schema(operation_id="deleteSchedule", parameters=[IF_MATCH], tags=_TAGS, responses={204: None})
     def delete(self, request: Request, schedule_id: str) -> Response:
         """Remove a schedule; its jobs stay."""
+        _changeable(request, schedule_id)
         with locked(request, Schedule.objects.filter(pk=schedule_id), schedule_tag) as schedule:
             services.remove_schedule(actor_of(request), schedule)
         return Response(status=204)
 
 
-class PreviewView(ApiView):
+class PreviewView(_ScheduleRights):
     """The next times of a cron line, without a schedule."""
 
     permission_classes = (needs("read"),)
@@ -111,16 +122,23 @@ class PreviewView(ApiView):
         return Response(NextRunsSerializer({"next_runs": times}).data)
 
 
-class RunNowView(ApiView):
+class RunNowView(_ScheduleRights):
     """A manual run of a schedule."""
-
-    permission_classes = (needs("jobs"),)
 
     @extend_schema(operation_id="runScheduleNow", tags=_TAGS, request=None, responses={202: JobSerializer})
     def post(self, request: Request, schedule_id: str) -> Response:
         """Start the schedule's job now, in addition to its times."""
         try:
-            job = services.run_now(actor_of(request), row_of(Schedule.objects.all(), schedule_id))
+            schedule = check_startable(request, _changeable(request, schedule_id))
+            job = services.run_now(actor_of(request), schedule)
         except services.RunWaits as error:
             raise Conflict(str(error)) from error
         return Response(as_json(shape_of(job)), status=202, headers={"Location": f"/api/v1/jobs/{job.id}"})
+
+
+def _changeable(request: Request, schedule_id: str) -> Schedule:
+    schedule = row_of(Schedule.objects.all(), schedule_id)
+    if not allows(request, "jobs", Resource("schedule", EVERYTHING)):
+        check_visible(request, schedule)
+    require(request, "jobs", resource_of(schedule))
+    return schedule

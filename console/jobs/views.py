@@ -15,7 +15,8 @@ from rest_framework import exceptions, serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from console.accounts.permissions import actor_of, needs
+from console.accounts.permissions import actor_of, allows, needs, require
+from console.accounts.rights import ANYTHING, EVERYTHING, Resource
 from console.api_view import ApiView
 from console.errors import Conflict
 from console.jobs import services
@@ -23,6 +24,7 @@ from console.jobs.models import Job, JobState, JobType
 from console.jobs.requests import JobRequestSerializer, plain
 from console.jobs.serializers import JobLogSerializer, JobReportSerializer, JobSerializer
 from console.jobs.shapes import shape_of
+from console.jobs.visibility import check_startable, check_visible, resource_of, visible_jobs
 from console.paging import PAGE_PARAMETERS, page_of, page_queryset
 from console.redrives import ledger
 from console.rows import row_of
@@ -42,10 +44,18 @@ class FilesGone(exceptions.APIException):
     default_detail = "The files of the job were removed."
 
 
-class JobsView(ApiView):
-    """All jobs."""
+class _JobRights(ApiView):
+    """The right is needed for some job; for which one, the views ask when they know its type."""
 
     permission_classes = (needs("read", to_change="jobs"),)
+
+    def right_resource(self) -> Resource:
+        """Return any job."""
+        return Resource("job", ANYTHING)
+
+
+class JobsView(_JobRights):
+    """All jobs."""
 
     @extend_schema(
         operation_id="listJobs",
@@ -66,7 +76,7 @@ class JobsView(ApiView):
                 raise serializers.ValidationError({name: f"must be one of {', '.join(allowed)}"})
             if wanted:
                 rows = rows.filter(**{f"{name}__in": wanted})
-        page = page_queryset(request, rows)
+        page = page_queryset(request, visible_jobs(request, rows))
         items = as_json([shape_of(job) for job in page.items])
         return Response({"items": items, "next_cursor": page.next_cursor, "total": page.total})
 
@@ -79,40 +89,35 @@ class JobsView(ApiView):
         return Response(as_json(shape_of(job)), status=202, headers={"Location": f"/api/v1/jobs/{job.id}"})
 
 
-class JobView(ApiView):
+class JobView(_JobRights):
     """One job."""
-
-    permission_classes = (needs("read", to_change="jobs"),)
 
     @extend_schema(operation_id="getJob", tags=_TAGS, responses=JobSerializer)
     def get(self, request: Request, job_id: str) -> Response:
         """Return a job."""
-        return Response(as_json(shape_of(_job(job_id))))
+        return Response(as_json(shape_of(_job(request, job_id))))
 
 
-class CancelView(ApiView):
+class CancelView(_JobRights):
     """The cancellation of a job."""
-
-    permission_classes = (needs("jobs"),)
 
     @extend_schema(operation_id="cancelJob", tags=_TAGS, request=None, responses={202: JobSerializer})
     def post(self, request: Request, job_id: str) -> Response:
         """Cancel a job; messages it has written stay."""
         try:
-            return Response(as_json(shape_of(services.cancel(actor_of(request), _job(job_id)))), status=202)
+            job = services.cancel(actor_of(request), _changeable(request, job_id))
+            return Response(as_json(shape_of(job)), status=202)
         except services.JobInOtherState as error:
             raise Conflict(str(error)) from error
 
 
-class RetryView(ApiView):
+class RetryView(_JobRights):
     """The retry of a job."""
-
-    permission_classes = (needs("jobs"),)
 
     @extend_schema(operation_id="retryJob", tags=_TAGS, request=None, responses={202: JobSerializer})
     def post(self, request: Request, job_id: str) -> Response:
         """Requeue a job that did not succeed; a replay or redrive continues where it stopped."""
-        job = _job(job_id)
+        job = check_startable(request, _changeable(request, job_id))
         try:
             ledger.check_free(job)
             services.retry(actor_of(request), job)
@@ -121,10 +126,8 @@ class RetryView(ApiView):
         return Response(as_json(shape_of(job)), status=202, headers={"Location": f"/api/v1/jobs/{job.id}"})
 
 
-class LogView(ApiView):
+class LogView(_JobRights):
     """The log of a job."""
-
-    permission_classes = (needs("read"),)
 
     @extend_schema(
         operation_id="getJobLog",
@@ -137,19 +140,17 @@ class LogView(ApiView):
         offset = request.query_params.get("offset", "0")
         if not offset.isascii() or not offset.isdigit() or len(offset) > 15:
             raise serializers.ValidationError({"offset": "must be a number of bytes"})
-        piece = _piece(services.folder_of(_with_files(job_id)) / "log", int(offset))
+        piece = _piece(services.folder_of(_with_files(request, job_id)) / "log", int(offset))
         return Response({"text": piece.decode(errors="replace"), "next_offset": int(offset) + len(piece)})
 
 
-class ReportView(ApiView):
+class ReportView(_JobRights):
     """The report of a job."""
-
-    permission_classes = (needs("read"),)
 
     @extend_schema(operation_id="getJobReport", tags=_TAGS, responses=JobReportSerializer)
     def get(self, request: Request, job_id: str) -> Response:
         """Return the report of a job: the queues of a replay, or the tiles and samples of a reconciliation."""
-        job = _with_files(job_id)
+        job = _with_files(request, job_id)
         try:
             report = orjson.loads((services.folder_of(job) / "report.json").read_bytes())
         except FileNotFoundError:
@@ -157,17 +158,15 @@ class ReportView(ApiView):
         return Response(report)
 
 
-class ArtefactView(ApiView):
+class ArtefactView(_JobRights):
     """A file that a job produced."""
-
-    permission_classes = (needs("read"),)
 
     @extend_schema(
         operation_id="downloadArtefact", tags=_TAGS, responses={(200, "application/octet-stream"): OpenApiTypes.BINARY}
     )
     def get(self, request: Request, job_id: str, name: str) -> HttpResponseBase:
         """Download a file of a job."""
-        job = _with_files(job_id)
+        job = _with_files(request, job_id)
         known = {artefact["name"] for artefact in job.artefacts}
         file: Path = services.folder_of(job) / name
         if name not in known or not _PLAIN_NAME.fullmatch(name) or not file.is_file():
@@ -175,12 +174,20 @@ class ArtefactView(ApiView):
         return FileResponse(file.open("rb"), as_attachment=True, filename=f"{job.id}-{name}")
 
 
-def _job(job_id: str) -> Job:
-    return row_of(Job.objects.select_related("created_by"), job_id)
+def _job(request: Request, job_id: str) -> Job:
+    return check_visible(request, row_of(Job.objects.select_related("created_by"), job_id))
 
 
-def _with_files(job_id: str) -> Job:
-    job = _job(job_id)
+def _changeable(request: Request, job_id: str) -> Job:
+    job = row_of(Job.objects.select_related("created_by"), job_id)
+    if not allows(request, "jobs", Resource("job", EVERYTHING)):
+        check_visible(request, job)
+    require(request, "jobs", resource_of(job))
+    return job
+
+
+def _with_files(request: Request, job_id: str) -> Job:
+    job = _job(request, job_id)
     if job.files_removed_at is not None:
         raise FilesGone(str(services.FilesRemoved(job)))
     return job

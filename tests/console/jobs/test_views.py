@@ -110,7 +110,11 @@ def test_a_job_reaches_no_topic_that_its_token_does_not(
     program = cast.program("operator", "jobs", "read:orders*", "produce:orders*")
     body = job if path == "jobs" else {"name": "n", "cron": "* * * * *", "job": job}
     answer = program.post(f"/api/v1/{path}", body, format="json")
-    assert (answer.status_code, answer.json()["detail"]) == (403, f"This needs the right {verb!r} on {topic!r}.")
+    assert (answer.status_code, answer.json()["detail"]) == (
+        403,
+        f"This needs the right {verb!r} on topic {topic!r}. The scopes of the token do not cover it: "
+        "jobs, read:orders*, produce:orders*.",
+    )
     # And a schedule cannot be changed to an invalid one
     schedule = services.add_schedule(
         Actor("ann"), {"name": "m", "cron": "* * * * *", "zone": "UTC", "job": {"type": "replay"}}

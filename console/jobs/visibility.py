@@ -1,0 +1,92 @@
+"""Which jobs and schedules a caller may see and start: by the rights on them, and on the topics and groups they name.
+
+A job's request, report and files tell of its topics, so whoever may not read one of those sees no such job.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, TypeVar
+
+from django.db.models import QuerySet
+from rest_framework.request import Request
+
+from console.accounts.permissions import allows, require
+from console.accounts.rights import EVERYTHING, Kind, Resource, Verb
+from console.errors import NotKnown
+from console.jobs.models import Job, Schedule
+
+R = TypeVar("R", Job, Schedule)
+
+# The caller needs the right for what the job does with each topic: a job must not extend the rights of a caller.
+_VERBS: Final[Mapping[str, Verb]] = {"source": "read", "left": "read", "right": "read", "target": "produce"}
+
+
+def visible_jobs(request: Request, rows: QuerySet[Job]) -> QuerySet[Job]:
+    """Return those of the jobs that the caller may read."""
+    if _may_read_every(request, "job"):
+        return rows
+    found = rows.values_list("pk", "type", "request")
+    return rows.filter(pk__in=[pk for pk, kind, asked in found if _may_read(request, Resource("job", kind), asked)])
+
+
+def visible_schedules(request: Request, rows: QuerySet[Schedule]) -> QuerySet[Schedule]:
+    """Return those of the schedules that the caller may read."""
+    if _may_read_every(request, "schedule"):
+        return rows
+    found = rows.values_list("pk", "name", "job")
+    shown = [pk for pk, name, asked in found if _may_read(request, Resource("schedule", name), asked)]
+    return rows.filter(pk__in=shown)
+
+
+def check_visible(request: Request, row: R) -> R:
+    """Return the job or schedule; raise NotKnown, as for one that does not exist, unless the caller may read it."""
+    asked = row.request if isinstance(row, Job) else row.job
+    if not _may_read(request, resource_of(row), asked):
+        raise NotKnown(f"There is no {row._meta.verbose_name} {row.pk!r}.")
+    return row
+
+
+def check_startable(request: Request, row: R) -> R:
+    """Return the job or schedule; raise PermissionDenied unless the caller may do all that it does."""
+    require(request, "jobs", resource_of(row))
+    require_parts(request, row.request if isinstance(row, Job) else row.job)
+    return row
+
+
+def require_parts(request: Request, asked: Mapping[str, Any]) -> None:
+    """Raise PermissionDenied unless the caller may start a job of this type, and do what it does to each topic."""
+    require(request, "jobs", Resource("job", asked["type"]))
+    for part, topic in _topics(asked):
+        require(request, _VERBS[part], Resource("topic", topic))
+    if "group" in asked:
+        require(request, "redrive", Resource("group", asked["group"]))
+
+
+def resource_of(row: Job | Schedule) -> Resource:
+    """Return what a right is needed for: a job is known by its type, a schedule by its name."""
+    return Resource("job", row.type) if isinstance(row, Job) else Resource("schedule", row.name)
+
+
+def _may_read_every(request: Request, kind: Kind) -> bool:
+    return allows(request, "read", EVERYTHING) and allows(request, "read", Resource(kind, EVERYTHING))
+
+
+def _may_read(request: Request, resource: Resource, asked: Mapping[str, Any]) -> bool:
+    if not allows(request, "read", resource):
+        return False
+    if "group" in asked and not allows(request, "read", Resource("group", asked["group"])):
+        return False
+    # Whoever sends to a topic knows it, even without the right to read it.
+    return all(
+        allows(request, "read", Resource("topic", topic))
+        or (part == "target" and allows(request, "produce", Resource("topic", topic)))
+        for part, topic in _topics(asked)
+    )
+
+
+def _topics(asked: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for part in _VERBS:
+        topic = (asked.get(part) or {}).get("topic")
+        if topic:
+            yield part, topic
