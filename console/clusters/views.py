@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from console.accounts.permissions import actor_of, needs
-from console.accounts.rights import ANYTHING, EVERYTHING, Unnamed
+from console.accounts.rights import ANYTHING, EVERYTHING, Resource, Unnamed
 from console.api_view import ApiView
 from console.brokers.abilities import unknown
 from console.brokers.capabilities import capabilities
@@ -45,9 +45,13 @@ class _ClusterRights(ApiView):
 
     permission_classes = (needs("read", to_change="admin"),)
 
-    def right_resource(self) -> Unnamed:
-        """Return anything for reading, and everything for changing."""
-        return ANYTHING if self.request.method in SAFE_METHODS else EVERYTHING
+    def right_resource(self) -> Resource | Unnamed:
+        """Return anything for reading; for changing the cluster, or every one for a new one."""
+        return ANYTHING if self.request.method in SAFE_METHODS else Resource("cluster", self._named)
+
+    @property
+    def _named(self) -> str | Unnamed:
+        return str(self.kwargs["cluster"]) if "cluster" in self.kwargs else EVERYTHING
 
 
 class ClustersView(_ClusterRights):
@@ -133,6 +137,10 @@ class KnownBrokerView(ApiView):
     """A broker that was once seen."""
 
     permission_classes = (needs("manage"),)
+
+    def right_resource(self) -> Resource:
+        """Return the cluster."""
+        return Resource("cluster", self.kwargs["cluster"])
 
     @extend_schema(operation_id="forgetBroker", tags=["clusters"], responses={204: None})
     def delete(self, request: Request, cluster: str, broker: str) -> Response:

@@ -16,7 +16,7 @@ from console.brokers.shapes import BrokerSettings, SettingsChanged, SettingsPrev
 from console.clusters.change_lock import change_lock
 from console.etags import IF_MATCH, match, tagged
 from console.shapes import as_json, serializer_of
-from gateway.control.cluster_view import ClusterScopedView, number_of
+from gateway.control.cluster_view import ClusterScopedView, WholeClusterView, number_of
 
 MAX_AT_ONCE: Final = 100
 _BROKER_ID: Final = OpenApiParameter(
@@ -43,7 +43,7 @@ class SettingsChangeSerializer(serializers.Serializer[Any]):
     settings = SettingsField()
 
 
-class BrokerSettingsView(ClusterScopedView):
+class BrokerSettingsView(WholeClusterView):
     """The settings of a broker."""
 
     permission_classes = (needs("read", to_change="admin"),)
@@ -80,7 +80,7 @@ class BrokerSettingsView(ClusterScopedView):
         return read_settings(self, broker)
 
 
-class BrokerSettingsPreviewView(ClusterScopedView):
+class BrokerSettingsPreviewView(WholeClusterView):
     """What a change of a broker's settings would do."""
 
     permission_classes = (needs("admin"),)

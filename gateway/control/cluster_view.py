@@ -66,6 +66,14 @@ class ClusterScopedView(ApiView):
         return ask(self.cluster, question)
 
 
+class WholeClusterView(ClusterScopedView):
+    """A view of what belongs to the cluster itself, not to its topics and groups."""
+
+    def right_resource(self) -> Resource:
+        """Return the cluster."""
+        return Resource("cluster", self.cluster)
+
+
 class ClusterListView(ClusterScopedView):
     """A list of topics or groups: the caller gets those that it may read."""
 

@@ -18,6 +18,8 @@ from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.dead_letters import DeadLetterFilter
 from broker_core.protocol.topics import DEAD_LETTER_PREFIX, dead_letter_topic, is_dead_letter_topic
+from console.accounts.permissions import allows
+from console.accounts.rights import EVERYTHING, Resource
 from console.clusters.reasons import reason_of
 from console.lag import current
 from console.lag.shapes import MissingBroker, TopicState
@@ -83,9 +85,15 @@ class DeadLetterGroupsView(ClusterListView):
             next_cursor=page.next_cursor,
             total=len(rows),
             messages=None if None in counts else sum(filter(None, counts)),
-            groups=current.overview(cluster).groups,
+            groups=self._groups(),
         )
         return Response(as_json(shown))
+
+    def _groups(self) -> int | None:
+        """Return how many groups the caller may read; None while that is unknown."""
+        if allows(self.request, "read", Resource("group", EVERYTHING)):
+            return current.overview(self.cluster).groups
+        return len(self.visible(current.groups(self.cluster)))
 
 
 class GroupOfDeadLettersView(ClusterScopedView):

@@ -22,14 +22,19 @@ import msgspec
 from msgspec import Meta, Struct
 
 from console import live
-from console.accounts.rights import EVERYTHING, Resource
+from console.accounts.rights import EVERYTHING, Resource, Unnamed
 from gateway.auth import Principal
 from gateway.live.socket import LiveSocket
 from gateway.problems import TOO_MANY_IN_FLIGHT, ProblemError
 
 MAX_SUBJECTS: Final = 500
-# These show all names, so a token limited to some is not enough.
-_OF_CLUSTER: Final = frozenset({"overview", "groups", "topics"})
+# These show all names of a kind, so a caller limited to some is not enough.
+_OF_KIND: Final[dict[str, Resource | Unnamed]] = {
+    "overview": EVERYTHING,
+    "groups": Resource("group", EVERYTHING),
+    "topics": Resource("topic", EVERYTHING),
+    "job": EVERYTHING,
+}
 
 Subjects = Annotated[list[Annotated[str, Meta(min_length=1, max_length=400)]], Meta(max_length=MAX_SUBJECTS)]
 
@@ -117,6 +122,6 @@ def may_watch(principal: Principal, subject: str) -> bool:
     if kind == "group":
         _, colon, group = rest.partition(":")
         return bool(colon and group) and principal.may("read", Resource("group", group))
-    if kind in _OF_CLUSTER or kind == "job":
-        return bool(rest) and principal.may("read", EVERYTHING)
+    if kind in _OF_KIND:
+        return bool(rest) and principal.may("read", _OF_KIND[kind])
     return subject == live.JOBS and principal.may("read", EVERYTHING)
