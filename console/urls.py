@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import include, path
 
-from console.accounts import sessions
+from console.accounts import check_views, role_views, sessions
 from console.accounts import views as accounts
 from console.audit import views as audit
 from console.clusters import views as clusters
@@ -17,6 +17,10 @@ urlpatterns = [
     path("me/password", sessions.PasswordView.as_view()),
     path("users", accounts.UsersView.as_view()),
     path("users/<int:user_id>", accounts.UserView.as_view()),
+    path("roles", role_views.RolesView.as_view()),
+    path("roles/<str:role>", role_views.RoleView.as_view()),
+    path("access:check", check_views.AccessCheckView.as_view()),
+    path("access:coverage", check_views.CoverageView.as_view()),
     path("tokens", accounts.TokensView.as_view()),
     path("tokens/<int:token_id>", accounts.TokenView.as_view()),
     path("ws-tickets", accounts.TicketsView.as_view()),

@@ -180,7 +180,9 @@ SPECTACULAR_SETTINGS = {
     "DISABLE_ERRORS_AND_WARNINGS": False,
     "POSTPROCESSING_HOOKS": ["drf_spectacular.hooks.postprocess_schema_enums", "gateway.control.schema.add_problems"],
     "ENUM_NAME_OVERRIDES": {
-        "Role": "console.accounts.models.RoleChoice",
+        "BuiltInRole": "console.accounts.models.RoleChoice",
+        "ResourceKind": "console.accounts.rules.KINDS",
+        "RuleOutcome": "console.accounts.deciding.OUTCOMES",
         "Right": "console.accounts.rights.VERBS",
         "Language": "console.accounts.serializers.LANGUAGES",
         "AuditResult": "console.audit.serializers.RESULTS",
