@@ -29,7 +29,7 @@ _PREPARE: Final = """
 import json, django
 django.setup()
 from django.core.management import call_command
-from console.accounts import rights, services, tokens
+from console.accounts import rights, roles, rules, services, tokens
 from console.accounts.models import User
 from console.audit.record import Actor
 from console.clusters.services import ensure_embedded
@@ -41,6 +41,16 @@ for role in rights.ROLES:
     made[role] = services.add_token(Actor.system("test"), user, name="all", scopes=list(rights.VERBS))[1]
 scopes = ["produce:orders*", "read:orders*"]
 made["narrow"] = services.add_token(Actor.system("test"), user, name="narrow", scopes=scopes)[1]
+old = services.add_token(Actor.system("test"), user, name="old", scopes=list(rights.VERBS))
+made["revoked"] = old[1]
+services.remove_token(Actor.system("test"), old[0])
+rule = lambda kind, pattern, **verbs: {"kind": kind, "pattern": pattern, "allow": [], "refuse": [], **verbs}
+oncall = roles.add_role(Actor.system("test"), name="oncall", description="", rules=[
+    *(rule(kind, "orders*", allow=list(rules.KIND_VERBS[kind])) for kind in ("topic", "group")),
+    *(rule(kind, "*-secret-*", refuse=list(rules.KIND_VERBS[kind])) for kind in ("topic", "group")),
+])
+user = services.add_user(Actor.system("test"), username="oncall", password=%r, role=None, own_roles=[oncall])
+made["oncall"] = services.add_token(Actor.system("test"), user, name="all", scopes=list(rights.VERBS))[1]
 print(json.dumps(made))
 """
 
@@ -121,7 +131,7 @@ def _prepare(data: Path, environment: Mapping[str, str]) -> dict[str, str]:
     if key not in _prepared:
         folder = Path(_kept.name) / str(len(_prepared))
         prepared = subprocess.run(
-            [sys.executable, "-c", _PREPARE % PASSWORD], env={**environment, "GANTRY_DATA_DIR": str(folder)},
+            [sys.executable, "-c", _PREPARE % (PASSWORD, PASSWORD)], env={**environment, "GANTRY_DATA_DIR": str(folder)},
             check=True, capture_output=True, text=True,
         )  # fmt: skip
         _prepared[key] = folder, json.loads(prepared.stdout)

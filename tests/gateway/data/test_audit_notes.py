@@ -72,7 +72,7 @@ def test_refused_rights_of_the_data_plane_stand_in_the_audit(installation: Insta
     assert (refused["action"], refused["result"], refused["token"]) == ("access.produce", "refused", "narrow")
     # The gateway's settings trust the proxy that sends this address
     assert refused["address"] == "203.0.113.9"
-    assert "may not produce" in refused["after"]["reason"]
+    assert "needs the right 'produce'" in refused["after"]["reason"]
 
 
 async def test_most_uses_ask_nobody() -> None:
