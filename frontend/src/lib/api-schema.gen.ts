@@ -4,6 +4,46 @@
  */
 
 export interface paths {
+    "/api/v1/access:check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say whether somebody may do something, and which rule decides; `admin` may ask about others.
+         * @description Say whether somebody may do something, and which rule decides; `admin` may ask about others.
+         */
+        post: operations["checkAccess"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/access:coverage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say how many names that the caller may read a pattern covers now, over all clusters, with the first ten.
+         * @description Say how many names that the caller may read a pattern covers now, over all clusters, with the first ten.
+         */
+        post: operations["coverPatterns"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/alert-channels": {
         parameters: {
             query?: never;
@@ -1550,6 +1590,58 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/roles": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the roles with their rules and members: the built-in ones, then the others by name.
+         * @description List the roles with their rules and members: the built-in ones, then the others by name.
+         */
+        get: operations["listRoles"];
+        put?: never;
+        /**
+         * Add a role; give it to users by `own_roles` of the user.
+         * @description Add a role; give it to users by `own_roles` of the user.
+         */
+        post: operations["createRole"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/roles/{role}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Return a role.
+         * @description Return a role.
+         */
+        get: operations["getRole"];
+        put?: never;
+        post?: never;
+        /**
+         * Remove a role that nobody has.
+         * @description Remove a role that nobody has.
+         */
+        delete: operations["deleteRole"];
+        options?: never;
+        head?: never;
+        /**
+         * Change description or rules of a role; whoever has it has the new rights within five seconds.
+         * @description Change description or rules of a role; whoever has it has the new rights within five seconds.
+         */
+        patch: operations["updateRole"];
+        trace?: never;
+    };
     "/api/v1/schedules": {
         parameters: {
             query?: never;
@@ -1905,6 +1997,30 @@ export interface components {
         };
         /** @enum {string} */
         AbilityStateEnum: "yes" | "partly" | "no" | "unknown";
+        /** @description Whether somebody may do something, and why. */
+        AccessAnswer: {
+            allowed: boolean;
+            reason: string;
+            user: string;
+            token: string | null;
+            roles: string[];
+            decided_by: components["schemas"]["WeighedRule"] | null;
+            weighed: components["schemas"]["WeighedRule"][];
+        };
+        /** @description Somebody, a right, and what it is for; without `user` and `token` it is about the caller. */
+        AccessQuestionRequest: {
+            user?: string;
+            /** @description The id of a token. */
+            token?: number;
+            verb: components["schemas"]["Right"];
+            kind: components["schemas"]["ResourceKind"];
+            /** @description A name; for a job its type. */
+            resource: string;
+            /** @description For consuming a topic: the group to consume it with. */
+            group?: string;
+            /** @description Answer as if the role had these rules. */
+            unsaved?: components["schemas"]["UnsavedRequest"];
+        };
         /** @description Who acknowledges says until when, and may say why. */
         AcknowledgeRequest: {
             /** @default  */
@@ -2146,6 +2262,8 @@ export interface components {
             missing: components["schemas"]["MissingBroker"][];
         };
         /** @enum {string} */
+        BuiltInRole: "admin" | "operator" | "developer" | "viewer";
+        /** @enum {string} */
         ByEnum: "key" | "unique_id" | "body" | "source";
         /** @enum {string} */
         CallerKind: "token" | "user";
@@ -2256,6 +2374,22 @@ export interface components {
             /** @description Dead letters of which an earlier job has sent a copy. */
             skipped: number;
             bytes: number;
+        };
+        /** @description What patterns cover now, in their order. */
+        Coverage: {
+            items: components["schemas"]["Covered"][];
+        };
+        /** @description Patterns. */
+        CoverageRequest: {
+            patterns: components["schemas"]["PatternRequest"][];
+        };
+        /** @description The names that a pattern covers now. */
+        Covered: {
+            kind: components["schemas"]["ResourceKind"];
+            pattern: string;
+            count: number | null;
+            names: string[];
+            unknown_reason: string | null;
         };
         /** @description A dead letter in one line. */
         DeadLetter: {
@@ -2781,6 +2915,11 @@ export interface components {
              */
             from?: string;
         };
+        /** @description A kind of resources, and the verbs that mean something for it. */
+        KindVerbs: {
+            kind: components["schemas"]["ResourceKind"];
+            verbs: components["schemas"]["Right"][];
+        };
         /** @description The history of a group's lag. */
         LagHistory: {
             step_ms: number;
@@ -2828,7 +2967,8 @@ export interface components {
         Me: {
             id: number;
             username: string;
-            role: components["schemas"]["Role"];
+            role: components["schemas"]["BuiltInRole"] | components["schemas"]["NullEnum"];
+            own_roles: string[];
             rights: components["schemas"]["Right"][];
             language: components["schemas"]["Language"] | components["schemas"]["NullEnum"];
             token_auth: boolean;
@@ -3064,8 +3204,6 @@ export interface components {
         /** @enum {string} */
         OriginalsEnum: "until_consumed" | "kept";
         /** @enum {string} */
-        OutcomeEnum: "redriven" | "failed" | "skipped";
-        /** @enum {string} */
         Overlap: "skip" | "queue" | "cancel_previous";
         /** @description The key figures of a cluster. */
         Overview: {
@@ -3184,6 +3322,11 @@ export interface components {
         PatchedQueueChangeRequest: {
             brokers?: components["schemas"]["BrokerQueuesRequest"][];
         };
+        /** @description The fields of a role to change; missing ones stay. */
+        PatchedRoleChangeRequest: {
+            description?: string;
+            rules?: components["schemas"]["RuleRequest"][];
+        };
         /** @description A rule to create or to change. */
         PatchedRuleWriteRequest: {
             metric?: components["schemas"]["AlertMetric"];
@@ -3254,7 +3397,8 @@ export interface components {
         };
         /** @description The fields of a user to change; missing ones stay. */
         PatchedUserChangeRequest: {
-            role?: components["schemas"]["Role"];
+            role?: components["schemas"]["BuiltInRole"] | components["schemas"]["NullEnum"];
+            own_roles?: string[];
             is_active?: boolean;
             password?: string;
             /**
@@ -3267,6 +3411,12 @@ export interface components {
              * @default false
              */
             revoke_tokens: boolean;
+        };
+        /** @description A kind, and a pattern of its names. */
+        PatternRequest: {
+            kind: components["schemas"]["ResourceKind"];
+            /** @description A name with `*` for any number of characters and `?` for one; several are separated by commas. */
+            pattern: string;
         };
         /** @description One queue of a plan. */
         PlannedQueue: {
@@ -3457,7 +3607,7 @@ export interface components {
         RedriveOutcome: {
             /** Format: date-time */
             at: string;
-            outcome: components["schemas"]["OutcomeEnum"];
+            outcome: components["schemas"]["RedriveOutcomeOutcomeEnum"];
             message_id: string;
             keys: string[];
             cause: string | null;
@@ -3475,6 +3625,8 @@ export interface components {
             /** @description Brokers keep every original. `waiting`: the group has not consumed the copy yet; `consumed`: it has; `kept`: nothing more is expected; `unknown`: the group's offset is not known. */
             original: components["schemas"]["OriginalEnum"];
         };
+        /** @enum {string} */
+        RedriveOutcomeOutcomeEnum: "redriven" | "failed" | "skipped";
         /** @description The outcomes of a job, the newest first. */
         RedriveOutcomes: {
             items: components["schemas"]["RedriveOutcome"][];
@@ -3592,11 +3744,41 @@ export interface components {
             flushed: boolean;
         };
         /** @enum {string} */
+        ResourceKind: "topic" | "group" | "job" | "schedule" | "cluster";
+        /** @enum {string} */
         Right: "produce" | "consume" | "read" | "bodies" | "manage" | "offsets" | "redrive" | "delete" | "jobs" | "admin";
         /** @enum {string} */
         RiskEnum: "removes_messages" | "stops_clients" | "stops_consumers";
-        /** @enum {string} */
-        Role: "admin" | "operator" | "developer" | "viewer";
+        /** @description A role: its rules, and who has it. */
+        Role: {
+            name: string;
+            description: string;
+            built_in: boolean;
+            rules: components["schemas"]["RoleRule"][];
+            members: string[];
+            member_count: number;
+            etag: string;
+        };
+        /** @description A role to add. */
+        RoleCreateRequest: {
+            /** @description Lower-case letters, digits, `_` and `-`. */
+            name: string;
+            /** @default  */
+            description: string;
+            rules: components["schemas"]["RuleRequest"][];
+        };
+        /** @description All roles, the built-in ones first. */
+        RoleList: {
+            items: components["schemas"]["Role"][];
+            kinds: components["schemas"]["KindVerbs"][];
+        };
+        /** @description What a role allows and refuses on the names of a kind that match. */
+        RoleRule: {
+            kind: components["schemas"]["ResourceKind"];
+            pattern: string;
+            allow: components["schemas"]["Right"][];
+            refuse: components["schemas"]["Right"][];
+        };
         /** @description An alert rule. */
         Rule: {
             readonly id: string;
@@ -3666,6 +3848,8 @@ export interface components {
              */
             no_data_after_ms: number | null;
         };
+        /** @enum {string} */
+        RuleOutcome: "decides" | "agrees" | "overruled" | "other_verb" | "other_name";
         /** @description A page of Rule. */
         RulePage: {
             items: components["schemas"]["Rule"][];
@@ -3699,6 +3883,14 @@ export interface components {
             unknown_ms: number;
             /** @description Peaks beyond the limit that were too short to fire. */
             brief: number;
+        };
+        /** @description What a role allows and refuses on the names that match. */
+        RuleRequest: {
+            kind: components["schemas"]["ResourceKind"];
+            /** @description A name with `*` for any number of characters and `?` for one; several are separated by commas. */
+            pattern: string;
+            allow?: components["schemas"]["Right"][];
+            refuse?: components["schemas"]["Right"][];
         };
         /** @description A rule to create or to change. */
         RuleWriteRequest: {
@@ -4258,12 +4450,20 @@ export interface components {
             broker: string;
             reason: string;
         };
+        /** @description A role with rules that are not saved. */
+        UnsavedRequest: {
+            role: string;
+            rules: components["schemas"]["RuleRequest"][];
+        };
         /** @description A user, as admins see it. */
         User: {
             id: number;
             /** @description Required. 150 characters or fewer. Letters, digits and @/./+/-/_ only. */
             readonly username: string;
-            role: components["schemas"]["Role"];
+            /** @description The built-in role; null if the user has only others. */
+            role: components["schemas"]["BuiltInRole"] | components["schemas"]["NullEnum"];
+            /** @description Names of the roles that are not built in. */
+            own_roles: string[];
             /**
              * Active
              * @description Designates whether this user should be treated as active. Unselect this instead of deleting accounts.
@@ -4280,7 +4480,9 @@ export interface components {
         UserCreateRequest: {
             username: string;
             password: string;
-            role: components["schemas"]["Role"];
+            /** @description A built-in role. */
+            role?: components["schemas"]["BuiltInRole"] | components["schemas"]["NullEnum"];
+            own_roles?: string[];
         };
         /** @description A page of User. */
         UserPage: {
@@ -4290,6 +4492,16 @@ export interface components {
         };
         /** @enum {string} */
         WarningEnum: "clamped" | "no_offset" | "no_source";
+        /** @description A rule, and what it meant for the answer. */
+        WeighedRule: {
+            role: string | null;
+            number: number | null;
+            text: string;
+            allow: string[];
+            refuse: string[];
+            outcome: components["schemas"]["RuleOutcome"];
+            why: string;
+        };
         /** @description The job of a schedule: a PATCH of the schedule may omit it, but not contain only parts of it. */
         WholeJobRequestRequest: {
             type: components["schemas"]["Type89cEnum"];
@@ -4483,6 +4695,70 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    checkAccess: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AccessQuestionRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccessAnswer"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    coverPatterns: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CoverageRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Coverage"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     listAlertChannels: {
         parameters: {
             query?: {
@@ -7876,6 +8152,168 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Naming"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listRoles: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RoleList"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createRole: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RoleCreateRequest"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Role"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getRole: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                role: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Role"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteRole: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The ETag of the resource to change, or `*`. */
+                "If-Match": string;
+            };
+            path: {
+                role: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    updateRole: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The ETag of the resource to change, or `*`. */
+                "If-Match": string;
+            };
+            path: {
+                role: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["PatchedRoleChangeRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Role"];
                 };
             };
             /** @description A problem. */

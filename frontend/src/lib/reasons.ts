@@ -69,7 +69,7 @@ function peerIn(t: TFunction, peer: string): string | null {
 type DetailKey =
   | "blank" | "required" | "atMost" | "atLeast" | "tooLong" | "tooShort" | "noInteger" | "nullCharacters" | "commonPassword" | "numericPassword" | "shortPassword"
   | "similarPassword" | "userExists" | "userName" | "noMatch" | "reversed" | "between" | "oneOf" | "bool" | "past" | "scheduleExists" | "reserved"
-  | "readOnly" | "noMessage" | "noDelete" | "noChange" | "noZone" | "noScope" | "beyondRights" | "noSuch" | "taken" | "needsRight" | "needsRightOn" | "stillChanging" | "noQueue" | "sameTopic" | "noMoment"
+  | "readOnly" | "noMessage" | "noDelete" | "noChange" | "noZone" | "noScope" | "beyondRights" | "noSuch" | "taken" | "needsRight" | "needsRightOn" | "needsRightNoRule" | "needsRightRefused" | "needsRightScope" | "needsRightOfMany" | "stillChanging" | "noQueue" | "sameTopic" | "noMoment"
 
 /** The sentences that refuse one value, as Django, its REST framework and the gateway write them. */
 const DETAILS: readonly [DetailKey, RegExp][] = [
@@ -93,6 +93,10 @@ const DETAILS: readonly [DetailKey, RegExp][] = [
   ["taken", /^(?:User '(?<name>[^']+)' already exists|There is already a cluster named '(?<cluster>[^']+)'|You already have a token named '(?<token>[^']+)')$/],
   ["needsRight", /^This needs the right '(?<right>\w+)'$/],
   ["needsRightOn", /^This needs the right '(?<right>\w+)' on '(?<name>[^']+)'$/],
+  ["needsRightNoRule", /^This needs the right '(?<right>\w+)' on \w+ '(?<name>[^']+)'(?: with group '[^']+')?\. No rule of the roles? .+$/],
+  ["needsRightRefused", /^This needs the right '(?<right>\w+)' on \w+ '(?<name>[^']+)'(?: with group '[^']+')?\. Rule (?<number>\d+) of the role '(?<role>[^']+)' \((?<rule>[^)]+)\) refuses it; .+$/],
+  ["needsRightScope", /^This needs the right '(?<right>\w+)' on \w+ '(?<name>[^']+)'(?: with group '[^']+')?\. The scopes of the token do not cover it: (?<scopes>.+)$/],
+  ["needsRightOfMany", /^This needs the right '(?<right>\w+)' on (?:some \w+|every \w+|anything|everything)\. .+$/],
   ["stillChanging", /^Earlier changes of '(?<name>[^']+)' are still running; try again later$/],
   ["noQueue", /^[Tt]opic '(?<name>[^']+)' has the queues 0 to (?<n>\d+)(?:, not .+)?$/],
   ["sameTopic", /^must be a different topic from the source$/],

@@ -19,7 +19,7 @@ export function UserMenu() {
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Label>
-          {me.username} · {me.role}
+          {me.username} · {[me.role, ...me.own_roles].filter(Boolean).join(", ")}
         </Menu.Label>
         <Menu.Item leftSection={<IconSettings size={15} stroke={1.6} />} onClick={() => void navigate({ to: "/settings" })}>
           {t("nav.settings")}

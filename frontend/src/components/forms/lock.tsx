@@ -2,6 +2,7 @@ import { Tooltip } from "@mantine/core"
 import { cloneElement, type ReactElement, type ReactNode } from "react"
 import { useTranslation } from "react-i18next"
 import { Callout } from "@/components/layout/panel"
+import { namesOfRoles } from "@/components/values/roles"
 import { type Right, useMay, useMe } from "@/hooks/use-rights"
 import classes from "./forms.module.css"
 
@@ -31,11 +32,11 @@ interface FillableProps {
 export function Fillable({ right, children }: FillableProps) {
   const { t } = useTranslation()
   const may = useMay(right)
-  const role = useMe()?.role
+  const me = useMe()
   if (may) return children
   return (
     <div className={classes.locked}>
-      <Callout>{t("rights.cannotFill", { right: t(`rights.${right}`), role: role ? t(`access.roles.${role}`) : "" })}</Callout>
+      <Callout>{t("rights.cannotFill", { right: t(`rights.${right}`), role: me ? namesOfRoles(t, me).join(", ") : "" })}</Callout>
       <fieldset disabled>{children}</fieldset>
     </div>
   )

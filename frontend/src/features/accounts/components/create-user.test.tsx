@@ -20,7 +20,7 @@ describe("the form of a new user", () => {
     await user.type(field("New password"), "long enough")
     await user.click(button("Create user"))
     await waitFor(() => expect(onClose).toHaveBeenCalledTimes(1))
-    expect(requests(CREATE)[0]?.body).toEqual({ username: "nadia", role: "viewer", password: "long enough" })
+    expect(requests(CREATE)[0]?.body).toEqual({ username: "nadia", role: "viewer", own_roles: [], password: "long enough" })
     expect(screen.getByText("User nadia was created")).toBeTruthy()
   })
 

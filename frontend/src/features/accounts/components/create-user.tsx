@@ -4,7 +4,7 @@ import { useTranslation } from "react-i18next"
 import { FormDrawer } from "@/components/drawer/form-drawer"
 import { toastDone, toastFailed } from "@/components/toast/toast"
 import { refusedFields } from "@/lib/problem"
-import type { UserInput } from "@/lib/api-types"
+import type { User, UserInput } from "@/lib/api-types"
 import { useCreateUser } from "../api/create-user"
 import { ROLES } from "../roles"
 
@@ -14,7 +14,7 @@ const USER_NAME = /^[\p{L}\p{N}_.@+-]{1,150}$/u
 export function CreateUser({ onClose }: { onClose: () => void }) {
   const { t } = useTranslation()
   const create = useCreateUser()
-  const [input, setInput] = useState<UserInput>({ username: "", role: "viewer", password: "" })
+  const [input, setInput] = useState<Required<UserInput>>({ username: "", role: "viewer", own_roles: [], password: "" })
   const refused = refusedFields(create, input)
   const isNamed = USER_NAME.test(input.username)
   const isReady = isNamed && input.password.length >= 8
@@ -41,7 +41,7 @@ export function CreateUser({ onClose }: { onClose: () => void }) {
         label={t("access.role")}
         data={ROLES.map((value) => ({ value, label: t(`access.roles.${value}`) }))}
         value={input.role}
-        onChange={(role) => setInput({ ...input, role: (role ?? "viewer") as UserInput["role"] })}
+        onChange={(role) => setInput({ ...input, role: (role ?? "viewer") as User["role"] })}
       />
       <PasswordInput
         label={t("settings.newPassword")}

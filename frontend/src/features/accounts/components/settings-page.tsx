@@ -4,6 +4,7 @@ import { useTranslation } from "react-i18next"
 import { Field } from "@/components/forms/field"
 import { Columns, Page } from "@/components/layout/page"
 import { Definitions, Panel } from "@/components/layout/panel"
+import { namesOfRoles } from "@/components/values/roles"
 import { env } from "@/config/env"
 import { useLanguage, useZone } from "@/hooks/use-format"
 import { useMe } from "@/hooks/use-rights"
@@ -97,7 +98,7 @@ function Profile() {
         <Definitions
           items={[
             [t("access.user"), me.username],
-            [t("access.role"), t(`access.roles.${me.role}`)],
+            [t("access.role"), namesOfRoles(t, me).join(t("list.comma"))],
             [t("settings.rights"), me.rights.map((right) => t(`rights.${right}`)).join(t("list.comma"))],
             ["Gantry", env.version],
           ]}
