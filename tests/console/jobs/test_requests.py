@@ -53,7 +53,7 @@ def test_a_queue_that_the_topic_does_not_have_is_refused(
         return Topic(name, TopicKind.NORMAL, {"broker-a": TopicConfig(name, read_queue_nums=4, write_queue_nums=8)})
 
     monkeypatch.setattr(requests, "find_topic", found)
-    monkeypatch.setattr(requests, "require", lambda *_: None)
+    monkeypatch.setattr(requests, "require_parts", lambda *_: None)
     monkeypatch.setattr(requests, "require_cluster", lambda _: None)
     source, target = {"topic": "orders", "queues": queues}, {"topic": "orders-copy"}
     asked = JobRequestSerializer(data={"type": "replay", "source": source, "target": target}, context={"request": None})
