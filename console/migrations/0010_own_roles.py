@@ -4,34 +4,43 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('console', '0009_alerts'),
+        ("console", "0009_alerts"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Role',
+            name="Role",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=64, unique=True)),
-                ('description', models.CharField(blank=True, default='', max_length=200)),
-                ('rules', models.JSONField(default=list)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('updated_at', models.DateTimeField(auto_now=True)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("name", models.CharField(max_length=64, unique=True)),
+                ("description", models.CharField(blank=True, default="", max_length=200)),
+                ("rules", models.JSONField(default=list)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("updated_at", models.DateTimeField(auto_now=True)),
             ],
             options={
-                'ordering': ['name'],
+                "ordering": ["name"],
             },
         ),
         migrations.AlterField(
-            model_name='user',
-            name='role',
-            field=models.CharField(blank=True, choices=[('admin', 'Admin'), ('operator', 'Operator'), ('developer', 'Developer'), ('viewer', 'Viewer')], default='viewer', max_length=16),
+            model_name="user",
+            name="role",
+            field=models.CharField(
+                blank=True,
+                choices=[
+                    ("admin", "Admin"),
+                    ("operator", "Operator"),
+                    ("developer", "Developer"),
+                    ("viewer", "Viewer"),
+                ],
+                default="viewer",
+                max_length=16,
+            ),
         ),
         migrations.AddField(
-            model_name='user',
-            name='own_roles',
-            field=models.ManyToManyField(related_name='users', to='console.role'),
+            model_name="user",
+            name="own_roles",
+            field=models.ManyToManyField(related_name="users", to="console.role"),
         ),
     ]

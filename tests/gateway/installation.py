@@ -131,7 +131,8 @@ def _prepare(data: Path, environment: Mapping[str, str]) -> dict[str, str]:
     if key not in _prepared:
         folder = Path(_kept.name) / str(len(_prepared))
         prepared = subprocess.run(
-            [sys.executable, "-c", _PREPARE % (PASSWORD, PASSWORD)], env={**environment, "GANTRY_DATA_DIR": str(folder)},
+            [sys.executable, "-c", _PREPARE % (PASSWORD, PASSWORD)],
+            env={**environment, "GANTRY_DATA_DIR": str(folder)},
             check=True, capture_output=True, text=True,
         )  # fmt: skip
         _prepared[key] = folder, json.loads(prepared.stdout)
