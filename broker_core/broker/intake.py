@@ -54,7 +54,8 @@ class Intake:
         """Store a message; raises DiskFull and what the store raises."""
         if self.refusal is not None:
             raise DiskFull(self.refusal)
-        result = self._store.put(incoming)
+        times = self._stats.put_times
+        result = times.measured(self._store.put, incoming) if times.is_due() else self._store.put(incoming)
         self._stats.count_put(incoming.topic, 1, result.size)
         self._arrivals.expect()
         return result

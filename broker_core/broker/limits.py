@@ -40,6 +40,7 @@ closed, the log names them. Every limit is also a setting (`settings/table.py`).
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Final
 
@@ -65,6 +66,10 @@ _REFUSALS: Final[dict[str, type[LimitReached]]] = {
     "leases_per_group": TooManyLeases,
 }
 """The limits that are not answered with SYSTEM_ERROR."""
+
+
+REACHED: Final[Counter[str]] = Counter()
+"""How often each limit was reached since the start of the process, which runs one broker."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +108,7 @@ class BrokerLimits:
 
     def refuse(self, limit: str, what: str) -> LimitReached:
         """Return the error for `limit`, reached by `what`."""
+        REACHED[limit] += 1
         return _REFUSALS.get(limit, LimitReached)(limit, getattr(self, limit), what)
 
     def of_connections(self) -> ConnectionLimits:

@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from broker_core.broker.latency import Latency
+
 BROKER_PUT_NUMS: Final = "BROKER_PUT_NUMS"
 BROKER_GET_NUMS: Final = "BROKER_GET_NUMS"
 TOPIC_PUT_NUMS: Final = "TOPIC_PUT_NUMS"
@@ -105,6 +107,8 @@ class Stats:
         self.got = Rate(now)
         self.got_found = Rate(now)
         self.got_missed = Rate(now)
+        self.put_times = Latency(now)
+        self.pull_times = Latency(now)
         self.put_bytes = 0
         self.put_failed = 0
 
@@ -168,6 +172,8 @@ class Stats:
         """Take all samples that are due; called once a second."""
         for rate in (self.put, self.got, self.got_found, self.got_missed):
             rate.step(now)
+        for times in (self.put_times, self.pull_times):
+            times.step(now)
         for name, total in ((BROKER_PUT_NUMS, self.put.total), (BROKER_GET_NUMS, self.got.total)):
             counter = self._counter(name, self._cluster)
             counter.sum = counter.times = total

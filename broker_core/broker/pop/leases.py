@@ -58,6 +58,9 @@ class Leases:
         """Return the leases of every group and queue."""
         return self._numbers.values()
 
+    def __len__(self) -> int:
+        return self._total
+
     def held_by(self, group: str) -> int:
         """Return the number of messages that were delivered to a group and are not done."""
         return self._per_group.get(group, 0)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from broker_core.broker.composition import Components
 from broker_core.broker.pop.dead_letters import DeadLetters
@@ -232,10 +233,12 @@ def _of_clients(c: Components) -> Sequence[Processor]:
 def _of_administration(
     c: Components, pulls: PullProcessor, pops: PopProcessor, notifications: NotificationProcessor
 ) -> Sequence[Processor]:
-    counts = {
+    counts: dict[str, Callable[[], int]] = {
         "parkedPulls": pulls.waiting,
         "parkedPops": pops.waiting,
         "parkedNotifications": notifications.waiting,
+        "leases": partial(len, c.leases),
+        "timerMessages": partial(len, c.timer),
     }
     figures = RuntimeInfo(
         store=c.store, folder=c.config.store.folder, delay=c.delay, stats=c.stats, counts=counts, clock=c.clock

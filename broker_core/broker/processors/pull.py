@@ -172,6 +172,12 @@ class PullProcessor:
     # -- one run
 
     def _get(self, header: PullMessageRequest, accept: AcceptTag | None, offset: int) -> GetResult:
+        times = self._stats.pull_times
+        if times.is_due():
+            return times.measured(self._read, header, accept, offset)
+        return self._read(header, accept, offset)
+
+    def _read(self, header: PullMessageRequest, accept: AcceptTag | None, offset: int) -> GetResult:
         rules = self._rules
         return self._store.get(
             header.topic,

@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Final
 
 from broker_core.broker.delay import DelayQueues
+from broker_core.broker.limits import REACHED
 from broker_core.broker.stats import Stats
 from broker_core.protocol.codes import ABILITIES_KEY, RESETS_QUEUES, VERSION, VERSION_DESC
 from broker_core.store import MessageStore
 
 _GIB: Final = 1024**3
+_QUANTILES: Final = (("50", 0.5), ("99", 0.99), ("999", 0.999))
 _IDLE_POOLS: Final = ("send", "pull", "query")
 """RocketMQ has a queue before each thread pool; here a request is handled as soon as it is read."""
 
@@ -44,7 +46,9 @@ class RuntimeInfo:
         """Return name and text of every figure."""
         yield from self._identity()
         yield from self._throughput()
+        yield from self._latencies()
         yield from self._store_figures()
+        yield "limitsReached", " ".join(f"{name}={count}" for name, count in sorted(REACHED.items()))
         for name in _IDLE_POOLS:
             yield f"{name}ThreadPoolQueueSize", "0"
             yield f"{name}ThreadPoolQueueCapacity", "10000"
@@ -88,6 +92,14 @@ class RuntimeInfo:
         yield "putMessageAverageSize", str(stats.put_bytes / max(stats.put.total, 1))
         for name in ("putMessageFailedTimes", "putMessageEntireTimeMax", "getMessageEntireTimeMax"):
             yield name, "0"
+
+    def _latencies(self) -> Iterator[tuple[str, str]]:
+        """Yield times in ms; none while nothing was stored or read. RocketMQ 5 has those of putting."""
+        for name, times in (("put", self._stats.put_times), ("get", self._stats.pull_times)):
+            for digits, share in _QUANTILES:
+                took = times.quantile_ms(share)
+                if took is not None:
+                    yield f"{name}Latency{digits}", f"{took:.4f}"
 
     def _store_figures(self) -> Iterator[tuple[str, str]]:
         figures = self._store.stats()

@@ -83,6 +83,10 @@ class BrokerRuntime:
         """Bytes of the commit log that are not in the consume queues yet."""
         return self._integer("dispatchBehindBytes")
 
+    def figure(self, name: str) -> float | None:
+        """Return any figure by the broker's name for it."""
+        return self._number(name)
+
     def _integer(self, name: str) -> int | None:
         number = self._number(name)
         return None if number is None else int(number)
