@@ -17,7 +17,7 @@ from prometheus_client.registry import Collector
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 # Seconds. The last bounds are for long polls.
-_BOUNDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 30.0)
+_BOUNDS: Final = (0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 30.0)
 
 
 @dataclass(slots=True)
@@ -34,7 +34,12 @@ class Metrics:
         self._seconds: dict[str, _Seconds] = {}
         self._messages: dict[str, int] = {"produced": 0, "leased": 0, "acked": 0, "nacked": 0, "dead_lettered": 0}
         self._gauges: dict[str, tuple[str, Callable[[], float]]] = {}
+        self._refused: dict[str, int] = {}
         self.sockets = 0
+
+    def refused(self, code: str) -> None:
+        """Count a request of the data plane that was answered by a problem with this code."""
+        self._refused[code] = self._refused.get(code, 0) + 1
 
     def request(self, route: str, status: int, seconds: float) -> None:
         """Count an answered request of the data plane."""
@@ -79,6 +84,10 @@ class Metrics:
         for what, count in self._messages.items():
             messages.add_metric([what], count)
         yield messages
+        refused = CounterMetricFamily("gantry_gateway_refused", "Refused requests of the data plane.", labels=["code"])
+        for code, count in list(self._refused.items()):
+            refused.add_metric([code], count)
+        yield refused
         yield GaugeMetricFamily("gantry_gateway_sockets", "Open WebSockets.", value=self.sockets)
         for name, (help_text, read) in self._gauges.items():
             yield GaugeMetricFamily(name, help_text, value=read())

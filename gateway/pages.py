@@ -14,7 +14,7 @@ from redis.exceptions import RedisError
 from console import live
 from console.accounts.rights import EVERYTHING
 from console.lag.shapes import GroupList
-from gateway import metrics
+from gateway import cluster_metrics, metrics
 from gateway.data.app import RequestIds
 from gateway.data.parts import DataPlaneParts
 from gateway.health import Health
@@ -69,6 +69,7 @@ class Pages:
             principal = await self._parts.auth.of_request(headers)
             principal.require("read", EVERYTHING)
         families = [*self._parts.metrics.families(), *await lag_families(self._parts.redis)]
+        families += await cluster_metrics.families(self._parts.redis, self._parts.connections)
         return 200, metrics.CONTENT_TYPE.encode(), metrics.page(families)
 
 

@@ -94,6 +94,7 @@ class DataPlane:
             if problem is None:
                 _log.exception("request %s: %s %s failed", request_id, scope["method"], scope["path"])
                 problem = internal(request_id)
+            self._parts.metrics.refused(problem.kind.code)
             status, answer_headers, content = respond(problem, instance=scope["path"], request_id=request_id)
         answer_headers.append((b"x-request-id", request_id.encode()))
         if len(content) >= LEAST_DATA_BYTES:

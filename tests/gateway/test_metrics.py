@@ -37,11 +37,13 @@ def test_requests_are_counted_and_timed_by_route() -> None:
 def test_messages_sockets_and_gauges_are_shown() -> None:
     metrics = Metrics()
     metrics.messages("produced", 100)
+    metrics.refused("RATE_LIMITED")
     metrics.sockets = 3
     metrics.gauge("gantry_gateway_leases_out", "Leases.", lambda: 7.0)
     found = samples(metrics)
     assert found["gantry_gateway_messages_total", ("produced",)] == 100
     assert found["gantry_gateway_messages_total", ("acked",)] == 0
+    assert found["gantry_gateway_refused_total", ("RATE_LIMITED",)] == 1
     assert found["gantry_gateway_sockets", ()] == 3
     assert found["gantry_gateway_leases_out", ()] == 7
 
