@@ -11,7 +11,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from urllib.parse import quote
 
 import httpx
@@ -73,8 +73,10 @@ WITH_HEADERS: Final = {
 # Operations that end the caller's token or wait for messages.
 LEFT_OUT: Final = {"logout", "deleteToken", "deleteUser", "updateUser"}
 
-# After this many operations got all values for a parameter of one name, the others share the values.
+# After this many operations got all values for a parameter or a field of one name, the others share the values.
 ENOUGH: Final = 2
+# One reader takes all bodies of a plane apart; after this many operations the others share what is no body at all.
+ENOUGH_BODIES: Final = 8
 # Another operation reads the parts of these bodies that begin like this in the same way.
 READ_ELSEWHERE: Final = {"createSchedule": ["job"], "updateSchedule": []}
 
@@ -96,6 +98,7 @@ BASES: Final[dict[str, dict[str, Any]]] = {
 USUAL: Final = {"cluster": "local", "queue_id": "0", "user_id": "999999", "token_id": "999999"}
 
 Operation = tuple[str, str, dict[str, Any]]
+Value = TypeVar("Value")
 
 
 @pytest.fixture(scope="module")
@@ -174,29 +177,32 @@ def assert_handled(answer: httpx.Response, what: str) -> None:
         assert answer.json()["request_id"] == answer.headers["x-request-id"], asked
 
 
-def share(values: list[str], number: int) -> list[str]:
-    """Return every fourth of the values; four consecutive numbers cover all of them."""
-    return values[number % 4 :: 4]
+class Shares:
+    """Gives all values to the first few uses of a name, and every fourth to each use after them."""
+
+    def __init__(self, enough: int = ENOUGH) -> None:
+        self._enough = enough
+        self._uses: Counter[str] = Counter()
+
+    def of(self, name: str, values: list[Value]) -> list[Value]:
+        """Return the values for one more use of a name; four uses in turn cover all of them."""
+        self._uses[name] += 1
+        return values if self._uses[name] <= self._enough else values[self._uses[name] % 4 :: 4]
 
 
 def test_values_in_paths_and_queries(admin: httpx.Client, document: dict[str, Any]) -> None:
-    uses: Counter[str] = Counter()
-
-    def texts(name: str) -> list[str]:
-        uses[name] += 1
-        return TEXTS if uses[name] <= ENOUGH else share(TEXTS, uses[name])
-
+    shares = Shares()
     for method, path, operation in operations(document):
         body = None if method in ("GET", "DELETE") else b"{}"
         headers = {"Content-Type": "application/json"}
         for name in parameters(operation, "path"):
-            for text in texts(name):
+            for text in shares.of(name, TEXTS):
                 changed = fitting(path.replace("{" + name + "}", quote(text, safe="")))
                 assert_handled(
                     admin.request(method, changed, content=body, headers=headers), f"{path} {name} {text[:40]!r}"
                 )
         for name in parameters(operation, "query"):
-            for text in texts(name):
+            for text in shares.of(name, TEXTS):
                 query = {"topic": "nothing", "key": "k", "offset": "0", name: text}
                 known = {each: query[each] for each in query if each in parameters(operation, "query")}
                 answer = admin.request(method, fitting(path), params=known, content=body, headers=headers)
@@ -205,16 +211,18 @@ def test_values_in_paths_and_queries(admin: httpx.Client, document: dict[str, An
 
 def test_values_in_bodies(admin: httpx.Client, document: dict[str, Any]) -> None:
     headers = {"Content-Type": "application/json", "If-Match": "*"}
+    shares, bodies = Shares(), Shares(ENOUGH_BODIES)
     for method, path, operation in operations(document):
         if "requestBody" not in operation:
             continue
-        for whole in WHOLE_BODIES:
+        plane = "data" if operation["tags"] == ["data plane"] else "control"
+        for whole in bodies.of(plane, WHOLE_BODIES):
             answer = admin.request(method, fitting(path), content=whole, headers=headers)
             assert_handled(answer, f"{path} {whole[:40]!r}")
         elsewhere = READ_ELSEWHERE.get(operation["operationId"])
-        for number, place in enumerate(fields(document, operation)):
+        for place in fields(document, operation):
             is_read_elsewhere = elsewhere is not None and place[: len(elsewhere)] == elsewhere
-            for value in share(VALUES, number) if is_read_elsewhere else VALUES:
+            for value in shares.of("elsewhere" if is_read_elsewhere else place[-1], VALUES):
                 answer = admin.request(
                     method, fitting(path), content=body_with(operation, place, value), headers=headers
                 )
