@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.urls import path
-from drf_spectacular.renderers import OpenApiJsonRenderer
+from drf_spectacular.renderers import OpenApiJsonRenderer, OpenApiJsonRenderer2
 from drf_spectacular.views import SpectacularAPIView
 
 from gateway.control import (
@@ -28,10 +28,13 @@ from gateway.control import (
     topics,
 )
 
+# Callers ask for it by its own type or as plain JSON.
+_JSON = [OpenApiJsonRenderer, OpenApiJsonRenderer2]
+
 CLUSTER = "clusters/<str:cluster>"
 
 urlpatterns = [
-    path("openapi.json", SpectacularAPIView.as_view(renderer_classes=[OpenApiJsonRenderer]), name="openapi"),
+    path("openapi.json", SpectacularAPIView.as_view(renderer_classes=_JSON), name="openapi"),
     path("health/checks", health.HealthChecksView.as_view()),
     path("health/checks/<str:name>", health.HealthCheckView.as_view()),
     path("naming", naming.NamingView.as_view()),
