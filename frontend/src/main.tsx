@@ -3,7 +3,6 @@ import "@fontsource/ibm-plex-mono/latin-400.css"
 import "@fontsource/ibm-plex-mono/latin-500.css"
 import "@mantine/core/styles.layer.css"
 import "@mantine/notifications/styles.layer.css"
-import "@mantine/spotlight/styles.layer.css"
 import "uplot/dist/uPlot.min.css"
 import "@/styles/tokens.css"
 import "@/styles/base.css"
@@ -15,7 +14,7 @@ import { buildRouter } from "@/app/router"
 import { startTranslations } from "@/lib/i18n"
 import { createQueryClient } from "@/lib/query"
 
-startTranslations()
+await startTranslations()
 const cache = createQueryClient()
 const router = buildRouter(cache)
 const root = document.getElementById("root")

@@ -21,13 +21,13 @@ function Written() {
   )
 }
 
-afterEach(() => {
-  act(() => {
+afterEach(() =>
+  act(async () => {
     zonePreference.set("browser")
-    chooseLanguage("en")
+    await chooseLanguage("en")
     languagePreference.set(null)
-  })
-})
+  }),
+)
 
 describe("times on a page", () => {
   it("are in the zone of the address, so that a shared link shows the same to everybody", async () => {
@@ -57,7 +57,7 @@ describe("times on a page", () => {
     act(() => zonePreference.set("UTC"))
     expect(screen.getByText("when 1 Jul 2025 22:30")).toBeTruthy()
     expect(screen.getByText("took 1 min 30 s")).toBeTruthy()
-    act(() => chooseLanguage("zh"))
+    await act(() => chooseLanguage("zh"))
     await waitFor(() => expect(screen.getByText("when 2025-07-01 22:30")).toBeTruthy())
     expect(screen.getByText("took 1 分 30 秒")).toBeTruthy()
   })

@@ -2,9 +2,9 @@ import { afterEach, expect, it, vi } from "vitest"
 import { chooseLanguage, startTranslations } from "./i18n"
 import { languagePreference } from "./preferences"
 
-afterEach(() => {
+afterEach(async () => {
   languagePreference.set(null)
-  startTranslations("en")
+  await startTranslations("en")
 })
 
 it.each([
@@ -12,24 +12,24 @@ it.each([
   ["ZH", "zh"],
   ["de-DE", "en"],
   ["en-GB", "en"],
-])("speaks to a browser of %s in %s, until somebody chooses", (browser, language) => {
+])("speaks to a browser of %s in %s, until somebody chooses", async (browser, language) => {
   vi.spyOn(navigator, "language", "get").mockReturnValue(browser)
-  expect(startTranslations().language).toBe(language)
+  expect((await startTranslations()).language).toBe(language)
 })
 
-it("keeps the choice against the browser's own language", () => {
+it("keeps the choice against the browser's own language", async () => {
   vi.spyOn(navigator, "language", "get").mockReturnValue("zh-CN")
-  chooseLanguage("en")
-  expect(startTranslations().language).toBe("en")
+  await chooseLanguage("en")
+  expect((await startTranslations()).language).toBe("en")
   expect(JSON.parse(localStorage.getItem("gantry.language") ?? "null")).toBe("en")
 })
 
-it("tells the page its language, so that it is read aloud and broken into lines as such", () => {
-  const i18n = startTranslations("en")
-  chooseLanguage("zh")
+it("tells the page its language, so that it is read aloud and broken into lines as such", async () => {
+  const i18n = await startTranslations("en")
+  await chooseLanguage("zh")
   expect(document.documentElement.lang).toBe("zh-CN")
   expect(i18n.t("actions.cancel")).toBe("取消")
-  chooseLanguage("en")
+  await chooseLanguage("en")
   expect(document.documentElement.lang).toBe("en")
   expect(i18n.t("actions.cancel")).toBe("Cancel")
 })

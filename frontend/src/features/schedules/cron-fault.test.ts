@@ -5,8 +5,8 @@ import { beforeEach, describe, expect, it } from "vitest"
 import { startTranslations } from "@/lib/i18n"
 import { cronFaultIn } from "./cron-fault"
 
-beforeEach(() => {
-  startTranslations("zh")
+beforeEach(async () => {
+  await startTranslations("zh")
 })
 
 const said = (reason: string | undefined) => cronFaultIn(i18next.t, "zh", reason)

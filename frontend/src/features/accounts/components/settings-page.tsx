@@ -4,12 +4,13 @@ import { useTranslation } from "react-i18next"
 import { Field } from "@/components/forms/field"
 import { Columns, Page } from "@/components/layout/page"
 import { Definitions, Panel } from "@/components/layout/panel"
+import { useChooseLanguage } from "@/components/toast/use-choose-language"
 import { namesOfRoles } from "@/components/values/roles"
 import { env } from "@/config/env"
 import { useLanguage, useZone } from "@/hooks/use-format"
 import { useMe } from "@/hooks/use-rights"
 import { useUrlState } from "@/hooks/use-url-state"
-import { chooseLanguage, languages } from "@/lib/i18n"
+import { languages } from "@/lib/i18n"
 import { densityPreference, type Density, type Language, zonePreference } from "@/lib/preferences"
 import { useStore } from "@/lib/store"
 import { browserZone } from "@/lib/time"
@@ -27,6 +28,7 @@ export function SettingsPage() {
 function Looks() {
   const { t } = useTranslation()
   const language = useLanguage()
+  const choose = useChooseLanguage()
   const density = useStore(densityPreference)
   const { colorScheme, setColorScheme } = useMantineColorScheme()
   return (
@@ -35,7 +37,7 @@ function Looks() {
         <Field label={t("language.label")}>
           <SegmentedControl
             value={language}
-            onChange={(next) => chooseLanguage(next as Language)}
+            onChange={(next) => choose(next as Language)}
             data={(Object.keys(languages) as Language[]).map((value) => ({ value, label: languages[value] }))}
           />
         </Field>
