@@ -73,6 +73,7 @@ const pages = [
   createRoute({ ...parent, path: "/clusters", component: lazyRouteComponent(() => import("./routes/clusters"), "ClustersRoute") }),
   createRoute({ ...parent, path: "/audit", component: lazyRouteComponent(() => import("./routes/audit"), "AuditRoute") }),
   createRoute({ ...parent, path: "/access", component: lazyRouteComponent(() => import("./routes/access"), "AccessRoute") }),
+  createRoute({ ...parent, path: "/api-reference", component: lazyRouteComponent(() => import("./routes/api-reference"), "ApiReferenceRoute") }),
   createRoute({ ...parent, path: "/settings", component: lazyRouteComponent(() => import("./routes/settings"), "SettingsRoute") }),
 ] as const
 

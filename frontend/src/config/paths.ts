@@ -87,5 +87,6 @@ export const paths = {
   user: (id: number) => `${api}/users/${id}`,
   audit: `${api}/audit`,
   auditExport: `${api}/audit:export`,
+  openapi: `${api}/openapi.json`,
   apiDocs: `${env.base}/docs/api`,
 } as const

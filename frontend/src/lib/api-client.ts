@@ -125,6 +125,8 @@ async function* lines(path: string, body: string, signal: AbortSignal): AsyncGen
 
 export const api = {
   lines,
+  /** The answer as it came, a refusal too; throws only when the gateway does not answer. */
+  raw: send,
   get: <T>(path: string, query?: Query, signal?: AbortSignal) =>
     request<T>("GET", path, { ...(query && { query }), ...(signal && { signal }) }),
   /** Reads by a request with a body: it changes nothing, though it is a POST. */

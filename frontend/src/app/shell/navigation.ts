@@ -1,5 +1,6 @@
 import {
   type Icon,
+  IconApi,
   IconBell,
   IconBroadcast,
   IconCalendarTime,
@@ -18,8 +19,8 @@ import {
 import type { Right } from "@/hooks/use-rights"
 
 export interface NavEntry {
-  id: "overview" | "live" | "alerts" | "topics" | "groups" | "messages" | "deadLetters" | "jobs" | "schedules" | "broker" | "clusters" | "access" | "audit" | "settings"
-  to: "/" | "/live" | "/alerts" | "/topics" | "/groups" | "/messages" | "/dead-letters" | "/jobs" | "/schedules" | "/broker" | "/clusters" | "/access" | "/audit" | "/settings"
+  id: "overview" | "live" | "alerts" | "topics" | "groups" | "messages" | "deadLetters" | "jobs" | "schedules" | "broker" | "clusters" | "access" | "audit" | "apiReference" | "settings"
+  to: "/" | "/live" | "/alerts" | "/topics" | "/groups" | "/messages" | "/dead-letters" | "/jobs" | "/schedules" | "/broker" | "/clusters" | "/access" | "/audit" | "/api-reference" | "/settings"
   icon: Icon
   right: Right | null
 }
@@ -62,6 +63,7 @@ export const navigation: NavGroup[] = [
       { id: "clusters", to: "/clusters", icon: IconServerCog, right: null },
       { id: "access", to: "/access", icon: IconKey, right: null },
       { id: "audit", to: "/audit", icon: IconListCheck, right: "manage" },
+      { id: "apiReference", to: "/api-reference", icon: IconApi, right: null },
       { id: "settings", to: "/settings", icon: IconSettings, right: null },
     ],
   },

@@ -1,4 +1,5 @@
 import { alerts } from "./alerts"
+import { apiReference } from "./api-reference"
 import { brokers } from "./brokers"
 import { clusters } from "./clusters"
 import { common } from "./common"
@@ -20,6 +21,7 @@ import { topics } from "./topics"
 
 export const en = {
   ...alerts,
+  ...apiReference,
   ...brokers,
   ...clusters,
   ...common,

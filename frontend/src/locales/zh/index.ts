@@ -1,6 +1,7 @@
 import type { Shape } from "../shape"
 import type { en } from "../en"
 import { alerts } from "./alerts"
+import { apiReference } from "./api-reference"
 import { brokers } from "./brokers"
 import { clusters } from "./clusters"
 import { common } from "./common"
@@ -22,6 +23,7 @@ import { topics } from "./topics"
 
 export const zh: Shape<typeof en> = {
   ...alerts,
+  ...apiReference,
   ...brokers,
   ...clusters,
   ...common,

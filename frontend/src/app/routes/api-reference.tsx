@@ -1,0 +1,3 @@
+import { ApiPage } from "@/features/api-reference/components/api-page"
+
+export const ApiReferenceRoute = () => <ApiPage />

@@ -1,0 +1,37 @@
+import type { apiReference as english } from "../en/api-reference"
+import type { Shape } from "../shape"
+
+export const apiReference: Shape<typeof english> = {
+  apiReference: {
+    title: "HTTP API",
+    document: "OpenAPI 文档",
+    plain: "单页版",
+    notRead: "无法读取 API 描述",
+    operations: "接口",
+    found: "{{n}} / {{of}}",
+    search: "名称、路径或关键词",
+    nothing: "没有名称、路径或说明包含“{{q}}”的接口。",
+    begin: "选择一个接口",
+    beginWords: "每个接口都列出参数与返回，可用当前会话直接调用，并给出对应的 curl、Python、JavaScript 与 Java 代码。",
+    parameters: "参数",
+    body: "请求体",
+    required: "必填",
+    answer: "返回 {{status}}",
+    problem: "其他返回：problem 文档",
+    try: "在线调用",
+    tryWords: "以当前登录用户的身份",
+    forReal: "这不是演练：调用会真正修改所指定的资源。",
+    notJson: "不是合法的 JSON：{{fault}}",
+    send: "发送 {{method}}",
+    lacking: "必填参数为空：{{names}}",
+    notSent: "没有收到响应",
+    came: "响应",
+    answerBody: "响应正文",
+    took: "{{ms}} 毫秒，{{bytes}} 字节",
+    headers: "{{n}} 个响应头",
+    noBody: "响应没有正文。",
+    cut: "只显示开头部分；复制按钮会复制全部内容。",
+    language: "代码语言",
+    code: "对应的代码",
+  },
+}
