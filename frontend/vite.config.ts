@@ -22,6 +22,8 @@ export default defineConfig({
     target: "es2022",
     assetsInlineLimit: 2048,
     chunkSizeWarningLimit: 700,
+    // A test adds up by it what a browser loads first.
+    manifest: true,
   },
   test: {
     environment: "jsdom",

@@ -1,3 +1,4 @@
+import "@mantine/spotlight/styles.layer.css"
 import { createSpotlight, Spotlight } from "@mantine/spotlight"
 import { type Icon, IconHash, IconSearch, IconStack2, IconUsersGroup } from "@tabler/icons-react"
 import { useNavigate } from "@tanstack/react-router"
@@ -11,38 +12,42 @@ import { bestFirst } from "@/lib/best-first"
 import { count } from "@/lib/format"
 import { navigation } from "./navigation"
 import classes from "./palette.module.css"
+import { useActions, useActionsOn } from "./use-actions"
 
 const [store, handlers] = createSpotlight()
-export const palette = handlers
 
-/** A line of the palette: where it leads, and one live fact. */
+/** A line of the palette: where it leads, and one live fact, or what is missing to go there. */
 interface Entry {
   id: string
   label: string
   kind: string
   fact?: string
   icon: Icon
+  missing?: string
   go: () => void
 }
 
 const MESSAGE_ID = /^[0-9A-Fa-f]{32,40}$/
 const MOST = 12
 
-/** Ctrl/⌘ K: go to a page, a topic, a group, or to the search for the message whose id is pasted. */
-export function Palette() {
+/** Go to a page, a topic, a group, the search for the message whose id is pasted, or to where something is done. Opens each time it is asked. */
+export function Palette({ asked }: { asked: number }) {
   const { t } = useTranslation()
   const [query, setQuery] = useState("")
   const words = query.trim()
-  const { found, isSettled } = useFound(words)
-  const entries = bestFirst([...found, ...usePages()], words, ({ label }) => label)
+  const { found, isSettled, topic, group } = useFound(words)
+  const kind = t("palette.action")
+  const actions = [...useActions(), ...useActionsOn(topic, group)].map((action): Entry => ({ ...action, kind }))
+  const entries = bestFirst([...found, ...usePages(), ...(words ? actions : [])], words, ({ label }) => label)
   const lines = [...useMessage(words), ...entries].slice(0, MOST)
+  useEffect(() => handlers.open(), [asked])
   const enter = useEnter(words, isSettled, lines[0])
   return (
     <Spotlight.Root
       store={store}
       query={query}
       onQueryChange={setQuery}
-      shortcut="mod + K"
+      shortcut={null}
       size={560}
       radius={8}
       yOffset={96}
@@ -73,15 +78,16 @@ export function Palette() {
   )
 }
 
-function Line({ entry: { label, kind, fact, icon: LineIcon, go } }: { entry: Entry }) {
+function Line({ entry: { label, kind, fact, icon: LineIcon, missing, go } }: { entry: Entry }) {
   return (
     <Spotlight.Action
       label={label}
       onClick={go}
+      disabled={missing !== undefined}
       highlightQuery
       highlightColor="transparent"
       leftSection={<LineIcon size={16} stroke={1.6} />}
-      rightSection={<small>{fact ?? kind}</small>}
+      rightSection={<small>{missing ?? fact ?? kind}</small>}
       classNames={{ action: classes.action ?? "", actionLabel: classes.label ?? "" }}
     />
   )
@@ -107,7 +113,7 @@ function useMessage(words: string): Entry[] {
 function useEnter(words: string, isSettled: boolean, best: Entry | undefined): () => void {
   const wanted = useRef<string | null>(null)
   const goWhenDue = () => {
-    if (wanted.current !== words || !isSettled || !best) return
+    if (wanted.current !== words || !isSettled || !best || best.missing !== undefined) return
     wanted.current = null
     best.go()
     handlers.close()
@@ -119,8 +125,17 @@ function useEnter(words: string, isSettled: boolean, best: Entry | undefined): (
   }
 }
 
-/** What is found, and whether that is for these words already. */
-function useFound(words: string): { found: Entry[]; isSettled: boolean } {
+interface Found {
+  found: Entry[]
+  /** Whether it is for these words already. */
+  isSettled: boolean
+  /** The best of each kind. */
+  topic: string | undefined
+  group: string | undefined
+}
+
+/** What has the words in its name. */
+function useFound(words: string): Found {
   const { t } = useTranslation()
   const navigate = useNavigate()
   const cluster = useCluster()
@@ -145,5 +160,6 @@ function useFound(words: string): { found: Entry[]; isSettled: boolean } {
       go: () => void navigate({ to: "/topics/$topic", params: { topic: name } }),
     })),
   ]
-  return { found, isSettled: words === still && !topics.isLoading && !groups.isLoading }
+  const isSettled = words === still && !topics.isLoading && !groups.isLoading
+  return { found, isSettled, topic: topics.data?.[0]?.name, group: groups.data?.[0]?.name }
 }

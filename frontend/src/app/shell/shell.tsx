@@ -11,7 +11,7 @@ import { signedOut } from "@/lib/api-client"
 import { useStore } from "@/lib/store"
 import { nextOf } from "../sign-in"
 import { KeysModal } from "./keys-modal"
-import { Palette } from "./palette"
+import { PaletteDoor } from "./palette-door"
 import classes from "./shell.module.css"
 import { Sidebar } from "./sidebar"
 import { Topbar } from "./topbar"
@@ -34,7 +34,7 @@ export function Shell() {
         <MissingNotice cluster={cluster} />
         <Outlet />
       </main>
-      <Palette />
+      <PaletteDoor />
       <KeysModal isOpen={hasKeys} onClose={() => setKeys(false)} />
     </div>
   )

@@ -6,7 +6,7 @@ import { JobsTray } from "@/features/jobs/components/jobs-tray"
 import { Breadcrumbs } from "./breadcrumbs"
 import { ConnectionBadge } from "./connection-badge"
 import { LanguageMenu } from "./language-menu"
-import { palette } from "./palette"
+import { openPalette } from "./palette-door"
 import classes from "./shell.module.css"
 import { ThemeButton } from "./theme-button"
 import { UserMenu } from "./user-menu"
@@ -25,7 +25,7 @@ export function Topbar({ onMenu }: { onMenu: () => void }) {
         <Logo size={20} />
       </span>
       <Breadcrumbs />
-      <button type="button" className={classes.search} onClick={palette.open} aria-label={`${t("palette.open")} ${KEYS}`}>
+      <button type="button" className={classes.search} onClick={openPalette} aria-label={`${t("palette.open")} ${KEYS}`}>
         <IconSearch size={15} stroke={1.6} aria-hidden />
         <span>{t("palette.open")}</span>
         <kbd>{KEYS}</kbd>

@@ -1,10 +1,12 @@
 import { useComputedColorScheme } from "@mantine/core"
-import { useId, useState } from "react"
+import { lazy, Suspense, useId, useState } from "react"
 import { Unknown } from "@/components/values/num"
 import { useZone } from "@/hooks/use-format"
-import { BandCanvas } from "./band-canvas"
 import classes from "./charts.module.css"
 import type { Band, ChartEvent, Series } from "./types"
+
+// What draws is a quarter of what the overview would load before it shows anything.
+const BandCanvas = lazy(async () => ({ default: (await import("./band-canvas")).BandCanvas }))
 
 interface StripChartProps {
   /** Seconds since 1970, parallel to the values of every series. */
@@ -29,19 +31,21 @@ export function StripChart({ times, range, bands, events = NO_EVENTS, gutter = f
     <div className={classes.chart} data-gutter={gutter || undefined} role="img" aria-label={label}>
       {bands.map((band, index) => (
         <div key={band.id} className={classes.band}>
-          <BandCanvas
-            band={band}
-            times={times}
-            range={range}
-            events={events}
-            zone={zone}
-            scheme={scheme}
-            syncKey={syncKey}
-            isFirst={index === 0}
-            isLast={index === bands.length - 1}
-            onCursor={setCursor}
-            onZoom={onZoom}
-          />
+          <Suspense fallback={<div className={classes.canvas} style={{ height: band.height }} />}>
+            <BandCanvas
+              band={band}
+              times={times}
+              range={range}
+              events={events}
+              zone={zone}
+              scheme={scheme}
+              syncKey={syncKey}
+              isFirst={index === 0}
+              isLast={index === bands.length - 1}
+              onCursor={setCursor}
+              onZoom={onZoom}
+            />
+          </Suspense>
           {gutter && <Gutter band={band} index={cursor} />}
         </div>
       ))}

@@ -1,0 +1,22 @@
+import { useHotkeys } from "@mantine/hooks"
+import { lazy, Suspense } from "react"
+import { createStore, useStore } from "@/lib/store"
+
+const asked = createStore(0)
+
+/** Opens the palette; its code comes with the first time. */
+export const openPalette = () => asked.set(asked.get() + 1)
+
+const Palette = lazy(async () => ({ default: (await import("./palette")).Palette }))
+
+/** Where Ctrl/⌘ K is heard. */
+export function PaletteDoor() {
+  const times = useStore(asked)
+  useHotkeys([["mod+K", openPalette]])
+  if (times === 0) return null
+  return (
+    <Suspense fallback={null}>
+      <Palette asked={times} />
+    </Suspense>
+  )
+}

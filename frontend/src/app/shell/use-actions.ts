@@ -1,0 +1,71 @@
+import { type Icon, IconBell, IconBolt, IconKey, IconPlayerTrackNext, IconScale, IconServerCog, IconSend, IconStack2, IconUserPlus, IconVolumeOff, IconCalendarTime } from "@tabler/icons-react"
+import { useNavigate } from "@tanstack/react-router"
+import { useTranslation } from "react-i18next"
+import { type Right, useMe } from "@/hooks/use-rights"
+
+/** Something to do, as a line of the palette. */
+export interface Action {
+  id: string
+  label: string
+  icon: Icon
+  /** The right that is missing, as a sentence; the line stays, so that one learns that the action exists. */
+  missing?: string
+  go: () => void
+}
+
+const ACTIONS = [
+  { id: "topic", to: "/topics", search: { new: "topic" }, right: "manage", icon: IconStack2 },
+  { id: "replay", to: "/jobs/new/replay", search: {}, right: "jobs", icon: IconPlayerTrackNext },
+  { id: "reconcile", to: "/jobs/new/reconcile", search: {}, right: "jobs", icon: IconScale },
+  { id: "schedule", to: "/schedules", search: { new: "replay" }, right: "jobs", icon: IconCalendarTime },
+  { id: "rule", to: "/alerts", search: { new: "rule" }, right: "manage", icon: IconBell },
+  { id: "silence", to: "/alerts", search: { new: "silence" }, right: "manage", icon: IconVolumeOff },
+  { id: "cluster", to: "/clusters", search: { new: "cluster" }, right: "admin", icon: IconServerCog },
+  { id: "token", to: "/access", search: { new: "token" }, right: "read", icon: IconKey },
+  { id: "user", to: "/access", search: { new: "user" }, right: "admin", icon: IconUserPlus },
+] as const
+
+/** What can be done from anywhere. */
+export function useActions(): Action[] {
+  const { t } = useTranslation()
+  const navigate = useNavigate()
+  const missing = useMissing()
+  return ACTIONS.map(({ id, to, search, right, icon }) => ({
+    id: `action-${id}`,
+    label: t(`palette.actions.${id}`),
+    icon,
+    ...missing(right),
+    go: () => void navigate({ to, search: (known: object) => ({ ...known, ...search }) }),
+  }))
+}
+
+/** What can be done with the topic and the group that fit the words best. */
+export function useActionsOn(topic: string | undefined, group: string | undefined): Action[] {
+  const { t } = useTranslation()
+  const navigate = useNavigate()
+  const missing = useMissing()
+  const actions: Action[] = []
+  if (topic !== undefined)
+    actions.push({
+      id: "produce",
+      label: t("palette.actions.produce", { topic }),
+      icon: IconSend,
+      ...missing("produce"),
+      go: () => void navigate({ to: "/topics/$topic", params: { topic }, search: { tab: "produce" } }),
+    })
+  if (group !== undefined)
+    actions.push({
+      id: "offsets",
+      label: t("palette.actions.offsets", { group }),
+      icon: IconBolt,
+      ...missing("offsets"),
+      go: () => void navigate({ to: "/groups/$group/offsets", params: { group } }),
+    })
+  return actions
+}
+
+function useMissing(): (right: Right) => { missing?: string } {
+  const { t } = useTranslation()
+  const rights = useMe()?.rights ?? []
+  return (right) => (rights.includes(right) ? {} : { missing: t("rights.missing", { right: t(`rights.${right}`) }) })
+}
