@@ -172,7 +172,7 @@ def _of_topics(lists: Mapping[str, TopicList]) -> Iterator[Metric]:
             kind = kind_of(topic.name)
             if topic.messages is None:
                 continue
-            if kind is TopicKind.DLQ:
+            if kind is TopicKind.DEAD_LETTER:
                 dead.add_metric([cluster, topic.name.removeprefix(DEAD_LETTER_PREFIX)], topic.messages)
             elif kind is TopicKind.NORMAL:
                 depth.add_metric([cluster, topic.name], topic.messages)
