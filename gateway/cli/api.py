@@ -40,10 +40,11 @@ class Api:
 
     def __init__(self, url: str, token: str | None, cluster: str) -> None:
         self._url = url.rstrip("/")
-        self._cluster = cluster
+        self.cluster = cluster
         headers = {"Accept": "application/json"}
         if token:
             headers["Authorization"] = f"Bearer {token}"
+        self._authorization = {name: value for name, value in headers.items() if name == "Authorization"}
         self._http = httpx.Client(headers=headers, timeout=_TIMEOUT)
 
     def call(
@@ -56,7 +57,7 @@ class Api:
         headers: Mapping[str, str] | None = None,
     ) -> httpx.Response:
         """Send a request and return the answer; raises Refused for a problem, Unreachable without an answer."""
-        url = f"{self._url}/api/v1{path if path.startswith('/') else f'/clusters/{part(self._cluster)}/{path}'}"
+        url = f"{self._url}/api/v1{path if path.startswith('/') else f'/clusters/{part(self.cluster)}/{path}'}"
         content = None if body is None else msgspec.json.encode(body)
         own = {**(headers or {}), **({} if body is None else {"Content-Type": "application/json"})}
         params = {name: value for name, value in (query or {}).items() if value is not None}
@@ -67,6 +68,10 @@ class Api:
         if answer.is_error:
             raise Refused(_problem_of(answer), answer.status_code)
         return answer
+
+    def socket(self, name: str) -> tuple[str, dict[str, str]]:
+        """Return address and headers of a WebSocket of the gateway."""
+        return f"{self._url.replace('http', 'ws', 1)}/ws/v1/{name}", self._authorization
 
     def close(self) -> None:
         """Close the connection."""

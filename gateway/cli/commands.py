@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from gateway.cli import groups, jobs, messages, offsets, produce, raw, receive, topics
+from gateway.cli import alerts, dead_letters, groups, jobs, messages, offsets, produce, raw, receive, tail, topics
 from gateway.cli.root import gantry
 
-__all__ = ["gantry", "groups", "jobs", "messages", "offsets", "produce", "raw", "receive", "topics"]
+__all__ = [
+    "alerts",
+    "dead_letters",
+    "gantry",
+    "groups",
+    "jobs",
+    "messages",
+    "offsets",
+    "produce",
+    "raw",
+    "receive",
+    "tail",
+    "topics",
+]

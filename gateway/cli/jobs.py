@@ -8,7 +8,7 @@ from typing import IO, Final
 import click
 import msgspec
 
-from gateway.cli.api import part
+from gateway.cli.api import Json, part
 from gateway.cli.root import Session, gantry, pass_session
 
 _OVER: Final = frozenset({"succeeded", "partial", "failed", "cancelled"})
@@ -22,7 +22,7 @@ def jobs() -> None:
 
 @jobs.command("list")
 @click.option("--state", help="queued, running, succeeded, failed …")
-@click.option("--type", "kind", help="replay or reconcile.")
+@click.option("--type", "kind", help="replay, reconcile or redrive.")
 @click.option("--limit", type=click.IntRange(1), default=20, show_default=True)
 @pass_session
 def list_jobs(session: Session, state: str | None, kind: str | None, limit: int) -> None:
@@ -50,12 +50,19 @@ def start(session: Session, request: IO[bytes], wait: bool) -> None:
     except msgspec.DecodeError as error:
         raise click.BadParameter(f"is not JSON: {error}", param_hint="REQUEST") from error
     job = session.api.post("/jobs", body)
-    while wait and job["state"] not in _OVER:
-        time.sleep(_POLL_S)
-        job = session.api.get(f"/jobs/{part(job['id'])}")
+    if wait:
+        job = ended(session, job)
     session.out.one(job)
     if wait and job["state"] != "succeeded":
         raise SystemExit(1)
+
+
+def ended(session: Session, job: Json) -> Json:
+    """Wait for the end of a job and return it as it is then."""
+    while job["state"] not in _OVER:
+        time.sleep(_POLL_S)
+        job = session.api.get(f"/jobs/{part(job['id'])}")
+    return job
 
 
 @jobs.command()

@@ -62,7 +62,7 @@ def scan(session: Session, /, topic: str, conditions: tuple[str, ...], limit: in
     """Read a topic backwards and print every message that fulfils all conditions, a line of JSON each."""
     names = {"start": "from", "end": "to"}
     body = {names.get(name, name): value for name, value in wishes.items() if value not in (None, (), False)}
-    body["fields"] = list(map(_field, conditions))
+    body["fields"] = list(map(field_of, conditions))
     left = limit
     while left is None or left > 0:
         size = _MOST_MATCHES if left is None else min(left, _MOST_MATCHES)
@@ -77,7 +77,7 @@ def scan(session: Session, /, topic: str, conditions: tuple[str, ...], limit: in
         body["cursor"] = page["next_cursor"]
 
 
-def _field(text: str) -> dict[str, Any]:
+def field_of(text: str) -> dict[str, Any]:
     """Return PATH=VALUE as a condition; a value that is JSON is that value, and any other is text."""
     path, equals, value = text.partition("=")
     if not path or not equals:

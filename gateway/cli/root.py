@@ -33,4 +33,6 @@ def gantry(context: click.Context, url: str | None, token: str | None, cluster: 
 
     Errors are told on stderr. Exit code 1: refused or not wholly done, 2: wrongly written, 3: no gateway answers.
     """
-    context.obj = Session(Api(url or default_url(), token or default_token(), cluster), Output(is_json=is_json))
+    api = Api(url or default_url(), token or default_token(), cluster)
+    context.call_on_close(api.close)
+    context.obj = Session(api, Output(is_json=is_json))

@@ -1,0 +1,109 @@
+"""Commands on dead letters: look at them, and send them again."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import click
+
+from gateway.cli.api import Json, part
+from gateway.cli.jobs import ended
+from gateway.cli.root import Session, gantry, pass_session
+
+_COLUMNS: Final = ["message_id", "origin_topic", "cause", "keys", "tag", "stored_at", "reconsume_times"]
+
+
+@gantry.group("dead-letters")
+def dead_letters() -> None:
+    """List dead letters by group and cause, and send them again."""
+
+
+@dead_letters.command("list")
+@pass_session
+def list_groups(session: Session) -> None:
+    """List the groups that have dead letters."""
+    columns = ["name", "messages", "first_at", "last_at", "causes", "top_cause.reason", "retries_waiting"]
+    session.out.rows(session.api.items("dead-letters"), columns)
+
+
+@dead_letters.command()
+@click.argument("group")
+@pass_session
+def causes(session: Session, group: str) -> None:
+    """Count the newest dead letters of a group by cause; - stands for none given."""
+    found = session.api.get(f"dead-letters/{part(group)}/causes")
+    session.out.rows(found["items"], ["reason", "count", "topics", "first_at", "last_at", "last_message_id"])
+    if not found["complete"]:
+        click.echo(f"gantry: {found['read']} of {found['stored'] or 'an unknown number'} were counted", err=True)
+
+
+@dead_letters.command()
+@click.argument("group")
+@click.option("--cause", help="Only those given up for this reason.")
+@click.option("--topic", help="Only those that came from this topic.")
+@click.option("--key", help="Only those with this key.")
+@click.option("--limit", type=click.IntRange(1), default=20, show_default=True)
+@pass_session
+def messages(session: Session, /, group: str, limit: int, **chosen: Any) -> None:
+    """List the dead letters of a group, newest first."""
+    session.out.rows(session.api.items(f"dead-letters/{part(group)}/messages", limit=limit, **chosen), _COLUMNS)
+
+
+@dead_letters.command()
+@click.argument("group")
+@click.option("--cause", "causes", multiple=True, help="Only those given up for this reason; may be repeated.")
+@click.option("--topic", "topics", multiple=True, help="Only those that came from this topic; may be repeated.")
+@click.option("--key", help="Only those with this key.")
+@click.option("--all", "everything", is_flag=True, help="All of them.")
+@click.option("--to", "target", default="failed_group", show_default=True, help="failed_group, origin, or a topic.")
+@click.option("--allow-live-target", is_flag=True, help="Also where other groups will see the copies.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be sent.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--wait", is_flag=True, help="Wait for its end; exit code 1 unless all were sent.")
+@pass_session
+def redrive(
+    session: Session,
+    /,
+    group: str,
+    target: str,
+    allow_live_target: bool,
+    dry_run: bool,
+    yes: bool,
+    wait: bool,
+    **chosen: Any,
+) -> None:
+    """Send copies of dead letters again, in a job; before it, say what it would send, and ask."""
+    path = f"dead-letters/{part(group)}:redrive"
+    body = {"filter": _filter(**chosen), "target": _target(target), "allow_live_target": allow_live_target}
+    preview = session.api.post(path, {**body, "dry_run": True})
+    if dry_run:
+        session.out.one(preview)
+        return
+    if preview["warning"]:
+        click.echo(f"gantry: {preview['warning']}", err=True)
+    if not yes:
+        click.confirm(_question(preview), abort=True, err=True)
+    job = session.api.post(path, body)
+    if wait:
+        job = ended(session, job)
+    session.out.one(job)
+    if wait and job["state"] != "succeeded":
+        raise SystemExit(1)
+
+
+def _filter(causes: tuple[str, ...], topics: tuple[str, ...], key: str | None, everything: bool) -> dict[str, Any]:
+    """Return the filter of the API; raise UsageError unless something was chosen, or everything."""
+    wanted = {"causes": list(causes), "topics": list(topics), "key": key}
+    given = {name: value for name, value in wanted.items() if value}
+    if bool(given) == everything:
+        raise click.UsageError("Say which: --cause, --topic, --key, or --all of them.")
+    return given
+
+
+def _target(name: str) -> dict[str, str]:
+    return {"to": name} if name in ("failed_group", "origin") else {"to": "other", "topic": name}
+
+
+def _question(preview: Json) -> str:
+    topics = ", ".join(topic["topic"] for topic in preview["topics"]) or "no topic"
+    return f"Send {preview['messages']} messages to {topics} ({preview['failing']} will fail)?"
