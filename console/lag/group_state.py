@@ -115,6 +115,16 @@ class GroupStates:
         self.untimed &= reading.groups.keys()
         self._read_at = read_at
 
+    def topic_rates(self, reading: LagReading) -> dict[str, float | None]:
+        """Return the messages a second that all groups together consume of each topic; None where one is not known."""
+        found: dict[str, float | None] = {}
+        for facts in reading.facts.values():
+            for group, stats in facts.stats.items():
+                for queue in stats.queues:
+                    rate, before = self._consumed.find((group, queue)), found.get(queue.topic, 0.0)
+                    found[queue.topic] = None if rate is None or before is None else before + rate
+        return found
+
     def of(self, reading: LagReading, group: Group) -> GroupState:
         """Return the state of one group."""
         seen = _seen(reading, group)

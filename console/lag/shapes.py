@@ -142,6 +142,7 @@ class TopicState(Struct, kw_only=True):
     measured_at: Annotated[Moment | None, Meta(description="When its figures were read.")] = None
     messages: int | None = None
     in_rate: float | None = None
+    out_rate: Annotated[float | None, Meta(description="Messages per second that all groups together consume.")] = None
     last_stored_at: Moment | None = None
     groups: int | None = None
     max_lag: int | None = None

@@ -84,6 +84,7 @@ class StateBuilder:
         groups = {group.name: self._groups.of(reading, group) for group in visible}
         lags = _lags_by_topic(groups.values())
         topics = {name: self._topic(reading, topic, lags.get(name, [])) for name, topic in reading.topics.items()}
+        self._add_out_rates(reading, groups.values(), topics)
         return ClusterState(self._overview(reading, groups, topics), groups, topics)
 
     def _see(self, reading: LagReading) -> None:
@@ -133,6 +134,15 @@ class StateBuilder:
             max_lag=shown.max_lag,
         )
         return shown
+
+    def _add_out_rates(
+        self, reading: LagReading, groups: Iterable[GroupState], topics: Mapping[str, TopicState]
+    ) -> None:
+        rates = self._groups.topic_rates(reading)
+        unknown = {topic for group in groups if group.unknown_reason is not None for topic in group.topics}
+        for name, topic in topics.items():
+            if topic.messages is not None and name not in unknown:
+                topic.out_rate = rates.get(name, 0.0)
 
     # The cluster
 

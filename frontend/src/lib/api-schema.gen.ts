@@ -4281,6 +4281,11 @@ export interface components {
             messages: number | null;
             /** Format: double */
             in_rate: number | null;
+            /**
+             * Format: double
+             * @description Messages per second that all groups together consume.
+             */
+            out_rate: number | null;
             /** Format: date-time */
             last_stored_at: string | null;
             groups: number | null;
@@ -4313,6 +4318,11 @@ export interface components {
             messages: number | null;
             /** Format: double */
             in_rate: number | null;
+            /**
+             * Format: double
+             * @description Messages per second that all groups together consume.
+             */
+            out_rate: number | null;
             /** Format: date-time */
             last_stored_at: string | null;
             groups: number | null;
@@ -4422,6 +4432,11 @@ export interface components {
             messages: number | null;
             /** Format: double */
             in_rate: number | null;
+            /**
+             * Format: double
+             * @description Messages per second that all groups together consume.
+             */
+            out_rate: number | null;
             /** Format: date-time */
             last_stored_at: string | null;
             groups: number | null;
@@ -6936,7 +6951,7 @@ export interface operations {
                 message_type?: "delay" | "fifo" | "mixed" | "normal" | "transaction" | "unspecified";
                 /** @description In any case. A part of the name; with `*`, a pattern of the whole name; after `~`, letters in this order. */
                 search?: string;
-                /** @description name, messages, in_rate, last_stored_at, groups, max_lag; - before a name: descending. */
+                /** @description name, messages, in_rate, out_rate, last_stored_at, groups, max_lag; - before a name: descending. */
                 sort?: string;
             };
             header?: never;

@@ -35,6 +35,7 @@ export const topic = (name: string, overrides: Partial<Topic> = {}): Topic => ({
   measured_at: AT,
   messages: 100,
   in_rate: 1,
+  out_rate: 1,
   last_stored_at: AT,
   groups: 1,
   max_lag: 0,

@@ -181,6 +181,25 @@ def test_rates_are_averages_of_half_a_minute() -> None:
     assert watched([(100, 0), (110, 30)]).out_rate is None, "a second tells nothing of commits"
 
 
+def test_the_out_rate_of_a_topic_is_that_of_all_its_groups() -> None:
+    def after(seconds: int, **groups: int) -> float | None:
+        """Return the rate after that many seconds in which groups consumed so many messages each second."""
+        whole = [
+            reading(
+                AT + s * 1_000,
+                groups={name: behind(100 + 10 * s, per_second * s) for name, per_second in groups.items()},
+                topics={"orders": topic("orders")},
+                **ends("orders", 100),
+            )
+            for s in range(seconds)
+        ]
+        return state(*whole).topics["orders"].out_rate
+
+    assert after(40) == 0, "no group reads it"
+    assert after(40, billing=10, audit=4) == pytest.approx(14)
+    assert after(2, billing=10) is None, "a second tells nothing of commits"
+
+
 def test_the_time_to_drain_follows_from_both_rates() -> None:
     group = watched([(1_000, 10 * s) for s in range(36)])
     assert (group.lag, group.drain_eta_ms) == (650, 65_000)

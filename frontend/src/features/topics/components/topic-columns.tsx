@@ -31,6 +31,7 @@ export const topicColumns = (t: TFunction) => [
     </>
   )),
   column("in_rate", t("topics.in"), { align: "end", sort: "in_rate", minWidth: 560 }, (topic) => <TopicFigure topic={topic} field="in_rate" write={rate} />),
+  column("out_rate", t("topics.out"), { align: "end", sort: "out_rate", minWidth: 1080 }, ({ out_rate }) => <Num value={out_rate} write={rate} />),
   column("last_stored_at", t("topics.lastWrite"), { align: "end", isSecondary: true, sort: "last_stored_at", minWidth: 760 }, (topic) => (
     <Ago at={topic.last_stored_at} />
   )),

@@ -22,6 +22,12 @@ export function TopicFigures({ topic }: { topic: Topic }) {
           fact: t("topics.lastTen"),
         },
         {
+          label: t("topics.outRate"),
+          value: topic.out_rate === null ? <Unknown reason={why ?? t("topics.outUnknown")} /> : rate(topic.out_rate),
+          unit: topic.out_rate === null ? undefined : "/s",
+          fact: t("topics.outFact"),
+        },
+        {
           label: t("topics.lastWrite"),
           value: topic.messages === null && topic.last_stored_at === null ? <Unknown reason={why} /> : <Ago at={topic.last_stored_at} />,
           fact: <Time at={topic.last_stored_at} />,
