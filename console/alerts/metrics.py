@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Final, Literal
 
 from broker_core.protocol.topics import DEAD_LETTER_PREFIX
+from console.lag.group_state import has_no_offset
 from console.lag.shapes import GroupState, OverviewState, TopicState
 from console.lag.state import ClusterState
 
@@ -34,11 +35,7 @@ NOT_FILLING_DAYS: Final = 36_500.0
 
 def group_values(groups: Mapping[str, GroupState], field: str) -> Values:
     """Return a figure of every group; a group without an offset has none."""
-    return {
-        name: getattr(group, field)
-        for name, group in groups.items()
-        if not (group.lag is None and group.state == "idle")
-    }
+    return {name: getattr(group, field) for name, group in groups.items() if not has_no_offset(group)}
 
 
 def topic_in_rates(topics: Mapping[str, TopicState]) -> Values:

@@ -222,6 +222,11 @@ def _leases(offsets: Iterable[OffsetWrapper]) -> int | None:
     return sum(known) if known and len(known) == len(pairs) else None
 
 
+def has_no_offset(group: GroupState) -> bool:
+    """Return whether a group has committed nothing yet: its lag is open, and hides nothing of the total."""
+    return group.lag is None and group.unknown_reason == NO_OFFSET
+
+
 def config_of(config: SubscriptionGroupConfig) -> GroupConfig:
     """Return the settings of a group as the API shows them."""
     return GroupConfig(
@@ -322,7 +327,8 @@ def _drain_eta(lag: int | None, trend: Trend | None, in_rate: float | None, out_
 def _state(seen: _Seen, trend: Trend | None, out_rate: float | None) -> GroupWord:
     """Return the state of a group; its readers matter only until its consume rate is known."""
     if seen.is_known and not seen.offsets:
-        return "idle"
+        # What native clients read stays in their own memory until they commit; a lease is read for certain.
+        return "consuming" if any(each.in_flight for each in seen.consumers or ()) else "idle"
     if seen.lag is None or trend is None:
         return "unknown"
     if seen.lag == 0:

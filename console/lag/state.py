@@ -9,7 +9,7 @@ from typing import Final
 
 from broker_core.client.admin.clusters import BrokerAddress
 from broker_core.client.admin.topics import Topic, TopicKind
-from console.lag.group_state import GroupStates, missing_of
+from console.lag.group_state import GroupStates, has_no_offset, missing_of
 from console.lag.rates import Rates
 from console.lag.reading import LagReading, Missing
 from console.lag.shapes import (
@@ -203,7 +203,7 @@ class StateBuilder:
 
     def _lags(self, groups: Collection[GroupState], *, is_whole: bool) -> _Lags:
         known = [(group.lag, group) for group in groups if group.lag is not None]
-        unknown = sum(group.lag is None and group.state != "idle" for group in groups)
+        unknown = sum(group.lag is None and not has_no_offset(group) for group in groups)
         if not is_whole or unknown:
             return _Lags(unknown)
         behind = [group for lag, group in known if lag]
@@ -288,7 +288,7 @@ def _lags_by_topic(groups: Iterable[GroupState]) -> dict[str, list[int | None]]:
 
 
 def _worst(groups: Iterable[GroupState]) -> list[GroupState]:
-    troubled = [group for group in groups if group.state != "idle" and (group.lag is None or group.lag > 0)]
+    troubled = [group for group in groups if not has_no_offset(group) and (group.lag is None or group.lag > 0)]
     return sorted(troubled, key=lambda group: (group.lag is not None, -(group.lag or 0)))[:WORST_GROUPS]
 
 

@@ -233,14 +233,33 @@ def test_one_word_tells_how_a_group_is(word: str, lags: list[tuple[int, int]]) -
     assert watched(lags, members=members).state == word
 
 
+def leasing(in_flight: int) -> LeaseConsumerState:
+    since = "2027-01-15T08:00:00.000Z"
+    return LeaseConsumerState(
+        caller="shop",
+        user="admin",
+        kind="token",
+        address="10.0.0.7",
+        since=since,
+        in_flight=in_flight,
+        last_receive_at=since,
+    )
+
+
 def test_who_receives_by_lease_reads_before_a_rate_is_known() -> None:
     first = reading(groups={"g": behind(50, 5)})
-    since = "2027-01-15T08:00:00.000Z"
-    shop = LeaseConsumerState(
-        caller="shop", user="admin", kind="token", address="10.0.0.7", since=since, in_flight=0, last_receive_at=since
-    )
-    first.lease_consumers = {"g": [shop]}
+    first.lease_consumers = {"g": [leasing(0)]}
     assert state(first).groups["g"].state == "consuming"
+
+
+def test_a_group_with_leases_out_is_not_idle_before_its_first_offset() -> None:
+    first = reading(groups={"out": GroupStats(), "waits": GroupStats()})
+    first.lease_consumers = {"out": [leasing(0), leasing(3)], "waits": [leasing(0)]}
+    shown = state(first)
+    assert (shown.groups["out"].state, shown.groups["out"].lag) == ("consuming", None)
+    assert shown.groups["waits"].state == "idle"
+    # It hides nothing of the lag of the others either.
+    assert (shown.overview.total_lag, shown.overview.worst_groups) == (0, [])
 
 
 def test_a_group_that_read_nothing_yet_is_idle_and_its_lag_unknown() -> None:
