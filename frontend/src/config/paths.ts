@@ -31,6 +31,8 @@ export const paths = {
     `${cluster(c)}/topics/${part(topic)}/queues/${queue}/messages`,
   groups: (c: string) => `${cluster(c)}/groups`,
   group: (c: string, group: string) => `${cluster(c)}/groups/${part(group)}`,
+  groupPause: (c: string, group: string) => `${cluster(c)}/groups/${part(group)}:pause`,
+  groupResume: (c: string, group: string) => `${cluster(c)}/groups/${part(group)}:resume`,
   groupLagHistory: (c: string, group: string) => `${cluster(c)}/groups/${part(group)}/lag/history`,
   groupClients: (c: string, group: string) => `${cluster(c)}/groups/${part(group)}/clients`,
   groupClient: (c: string, group: string, client: string) => `${cluster(c)}/groups/${part(group)}/clients/${part(client)}`,

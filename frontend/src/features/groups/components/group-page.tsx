@@ -1,8 +1,9 @@
 import { ActionIcon, Button, Menu } from "@mantine/core"
-import { IconDots } from "@tabler/icons-react"
+import { IconDots, IconPlayerPause } from "@tabler/icons-react"
 import { Link } from "@tanstack/react-router"
 import { type ReactNode, useState } from "react"
 import { useTranslation } from "react-i18next"
+import { Badge } from "@/components/badges/badge"
 import { GroupState } from "@/components/badges/group-state"
 import { CurlButton } from "@/components/code/curl-button"
 import { NeedsRight } from "@/components/forms/lock"
@@ -23,6 +24,7 @@ import { readersOf } from "./group-columns"
 import { GroupConfig } from "./group-config"
 import { GroupFigures } from "./group-figures"
 import { GroupSubscriptions } from "./group-subscriptions"
+import { PauseGroup, useResume } from "./pause-group"
 
 interface GroupPageProps {
   cluster: string
@@ -57,12 +59,17 @@ export function GroupPage({ cluster, group, lag, deadLetters, mark }: GroupPageP
         known && (
           <>
             <GroupState state={known.state} />
+            {isPaused(known) && (
+              <Badge tone="warn" icon={IconPlayerPause}>
+                {t("groups.paused")}
+              </Badge>
+            )}
             {mark}
           </>
         )
       }
       facts={known && <Facts group={known} />}
-      actions={<GroupActions cluster={cluster} group={group} />}
+      actions={<GroupActions cluster={cluster} group={group} known={known} />}
     >
       <QueryBody query={query} what={t("groups.oneFailed", { group })} skeleton={<Panel><SkeletonBlock height={79} /></Panel>}>
         {(data) => <GroupFigures group={data} />}
@@ -90,10 +97,20 @@ function Facts({ group }: { group: Group }) {
   return <>{facts.filter(Boolean).join(" · ")}</>
 }
 
-function GroupActions({ cluster, group }: { cluster: string; group: string }) {
+const isPaused = ({ config }: Group) => config?.consume_enabled === false
+
+interface GroupActionsProps {
+  cluster: string
+  group: string
+  known: Group | undefined
+}
+
+function GroupActions({ cluster, group, known }: GroupActionsProps) {
   const { t } = useTranslation()
   const isPhone = usePhone()
   const [isDeleting, setDeleting] = useState(false)
+  const [isPausing, setPausing] = useState(false)
+  const resume = useResume(cluster, group)
   return (
     <>
       {!isPhone && <CurlButton request={{ path: paths.group(cluster, group) }} />}
@@ -109,6 +126,13 @@ function GroupActions({ cluster, group }: { cluster: string; group: string }) {
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>
+          {known?.config && (
+            <NeedsRight right="manage">
+              <Menu.Item onClick={isPaused(known) ? resume : () => setPausing(true)}>
+                {t(isPaused(known) ? "groups.resume" : "groups.pause")}
+              </Menu.Item>
+            </NeedsRight>
+          )}
           <NeedsRight right="delete">
             <Menu.Item color="var(--crit)" onClick={() => setDeleting(true)}>
               {t("groups.delete")}
@@ -116,6 +140,7 @@ function GroupActions({ cluster, group }: { cluster: string; group: string }) {
           </NeedsRight>
         </Menu.Dropdown>
       </Menu>
+      {isPausing && known && <PauseGroup cluster={cluster} group={known} onClose={() => setPausing(false)} />}
       {isDeleting && <DeleteGroup cluster={cluster} group={group} onClose={() => setDeleting(false)} />}
     </>
   )
