@@ -1,99 +1,37 @@
-"""Makes the pictures of the README: ``python -m tests.browser.pictures docs/images``; takes some minutes."""
+"""Makes the pictures of the README from `make demo`: ``python -m tests.browser.pictures docs/images``; some minutes."""
 
 from __future__ import annotations
 
-import itertools
-import math
+import signal
+import struct
+import subprocess
 import sys
 import tempfile
-import threading
 import time
-from collections.abc import Iterator
+import zlib
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from playwright.sync_api import Page, expect
 
+from gateway.demo.plan import ANALYTICS, ORDERS, PAYMENTS
 from tests.browser.chromium import chromium
-from tests.browser.data import Data
 from tests.browser.pages import Console, signed_in, tab, window
-from tests.support.gantry import Gantry, Place
+from tests.support.gantry import ROOT, Gantry, Place
 
-SECONDS: Final = 165
+SECONDS: Final = 150
 # The share of a chart's width from which on there is something to see: the last minutes of fifteen.
-_BEGIN, _END = 0.845, 0.995
+_BEGIN, _END = 0.855, 0.995
 _NEXT_SAMPLE_MS: Final = 2_500
-_TOPICS: Final = {"orders": 60, "payments": 35, "shipments": 20, "stock-changes": 12}
-# How many messages a second each group takes: one does not keep up.
-_GROUPS: Final = {
-    "billing": ("orders", 60),
-    "warehouse": ("orders", 50),
-    "risk-scoring": ("payments", 35),
-    "ledger": ("payments", 34),
-    "search-indexer": ("stock-changes", 12),
-}
-_PAGES: Final = {"overview": "/?range=15m", "group": "/groups/warehouse?range=15m"}
-_LEASED_AT_ONCE: Final = 32
-
-
-def main(folder: Path) -> None:
-    """Run a Gantry for some minutes and write each page to `folder`, in English and (``-zh``) in Chinese."""
-    with (
-        tempfile.TemporaryDirectory() as place,
-        Place.free(Path(place) / "data").started() as gantry,
-        chromium() as browser,
-        _lively(gantry),
-        window(browser, signed_in(browser, gantry)) as context,
-        tab(context, gantry) as console,
-    ):
-        time.sleep(SECONDS)
-        console.open("/")
-        for language, suffix in (("en", ""), ("zh", "-zh")):
-            console.page.evaluate(f"""() => localStorage.setItem("gantry.language", '"{language}"')""")
-            for name, path in _PAGES.items():
-                _take(console, path, folder / f"{name}{suffix}.png")
-
-
-@contextmanager
-def _lively(gantry: Gantry) -> Iterator[None]:
-    """Send to all topics and let all groups take, each second, until the block ends."""
-    enough = threading.Event()
-    traffic = threading.Thread(target=_send_and_take, args=(gantry, enough), name="traffic", daemon=True)
-    traffic.start()
-    try:
-        yield
-    finally:
-        enough.set()
-        traffic.join(30)
-
-
-def _send_and_take(gantry: Gantry, enough: threading.Event) -> None:
-    with gantry.client() as http:
-        data, numbers = Data(http), itertools.count()
-        for topic in _TOPICS:
-            data.create_topic(topic)
-        started = time.monotonic()
-        age = 0.0
-        while not enough.wait(max(0.0, 1 - (time.monotonic() - started - age))):
-            age = time.monotonic() - started
-            for topic, amount in _TOPICS.items():
-                wave = 1 + 0.35 * math.sin(age / 9) + 0.15 * math.sin(age / 2.3)
-                data.send(topic, *itertools.islice(numbers, round(amount * wave)))
-            for group, (topic, amount) in _GROUPS.items():
-                for taken in range(0, amount, _LEASED_AT_ONCE):
-                    data.take(group, topic, most=min(_LEASED_AT_ONCE, amount - taken))
-
-
-def _take(console: Console, path: str, file: Path) -> None:
-    console.open(path)
-    console.settled()
-    expect(console.connection).to_have_attribute("data-state", "live")
-    _zoom(console.page)
-    console.page.screenshot(path=file, animations="disabled")
+_TAIL_MS: Final = 8_000
+_SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
 
 
 def _zoom(page: Page) -> None:
+    """Show the last minutes of the charts."""
     plot = page.get_by_role("main").locator("canvas").first.bounding_box()
     assert plot is not None
     height = plot["y"] + plot["height"] / 2
@@ -103,6 +41,92 @@ def _zoom(page: Page) -> None:
     page.mouse.up()
     page.mouse.move(0, 0)
     page.wait_for_timeout(_NEXT_SAMPLE_MS)
+
+
+def _pick_a_cause(page: Page) -> None:
+    """Tick the last cause, so that the dry run of a redrive is shown."""
+    page.get_by_role("main").get_by_role("checkbox").last.click()
+    page.wait_for_timeout(_NEXT_SAMPLE_MS)
+
+
+def _wait_for_messages(page: Page) -> None:
+    page.wait_for_timeout(_TAIL_MS)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A page, how it looks, and what is done before the picture is taken."""
+
+    path: str
+    theme: Literal["light", "dark"]
+    prepare: Callable[[Page], None]
+
+
+PICTURES: Final = {
+    "overview": Picture("/?range=15m", "light", _zoom),
+    "group": Picture(f"/groups/{ANALYTICS}?range=15m", "light", _zoom),
+    "dead-letters": Picture("/dead-letters", "light", _pick_a_cause),
+    "live": Picture(f"/live?topics={ORDERS},{PAYMENTS}", "dark", _wait_for_messages),
+}
+
+
+def main(folder: Path) -> None:
+    """Run the demo for some minutes and write each page to `folder`, in English and (``-zh``) in Chinese."""
+    with (
+        tempfile.TemporaryDirectory() as place,
+        Place.free(Path(place) / "data").started() as gantry,
+        _demo(gantry),
+        chromium() as browser,
+        window(browser, signed_in(browser, gantry)) as context,
+        tab(context, gantry) as console,
+    ):
+        time.sleep(SECONDS)
+        console.open("/")
+        for language, suffix in (("en", ""), ("zh", "-zh")):
+            for name, picture in PICTURES.items():
+                console.page.evaluate(
+                    """([language, theme]) => {
+                        localStorage.setItem("gantry.language", JSON.stringify(language))
+                        localStorage.setItem("gantry.theme", theme)
+                    }""",
+                    [language, picture.theme],
+                )
+                _take(console, picture, folder / f"{name}{suffix}.png")
+
+
+@contextmanager
+def _demo(gantry: Gantry) -> Iterator[None]:
+    command = [sys.executable, "-m", "gateway.demo", "--url", gantry.url, "--token", gantry.token]
+    with subprocess.Popen(command, cwd=ROOT) as process:
+        try:
+            yield
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.wait(30)
+
+
+def _take(console: Console, picture: Picture, file: Path) -> None:
+    console.open(picture.path)
+    console.settled()
+    expect(console.connection).to_have_attribute("data-state", "live")
+    picture.prepare(console.page)
+    file.write_bytes(_smaller(console.page.screenshot(animations="disabled")))
+
+
+def _smaller(png: bytes) -> bytes:
+    """Return the same picture, compressed as well as zlib can."""
+    chunks, at = list[tuple[bytes, bytes]](), len(_SIGNATURE)
+    while at < len(png):
+        (size,) = struct.unpack_from(">I", png, at)
+        chunks.append((png[at + 4 : at + 8], png[at + 8 : at + 8 + size]))
+        at += size + 12
+    pixels = zlib.compress(zlib.decompress(b"".join(data for kind, data in chunks if kind == b"IDAT")), 9)
+    before = [chunk for chunk in chunks if chunk[0] == b"IHDR"]
+    written = [*before, (b"IDAT", pixels), (b"IEND", b"")]
+    return _SIGNATURE + b"".join(
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        for kind, data in written
+    )
 
 
 if __name__ == "__main__":
