@@ -27,7 +27,7 @@ from broker_core.remoting.connection import Connection
 from broker_core.store import MessageStore
 from broker_core.store.errors import MessageDamaged
 
-MAX_LISTED: Final = 200
+MAX_LISTED: Final = 500
 MIN_BUCKET_MS: Final = 60_000
 
 

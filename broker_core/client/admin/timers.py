@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Final
 
 from broker_core.client.admin.maintenance import Maintenance
@@ -20,6 +21,10 @@ from broker_core.protocol.headers.timers import (
 )
 from broker_core.protocol.recall_handle import RecallHandle
 
+Place = tuple[int, int]
+"""Due time (ms) and number of a message: where a page ended."""
+
+_START: Final = (-1, -1)
 _SWITCH: Final = "timerWheelEnable"
 _LIMIT: Final = "timerMaxDelaySec"
 _DEFAULT_LIMIT_S: Final = 3 * 86_400
@@ -60,30 +65,41 @@ class Timers:
         seconds = settings.get(_LIMIT, "")
         return (int(seconds) if seconds.isdecimal() else _DEFAULT_LIMIT_S) * 1000
 
-    async def list(self, wanted: ListTimersRequest) -> Answers[TimerList]:
-        """Return a page of each broker, by address: first those that are due first.
+    async def pages(self, positions: Mapping[str, Place | None], wanted: ListTimersRequest) -> Answers[TimerList]:
+        """Return a page of each master that `positions` does not rule out by None, by broker name.
 
-        Brokers without this request (4.9, 5.x) fail with BrokerRefused.
+        `positions` are the places behind which to go on, by broker name. Brokers without such lists (4.9, 5.x) fail
+        with NotSupported.
         """
-        masters = await self._requests.masters()
-        return await self._requests.ask_each(masters, lambda addr: self._requests.ask_for(TimerList, addr, wanted))
+        masters = {name: addr for addr, name in (await self._requests.masters()).items()}
+
+        async def ask(name: str) -> TimerList:
+            due, seq = positions.get(name) or _START
+            header = replace(wanted, after_due=due, after_seq=seq)
+            return await self._requests.ask_for(TimerList, masters[name], header)
+
+        return await self._requests.ask_each([name for name in masters if positions.get(name, _START) is not None], ask)
 
     async def summary(self, begin: int, end: int, bucket_ms: int) -> Answers[TimerSummary]:
-        """Return the figures of each broker, by address."""
+        """Return the figures of each master, by broker name; fails like `pages`."""
         wanted = SummarizeTimersRequest(begin, end, bucket_ms)
-        masters = await self._requests.masters()
-        return await self._requests.ask_each(masters, lambda addr: self._requests.ask_for(TimerSummary, addr, wanted))
+        masters = {name: addr for addr, name in (await self._requests.masters()).items()}
+        return await self._requests.ask_each(
+            masters, lambda name: self._requests.ask_for(TimerSummary, masters[name], wanted)
+        )
 
-    async def recall(self, addr: str, broker_name: str, topic: str, message_id: str) -> None:
+    async def recall(self, broker_name: str, topic: str, message_id: str) -> None:
         """Take back a message at one broker; recalling it again succeeds.
 
         Raises BrokerRefused: with ILLEGAL_OPERATION if it was delivered, with QUERY_NOT_FOUND if it is not known.
         """
         handle = RecallHandle(topic, broker_name, 0, message_id).text
+        addr = await self._requests.master(broker_name)
         await self._requests.ask(addr, RecallMessageRequest(topic, handle))
 
-    async def reschedule(self, addr: str, topic: str, message_id: str, deliver_ms: int) -> int:
+    async def reschedule(self, broker_name: str, topic: str, message_id: str, deliver_ms: int) -> int:
         """Deliver a waiting message at another time; return when (ms). Raises like `recall`."""
+        addr = await self._requests.master(broker_name)
         answer = await self._requests.ask(addr, RescheduleMessageRequest(topic, message_id, deliver_ms))
         return self._requests.read(RescheduleMessageResponse, answer, addr).deliver_ms
 
