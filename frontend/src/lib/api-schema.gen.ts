@@ -1002,6 +1002,76 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster}/scheduled": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List messages that wait for their delivery time, first those that are due first.
+         * @description List messages that wait for their delivery time, first those that are due first.
+         *
+         *     Messages with a delay level that RocketMQ's own clients sent are not among them.
+         */
+        get: operations["listScheduled"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster}/scheduled/{message_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Return a message that waits; 404 once it was delivered or recalled.
+         * @description Return a message that waits; 404 once it was delivered or recalled.
+         */
+        get: operations["getScheduled"];
+        put?: never;
+        post?: never;
+        /**
+         * Recall a waiting message: it is never delivered. 409 if it was delivered before.
+         * @description Recall a waiting message: it is never delivered. 409 if it was delivered before.
+         */
+        delete: operations["recallMessage"];
+        options?: never;
+        head?: never;
+        /**
+         * Deliver a waiting message at another time; 409 if it was delivered or recalled before.
+         * @description Deliver a waiting message at another time; 409 if it was delivered or recalled before.
+         */
+        patch: operations["rescheduleMessage"];
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster}/scheduled/summary": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count what waits by topic, and what is due by topic and bucket of time.
+         * @description Count what waits by topic, and what is due by topic and bucket of time.
+         */
+        get: operations["summarizeScheduled"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/{cluster}/topics": {
         parameters: {
             query?: never;
@@ -3322,6 +3392,16 @@ export interface components {
         PatchedQueueChangeRequest: {
             brokers?: components["schemas"]["BrokerQueuesRequest"][];
         };
+        /** @description The new time of a message: a moment, or a delay from now on. */
+        PatchedRescheduleRequest: {
+            /**
+             * Format: date-time
+             * @description One that has passed means at once.
+             */
+            deliver_at?: string;
+            /** Format: int64 */
+            delay_ms?: number;
+        };
         /** @description The fields of a role to change; missing ones stay. */
         PatchedRoleChangeRequest: {
             description?: string;
@@ -4018,6 +4098,20 @@ export interface components {
             /** @description For If-Match. */
             readonly etag: string;
         };
+        /** @description What became of a message that was to be recalled or moved. */
+        ScheduleOutcome: {
+            message_id: string;
+            topic: string;
+            broker: string;
+            outcome: components["schemas"]["ScheduleOutcomeOutcomeEnum"];
+            /**
+             * Format: date-time
+             * @description When it is due now; null for a recalled one.
+             */
+            due_at: string | null;
+        };
+        /** @enum {string} */
+        ScheduleOutcomeOutcomeEnum: "recalled" | "rescheduled";
         /** @description A page of Schedule. */
         SchedulePage: {
             items: components["schemas"]["Schedule"][];
@@ -4043,6 +4137,91 @@ export interface components {
             /** @default skip */
             overlap: components["schemas"]["Overlap"];
             job: components["schemas"]["WholeJobRequestRequest"];
+        };
+        /** @description How many messages of a topic are due from a moment on, for the length of a bucket. */
+        ScheduledBucket: {
+            /** Format: date-time */
+            from: string;
+            topic: string;
+            due: number;
+        };
+        /** @description What happened in the last 24 hours, by whole hours, on all brokers that answered. */
+        ScheduledDay: {
+            delivered: number;
+            /** @description Delivered more than a second after their time. */
+            late: number;
+            worst_late_ms: number;
+            recalled: number;
+            /** Format: date-time */
+            since: string;
+        };
+        /** @description The whole of a message that waits. */
+        ScheduledDetail: {
+            message_id: string;
+            topic: string;
+            queue_id: number;
+            broker: string;
+            /** Format: date-time */
+            due_at: string;
+            keys: string[];
+            tag: string | null;
+            /** Format: date-time */
+            stored_at: string;
+            /** Format: date-time */
+            born_at: string;
+            born_host: string;
+            body_bytes: number;
+            body: components["schemas"]["StoredBody"] | null;
+            properties: {
+                [key: string]: string;
+            } | null;
+            /** @description Why body and properties are null: the right that is missing. */
+            hidden: string | null;
+        };
+        /** @description A message that waits. */
+        ScheduledMessage: {
+            message_id: string;
+            topic: string;
+            queue_id: number;
+            broker: string;
+            /** Format: date-time */
+            due_at: string;
+            keys: string[];
+            tag: string | null;
+            /** Format: date-time */
+            stored_at: string;
+            /** Format: date-time */
+            born_at: string;
+            born_host: string;
+            body_bytes: number;
+        };
+        /** @description Messages that wait, first those that are due first; those of the brokers in `missing` are not included. */
+        ScheduledMessages: {
+            items: components["schemas"]["ScheduledMessage"][];
+            next_cursor: string | null;
+            missing: components["schemas"]["MissingBroker"][];
+        };
+        /** @description Everything that waits, in figures: those of topics that the caller may read. */
+        ScheduledSummary: {
+            waiting: number;
+            topics: components["schemas"]["ScheduledTopic"][];
+            buckets: components["schemas"]["ScheduledBucket"][];
+            bucket_ms: number;
+            /** @description Whether there were more buckets than a broker counts. */
+            partial: boolean;
+            last_day: components["schemas"]["ScheduledDay"] | null;
+            /** @description How far ahead a message may be scheduled. */
+            max_delay_ms: number | null;
+            missing: components["schemas"]["MissingBroker"][];
+        };
+        /** @description What waits for one topic. */
+        ScheduledTopic: {
+            topic: string;
+            waiting: number;
+            /** Format: date-time */
+            first_due_at: string;
+            /** Format: date-time */
+            last_due_at: string;
         };
         /**
          * @description The result of a search, and whether it is complete.
@@ -6926,6 +7105,181 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["OverviewHistory"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listScheduled: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the previous page. */
+                cursor?: string;
+                /** @description Due at this moment or later. */
+                from?: string;
+                /** @description A key or a message id, in full. */
+                key?: string;
+                /** @description Page size. */
+                limit?: number;
+                /** @description Due before this moment. */
+                to?: string;
+                topic?: string;
+            };
+            header?: never;
+            path: {
+                cluster: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduledMessages"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getScheduled: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                cluster: string;
+                message_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduledDetail"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    recallMessage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                cluster: string;
+                message_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    rescheduleMessage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                cluster: string;
+                message_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["PatchedRescheduleRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleOutcome"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    summarizeScheduled: {
+        parameters: {
+            query?: {
+                /** @description Length of a bucket, from 60,000; by default 900,000. */
+                bucket_ms?: number;
+                /** @description Where the buckets begin; by default now. */
+                from?: string;
+                /** @description Where they end; by default a day later. */
+                to?: string;
+            };
+            header?: never;
+            path: {
+                cluster: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduledSummary"];
                 };
             };
             /** @description A problem. */

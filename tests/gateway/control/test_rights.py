@@ -41,7 +41,7 @@ VERBS = {
         "startJob", "cancelJob", "retryJob",
         "createSchedule", "updateSchedule", "deleteSchedule", "runScheduleNow",
     },
-    "produce": {"produceMessages"},
+    "produce": {"produceMessages", "rescheduleMessage", "recallMessage"},
     "consume": {"receiveMessages", "ackMessages", "nackMessages", "extendLeases"},
 }  # fmt: skip
 ALLOWED = {
@@ -98,6 +98,7 @@ def test_a_route_that_changes_something_says_which_right_it_needs(control: Contr
 OF_ANY_NAME = {
     "listTopics", "listGroups", "listDeadLetterGroups", "listClusters", "getCluster", "getNaming", "lookUpKeys",
     "createTopic", "createGroup",
+    "listScheduled", "summarizeScheduled", "getScheduled", "rescheduleMessage", "recallMessage",
 }  # fmt: skip
 
 
@@ -169,6 +170,9 @@ def test_a_token_for_some_names_reads_those_and_nothing_else(control: Control) -
                 "listTopics",
                 "listGroups",
                 "listDeadLetterGroups",
+                "listScheduled",
+                "summarizeScheduled",
+                "getScheduled",
                 "listClusters",
                 "getCluster",
                 "getNaming",

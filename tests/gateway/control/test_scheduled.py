@@ -1,0 +1,129 @@
+"""Requirements of `gateway.control.scheduled`: what waits is listed, counted, moved and recalled."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from tests.gateway.control.conftest import Control
+from tests.support.wait import wait_until
+
+HOUR_MS = 3_600_000
+
+
+def sent(control: Control, topic: str, *keys: str, delay_ms: int = HOUR_MS) -> list[dict[str, Any]]:
+    """Store a message that waits for each of the keys; return the results."""
+    body = {"encoding": "json", "data": {"id": "A17"}}
+    messages = [{"keys": [key], "tag": "late", "body": body, "delay_ms": delay_ms} for key in keys]
+    answer = control.call("POST", f"/topics/{topic}/messages", json={"messages": messages})
+    assert answer.status_code == 201, answer.text
+    results: list[dict[str, Any]] = answer.json()["results"]
+    return results
+
+
+def waiting(control: Control, topic: str, **query: Any) -> list[str]:
+    """Return the keys of the messages that wait for a topic."""
+    return [each["keys"][0] for each in control.get("/scheduled", topic=topic, **query)["items"]]
+
+
+def test_what_waits_is_listed_by_its_time_and_paged(control: Control) -> None:
+    topic = control.topic()
+    (last,) = sent(control, topic, "last", delay_ms=2 * HOUR_MS)
+    sent(control, topic, "a", "b")
+
+    page = control.get("/scheduled", topic=topic, limit=2)
+    rest = control.get("/scheduled", topic=topic, limit=2, cursor=page["next_cursor"])
+
+    assert [each["keys"] for each in page["items"] + rest["items"]] == [["a"], ["b"], ["last"]]
+    assert (rest["next_cursor"], rest["missing"]) == (None, [])
+    line = rest["items"][0]
+    assert (line["message_id"], line["due_at"], line["tag"]) == (last["message_id"], last["deliver_at"], "late")
+    assert waiting(control, topic, key="b") == ["b"]
+    assert waiting(control, topic, key=last["message_id"]) == ["last"]
+    assert waiting(control, topic, from_=last["deliver_at"]) == ["last"]
+    assert waiting(control, topic, to=last["deliver_at"]) == ["a", "b"]
+
+
+def test_a_message_that_waits_is_shown_with_its_body_to_who_may_read_it(control: Control) -> None:
+    topic = control.topic("payments")
+    (result,) = sent(control, topic, "a")
+    path = f"/scheduled/{result['message_id']}"
+
+    assert control.get(path)["body"]["data"] == {"id": "A17"}
+    hidden = control.get(path, role="viewer")
+    assert (hidden["body"], hidden["properties"]) == (None, None)
+    assert "'bodies'" in hidden["hidden"]
+    assert control.call("GET", path, role="narrow").status_code == 404
+    assert control.call("GET", "/scheduled/AC1100010000").status_code == 404
+
+
+def test_a_recalled_message_never_comes_and_the_audit_says_who_did_it(control: Control) -> None:
+    topic = control.topic()
+    (result,) = sent(control, topic, "a")
+    path = f"/scheduled/{result['message_id']}"
+
+    assert control.call("DELETE", path, role="viewer").status_code == 403
+    for _ in range(2):
+        answer = control.call("DELETE", path)
+        assert (answer.status_code, answer.json()["outcome"]) == (200, "recalled"), answer.text
+    assert waiting(control, topic) == []
+    assert control.call("GET", path).status_code == 404
+    assert control.call("PATCH", path, json={"delay_ms": 5}).status_code == 409
+    changes = control.as_("admin").get("/api/v1/audit", params={"action": "message.recall"}).json()["items"]
+    assert any(change["before"] == {"message_id": result["message_id"]} for change in changes)
+
+
+def test_a_message_is_moved_to_another_time_and_cannot_be_recalled_once_it_came(control: Control) -> None:
+    topic = control.topic()
+    (result,) = sent(control, topic, "a")
+    path = f"/scheduled/{result['message_id']}"
+    later = (datetime.now(UTC) + timedelta(hours=5)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+    moved = control.call("PATCH", path, json={"deliver_at": later})
+    assert (moved.status_code, moved.json()["due_at"]) == (200, later), moved.text
+    assert control.get("/scheduled", topic=topic)["items"][0]["due_at"] == later
+
+    assert control.call("PATCH", path, json={"delay_ms": 0}).status_code == 200
+    wait_until(lambda: control.get(f"/topics/{topic}/messages")["items"])
+    for method, body in (("DELETE", None), ("PATCH", {"delay_ms": 1000})):
+        answer = control.call(method, path, json=body)
+        assert answer.status_code == 409, answer.text
+        assert "was delivered" in answer.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    ("body", "pointer"),
+    [
+        ({}, "#/deliver_at"),
+        ({"delay_ms": 1, "deliver_at": "2100-01-01T00:00:00Z"}, "#/deliver_at"),
+        ({"deliver_at": "2100-01-01T00:00:00Z"}, "#/deliver_at"),
+        ({"deliver_at": "tomorrow"}, "#/deliver_at"),
+        ({"delay_ms": -1}, "#/delay_ms"),
+    ],
+)
+def test_a_time_that_cannot_be_kept_is_refused(control: Control, body: dict[str, Any], pointer: str) -> None:
+    topic = control.topic()
+    (result,) = sent(control, topic, "a")
+    answer = control.call("PATCH", f"/scheduled/{result['message_id']}", json=body)
+    assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, pointer), answer.text
+
+
+def test_what_waits_is_counted_by_topic_and_time(control: Control) -> None:
+    topic = control.topic("payments")
+    begin = datetime.now(UTC).replace(microsecond=0)
+    sent(control, topic, "a", "b", delay_ms=HOUR_MS)
+    sent(control, topic, "c", delay_ms=50 * HOUR_MS)
+
+    summary = control.get("/scheduled/summary", from_=begin.isoformat(), bucket_ms=2 * HOUR_MS)
+
+    (ours,) = [each for each in summary["topics"] if each["topic"] == topic]
+    assert ours["waiting"] == 3
+    assert [each["due"] for each in summary["buckets"] if each["topic"] == topic] == [2]
+    assert summary["waiting"] >= 3
+    assert (summary["max_delay_ms"], summary["partial"], summary["missing"]) == (72 * HOUR_MS, False, [])
+    assert summary["last_day"]["recalled"] >= 0
+    narrow = control.get("/scheduled/summary", role="narrow")
+    assert topic not in {each["topic"] for each in narrow["topics"]}
+    assert control.call("GET", "/scheduled/summary", params={"bucket_ms": "5"}).status_code == 422
