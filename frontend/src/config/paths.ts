@@ -48,6 +48,9 @@ export const paths = {
   deadLetterRedrive: (c: string, group: string) => `${cluster(c)}/dead-letters/${part(group)}:redrive`,
   deadLetterExport: (c: string, group: string) => `${cluster(c)}/dead-letters/${part(group)}/export`,
   deadLetterOutcomes: (c: string, group: string) => `${cluster(c)}/dead-letters/${part(group)}/outcomes`,
+  scheduled: (c: string) => `${cluster(c)}/scheduled`,
+  scheduledSummary: (c: string) => `${cluster(c)}/scheduled/summary`,
+  scheduledMessage: (c: string, id: string) => `${cluster(c)}/scheduled/${part(id)}`,
   receive: (c: string, group: string, topic: string) =>
     `${cluster(c)}/groups/${part(group)}/topics/${part(topic)}:receive`,
   messageSearch: (c: string) => `${cluster(c)}/messages:search`,

@@ -89,6 +89,11 @@ export type DeadLetterCauses = Schemas["DeadLetterCauses"]
 export type DeadLetterCause = DeadLetterCauses["items"][number]
 export type DeadLetters = Schemas["DeadLetters"]
 export type DeadLetter = DeadLetters["items"][number]
+export type ScheduledSummary = Schemas["ScheduledSummary"]
+export type ScheduledMessages = Schemas["ScheduledMessages"]
+export type ScheduledMessage = ScheduledMessages["items"][number]
+export type ScheduledDetail = Schemas["ScheduledDetail"]
+export type ScheduleOutcome = Schemas["ScheduleOutcome"]
 export type RedriveAsked = Omit<Schemas["RedriveRequest"], "originals" | "allow_live_target" | "dry_run" | "limits"> & {
   limits: { messages_per_second: number }
   allow_live_target?: boolean
