@@ -63,7 +63,7 @@ export const server = {
     taken: "{{name}} 已存在",
     needsRight: "需要权限：{{right}}",
     needsRightOn: "需要对 {{name}} 的权限：{{right}}",
-    needsRightNoRule: "需要对 {{name}} 的权限：{{right}}。您的角色中没有允许它的规则",
+    needsRightNoRule: "需要对 {{name}} 的权限：{{right}}。角色中没有允许它的规则",
     needsRightRefused: "需要对 {{name}} 的权限：{{right}}。角色 {{role}} 的第 {{number}} 条规则（{{rule}}）拒绝了它",
     needsRightScope: "需要对 {{name}} 的权限：{{right}}。令牌只涵盖 {{scopes}}",
     needsRightOfMany: "此操作一次涉及多个名称，需要对它们全部拥有权限：{{right}}",
