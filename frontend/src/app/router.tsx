@@ -62,6 +62,7 @@ const pages = [
   createRoute({ ...parent, path: "/groups/$group", component: lazyRouteComponent(() => import("./routes/group"), "GroupRoute") }),
   createRoute({ ...parent, path: "/groups/$group/offsets", component: lazyRouteComponent(() => import("./routes/group-offsets"), "GroupOffsetsRoute") }),
   createRoute({ ...parent, path: "/messages", component: lazyRouteComponent(() => import("./routes/messages"), "MessagesRoute") }),
+  createRoute({ ...parent, path: "/scheduled", component: lazyRouteComponent(() => import("./routes/scheduled"), "ScheduledRoute") }),
   createRoute({ ...parent, path: "/dead-letters", component: lazyRouteComponent(() => import("./routes/dead-letters"), "DeadLettersRoute") }),
   createRoute({ ...parent, path: "/alerts", component: lazyRouteComponent(() => import("./routes/alerts"), "AlertsRoute") }),
   createRoute({ ...parent, path: "/jobs", component: lazyRouteComponent(() => import("./routes/jobs"), "JobsRoute") }),

@@ -3,6 +3,7 @@ import {
   IconApi,
   IconBell,
   IconBroadcast,
+  IconCalendarClock,
   IconCalendarTime,
   IconKey,
   IconLayoutDashboard,
@@ -19,8 +20,8 @@ import {
 import type { Right } from "@/hooks/use-rights"
 
 export interface NavEntry {
-  id: "overview" | "live" | "alerts" | "topics" | "groups" | "messages" | "deadLetters" | "jobs" | "schedules" | "broker" | "clusters" | "access" | "audit" | "apiReference" | "settings"
-  to: "/" | "/live" | "/alerts" | "/topics" | "/groups" | "/messages" | "/dead-letters" | "/jobs" | "/schedules" | "/broker" | "/clusters" | "/access" | "/audit" | "/api-reference" | "/settings"
+  id: "overview" | "live" | "alerts" | "topics" | "groups" | "messages" | "deadLetters" | "scheduled" | "jobs" | "schedules" | "broker" | "clusters" | "access" | "audit" | "apiReference" | "settings"
+  to: "/" | "/live" | "/alerts" | "/topics" | "/groups" | "/messages" | "/dead-letters" | "/scheduled" | "/jobs" | "/schedules" | "/broker" | "/clusters" | "/access" | "/audit" | "/api-reference" | "/settings"
   icon: Icon
   right: Right | null
 }
@@ -47,6 +48,7 @@ export const navigation: NavGroup[] = [
       { id: "groups", to: "/groups", icon: IconUsersGroup, right: null },
       { id: "messages", to: "/messages", icon: IconMessage2Search, right: null },
       { id: "deadLetters", to: "/dead-letters", icon: IconMailX, right: null },
+      { id: "scheduled", to: "/scheduled", icon: IconCalendarClock, right: null },
     ],
   },
   {

@@ -15,6 +15,7 @@ import { offsets } from "./offsets"
 import { overview } from "./overview"
 import { resend } from "./resend"
 import { run } from "./run"
+import { scheduled } from "./scheduled"
 import { server } from "./server"
 import { shell } from "./shell"
 import { topics } from "./topics"
@@ -37,6 +38,7 @@ export const en = {
   ...overview,
   ...resend,
   ...run,
+  ...scheduled,
   ...server,
   ...shell,
   ...topics,

@@ -10,6 +10,7 @@ export const shell = {
     groups: "Groups",
     messages: "Messages",
     deadLetters: "Dead letters",
+    scheduled: "Scheduled",
     jobs: "Jobs",
     schedules: "Schedules",
     broker: "Broker",

@@ -17,6 +17,7 @@ import { offsets } from "./offsets"
 import { overview } from "./overview"
 import { resend } from "./resend"
 import { run } from "./run"
+import { scheduled } from "./scheduled"
 import { server } from "./server"
 import { shell } from "./shell"
 import { topics } from "./topics"
@@ -39,6 +40,7 @@ export const zh: Shape<typeof en> = {
   ...overview,
   ...resend,
   ...run,
+  ...scheduled,
   ...server,
   ...shell,
   ...topics,

@@ -10,6 +10,7 @@ export const shell = {
     groups: "消费组",
     messages: "消息",
     deadLetters: "死信",
+    scheduled: "定时消息",
     jobs: "任务",
     schedules: "定时任务",
     broker: "Broker",

@@ -1,0 +1,38 @@
+import { useTranslation } from "react-i18next"
+import { type KeyFigure, TitleBlock } from "@/components/layout/title-block"
+import { Unknown } from "@/components/values/num"
+import { useFormat } from "@/hooks/use-format"
+import { useNow } from "@/hooks/use-now"
+import type { ScheduledSummary } from "@/lib/api-types"
+import { count } from "@/lib/format"
+import { HOUR_MS } from "../api/get-summary"
+
+/** Waiting, next, due soon, furthest, and how well the last day went. */
+export function ScheduledFigures({ summary }: { summary: ScheduledSummary }) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const now = useNow()
+  const { topics, last_day: day, missing } = summary
+  const first = [...topics].sort((one, other) => one.first_due_at.localeCompare(other.first_due_at))[0]
+  const last = [...topics].sort((one, other) => other.last_due_at.localeCompare(one.last_due_at))[0]
+  const soon = summary.buckets.filter(({ from }) => Date.parse(from) <= now && now < Date.parse(from) + HOUR_MS)
+  const more = missing.length > 0 ? "+" : ""
+  const figures: KeyFigure[] = [
+    { label: t("scheduled.waiting"), value: `${count(summary.waiting)}${more}`, fact: t("scheduled.inTopics", { count: topics.length }) },
+    {
+      label: t("scheduled.next"),
+      value: first ? format.when(first.first_due_at) : "—",
+      fact: first ? t("scheduled.nextFact", { topic: first.topic, duration: format.duration(Math.max(0, Date.parse(first.first_due_at) - now)) }) : "",
+    },
+    { label: t("scheduled.thisHour"), value: `${count(soon.reduce((sum, { due }) => sum + due, 0))}${more}`, fact: t("scheduled.thisHourFact") },
+    { label: t("scheduled.furthest"), value: last ? format.when(last.last_due_at) : "—", fact: last?.topic ?? "" },
+    {
+      label: t("scheduled.late"),
+      value: day ? count(day.late) : <Unknown />,
+      fact: day ? t("scheduled.lateFact", { worst: count(day.worst_late_ms), delivered: count(day.delivered) }) : "",
+      tone: day && day.late > 0 ? "warn" : undefined,
+    },
+    { label: t("scheduled.recalled"), value: day ? count(day.recalled) : <Unknown />, fact: t("scheduled.recalledFact") },
+  ]
+  return <TitleBlock figures={figures} />
+}

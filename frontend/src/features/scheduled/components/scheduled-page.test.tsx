@@ -1,0 +1,72 @@
+import { screen, within } from "@testing-library/react"
+import { beforeEach, expect, it, vi } from "vitest"
+import { reader } from "@/testing/factories"
+import { renderApp } from "@/testing/render"
+import { answer, refuse, requests } from "@/testing/server"
+import { ScheduledPage } from "./scheduled-page"
+
+const BASE = "/api/v1/clusters/local/scheduled"
+const HOUR_MS = 3_600_000
+const soon = new Date(Math.floor(Date.now() / HOUR_MS) * HOUR_MS).toISOString()
+const due = new Date(Date.now() + 5 * HOUR_MS).toISOString()
+const line = { message_id: "AC1100010000", topic: "payments", queue_id: 1, broker: "broker-a", due_at: due, keys: ["P-1"], tag: "capture", stored_at: soon, born_at: soon, born_host: "10.0.0.1:5", body_bytes: 9 }
+const summary = (others: object = {}) => ({
+  waiting: 3, topics: [{ topic: "payments", waiting: 3, first_due_at: due, last_due_at: due }], buckets: [{ from: soon, topic: "payments", due: 3 }], bucket_ms: HOUR_MS, partial: false,
+  last_day: { delivered: 7, late: 0, worst_late_ms: 41, recalled: 2, since: soon }, max_delay_ms: 259_200_000, missing: [], ...others,
+})
+const body = { encoding: "json", data: { id: 1 }, text: '{"id":1}' }
+const page = (at = "/", me?: ReturnType<typeof reader>) => renderApp(<ScheduledPage cluster="local" />, me ? { at, me } : { at })
+
+beforeEach(() => {
+  answer(`GET ${BASE}`, { items: [line], next_cursor: null, missing: [] })
+  answer(`GET ${BASE}/summary`, summary())
+  answer(`GET ${BASE}/AC1100010000`, { ...line, body, properties: {}, hidden: null })
+})
+
+it("says how much waits, and lists what is due on the picked day", async () => {
+  const { user, address } = page()
+  expect(await screen.findByText("3 messages wait for their time")).toBeTruthy()
+  expect(screen.getByText("of 7; worst 41 ms after its time")).toBeTruthy()
+  expect(await screen.findByText("P-1")).toBeTruthy()
+  expect(screen.getByText(/all of payments/)).toBeTruthy()
+  const days = within(screen.getByRole("list", { name: "The next 14 days" })).getAllByRole("button")
+  expect(days).toHaveLength(14)
+  await user.click(days[1] as HTMLElement)
+  expect(address()).toMatch(/from=.*to=/)
+  await vi.waitFor(() => expect(requests(`GET ${BASE}`).at(-1)?.query.get("to")).toBeTruthy())
+})
+
+it("recalls a message after a question, and says when it came too late", async () => {
+  const { user } = page("/?open=AC1100010000")
+  await user.click(await screen.findByRole("button", { name: "Recall message" }))
+  refuse(`DELETE ${BASE}/AC1100010000`, 409, "CONFLICT", "Message AC1100010000 was delivered before.")
+  const dialog = within(await screen.findByRole("dialog"))
+  expect(dialog.getByText(/never delivered to payments/)).toBeTruthy()
+  await user.click(dialog.getByRole("button", { name: "Recall message" }))
+  expect(await screen.findByText("The message is not recalled")).toBeTruthy()
+  expect(requests(`DELETE ${BASE}/AC1100010000`)).toHaveLength(1)
+})
+
+it("gives a message another time", async () => {
+  answer(`PATCH ${BASE}/AC1100010000`, { message_id: "AC1100010000", topic: "payments", broker: "broker-a", outcome: "rescheduled", due_at: "2099-01-02T03:04:05Z" })
+  const { user } = page("/?open=AC1100010000&zone=UTC")
+  const field = await screen.findByLabelText("New delivery time")
+  await user.clear(field)
+  await user.type(field, "2099-01-02 03:04:05")
+  await user.click(screen.getByRole("button", { name: "Reschedule" }))
+  expect(await screen.findByText("The message has a new time")).toBeTruthy()
+  expect(requests(`PATCH ${BASE}/AC1100010000`)[0]?.body).toEqual({ deliver_at: "2099-01-02T03:04:05.000Z" })
+})
+
+it("shows who may only read what is there, and not what needs a right", async () => {
+  answer(`GET ${BASE}/AC1100010000`, { ...line, body: null, properties: null, hidden: "This needs the right 'bodies' on 'payments'." })
+  page("/?open=AC1100010000", reader())
+  expect(await screen.findByText("This needs the right 'bodies' on 'payments'.")).toBeTruthy()
+  expect((screen.getByRole("button", { name: "Recall message" }) as HTMLButtonElement).disabled).toBe(true)
+})
+
+it("says why a cluster has nothing to show", async () => {
+  refuse(`GET ${BASE}/summary`, 422, "NOT_SERVED_BY_BROKER", "127.0.0.1:10911: REQUEST_CODE_NOT_SUPPORTED")
+  page()
+  expect(await screen.findByText("What waits could not be counted")).toBeTruthy()
+})
