@@ -16,6 +16,7 @@ export const scheduled = {
     recalled: "Recalled, 24 h",
     recalledFact: "never delivered",
     calendar: "The next 14 days",
+    today: "Today",
     pickADay: "messages due per day; pick a day or an hour",
     range: "{{from}} → {{to}}",
     hours: "Due per hour of the day",

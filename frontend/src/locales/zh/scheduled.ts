@@ -14,6 +14,7 @@ export const scheduled = {
     recalled: "24 小时内撤回",
     recalledFact: "不会投递",
     calendar: "未来 14 天",
+    today: "今天",
     pickADay: "每天到期的消息数；点选某天或某小时",
     range: "{{from}} → {{to}}",
     hours: "当天每小时到期数",

@@ -31,7 +31,7 @@ export function DueCalendar({ bounds, buckets, from, to, onPick }: DueCalendarPr
         {days.map((day) => (
           <li key={day.from}>
             <button type="button" className={classes.day} aria-pressed={isWithin(day)} onClick={() => onPick(from === day.from && to === day.to ? null : day)}>
-              <span className={classes.date}>{dateOf(format.when(day.from + (day.to - day.from) / 2))}</span>
+              <span className={classes.date}>{dateOf(format.when(day.from + (day.to - day.from) / 2)) || t("scheduled.today")}</span>
               <span className={classes.count} data-zero={day.due === 0 || undefined}>{count(day.due)}</span>
               <span className={classes.track}>
                 <span className={classes.bar} style={{ width: `${(100 * day.due) / most}%` }} />
