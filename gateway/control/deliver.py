@@ -16,6 +16,7 @@ from broker_core.client.admin.placed import PlacedMessage
 from broker_core.client.errors import BrokerRefused
 from broker_core.errors import GantryError
 from broker_core.protocol.bodies.running import ConsumeMessageDirectlyResult, ConsumeResult
+from broker_core.protocol.codes import ResponseCode
 from console.accounts.permissions import actor_of, needs, require
 from console.accounts.rights import Resource
 from console.audit.record import record
@@ -24,6 +25,7 @@ from console.errors import Conflict, NotKnown
 from console.shapes import as_json, serializer_of
 from gateway.control.cluster_view import ClusterScopedView
 from gateway.control.messages import found_message
+from gateway.problems import TIMED_OUT, ProblemError
 
 Verdict = Literal["success", "later", "rollback", "commit", "exception", "nothing", "unknown"]
 _RESULTS: Final[dict[ConsumeResult | None, Verdict]] = {
@@ -90,7 +92,7 @@ class DeliverView(ClusterScopedView):
         before = {"topic": wanted["topic"], "message_id": message_id, "client_id": client_id}
         try:
             result = self.ask(lambda admin: _deliver(admin, placed, group, client_id))
-        except (GantryError, Conflict) as error:
+        except (GantryError, Conflict, ProblemError) as error:
             # After a time-out the client may have handled it all the same.
             record(by, "message.deliver", resource, result="failed", before=before, after={"error": str(error)})
             raise
@@ -120,8 +122,11 @@ async def _client_of(admin: Admin, group: str, wanted: str | None) -> str:
 
 
 async def _deliver(admin: Admin, placed: PlacedMessage, group: str, client_id: str) -> ConsumeMessageDirectlyResult:
-    """Return the result of the client; raise Conflict if the client does not serve this."""
+    """Return the result of the client; raise Conflict if it does not serve this, TIMED_OUT if it is slow."""
     try:
         return await admin.messages.deliver(placed, group, client_id)
     except BrokerRefused as error:
+        if error.code == ResponseCode.CONSUME_MSG_TIMEOUT:
+            detail = f"Client {client_id!r} got the message and gave no result in time: it may handle it all the same."
+            raise ProblemError(TIMED_OUT, detail) from error
         raise Conflict(f"Client {client_id!r} did not handle the message: {reason_of(error)}.") from error

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
+import pytest
+
+from broker_core.client.admin import Admin
+from broker_core.client.admin.placed import PlacedMessage
 from broker_core.client.config import ClientConfig, PushConfig
 from broker_core.client.consumer.push import PushConsumer
+from broker_core.client.errors import BrokerRefused
 from broker_core.client.session import Session
+from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.message import StoredMessage
+from gateway.control.deliver import _deliver
+from gateway.problems import TIMED_OUT, ProblemError
 from tests.gateway.control.conftest import Control
 from tests.support.cluster import RunningBroker
 
@@ -59,3 +68,15 @@ def test_a_delivery_that_cannot_be_made_is_refused_by_name(control: Control) -> 
     assert refusal(group=group, client_id="nobody") == (404, "NOT_FOUND")
     assert refusal() == (422, "INVALID")
     assert refusal("developer", group=group) == (403, "FORBIDDEN")
+
+
+async def test_a_broker_that_gave_up_waiting_for_the_client_is_no_refusal() -> None:
+    """Brokers wait longer for a client than the console waits for them, so only their answer is made here."""
+
+    async def deliver(*_: object) -> None:
+        raise BrokerRefused(ResponseCode.CONSUME_MSG_TIMEOUT, "no answer", "10.0.0.7:10911")
+
+    admin = cast(Admin, SimpleNamespace(messages=SimpleNamespace(deliver=deliver)))
+    with pytest.raises(ProblemError, match="got the message and gave no result") as caught:
+        await _deliver(admin, cast(PlacedMessage, None), "billing", "10.0.0.7@4711")
+    assert caught.value.kind is TIMED_OUT
