@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import include, path
 
-from console.accounts import check_views, role_views, sessions
+from console.accounts import check_views, role_views, session_views, sessions
 from console.accounts import views as accounts
 from console.audit import views as audit
 from console.clusters import views as clusters
@@ -15,6 +15,11 @@ urlpatterns = [
     path("csrf", sessions.CsrfView.as_view()),
     path("me", sessions.MeView.as_view()),
     path("me/password", sessions.PasswordView.as_view()),
+    path("me/sessions", session_views.MySessionsView.as_view()),
+    path("me/sessions:end-others", session_views.EndOthersView.as_view()),
+    path("me/sessions/<str:session_id>", session_views.MySessionView.as_view()),
+    path("sessions", session_views.SessionsView.as_view()),
+    path("sessions/<str:session_id>", session_views.SessionView.as_view()),
     path("users", accounts.UsersView.as_view()),
     path("users/<int:user_id>", accounts.UserView.as_view()),
     path("roles", role_views.RolesView.as_view()),

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rest_framework import authentication, exceptions
 from rest_framework.request import Request
 
+from console.accounts.addresses import address_of
 from console.accounts.models import Token, User
+from console.accounts.open_sessions import note_use
 from console.accounts.services import find_token
 
 
@@ -31,6 +35,13 @@ class TokenAuthentication(authentication.BaseAuthentication):
 
 class SessionAuthentication(authentication.SessionAuthentication):
     """The console's session cookie; every change must carry ``X-CSRFToken``."""
+
+    def authenticate(self, request: Request) -> tuple[Any, Any] | None:
+        """Return the user, and note that the session is used."""
+        found: tuple[Any, Any] | None = super().authenticate(request)
+        if found is not None:
+            note_use(request._request.session, address=address_of(request))
+        return found
 
     def authenticate_header(self, request: Request) -> str:
         """Return a scheme for which browsers do not open a password dialog."""

@@ -19,6 +19,7 @@ from console.accounts.addresses import address_of
 from console.accounts.deciding import Rights, rights_of
 from console.accounts.hashing import hashing
 from console.accounts.models import RoleChoice, Token, User
+from console.accounts.open_sessions import note_sign_in
 from console.accounts.permissions import SignedIn, SignedInInPerson, actor_of, rights_of_request
 from console.accounts.serializers import Language, LoginSerializer, Me, MeChangeSerializer, PasswordSerializer
 from console.api_view import ApiView
@@ -53,6 +54,7 @@ class LoginView(ApiView):
             raise exceptions.AuthenticationFailed("Name or password is wrong.")
         login_limit.forgive(username, address)
         login(request._request, user)
+        note_sign_in(request._request.session, address=address, user_agent=request.headers.get("User-Agent", ""))
         get_token(request._request)
         record(by, "session.login", f"users/{username}")
         own = rights_of(user.role, user.rules_of_own_roles)

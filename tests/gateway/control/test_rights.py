@@ -14,13 +14,14 @@ from tests.gateway.control.conftest import Control
 OPEN = {"login", "getCsrf"}
 OWN = {
     "logout", "getMe", "updateMe", "changePassword", "listTokens", "createToken", "deleteToken", "createWsTicket",
-    "checkAccess", "coverPatterns",
+    "checkAccess", "coverPatterns", "listMySessions", "endMySession", "endMyOtherSessions",
 }  # fmt: skip
 # Reads that need a body.
 READS_BY_POST = {"lookUpKeys", "scanMessages", "deliverMessage", "previewSchedule", "previewAlertRule"}
 VERBS = {
     "admin": {
         "listUsers", "createUser", "getUser", "updateUser", "deleteUser",
+        "listSessions", "endSession",
         "listRoles", "createRole", "getRole", "updateRole", "deleteRole",
         "createCluster", "updateCluster", "deleteCluster", "probeCluster",
         "previewBrokerSettings", "updateBrokerSettings",
