@@ -69,7 +69,7 @@ def open_sessions(user: User | None = None) -> list[OpenSession]:
 def end_session(by: Actor, session: OpenSession) -> None:
     """End a session; its sockets close within seconds."""
     Session.objects.filter(session_key=session.key).delete()
-    record(by, "session.end", f"users/{session.user.get_username()}", before=_state(session))
+    record(by, "user.session_end", f"users/{session.user.get_username()}", before=_state(session))
 
 
 def end_others(by: Actor, user: User, current: str | None) -> int:

@@ -54,7 +54,7 @@ def test_one_session_is_ended_and_the_others_stay(desk: Any, phone: Any) -> None
     assert phone.get("/api/v1/me").status_code == 401
     assert desk.get("/api/v1/me").status_code == 200
     assert desk.delete(f"{MINE}/{ended}").status_code == 404
-    before = AuditRecord.objects.get(action="session.end").before or {}
+    before = AuditRecord.objects.get(action="user.session_end").before or {}
     assert before["user_agent"] == "Phone/2"
 
 

@@ -19,6 +19,11 @@ it.each([
   ["group.delete", "local/groups/billing", "refused", "olga tried to delete group billing: refused", "olga 尝试删除消费组 billing：被拒绝"],
   ["session.login", "users/olga", "failed", "olga tried to sign in: failed", "olga 尝试登录：失败"],
   ["audit.export", "audit", "ok", "olga exported the audit log", "olga 导出了审计日志"],
+  ["alert_rule.create", "alert-rules/behind", "ok", "olga created alert rule behind", "olga 创建了告警规则 behind"],
+  ["alert_channel.delete", "alert-channels/mail", "ok", "olga deleted alert channel mail", "olga 删除了告警渠道 mail"],
+  ["silence.end", "silences/7", "ok", "olga ended silence 7", "olga 结束了静默 7"],
+  ["delivery.retry", "deliveries/9", "ok", "olga sent delivery 9 again", "olga 重新发送了通知 9"],
+  ["user.session_end", "users/nadia", "ok", "olga ended a session of user nadia", "olga 结束了用户 nadia 的一个会话"],
   ["broker.forget", "local/brokers/broker-b", "ok", "olga forgot broker broker-b", "olga 移除了 Broker broker-b"],
 ])("says %s of %s, %s, as a sentence", async (action, resource, result, english, chinese) => {
   expect(words().sentence(entry(action, resource, result))).toBe(english)

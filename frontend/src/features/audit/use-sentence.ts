@@ -2,8 +2,8 @@ import { useTranslation } from "react-i18next"
 import type { AuditEntry } from "@/lib/api-types"
 import { shortId } from "@/lib/format"
 
-const VERBS = ["create", "update", "delete", "start", "cancel", "retry", "run_now", "password", "login", "logout", "forget", "export"] as const
-const NOUNS = ["topic", "group", "broker", "replay", "reconcile", "redrive", "schedule", "token", "user", "cluster", "session", "audit"] as const
+const VERBS = ["create", "update", "delete", "start", "cancel", "retry", "run_now", "password", "login", "logout", "forget", "export", "session_end", "offsets", "acknowledge", "unacknowledge", "end", "send_again"] as const
+const NOUNS = ["topic", "group", "broker", "replay", "reconcile", "redrive", "schedule", "token", "user", "cluster", "session", "audit", "role", "alert", "alert_rule", "alert_channel", "silence", "delivery"] as const
 export const RESULTS = ["ok", "refused", "failed", "partial"] as const
 
 const pick = <T extends string>(known: readonly T[], word: string | undefined): T | undefined => known.find((name) => name === word)
@@ -20,7 +20,8 @@ function nameOf(noun: string, resource: string): string {
 export function useAuditWords() {
   const { t } = useTranslation()
   const parts = (action: string) => {
-    const [noun, verb] = action.split(".")
+    // A job is run again, but a notice of an alert is sent again.
+    const [noun, verb] = action === "delivery.retry" ? ["delivery", "send_again"] : action.split(".")
     return { noun: pick(NOUNS, noun), verb: pick(VERBS, verb) }
   }
   const result = (word: string): string => {

@@ -14,6 +14,7 @@ import { messages } from "./messages"
 import { offsets } from "./offsets"
 import { overview } from "./overview"
 import { resend } from "./resend"
+import { roles } from "./roles"
 import { run } from "./run"
 import { scheduled } from "./scheduled"
 import { server } from "./server"
@@ -37,6 +38,7 @@ export const en = {
   ...offsets,
   ...overview,
   ...resend,
+  ...roles,
   ...run,
   ...scheduled,
   ...server,

@@ -16,6 +16,7 @@ import { messages } from "./messages"
 import { offsets } from "./offsets"
 import { overview } from "./overview"
 import { resend } from "./resend"
+import { roles } from "./roles"
 import { run } from "./run"
 import { scheduled } from "./scheduled"
 import { server } from "./server"
@@ -39,6 +40,7 @@ export const zh: Shape<typeof en> = {
   ...offsets,
   ...overview,
   ...resend,
+  ...roles,
   ...run,
   ...scheduled,
   ...server,

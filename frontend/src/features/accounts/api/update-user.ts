@@ -3,7 +3,7 @@ import { api } from "@/lib/api-client"
 import type { User } from "@/lib/api-types"
 import { useUserChange } from "./use-user-change"
 
-/** A role, or a password; with a password the user's tokens can be revoked at once. */
-type UserChange = { role: User["role"] } | { password: string; revoke_tokens: boolean }
+/** Roles, or a password; with a password the user's tokens can be revoked at once. */
+type UserChange = Pick<User, "role" | "own_roles"> | { password: string; revoke_tokens: boolean }
 
 export const useUpdateUser = (id: number) => useUserChange((change: UserChange) => api.patch<User>(paths.user(id), change))

@@ -9,6 +9,8 @@ import { useMay } from "@/hooks/use-rights"
 import { useUrlState } from "@/hooks/use-url-state"
 import { CreateToken } from "./create-token"
 import { CreateUser } from "./create-user"
+import { RolesPanel } from "./roles-panel"
+import { SessionsTable } from "./sessions-table"
 import { TokensTable } from "./tokens-table"
 import { UsersTable } from "./users-table"
 
@@ -16,7 +18,7 @@ export function AccessPage() {
   const { t } = useTranslation()
   const [state, change] = useUrlState()
   const isAdmin = useMay("admin")
-  const tabs = [{ id: "tokens", label: t("access.tokens") }, ...(isAdmin ? [{ id: "users", label: t("access.users") }] : [])]
+  const tabs = [{ id: "tokens", label: t("access.tokens") }, ...(isAdmin ? [{ id: "users", label: t("access.users") }, { id: "roles", label: t("roles.title") }] : []), { id: "sessions", label: t("sessions.title") }]
   const tab = currentTab(tabs, state.tab)
   const close = () => change({ new: undefined })
   return (
@@ -37,7 +39,7 @@ export function AccessPage() {
                 {t("access.createUser")}
               </Button>
             </NeedsRight>
-          ) : (
+          ) : tab !== "tokens" ? undefined : (
             <Button variant="filled" leftSection={<IconPlus size={15} stroke={1.8} />} onClick={() => change({ new: "token" })}>
               {t("access.createToken")}
             </Button>
@@ -47,6 +49,8 @@ export function AccessPage() {
         <TabBar tabs={tabs} />
         {tab === "tokens" && <TokensTable onCreate={() => change({ new: "token" })} />}
         {tab === "users" && <UsersTable />}
+        {tab === "roles" && <RolesPanel />}
+        {tab === "sessions" && <SessionsTable />}
       </Page>
     </DockedPage>
   )

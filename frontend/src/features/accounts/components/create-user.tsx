@@ -1,4 +1,4 @@
-import { PasswordInput, Select, TextInput } from "@mantine/core"
+import { PasswordInput, TextInput } from "@mantine/core"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import { FormDrawer } from "@/components/drawer/form-drawer"
@@ -6,7 +6,7 @@ import { toastDone, toastFailed } from "@/components/toast/toast"
 import { refusedFields } from "@/lib/problem"
 import type { User, UserInput } from "@/lib/api-types"
 import { useCreateUser } from "../api/create-user"
-import { ROLES } from "../roles"
+import { RolePicker } from "./role-picker"
 
 /** As the API takes it. */
 const USER_NAME = /^[\p{L}\p{N}_.@+-]{1,150}$/u
@@ -14,10 +14,10 @@ const USER_NAME = /^[\p{L}\p{N}_.@+-]{1,150}$/u
 export function CreateUser({ onClose }: { onClose: () => void }) {
   const { t } = useTranslation()
   const create = useCreateUser()
-  const [input, setInput] = useState<Required<UserInput>>({ username: "", role: "viewer", own_roles: [], password: "" })
+  const [input, setInput] = useState<UserInput & Pick<User, "role" | "own_roles">>({ username: "", role: "viewer", own_roles: [], password: "" })
   const refused = refusedFields(create, input)
   const isNamed = USER_NAME.test(input.username)
-  const isReady = isNamed && input.password.length >= 8
+  const isReady = isNamed && input.password.length >= 8 && (input.role !== null || input.own_roles.length > 0)
   const submit = () =>
     create.mutate(input, {
       onSuccess: () => {
@@ -37,12 +37,7 @@ export function CreateUser({ onClose }: { onClose: () => void }) {
         onChange={(event) => setInput({ ...input, username: event.currentTarget.value })}
         autoFocus
       />
-      <Select
-        label={t("access.role")}
-        data={ROLES.map((value) => ({ value, label: t(`access.roles.${value}`) }))}
-        value={input.role}
-        onChange={(role) => setInput({ ...input, role: (role ?? "viewer") as User["role"] })}
-      />
+      <RolePicker value={input} onChange={(roles) => setInput({ ...input, ...roles })} />
       <PasswordInput
         label={t("settings.newPassword")}
         description={t("settings.passwordRule")}

@@ -11,6 +11,7 @@ const REMOVE = "DELETE /api/v1/users/7"
 const rowOf = async (name: string) => (await screen.findAllByText(name))[0]?.closest("tr") as HTMLElement
 
 beforeEach(() => {
+  answer("GET /api/v1/roles", { items: [], kinds: [] })
   answer("GET /api/v1/users", page([userRow({ id: 1, username: "admin", role: "admin", etag: '"a1"' }), userRow({ id: 7, username: "nadia", role: "viewer", etag: '"n4"' })]))
 })
 
@@ -28,7 +29,7 @@ describe("the list of users", () => {
     const { user } = renderApp(<UsersTable />)
     await choose(user, within(await rowOf("nadia")).getByLabelText("Role"), "Operator")
     expect(await screen.findByText("The role of nadia was changed")).toBeTruthy()
-    expect(requests(CHANGE)[0]?.body).toEqual({ role: "operator" })
+    expect(requests(CHANGE)[0]?.body).toEqual({ role: "operator", own_roles: [] })
     expect(requests(CHANGE)[0]?.headers.get("If-Match")).toBe('"n4"')
   })
 
@@ -37,7 +38,7 @@ describe("the list of users", () => {
     const { user } = renderApp(<UsersTable />)
     await choose(user, within(await rowOf("nadia")).getByLabelText("Role"), "Admin")
     expect(await screen.findByText("The role of nadia was not changed")).toBeTruthy()
-    expect(within(await rowOf("nadia")).getByLabelText<HTMLInputElement>("Role").value).toBe("Viewer")
+    expect(within(await rowOf("nadia")).getAllByText("Viewer").length).toBeGreaterThan(0)
     await waitFor(() => expect(requests("GET /api/v1/users").length).toBeGreaterThan(1))
   })
 

@@ -1,4 +1,4 @@
-import { Button, Select } from "@mantine/core"
+import { Button } from "@mantine/core"
 import { useMemo, useState } from "react"
 import { useTranslation } from "react-i18next"
 import { columnsFor } from "@/components/data-table/columns"
@@ -14,6 +14,7 @@ import { useUsers } from "../api/get-users"
 import { useUpdateUser } from "../api/update-user"
 import { ROLES } from "../roles"
 import { ResetPassword } from "./reset-password"
+import { RolePicker } from "./role-picker"
 
 const column = columnsFor<User>()
 
@@ -50,17 +51,13 @@ function Role({ user }: { user: User }) {
   const me = useMe()
   const change = useUpdateUser(user.id)
   return (
-    <Select
-      size="xs"
-      w={130}
-      aria-label={t("access.role")}
-      data={ROLES.map((value) => ({ value, label: t(`access.roles.${value}`) }))}
-      value={user.role}
+    <RolePicker
+      isCompact
+      value={user}
       disabled={user.id === me?.id}
-      onChange={(role) =>
-        role &&
+      onChange={(roles) =>
         change.mutate(
-          { role: role as User["role"] },
+          roles,
           {
             onSuccess: () => toastDone(t("access.roleChanged", { name: user.username })),
             onError: (error) => toastFailed(t("access.roleNotChanged", { name: user.username }), error),
