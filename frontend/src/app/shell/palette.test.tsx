@@ -22,7 +22,7 @@ it("goes to the topic of that very name, even when Enter is pressed before anyth
 it("goes to a page by a part of its name", async () => {
   answer("GET /api/v1/clusters/local/topics", page([]))
   answer("GET /api/v1/clusters/local/groups", page([]))
-  const address = await goTo("schedu")
+  const address = await goTo("schedules")
   await waitFor(() => expect(address()).toBe("/schedules"))
 })
 
