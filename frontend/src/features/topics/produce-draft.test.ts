@@ -19,6 +19,13 @@ describe("a typed message", () => {
     })
   })
 
+  it("is delivered at the time that was chosen, and waits until that is one", () => {
+    const draft = { ...EMPTY_DRAFT, delayMs: "at", deliverAt: "2099-01-01T08:00:00.000Z" }
+    expect(parsed(draft)[0]).toMatchObject({ deliver_at: "2099-01-01T08:00:00.000Z" })
+    expect(problemsOf(draft)).toEqual({})
+    for (const deliverAt of [undefined, "tomorrow"]) expect(problemsOf({ ...draft, deliverAt })).toEqual({ deliverAt: true })
+  })
+
   it("sends the digits of JSON as they were typed", () => {
     const body = '{"price":1.10,"big":12345678901234567890123}'
     expect(requestText(messagesOf({ ...EMPTY_DRAFT, body }))).toBe(`{"messages":[{"body":{"encoding":"json","data":${body}}}]}`)

@@ -1,4 +1,5 @@
 import type { ProduceMessage } from "@/lib/api-types"
+import { isInstant } from "@/lib/time"
 
 export const ENCODINGS = ["json", "text", "base64", "hex"] as const
 export const SENDS = ["one", "lines", "burst"] as const
@@ -9,7 +10,10 @@ export interface ProduceDraft {
   tag: string
   orderingKey: string
   properties: string
+  /** Milliseconds, AT_A_TIME, or nothing for at once. */
   delayMs: string
+  /** RFC 3339, as far as it was typed; only for AT_A_TIME. */
+  deliverAt: string | undefined
   encoding: (typeof ENCODINGS)[number]
   body: string
   /** One message; one for each line of the body; or the same body many times, with {{n}} counting. */
@@ -25,6 +29,7 @@ export const EMPTY_DRAFT: ProduceDraft = {
   orderingKey: "",
   properties: "",
   delayMs: "",
+  deliverAt: undefined,
   encoding: "json",
   body: '{\n  "hello": "harbour"\n}',
   sends: "one",
@@ -32,6 +37,7 @@ export const EMPTY_DRAFT: ProduceDraft = {
   perSecond: undefined,
 }
 
+export const AT_A_TIME = "at"
 export const MOST_MESSAGES = 10_000
 export const COUNT_RANGE = { min: 1, max: MOST_MESSAGES }
 export const RATE_RANGE = { min: 1, max: 10_000 }
@@ -40,9 +46,10 @@ const COUNTER = /\{\{n\}\}/g
 export interface DraftProblems {
   body?: { kind: Exclude<ProduceDraft["encoding"], "text"> | "empty" | "tooMany"; line: number | null }
   properties?: number
+  deliverAt?: true
 }
 
-/** RocketMQ delays by levels only; in ms, from level 1 to 18. */
+/** RocketMQ's delay levels, which every cluster serves; in ms, from level 1 to 18. */
 export const DELAY_LEVELS_MS = [
   1_000, 5_000, 10_000, 30_000, 60_000, 120_000, 180_000, 240_000, 300_000, 360_000, 420_000, 480_000, 540_000, 600_000,
   1_200_000, 1_800_000, 3_600_000, 7_200_000,
@@ -65,6 +72,7 @@ export function problemsOf(draft: ProduceDraft): DraftProblems {
   else if (wrong >= 0 && draft.encoding !== "text") found.body = { kind: draft.encoding, line }
   const property = propertyLines(draft.properties).findIndex((each) => !/^[^=]+=/.test(each))
   if (property >= 0) found.properties = property + 1
+  if (draft.delayMs === AT_A_TIME && !isInstant(draft.deliverAt ?? "")) found.deliverAt = true
   return found
 }
 
@@ -93,8 +101,13 @@ function fieldsOf(draft: ProduceDraft): Omit<ProduceMessage, "body"> {
     ...(draft.tag.trim() && { tag: draft.tag.trim() }),
     ...(draft.orderingKey && { ordering_key: draft.orderingKey }),
     ...(Object.keys(properties).length > 0 && { properties }),
-    ...(draft.delayMs && { delay_ms: Number(draft.delayMs) }),
+    ...deliveryOf(draft),
   }
+}
+
+function deliveryOf({ delayMs, deliverAt }: ProduceDraft): Pick<ProduceMessage, "delay_ms" | "deliver_at"> {
+  if (delayMs === AT_A_TIME) return deliverAt === undefined ? {} : { deliver_at: deliverAt }
+  return delayMs ? { delay_ms: Number(delayMs) } : {}
 }
 
 function bodiesOf({ sends, body, count }: ProduceDraft): string[] {

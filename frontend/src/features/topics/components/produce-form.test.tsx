@@ -106,6 +106,16 @@ describe("the produce form", () => {
     await waitFor(() => expect(requests(SEND)[0]?.body).toEqual({ messages: [message] }))
   })
 
+  it("sends the time at which the message is delivered, and not without one", async () => {
+    answer(SEND, { results: [], stored: 0, failed: 0 }, 201)
+    const { user } = renderApp(<ProduceForm cluster="local" topic="orders" />, { at: "/?zone=UTC" })
+    await choose(user, await findField("Delivery"), "At a time …")
+    expect(button("Send to orders").disabled).toBe(true)
+    fireEvent.change(field("Delivered at"), { target: { value: "2099-01-01 08:00:00" } })
+    await user.click(button("Send to orders"))
+    await waitFor(() => expect(requests(SEND)[0]?.body).toMatchObject({ messages: [{ deliver_at: "2099-01-01T08:00:00.000Z" }] }))
+  })
+
   it.each([
     ["a body that is no JSON", "Body", "{", "This is not JSON"],
     ["a line that is no property", "Properties", "a=1\n=2", "Line 2 has no name=value"],

@@ -7,6 +7,7 @@ import { Field } from "@/components/forms/field"
 import formClasses from "@/components/forms/forms.module.css"
 import { isWithin, NumberField } from "@/components/forms/number-field"
 import { Fillable, NeedsRight } from "@/components/forms/lock"
+import { WallClockInput } from "@/components/forms/wall-clock-input"
 import { Columns } from "@/components/layout/page"
 import { Panel } from "@/components/layout/panel"
 import { toastFailed, toastUnknown } from "@/components/toast/toast"
@@ -16,6 +17,7 @@ import { curlOf } from "@/lib/curl"
 import { count } from "@/lib/format"
 import { JSON_HEADERS } from "../api/produce"
 import {
+  AT_A_TIME,
   bodyOfFile,
   COUNT_RANGE,
   DELAY_LEVELS_MS,
@@ -44,7 +46,7 @@ export function ProduceForm({ cluster, topic }: { cluster: string; topic: string
   const messages = useMemo(() => messagesOf(draft), [draft])
   const isMany = draft.sends !== "one"
   const action = isMany ? t("produce.sendMany", { topic, n: count(messages.length) }) : t("produce.send", { topic })
-  const isReady = problems.body === undefined && problems.properties === undefined && areNumbersRight(draft)
+  const isReady = problems.body === undefined && problems.properties === undefined && !problems.deliverAt && areNumbersRight(draft)
   const isBusy = sending !== null && sending.endedAt === null
   const submit = async () => {
     const problem = await send(messages, isMany ? draft.perSecond : undefined)
@@ -131,9 +133,13 @@ function DraftFields({ draft, onChange, wrongLine }: FieldsProps & { wrongLine: 
           data={[
             { value: "", label: t("produce.atOnce") },
             ...DELAY_LEVELS_MS.map((ms) => ({ value: String(ms), label: format.duration(ms) })),
+            { value: AT_A_TIME, label: t("produce.atATime") },
           ]}
         />
       </Group>
+      {draft.delayMs === AT_A_TIME && (
+        <WallClockInput label={t("produce.deliverAt")} description={t("produce.deliverAtWords")} value={draft.deliverAt} onChange={(deliverAt) => onChange({ ...draft, deliverAt })} />
+      )}
       <Textarea
         label={t("produce.properties")}
         description={t("produce.propertiesWords")}
