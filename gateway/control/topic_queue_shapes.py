@@ -16,6 +16,7 @@ from broker_core.client.admin.topics import Topic, TopicChange
 from broker_core.protocol.bodies import TopicConfig
 from broker_core.protocol.codes import PERM_READ, PERM_WRITE
 from console.clusters.outcomes import BrokerOutcome
+from console.moments import Moment
 from gateway.control.topic_shapes import MAX_QUEUES, PERMISSIONS, ShownPermission, TopicSettings, settings_of
 
 MAX_BROKERS: Final = 256
@@ -32,6 +33,25 @@ class BrokerQueues(Struct, frozen=True, kw_only=True):
     read_queues: int
     write_queues: int
     permission: ShownPermission
+
+
+class TopicQueue(Struct, frozen=True, kw_only=True):
+    """The readable range of a queue: from `min_offset` (inclusive) to `max_offset` (exclusive)."""
+
+    broker: str
+    queue_id: int
+    min_offset: int | None = None
+    max_offset: int | None = None
+    count: int | None = None
+    last_stored_at: Moment | None = None
+    unknown_reason: str | None = None
+
+
+class TopicQueues(Struct, frozen=True, kw_only=True):
+    """All queues of a topic, and its settings on each broker."""
+
+    items: list[TopicQueue]
+    brokers: list[BrokerQueues]
 
 
 class QueueChange(Struct, frozen=True, kw_only=True):

@@ -30,10 +30,11 @@ from gateway.control.topic_queue_shapes import (
     PERMISSION_BITS,
     QueueChanges,
     QueueChangeSerializer,
+    TopicQueue,
+    TopicQueues,
     planned,
     queues_on,
 )
-from gateway.control.topic_shapes import TopicQueue, TopicQueues
 
 _CHANGES: Final = serializer_of(QueueChanges)
 _DRY_RUN: Final = OpenApiParameter("dry_run", bool, description="Only return what the change would do.")
@@ -46,7 +47,7 @@ class TopicQueuesView(ClusterScopedView):
 
     @extend_schema(operation_id="listTopicQueues", tags=["topics"], responses=serializer_of(TopicQueues))
     def get(self, request: Request, cluster: str, topic: str) -> Response:
-        """Return the readable range of each queue."""
+        """Return the readable range of each queue, and the settings on each broker."""
         known = known_topic(cluster, topic)
         current.note_shown(cluster, topics=[topic])
 
@@ -66,8 +67,10 @@ class TopicQueuesView(ClusterScopedView):
             if broker not in answered
             for queue_id in range(config.read_queue_nums)
         ]
-        shown = TopicQueues([_queue(queue, end) for queue, end in stats.queues.items()] + unknown)
-        return Response(as_json(shown), headers={"ETag": etags.etag(queues_on(known))})
+        settings = queues_on(known)
+        read = [_queue(queue, end) for queue, end in stats.queues.items()]
+        shown = TopicQueues(items=read + unknown, brokers=settings)
+        return Response(as_json(shown), headers={"ETag": etags.etag(settings)})
 
     @extend_schema(
         operation_id="updateTopicQueues",

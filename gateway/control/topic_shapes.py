@@ -15,7 +15,6 @@ from broker_core.protocol.topic_attributes import MESSAGE_TYPES, MessageType
 from broker_core.protocol.topics import PLAIN_TOPIC_NAME
 from console.clusters.outcomes import BrokerOutcome
 from console.lag.shapes import GroupSummary, TopicState
-from console.moments import Moment
 
 Permission = Literal["rw", "r", "w"]
 ShownPermission = Literal["rw", "r", "w", "none"]
@@ -125,24 +124,6 @@ class TopicImpact(Struct, frozen=True, kw_only=True):
 
     groups: list[str]
     messages: int
-
-
-class TopicQueue(Struct, frozen=True, kw_only=True):
-    """The readable range of a queue: from `min_offset` (inclusive) to `max_offset` (exclusive)."""
-
-    broker: str
-    queue_id: int
-    min_offset: int | None = None
-    max_offset: int | None = None
-    count: int | None = None
-    last_stored_at: Moment | None = None
-    unknown_reason: str | None = None
-
-
-class TopicQueues(Struct, frozen=True):
-    """All queues of a topic."""
-
-    items: list[TopicQueue]
 
 
 class TopicGroups(Struct, frozen=True):

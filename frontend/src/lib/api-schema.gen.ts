@@ -1236,8 +1236,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Return the readable range of each queue.
-         * @description Return the readable range of each queue.
+         * Return the readable range of each queue, and the settings on each broker.
+         * @description Return the readable range of each queue, and the settings on each broker.
          */
         get: operations["listTopicQueues"];
         put?: never;
@@ -4720,9 +4720,10 @@ export interface components {
             last_stored_at: string | null;
             unknown_reason: string | null;
         };
-        /** @description All queues of a topic. */
+        /** @description All queues of a topic, and its settings on each broker. */
         TopicQueues: {
             items: components["schemas"]["TopicQueue"][];
+            brokers: components["schemas"]["BrokerQueues"][];
         };
         /** @description A topic in one line. */
         TopicSummary: {

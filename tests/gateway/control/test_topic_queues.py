@@ -28,7 +28,11 @@ def test_a_dry_run_says_what_a_change_does_and_changes_nothing(control: Control)
 
 def test_a_change_reaches_the_broker_and_an_old_version_is_refused(control: Control) -> None:
     name = control.topic(queues=1)
-    tag = control.call("GET", f"/topics/{name}/queues").headers["etag"]
+    read = control.call("GET", f"/topics/{name}/queues")
+    assert read.json()["brokers"] == [
+        {"broker": "broker-a", "read_queues": 1, "write_queues": 1, "permission": "rw"}
+    ], "what can be changed"
+    tag = read.headers["etag"]
     change = {"brokers": [{"broker": "broker-a", "read_queues": 3, "write_queues": 2}]}
     path = f"/topics/{name}/queues"
     made = control.call("PATCH", path, json=change, headers={"If-Match": tag})

@@ -1,3 +1,4 @@
+import { BrokerQueues } from "./broker-queues"
 import { ActionIcon, Button, Menu } from "@mantine/core"
 import { IconDots, IconMessage2Search, IconPlayerTrackNext, IconSend } from "@tabler/icons-react"
 import { useNavigate } from "@tanstack/react-router"
@@ -59,7 +60,12 @@ export function TopicPage({ cluster, topic, messages, groups }: TopicPageProps) 
         <>
           <TabBar tabs={tabs} />
           {tab === "messages" && messages}
-          {tab === "queues" && <TopicQueues cluster={cluster} topic={topic} />}
+          {tab === "queues" && (
+            <>
+              <TopicQueues cluster={cluster} topic={topic} />
+              <BrokerQueues cluster={cluster} topic={topic} />
+            </>
+          )}
           {tab === "groups" && groups}
           {tab === "producers" && <TopicProducers cluster={cluster} topic={topic} />}
           {tab === "produce" && <ProduceForm cluster={cluster} topic={topic} />}
