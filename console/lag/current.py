@@ -168,11 +168,12 @@ def _sampled(subject: str, shape: type[S]) -> S | None:
 def _asked(cluster: str) -> ClusterState:
     """Ask the brokers; concurrent callers share one question."""
     consumers = lease_consumers.find_sync(store(), cluster, now_ms())
+    wanted = shown.find_shown(store(), cluster)
 
     async def question(admin: Admin) -> ClusterState:
         reader = Reader(admin, _Recalled(cluster), first_patience=_PATIENCE_SECONDS)
         try:
-            reading = await reader.step(now_ms())
+            reading = await reader.step(now_ms(), wanted)
             reading.lease_consumers = consumers
             return StateBuilder().step(reading)
         finally:

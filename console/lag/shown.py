@@ -29,6 +29,22 @@ def note_shown(store: redis.Redis, cluster: str, *, topics: Iterable[str] = (), 
         pipe.execute()
 
 
+def find_shown(store: redis.Redis, cluster: str) -> Shown:
+    """Return the topics and groups that pages show; none if Redis does not answer."""
+    try:
+        return _shown_in(store.zrevrange(_KEY + cluster, 0, MAX_NAMES - 1))
+    except redis.RedisError:
+        return Shown()
+
+
+def _shown_in(names: Iterable[bytes], groups: Iterable[str] = ()) -> Shown:
+    kinds = [name.decode().partition(":") for name in names]
+    return Shown(
+        topics=frozenset(name for kind, _, name in kinds if kind == "topic"),
+        groups=frozenset({*groups, *(name for kind, _, name in kinds if kind == "group")}),
+    )
+
+
 class ShownNames:
     """Collects the topics and groups of a cluster that pages and sockets show now."""
 
@@ -45,10 +61,5 @@ class ShownNames:
         pipe.zremrangebyscore(key, "-inf", now - KEEP_MS)
         pipe.zrevrange(key, 0, MAX_NAMES - 1)
         _, shown = await pipe.execute()
-        names = [name.decode().partition(":") for name in shown]
         prefix = live.group(self._cluster, "")
-        groups = {subject.removeprefix(prefix) for subject in self.watched if subject.startswith(prefix)}
-        return Shown(
-            topics=frozenset(name for kind, _, name in names if kind == "topic"),
-            groups=frozenset(groups | {name for kind, _, name in names if kind == "group"}),
-        )
+        return _shown_in(shown, {each.removeprefix(prefix) for each in self.watched if each.startswith(prefix)})

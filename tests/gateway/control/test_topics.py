@@ -168,6 +168,14 @@ def test_a_question_that_makes_no_sense_is_refused(control: Control, query: dict
     assert answer.json()["errors"][0]["pointer"] == f"?{next(iter(query))}"
 
 
+def test_what_a_page_shows_is_measured_however_many_topics_there_are(control: Control) -> None:
+    # Given more topics than are measured at a time while no sampler runs
+    for _ in range(205):
+        control.topic(queues=1)
+    last = control.topic(f"zz-{control.name('last')}", queues=1)
+    wait_until(lambda: control.get("/topics", search=last)["items"][0]["messages"] == 0)
+
+
 def test_the_list_falls_by_a_figure(control: Control) -> None:
     stem = control.name("sorted")
     few, many = control.topic(f"{stem}few"), control.topic(f"{stem}many")
