@@ -131,6 +131,8 @@ export const api = {
     request<T>("GET", path, { ...(query && { query }), ...(signal && { signal }) }),
   /** Reads by a request with a body: it changes nothing, though it is a POST. */
   ask: <T>(path: string, body: unknown, signal: AbortSignal) => request<T>("POST", path, { body, signal }),
+  /** Reads what a change would do: the same request, but only as a rehearsal. */
+  rehearse: <T>(path: string, body: unknown, signal: AbortSignal) => request<T>("PATCH", path, { query: { dry_run: true }, body, signal }),
   post: <T>(path: string, body?: unknown, options: Omit<RequestOptions, "body"> = {}) =>
     request<T>("POST", path, { ...options, ...(body !== undefined && { body }) }),
   patch: <T>(path: string, body: unknown, options: Omit<RequestOptions, "body"> = {}) =>

@@ -5,7 +5,7 @@ import { useTranslation } from "react-i18next"
 import { Panel, PanelFoot } from "@/components/layout/panel"
 import { toastDone, toastFailed } from "@/components/toast/toast"
 import type { Role } from "@/lib/api-types"
-import { useCreateRole } from "../api/change-roles"
+import { useCreateRole } from "../api/create-role"
 import classes from "./roles.module.css"
 
 interface RoleChooserProps {
