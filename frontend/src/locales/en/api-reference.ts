@@ -1,6 +1,6 @@
 export const apiReference = {
   apiReference: {
-    title: "HTTP API",
+    title: "API",
     document: "OpenAPI document",
     plain: "As one page",
     notRead: "The description of the API could not be read",

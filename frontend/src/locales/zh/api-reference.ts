@@ -3,7 +3,7 @@ import type { Shape } from "../shape"
 
 export const apiReference: Shape<typeof english> = {
   apiReference: {
-    title: "HTTP API",
+    title: "API",
     document: "OpenAPI 文档",
     plain: "单页版",
     notRead: "无法读取 API 描述",
