@@ -8,7 +8,6 @@ import {
   RouterProvider,
 } from "@tanstack/react-router"
 import { render, type RenderResult } from "@testing-library/react"
-import i18next from "i18next"
 import userEvent, { type UserEvent } from "@testing-library/user-event"
 import type { ReactNode } from "react"
 import { Providers } from "@/app/providers"
@@ -17,12 +16,9 @@ import { startTranslations } from "@/lib/i18n"
 import { namingQuery } from "@/hooks/use-naming"
 import { meQuery } from "@/hooks/use-rights"
 import type { Me } from "@/lib/api-types"
-import { zh } from "@/locales/zh"
 import { admin, naming } from "./factories"
 
 await startTranslations("en")
-// Tests change the language in one step, as nothing but a browser has to load its words.
-i18next.addResourceBundle("zh", "translation", zh)
 
 interface Rendered extends RenderResult {
   user: UserEvent

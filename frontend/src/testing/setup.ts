@@ -3,6 +3,8 @@ import { cleanup, configure } from "@testing-library/react"
 import i18next from "i18next"
 import { afterEach, beforeEach, vi } from "vitest"
 import { live } from "@/lib/live"
+import { en } from "@/locales/en"
+import { zh } from "@/locales/zh"
 import { forgetAnswers } from "./server"
 
 /** A canvas cannot be drawn on here; charts only keep what they were given. */
@@ -64,6 +66,8 @@ window.matchMedia = (query: string) =>
   }) as unknown as MediaQueryList
 
 beforeEach(() => {
+  // Tests change the language in one step; and files share their modules: one of them may have begun with one language.
+  if (i18next.isInitialized) for (const [language, words] of Object.entries({ en, zh })) i18next.addResourceBundle(language, "translation", words)
   localStorage.clear()
   document.cookie = "csrftoken=kept-secret"
 })
