@@ -102,8 +102,11 @@ def test_every_change_of_a_configuration_says_which_one_was_read(control: Contro
         if any(each["name"] == "If-Match" for each in operation.get("parameters", []))
     }
     changing = {operation["operationId"] for method, _, operation in operations if method in ("PUT", "PATCH", "DELETE")}
-    # Tokens never change, preferences belong to their user, and neither a remembered broker nor a message is a setting.
-    assert changing - asking == {"updateMe", "deleteToken", "forgetBroker", "rescheduleMessage", "recallMessage"}
+    # Tokens and sessions never change, preferences belong to their user, and neither a remembered broker nor a message
+    # is a setting.
+    assert changing - asking == {
+        "updateMe", "deleteToken", "endMySession", "endSession", "forgetBroker", "rescheduleMessage", "recallMessage"
+    }  # fmt: skip
     for kind in ("topics", "groups"):
         name = control.topic() if kind == "topics" else control.group()
         for method in ("PATCH", "DELETE"):

@@ -156,7 +156,8 @@ async def test_a_wait_ends_when_its_time_is_over(wire: Wire) -> None:
     answer = await wire.try_pop("orders", wait_ms=200)
 
     assert answer.code == ResponseCode.POLLING_TIMEOUT
-    assert time.monotonic() - began >= 0.2
+    # The clocks of loop and test differ by less than a step of the loop's.
+    assert time.monotonic() - began >= 0.19
 
 
 async def test_a_client_that_is_gone_takes_no_message(wire: Wire) -> None:
