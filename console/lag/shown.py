@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, cast
 
 import redis
 import redis.asyncio
@@ -32,7 +32,7 @@ def note_shown(store: redis.Redis, cluster: str, *, topics: Iterable[str] = (), 
 def find_shown(store: redis.Redis, cluster: str) -> Shown:
     """Return the topics and groups that pages show; none if Redis does not answer."""
     try:
-        return _shown_in(store.zrevrange(_KEY + cluster, 0, MAX_NAMES - 1))
+        return _shown_in(cast("list[bytes]", store.zrevrange(_KEY + cluster, 0, MAX_NAMES - 1)))
     except redis.RedisError:
         return Shown()
 
