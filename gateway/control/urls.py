@@ -28,6 +28,7 @@ from gateway.control import (
     topic_queues,
     topics,
 )
+from gateway.control.definitions import views as definitions
 
 # Callers ask for it by its own type or as plain JSON.
 _JSON = [OpenApiJsonRenderer, OpenApiJsonRenderer2]
@@ -38,6 +39,7 @@ urlpatterns = [
     path("openapi.json", SpectacularAPIView.as_view(renderer_classes=_JSON), name="openapi"),
     path("health/checks", health.HealthChecksView.as_view()),
     path("health/checks/<str:name>", health.HealthCheckView.as_view()),
+    path("definitions", definitions.DefinitionsView.as_view()),
     path("naming", naming.NamingView.as_view()),
     path(f"{CLUSTER}/overview", overview.OverviewView.as_view()),
     path(f"{CLUSTER}/overview/history", overview.OverviewHistoryView.as_view()),

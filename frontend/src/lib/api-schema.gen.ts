@@ -1312,6 +1312,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/definitions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Return topics, groups, roles, schedules and alert rules as one file, for `POST /definitions:apply`.
+         * @description Return topics, groups, roles, schedules and alert rules as one file, for `POST /definitions:apply`.
+         */
+        get: operations["getDefinitions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/deliveries": {
         parameters: {
             query?: never;
@@ -2309,6 +2329,24 @@ export interface components {
             limit: number;
             for_ms: number;
         };
+        /** @description An alert rule. */
+        AlertRuleDefinition: {
+            name: string;
+            enabled: boolean;
+            metric: string;
+            cluster: string;
+            subject: string;
+            direction: string;
+            /** Format: double */
+            limit: number;
+            for_ms: number;
+            no_data_after_ms: number | null;
+            severity: string;
+            /** @description Names of alert channels; these are not part of the file. */
+            channels: string[];
+            template: string;
+            repeat_ms: number | null;
+        };
         /** @enum {string} */
         AlertSeverity: "info" | "warning" | "critical";
         /** @enum {string} */
@@ -2501,6 +2539,12 @@ export interface components {
                 [key: string]: string;
             };
         };
+        /** @description What a cluster has; a section that is null was not asked for, not allowed or not known, see the remarks. */
+        ClusterDefinitions: {
+            name: string;
+            topics: components["schemas"]["TopicDefinition"][] | null;
+            groups: components["schemas"]["GroupDefinition"][] | null;
+        };
         /** @description A cluster with its abilities. */
         ClusterDetail: {
             name: string;
@@ -2656,6 +2700,17 @@ export interface components {
             stored: number | null;
             missing: components["schemas"]["MissingBroker"][];
         };
+        /** @description All definitions that the caller may read, each section sorted by name. */
+        DefinitionsFile: {
+            format: components["schemas"]["FormatEnum"];
+            /** Format: date-time */
+            exported_at: string;
+            clusters: components["schemas"]["ClusterDefinitions"][];
+            roles: components["schemas"]["RoleDefinition"][] | null;
+            schedules: components["schemas"]["ScheduleDefinition"][] | null;
+            alert_rules: components["schemas"]["AlertRuleDefinition"][] | null;
+            remarks: components["schemas"]["Remark"][];
+        };
         /** @description The message's topic, the group, and one of its clients. */
         DeliverRequest: {
             topic: string;
@@ -2713,6 +2768,8 @@ export interface components {
         };
         /** @enum {string} */
         FixedEnum: "fixed" | "not_known_safe";
+        /** @enum {string} */
+        FormatEnum: "gantry.definitions/1";
         /** @description The newest messages of one key. */
         FoundKey: {
             key: string;
@@ -2853,6 +2910,13 @@ export interface components {
             /** @default true */
             consume_enabled: boolean;
             /** @default true */
+            consume_broadcast_enabled: boolean;
+        };
+        /** @description A consumer group. */
+        GroupDefinition: {
+            name: string;
+            retry_max_times: number;
+            consume_enabled: boolean;
             consume_broadcast_enabled: boolean;
         };
         /** @description The last known figures of a group, shown while they are unknown. */
@@ -3907,6 +3971,14 @@ export interface components {
             /** @description Why it takes none; its messages would fail. */
             refused: string | null;
         };
+        /** @description What the file does not say, or does not say exactly. */
+        Remark: {
+            section: components["schemas"]["SectionEnum"];
+            cluster: string | null;
+            /** @description Null: the whole section. */
+            name: string | null;
+            text: string;
+        };
         /** @description The source of a replay. */
         ReplaySourceRequest: {
             /** @description A moment with its zone. In a schedule also `{{ last_success }}`, `{{ scheduled_at }}` or a moment before that, such as `{{ scheduled_at - 24h }}`: whole m, h or d, up to 366 days. */
@@ -3970,6 +4042,12 @@ export interface components {
             /** @default  */
             description: string;
             rules: components["schemas"]["RuleRequest"][];
+        };
+        /** @description A role of one's own; who has it is not part of it. */
+        RoleDefinition: {
+            name: string;
+            description: string;
+            rules: components["schemas"]["RoleRule"][];
         };
         /** @description All roles, the built-in ones first. */
         RoleList: {
@@ -4222,6 +4300,19 @@ export interface components {
             /** @description For If-Match. */
             readonly etag: string;
         };
+        /** @description A schedule and its job. */
+        ScheduleDefinition: {
+            name: string;
+            cron: string;
+            zone: string;
+            enabled: boolean;
+            overlap: components["schemas"]["ScheduleDefinitionOverlapEnum"];
+            job: {
+                [key: string]: unknown;
+            };
+        };
+        /** @enum {string} */
+        ScheduleDefinitionOverlapEnum: "skip" | "queue" | "cancel_previous";
         /** @description What became of a message that was to be recalled or moved. */
         ScheduleOutcome: {
             message_id: string;
@@ -4377,6 +4468,8 @@ export interface components {
             to: string;
             elapsed_ms: number;
         };
+        /** @enum {string} */
+        SectionEnum: "topics" | "groups" | "roles" | "schedules" | "alert_rules";
         /** @description One setting before and after a change. */
         SettingChange: {
             name: string;
@@ -4665,6 +4758,15 @@ export interface components {
             permission: components["schemas"]["TopicPermission"];
             /** @description Declared and shown, not enforced. Brokers before RocketMQ 5 cannot keep one and refuse it. */
             message_type?: components["schemas"]["MessageTypeEnum"];
+        };
+        /** @description A topic; the numbers of queues are those of one broker. */
+        TopicDefinition: {
+            name: string;
+            read_queues: number;
+            write_queues: number;
+            permission: components["schemas"]["ShownPermission"];
+            /** @description Null if no broker tells one. */
+            message_type: components["schemas"]["MessageTypeEnum"] | components["schemas"]["NullEnum"];
         };
         /** @description All groups of a topic. */
         TopicGroups: {
@@ -8029,6 +8131,39 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getDefinitions: {
+        parameters: {
+            query?: {
+                /** @description Only topics and groups of this cluster; without it, of all. */
+                cluster?: string;
+                /** @description Only these, separated by commas: topics, groups, roles, schedules, alert_rules. */
+                sections?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DefinitionsFile"];
+                };
             };
             /** @description A problem. */
             default: {

@@ -1,0 +1,1 @@
+"""Definitions: topics, groups, roles, schedules and alert rules as one file."""
