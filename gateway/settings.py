@@ -208,6 +208,8 @@ SPECTACULAR_SETTINGS = {
         "DeliveryEvent": "console.alerts.delivery_shapes.EVENTS",
         "SilenceState": "console.alerts.silence_views.STATES",
         "ChannelKind": "console.alerts.models.ChannelKind",
+        "DefinitionSection": "gateway.control.definitions.shapes.SECTIONS",
+        "DefinitionRemark": "gateway.control.definitions.shapes.REMARK_CODES",
         "AlertDeliveryState": "console.alerts.models.DeliveryState",
     },
 }

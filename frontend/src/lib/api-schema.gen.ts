@@ -1320,8 +1320,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Return topics, groups, roles, schedules and alert rules as one file, for `POST /definitions:apply`.
-         * @description Return topics, groups, roles, schedules and alert rules as one file, for `POST /definitions:apply`.
+         * Return topics, groups, roles, schedules and alert rules as one file.
+         * @description Return topics, groups, roles, schedules and alert rules as one file.
          */
         get: operations["getDefinitions"];
         put?: never;
@@ -2700,6 +2700,10 @@ export interface components {
             stored: number | null;
             missing: components["schemas"]["MissingBroker"][];
         };
+        /** @enum {string} */
+        DefinitionRemark: "not_allowed" | "unreachable" | "broker_missing" | "no_settings" | "brokers_differ" | "ordered";
+        /** @enum {string} */
+        DefinitionSection: "topics" | "groups" | "roles" | "schedules" | "alert_rules";
         /** @description All definitions that the caller may read, each section sorted by name. */
         DefinitionsFile: {
             format: components["schemas"]["FormatEnum"];
@@ -3973,7 +3977,8 @@ export interface components {
         };
         /** @description What the file does not say, or does not say exactly. */
         Remark: {
-            section: components["schemas"]["SectionEnum"];
+            code: components["schemas"]["DefinitionRemark"];
+            section: components["schemas"]["DefinitionSection"];
             cluster: string | null;
             /** @description Null: the whole section. */
             name: string | null;
@@ -4468,8 +4473,6 @@ export interface components {
             to: string;
             elapsed_ms: number;
         };
-        /** @enum {string} */
-        SectionEnum: "topics" | "groups" | "roles" | "schedules" | "alert_rules";
         /** @description One setting before and after a change. */
         SettingChange: {
             name: string;

@@ -19,17 +19,21 @@ from console.clusters.memory import remembered
 from console.clusters.reasons import reason_of
 from console.lag.shapes import TopicState
 from gateway.control.definitions.present import Present, not_allowed
-from gateway.control.definitions.shapes import GroupDefinition, Remark, Section, TopicDefinition
+from gateway.control.definitions.shapes import GroupDefinition, Remark, RemarkCode, Section, TopicDefinition
 from gateway.control.topic_shapes import summary_of
 
 F = TypeVar("F", Topic, Group)
 Masters = Mapping[str, str]
 
-_NO_SETTINGS: Final = "Consumes without settings of its own, so it is left out."
-_GROUP_DIFFERS: Final = "Its brokers have different settings; the file has those of one of them."
-_TOPIC_DIFFERS: Final = "Its brokers differ; the file has the most queues and the widest permission."
-_ORDERED: Final = "Its brokers keep it as ordered, which the file does not say."
-_NO_BROKER: Final = "Left out: the name servers list no broker."
+_Words = tuple[RemarkCode, str]
+
+_NO_SETTINGS: Final[_Words] = ("no_settings", "Consumes without settings of its own, so it is left out.")
+_GROUP_DIFFERS: Final[_Words] = ("brokers_differ", "Its brokers differ; the file has the settings of one of them.")
+_TOPIC_DIFFERS: Final[_Words] = (
+    "brokers_differ", "Its brokers differ; the file has the most queues and the widest permission."
+)  # fmt: skip
+_ORDERED: Final[_Words] = ("ordered", "Its brokers keep it as ordered, which the file does not say.")
+_NO_BROKER: Final = "The name servers list no broker."
 
 
 def topics(request: Request, cluster: str) -> Present[TopicDefinition]:
@@ -91,30 +95,33 @@ def _asked(section: Section, cluster: str, list_them: Callable[[Admin], Awaitabl
     try:
         masters, answers = ask(cluster, question)
     except GantryError as error:
-        return Present(None, [_remark(section, cluster, None, f"Left out: {reason_of(error)}.")])
-    silent = _silent(cluster, masters, answers)
-    if not masters or len(answers.failed) == len(masters):
-        reasons = list(silent.values()) or [_NO_BROKER]
-        return Present(None, [_remark(section, cluster, None, reason) for reason in reasons])
-    return Present(answers.found, [_remark(section, cluster, None, reason) for reason in silent.values()])
+        return Present(None, [_remark(section, cluster, None, ("unreachable", reason_of(error)))])
+    if not masters:
+        return Present(None, [_remark(section, cluster, None, ("unreachable", _NO_BROKER))])
+    if len(answers.failed) == len(masters):
+        reasons = [reason_of(error, masters) for error in answers.failed.values()]
+        return Present(None, [_remark(section, cluster, None, ("unreachable", reason)) for reason in reasons])
+    lacking = _silent(cluster, masters, answers)
+    return Present(answers.found, [_remark(section, cluster, None, ("broker_missing", each)) for each in lacking])
 
 
-def _silent(cluster: str, masters: Masters, answers: Answers[F]) -> dict[str, str]:
-    """Return for each known broker that did not answer what the file lacks, by broker name."""
-    failed = {masters.get(addr, addr): reason_of(error, masters) for addr, error in answers.failed.items()}
-    unlisted = {each.name: f"{each.name} is not listed" for each in remembered(cluster).missing(masters.values())}
-    return {name: f"Left out is what only {name} has: {why}." for name, why in {**unlisted, **failed}.items()}
+def _silent(cluster: str, masters: Masters, answers: Answers[F]) -> list[str]:
+    """Return why each known broker did not answer: the file lacks what only it has."""
+    unlisted: list[str] = [each.name for each in remembered(cluster).missing(masters.values())]
+    failed: list[str] = [reason_of(error, masters) for error in answers.failed.values()]
+    return [*failed, *(f"{name} is not listed by any name server" for name in unlisted)]
 
 
 def _readable(request: Request, kind: Kind, found: Mapping[str, F]) -> dict[str, F]:
     return {name: each for name, each in found.items() if allows(request, "read", Resource(kind, name))}
 
 
-def _remark(section: Section, cluster: str, name: str | None, text: str) -> Remark:
-    return Remark(section=section, cluster=cluster, name=name, text=text)
+def _remark(section: Section, cluster: str, name: str | None, words: _Words) -> Remark:
+    code, text = words
+    return Remark(code=code, section=section, cluster=cluster, name=name, text=text)
 
 
-def _odd(topic: Topic) -> list[str]:
+def _odd(topic: Topic) -> list[_Words]:
     kinds = {(each.read_queue_nums, each.write_queue_nums, each.perm) for each in topic.configs.values()}
     return [*([_TOPIC_DIFFERS] if len(kinds) > 1 else []), *([_ORDERED] if topic.order else [])]
 

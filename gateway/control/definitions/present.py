@@ -26,4 +26,4 @@ class Present(Generic[D]):
 def not_allowed(section: Section, right: str, cluster: str | None = None) -> Present[D]:
     """Return a section that the caller may not read."""
     text = f"Left out: this needs the right {right!r}."
-    return Present(None, [Remark(section=section, cluster=cluster, text=text)])
+    return Present(None, [Remark(code="not_allowed", section=section, cluster=cluster, text=text)])

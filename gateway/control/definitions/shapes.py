@@ -17,6 +17,8 @@ from gateway.control.topic_shapes import MessageTypeName, ShownPermission
 
 Section = Literal["topics", "groups", "roles", "schedules", "alert_rules"]
 SECTIONS: Final[tuple[Section, ...]] = get_args(Section)
+RemarkCode = Literal["not_allowed", "unreachable", "broker_missing", "no_settings", "brokers_differ", "ordered"]
+REMARK_CODES: Final[tuple[RemarkCode, ...]] = get_args(RemarkCode)
 FORMAT: Final = "gantry.definitions/1"
 
 
@@ -90,6 +92,7 @@ class ClusterDefinitions(Struct, frozen=True, kw_only=True):
 class Remark(Struct, frozen=True, kw_only=True):
     """What the file does not say, or does not say exactly."""
 
+    code: RemarkCode
     section: Section
     cluster: str | None = None
     name: Annotated[str | None, Meta(description="Null: the whole section.")] = None

@@ -50,7 +50,7 @@ class DefinitionsView(ApiView):
         responses=serializer_of(DefinitionsFile),
     )
     def get(self, request: Request) -> Response:
-        """Return topics, groups, roles, schedules and alert rules as one file, for `POST /definitions:apply`."""
+        """Return topics, groups, roles, schedules and alert rules as one file."""
         return Response(as_json(_Export(request).file()))
 
 

@@ -59,7 +59,9 @@ def test_records_of_the_console_are_in_the_file_without_ids(control: Control) ->
 def test_what_a_caller_may_not_read_is_left_out_and_named(control: Control) -> None:
     file = export(control, role="viewer")
     assert file["roles"] is None
-    assert [each["section"] for each in file["remarks"] if each["name"] is None] == ["roles"]
+    assert [(each["section"], each["code"]) for each in file["remarks"] if each["name"] is None] == [
+        ("roles", "not_allowed")
+    ]
     mine = export(control, role="narrow", cluster="local")
     assert control.topic("unrelated") not in items(mine, "topics")
 
