@@ -20,6 +20,7 @@ export const paths = {
   role: (name: string) => `${api}/roles/${part(name)}`,
   accessCheck: `${api}/access:check`,
   accessCoverage: `${api}/access:coverage`,
+  definitions: `${api}/definitions`,
   naming: `${api}/naming`,
   clusters: `${api}/clusters`,
   clusterProbe: `${api}/clusters:probe`,

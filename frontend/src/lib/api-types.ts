@@ -15,6 +15,8 @@ export interface Items<T> {
 
 export type Me = Schemas["Me"]
 export type Naming = Schemas["Naming"]
+export type Definitions = Schemas["DefinitionsFile"]
+export type DefinitionRemark = Schemas["Remark"]
 export type Cluster = Schemas["Cluster"]
 export type ClusterDetail = Schemas["ClusterDetail"]
 export type Ability = Schemas["Ability"]

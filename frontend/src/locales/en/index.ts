@@ -4,6 +4,7 @@ import { brokers } from "./brokers"
 import { clusters } from "./clusters"
 import { common } from "./common"
 import { deadLetters } from "./dead-letters"
+import { definitions } from "./definitions"
 import { find } from "./find"
 import { groups } from "./groups"
 import { jobs } from "./jobs"
@@ -28,6 +29,7 @@ export const en = {
   ...clusters,
   ...common,
   ...deadLetters,
+  ...definitions,
   ...find,
   ...groups,
   ...jobs,

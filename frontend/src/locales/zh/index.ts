@@ -6,6 +6,7 @@ import { brokers } from "./brokers"
 import { clusters } from "./clusters"
 import { common } from "./common"
 import { deadLetters } from "./dead-letters"
+import { definitions } from "./definitions"
 import { find } from "./find"
 import { groups } from "./groups"
 import { jobs } from "./jobs"
@@ -30,6 +31,7 @@ export const zh: Shape<typeof en> = {
   ...clusters,
   ...common,
   ...deadLetters,
+  ...definitions,
   ...find,
   ...groups,
   ...jobs,

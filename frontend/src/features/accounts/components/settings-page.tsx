@@ -1,9 +1,10 @@
 import { SegmentedControl, Select, Stack, useMantineColorScheme } from "@mantine/core"
-import { useMemo } from "react"
+import { type ReactNode, useMemo } from "react"
 import { useTranslation } from "react-i18next"
 import { Field } from "@/components/forms/field"
 import { Columns, Page } from "@/components/layout/page"
 import { Definitions, Panel } from "@/components/layout/panel"
+import { currentTab, TabBar } from "@/components/layout/tab-bar"
 import { useChooseLanguage } from "@/components/toast/use-choose-language"
 import { namesOfRoles } from "@/components/values/roles"
 import { env } from "@/config/env"
@@ -16,11 +17,16 @@ import { useStore } from "@/lib/store"
 import { browserZone } from "@/lib/time"
 import { ChangePassword } from "./change-password"
 
-export function SettingsPage() {
+/** What belongs to the one who is signed in; and, as a panel of another feature, the definitions of everything. */
+export function SettingsPage({ definitions }: { definitions?: ReactNode }) {
   const { t } = useTranslation()
+  const [state] = useUrlState()
+  const tabs = [{ id: "personal", label: t("definitions.personal") }, { id: "definitions", label: t("definitions.title") }]
+  const tab = currentTab(tabs, state.tab)
   return (
     <Page title={t("nav.settings")} facts={t("settings.facts")}>
-      <Columns main={<Looks />} side={<Profile />} sideWidth={420} />
+      <TabBar tabs={tabs} />
+      {tab === "personal" ? <Columns main={<Looks />} side={<Profile />} sideWidth={420} /> : definitions}
     </Page>
   )
 }

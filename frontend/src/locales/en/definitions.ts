@@ -1,0 +1,25 @@
+export const definitions = {
+  definitions: {
+    title: "Definitions",
+    personal: "Personal",
+    export: "Save definitions",
+    exportNote: "topics, groups, roles, schedules and alert rules as one file",
+    scope: "Topics and groups of",
+    everyCluster: "every cluster",
+    thisCluster: "{{cluster}} only",
+    save: "Save as a file",
+    notSaved: "The definitions could not be read",
+    saved: "The file has {{topics}} topics, {{groups}} groups, {{roles}} roles, {{schedules}} schedules and {{alert_rules}} alert rules.",
+    sections: { topics: "Topics", groups: "Groups", roles: "Roles", schedules: "Schedules", alert_rules: "Alert rules" },
+    remarks: {
+      not_allowed: "left out, because you may not read them",
+      unreachable: "left out: {{reason}}",
+      broker_missing: "what only this broker has is left out: {{reason}}",
+      no_settings: "left out, because it consumes without settings of its own",
+      brokers_differ: "its brokers differ; the file has the most queues and the widest permission, or the settings of one broker",
+      ordered: "its brokers keep it as ordered, which the file does not say",
+    },
+    moreRemarks_one: "and {{count}} more remark in the file",
+    moreRemarks_other: "and {{count}} more remarks in the file",
+  },
+}
