@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypeVar
 
 T = TypeVar("T", bound=tuple[Any, ...])
 H = TypeVar("H")
+M = TypeVar("M")
 
 Writable = Any
 """A memory map or a bytearray; type checkers have no name for what can be written into."""
@@ -156,6 +157,11 @@ class Native(Protocol):
         /,
     ) -> tuple[int, int, int, int]:
         """Twin of `store.index_file.put_entries`."""
+
+    def decode_messages(
+        self, kind: type[M], buffer: bytes | bytearray | memoryview, position: int, messages: list[M], /
+    ) -> int:
+        """Do what the loop of `protocol.record.decode_many` does, as far as nothing is unusual: where it got to."""
 
     def walk_units(
         self,

@@ -223,9 +223,13 @@ def decode_one(buffer: Buffer, position: int = 0, *, decompress: bool = True) ->
 
 def decode_many(buffer: Buffer, *, decompress: bool = True) -> list[StoredMessage]:
     """Return the messages of consecutive records, as in a pull answer; raise like `decode_one`."""
-    messages = []
+    messages: list[StoredMessage] = []
     position = 0
     while position < len(buffer):
+        if native is not None:
+            position = native.decode_messages(StoredMessage, buffer, position, messages)
+            if position >= len(buffer):
+                break
         message = decode_one(buffer, position, decompress=decompress)
         messages.append(message)
         position += message.store_size

@@ -26,6 +26,7 @@ static PyMethodDef functions[] = {
     FAST(settle_text, "Make the property text to be stored of that of a send."),
     FAST(hash_keys, "Hash the keys of records."),
     FAST(put_entries, "Write entries of an index file."),
+    FAST(decode_messages, "Make messages of records."),
     FAST(walk_units, "Collect records along a consume queue."),
     {NULL, NULL, 0, NULL},
 };

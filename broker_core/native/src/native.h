@@ -187,6 +187,9 @@ PyObject *native_sync_file(PyObject *module, PyObject *path);
 /* syncer.c */
 int add_syncer(PyObject *module);
 
+/* message.c */
+PyObject *native_decode_messages(PyObject *module, PyObject *const *args, Py_ssize_t count);
+
 /* walk.c */
 PyObject *native_walk_units(PyObject *module, PyObject *const *args, Py_ssize_t count);
 

@@ -7,6 +7,7 @@ import struct
 import zlib
 from pathlib import Path
 from typing import Any, Final
+from unittest import mock
 
 import pytest
 from hypothesis import assume, given
@@ -16,8 +17,8 @@ from broker_core import native
 from broker_core.broker import sent_batch
 from broker_core.protocol import message_id, record
 from broker_core.protocol.batch import BatchEntry, decode_batch, encode_batch
-from broker_core.protocol.errors import MalformedBatch, MalformedProperties
-from broker_core.protocol.message import Message
+from broker_core.protocol.errors import MalformedBatch, MalformedProperties, MalformedRecord
+from broker_core.protocol.message import Message, StoredMessage
 from broker_core.store import appender, dispatcher, index_file, mapped_file
 from broker_core.store.appended import AppendedRecord
 from broker_core.store.incoming import Incoming
@@ -64,6 +65,52 @@ def test_record(
         TOPIC, body, properties, origin, size, queue_id, queue_offset, log_offset, sys_flag, flag
     )
     assert set(into[:at]) | set(into[at + size :]) <= {0xAA}
+
+
+@given(
+    st.lists(st.tuples(st.binary(max_size=50), TEXT, ORIGIN, st.tuples(I32, I64, I64, I32, I32)), max_size=4),
+    st.binary(max_size=3),
+    st.lists(st.tuples(st.integers(0, 400), st.integers(0, 255)), max_size=2),
+    st.booleans(),
+)
+def test_messages_of_records(
+    parts: list[tuple[bytes, str, record.MessageOrigin, tuple[int, int, int, int, int]]],
+    torn: bytes,
+    changed: list[tuple[int, int]],
+    decompress: bool,
+) -> None:
+    block = bytearray(b"".join(_record(*each) for each in parts) + torn)
+    for at, value in changed:
+        if at < len(block):
+            block[at] = value
+
+    def outcome() -> list[Any] | str:
+        try:
+            return record.decode_many(bytes(block), decompress=decompress)
+        except MalformedRecord as error:
+            return str(error)
+
+    with mock.patch.object(record, "native", None):
+        plain = outcome()
+    assert outcome() == plain
+
+
+def _record(body: bytes, text: str, origin: record.MessageOrigin, numbers: tuple[int, int, int, int, int]) -> bytes:
+    queue_id, queue_offset, log_offset, sys_flag, flag = numbers
+    size = record.size_of(TOPIC, body, text.encode(), origin)
+    return record.encode(TOPIC, body, text.encode(), origin, size, queue_id, queue_offset, log_offset, sys_flag, flag)
+
+
+def test_messages_that_are_no_utf8_are_left_to_python() -> None:
+    origin = record.MessageOrigin(1, bytes(8), 2, bytes(8))
+    block = _record(b"a", "KEYS\x01k\x02TAGS\x01é", origin, (0, 1, 2, 0, 0))
+    messages: list[Any] = []
+    assert compiled.decode_messages(StoredMessage, block, 0, messages) == len(block)
+    assert messages == [record.decode_one(block)]
+    broken = block.replace("é".encode(), b"\xff\xfe")
+    assert compiled.decode_messages(StoredMessage, broken, 0, messages) == 0
+    with pytest.raises(TypeError):
+        compiled.decode_messages(StoredMessage, block, 0, ())  # type: ignore[arg-type]
 
 
 def test_numbers_and_texts_that_do_not_fit_write_nothing() -> None:
