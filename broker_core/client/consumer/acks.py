@@ -53,22 +53,24 @@ class BatchOfAcks:
 def batches_of(receipts: Sequence[LeaseReceipt]) -> list[BatchOfAcks]:
     """Return one request for each broker; receipts of retry topics and those of an unknown form are left out."""
     found: dict[str, dict[_Portion, dict[int, int]]] = {}
+    portions: dict[tuple[object, ...], _Portion | None] = {}
     for place, receipt in enumerate(receipts):
-        portion = _portion_of(receipt)
-        if portion is not None:
-            found.setdefault(receipt.broker_name, {}).setdefault(portion, {})[receipt.queue_offset] = place
-    return [BatchOfAcks(name, portions) for name, portions in found.items()]
+        words = receipt.extra_info.rpartition(" ")[0]
+        pop = receipt.group, receipt.topic, receipt.broker_name, receipt.pop_time, receipt.invisible_ms, words
+        if pop not in portions:
+            portions[pop] = _portion_of(receipt)
+        portion, offset = portions[pop], receipt.queue_offset
+        if portion is not None and 0 <= offset - portion.start_offset < _FARTHEST:
+            found.setdefault(receipt.broker_name, {}).setdefault(portion, {})[offset] = place
+    return [BatchOfAcks(name, of_broker) for name, of_broker in found.items()]
 
 
 def _portion_of(receipt: LeaseReceipt) -> _Portion | None:
     words = receipt.extra_info.split(" ")
     if len(words) != _WORDS or words[4] != _NORMAL or not (words[0].isdecimal() and words[3].isdecimal()):
         return None
-    start = int(words[0])
-    if not 0 <= receipt.queue_offset - start < _FARTHEST:
-        return None
     times = receipt.pop_time, receipt.invisible_ms
-    return _Portion(receipt.group, receipt.topic, receipt.queue_id, start, *times, int(words[3]))
+    return _Portion(receipt.group, receipt.topic, receipt.queue_id, int(words[0]), *times, int(words[3]))
 
 
 def _ack(portion: _Portion, offsets: Mapping[int, int]) -> BatchAck:

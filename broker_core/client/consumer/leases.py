@@ -12,13 +12,14 @@ sender may have set one too, it is used only where the header is ambiguous.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, Self
 
 from broker_core.protocol import properties as names
 from broker_core.protocol.headers.pop import ChangeInvisibleTimeResponse, PopMessageResponse
 from broker_core.protocol.message import StoredMessage
 from broker_core.protocol.topics import is_retry_topic, retry_topic
+from broker_core.protocol.values import hot_value
 
 _WORDS: Final = 8
 _NORMAL: Final = "0"
@@ -29,7 +30,7 @@ _TIME_DIGITS: Final = 15
 _PARTS: Final = 8  # maximum length of the time in a receipt
 
 
-@dataclass(frozen=True, slots=True)
+@hot_value
 class LeaseReceipt:
     """The data needed to end or extend the lease of one message; any process may use it."""
 
@@ -52,8 +53,8 @@ class LeaseReceipt:
 
     def to_text(self) -> str:
         """Return the receipt as text for `from_text`; it contains no secret and is not signed."""
-        words = (self.group, self.broker_name, self.topic, self.queue_id, self.queue_offset, self.pop_time)
-        return "\n".join((*map(str, words), str(self.invisible_ms), self.extra_info))
+        where = f"{self.group}\n{self.broker_name}\n{self.topic}\n{self.queue_id}\n{self.queue_offset}"
+        return f"{where}\n{self.pop_time}\n{self.invisible_ms}\n{self.extra_info}"
 
     @classmethod
     def from_text(cls, text: str) -> Self:
@@ -73,7 +74,7 @@ class LeaseReceipt:
         return replace(self, extra_info=" ".join(words), pop_time=answer.pop_time, invisible_ms=answer.invisible_time)
 
 
-@dataclass(frozen=True, slots=True)
+@hot_value
 class LeasedMessage:
     """A leased message, under the topic it was sent to."""
 
@@ -95,26 +96,27 @@ class Receipts:
         self._header = header
         self._starts = _starts(header.start_offset_info)
         self._flags = _flags(header.msg_offset_info)
+        self._times = f"{header.pop_time} {header.invisible_time} {header.revive_qid}"
 
     def leased(self, message: StoredMessage) -> LeasedMessage:
         """Return `message` with its receipt."""
         flag = self._flag(message)
         receipt = LeaseReceipt(
-            group=self._group,
-            broker_name=self._broker_name,
-            topic=self._place(message.topic, flag),
-            queue_id=message.queue_id,
-            queue_offset=message.queue_offset,
-            extra_info=self._text(message, flag),
-            pop_time=self._header.pop_time,
-            invisible_ms=self._header.invisible_time,
+            self._group,
+            self._broker_name,
+            message.topic if flag == _NORMAL else self._place(message.topic, flag),
+            message.queue_id,
+            message.queue_offset,
+            self._text(message, flag),
+            self._header.pop_time,
+            self._header.invisible_time,
         )
         shown = message if message.topic == self._topic else replace(message, topic=self._topic)
         return LeasedMessage(shown, receipt, message.reconsume_times + 1, self._first_delivered_at(message))
 
     def _flag(self, message: StoredMessage) -> str:
         """Return from the header whether the message is in the topic itself or in a retry topic."""
-        flags = self._flags.get((message.queue_id, int(message.queue_offset)), ())
+        flags = self._flags.get((message.queue_id, message.queue_offset), ())
         if len(flags) == 1:
             return flags[0]
         if is_retry_topic(message.topic):
@@ -134,10 +136,9 @@ class Receipts:
         return retry_topic(f"{self._group}{between}{topic}")
 
     def _text(self, message: StoredMessage, flag: str) -> str:
-        header = self._header
-        start = self._starts.get((flag, message.queue_id), int(message.queue_offset))
-        words = (start, header.pop_time, header.invisible_time, header.revive_qid, flag)
-        return " ".join(map(str, (*words, self._broker_name, message.queue_id, message.queue_offset)))
+        queue_id, offset = message.queue_id, message.queue_offset
+        start = self._starts.get((flag, queue_id), offset)
+        return f"{start} {self._times} {flag} {self._broker_name} {queue_id} {offset}"
 
     def _first_delivered_at(self, message: StoredMessage) -> int | None:
         """Return the time of the first pop: of this one, or the earlier one that the broker reports."""
