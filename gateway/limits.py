@@ -7,6 +7,7 @@ counts here until it expires.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -159,18 +160,24 @@ class LeasesOut:
             raise _too_many("this caller", self._limits.leases_per_caller)
         return min(of_group, of_caller)
 
-    def add(self, lease: str, *, group: str, caller: str, expires_at: float) -> None:
-        """Count the lease with this handle until `expires_at` (s, same clock as `now`)."""
+    def add(self, leases: Sequence[str], *, group: str, caller: str, expires_at: float) -> None:
+        """Count the leases with these handles until `expires_at` (s, same clock as `now`)."""
+        if not leases:
+            return
         for key in (group, caller):
-            leases = self._by_key.setdefault(key, _LeaseEnds())
-            leases.until[lease] = expires_at
-            leases.soonest = min(leases.soonest, expires_at)
+            counted = self._by_key.setdefault(key, _LeaseEnds())
+            counted.until.update(dict.fromkeys(leases, expires_at))
+            counted.soonest = min(counted.soonest, expires_at)
 
-    def settle(self, lease: str, *, group: str, caller: str) -> None:
-        """Stop counting a lease; do nothing if another process granted it."""
+    def settle(self, leases: Iterable[str], *, group: str, caller: str) -> None:
+        """Stop counting leases; those that another process granted are skipped."""
         for key in (group, caller):
-            leases = self._by_key.get(key)
-            if leases is not None and leases.until.pop(lease, None) is not None and not leases.until:
+            counted = self._by_key.get(key)
+            if counted is None:
+                continue
+            for lease in leases:
+                counted.until.pop(lease, None)
+            if not counted.until:
                 del self._by_key[key]
 
     def total(self) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Final, Literal
@@ -94,18 +94,19 @@ class LeaseConsumers:
             consumer.asking -= 1
             consumer.asked_at = self._now_ms()
 
-    def leased(self, cluster: str, group: str, caller: Caller, lease: str, lease_ms: int) -> None:
-        """Record that the caller holds a lease from now on."""
+    def leased(self, cluster: str, group: str, caller: Caller, leases: Sequence[str], lease_ms: int) -> None:
+        """Record that the caller holds leases from now on."""
         consumer = self._consumer(cluster, group, caller)
         consumer.asked_at = self._now_ms()
-        consumer.leases[lease] = consumer.asked_at + lease_ms
-        self._holders[lease] = consumer
+        consumer.leases.update(dict.fromkeys(leases, consumer.asked_at + lease_ms))
+        self._holders.update(dict.fromkeys(leases, consumer))
 
-    def settled(self, lease: str) -> None:
-        """Record that a lease has ended."""
-        consumer = self._holders.pop(lease, None)
-        if consumer is not None:
-            consumer.leases.pop(lease, None)
+    def settled(self, leases: Iterable[str]) -> None:
+        """Record that leases have ended."""
+        for lease in leases:
+            consumer = self._holders.pop(lease, None)
+            if consumer is not None:
+                consumer.leases.pop(lease, None)
 
     async def close(self) -> None:
         """Stop writing, and remove these consumers from Redis."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -76,64 +76,91 @@ class Wanted:
 
 
 def lease_out(
-    parts: DataPlaneParts, holder: LeaseHolder, leased: LeasedMessage, encoding: BodyEncoding, reason: str | None
-) -> Leased:
-    """Count the lease and return the message with its sealed receipt; `reason` is why it last failed."""
-    stored, properties = leased.message, leased.message.properties
-    receipt = _count_out(parts, holder, leased)
-    content_type = properties.get(CONTENT_TYPE)
-    return Leased(
-        message_id=receipt.message_id,
-        topic=holder.topic,
-        broker=leased.receipt.broker_name,
-        queue_id=stored.queue_id,
-        offset=stored.queue_offset,
-        keys=stored.keys,
-        tag=stored.tag,
-        ordering_key=properties.get(names.SHARDING_KEY),
-        properties=user_properties(properties),
-        content_type=content_type,
-        body=present(stored.body, content_type, encoding),
-        born_at=rfc3339(stored.born_timestamp),
-        stored_at=rfc3339(stored.store_timestamp),
-        delivery_count=leased.delivery_count,
-        first_delivered_at=None if leased.first_delivered_at is None else rfc3339(leased.first_delivered_at),
-        nack_reason=reason,
-        receipt=parts.receipts.seal(receipt),
-        lease_expires_at=rfc3339(receipt.expires_at),
-    )
+    parts: DataPlaneParts,
+    holder: LeaseHolder,
+    leased: Sequence[LeasedMessage],
+    encoding: BodyEncoding,
+    reasons: Mapping[str, str],
+) -> list[Leased]:
+    """Count the leases of one pop and return its messages with sealed receipts.
+
+    `reasons` has, by message id, why a message last failed.
+    """
+    if not leased:
+        return []
+    handles = [each.receipt.to_text() for each in leased]
+    lease_ms = leased[0].receipt.invisible_ms
+    _count(parts, holder, handles, lease_ms)
+    # By our clock: the broker's may differ, and ours decides whether the receipt is still valid.
+    shown = _Shown(parts.receipts.seal, holder, encoding, reasons, now_ms() + lease_ms)
+    return [shown.message(each, handle) for each, handle in zip(leased, handles, strict=True)]
 
 
-def _count_out(parts: DataPlaneParts, holder: LeaseHolder, leased: LeasedMessage) -> Receipt:
-    lease = leased.receipt.to_text()
-    _count(parts, holder, lease, leased.receipt.invisible_ms)
-    return Receipt(
-        cluster=holder.cluster,
-        group=holder.group,
-        topic=holder.topic,
-        lease=lease,
-        # By our clock: the broker's may differ, and ours decides whether the receipt is still valid.
-        expires_at=now_ms() + leased.receipt.invisible_ms,
-        delivery_count=leased.delivery_count,
-        message_id=leased.message.message_id,
-    )
+class _Shown:
+    """The messages of one pop as an answer shows them."""
+
+    def __init__(
+        self,
+        seal: Callable[[Receipt], str],
+        holder: LeaseHolder,
+        encoding: BodyEncoding,
+        reasons: Mapping[str, str],
+        expires_at: int,
+    ) -> None:
+        self._seal = seal
+        self._holder = holder
+        self._encoding = encoding
+        self._reasons = reasons
+        self._expires_at = expires_at
+        self._expires = rfc3339(expires_at)
+
+    def message(self, leased: LeasedMessage, handle: str) -> Leased:
+        stored, holder = leased.message, self._holder
+        properties, message_id, delivery_count = stored.properties, stored.message_id, leased.delivery_count
+        content_type = properties.get(CONTENT_TYPE)
+        receipt = Receipt(
+            holder.cluster, holder.group, holder.topic, handle, self._expires_at, delivery_count, message_id
+        )
+        first = leased.first_delivered_at
+        return Leased(
+            message_id=message_id,
+            topic=holder.topic,
+            broker=leased.receipt.broker_name,
+            queue_id=stored.queue_id,
+            offset=stored.queue_offset,
+            keys=stored.keys,
+            tag=stored.tag,
+            ordering_key=properties.get(names.SHARDING_KEY),
+            properties=user_properties(properties),
+            content_type=content_type,
+            body=present(stored.body, content_type, self._encoding),
+            born_at=rfc3339(stored.born_timestamp),
+            stored_at=rfc3339(stored.store_timestamp),
+            delivery_count=delivery_count,
+            first_delivered_at=None if first is None else rfc3339(first),
+            nack_reason=self._reasons.get(message_id),
+            receipt=self._seal(receipt),
+            lease_expires_at=self._expires,
+        )
 
 
 def renew(parts: DataPlaneParts, holder: LeaseHolder, old: Receipt, handle: LeaseReceipt) -> Receipt:
     """Count a lease with its new end after it was extended; return its new receipt."""
-    forget(parts, holder, old)
+    forget(parts, holder, [old])
     lease = handle.to_text()
-    _count(parts, holder, lease, handle.invisible_ms)
+    _count(parts, holder, [lease], handle.invisible_ms)
     return msgspec.structs.replace(old, lease=lease, expires_at=now_ms() + handle.invisible_ms)
 
 
-def forget(parts: DataPlaneParts, holder: LeaseHolder, receipt: Receipt) -> None:
-    """Stop counting a settled lease, and notify its watcher."""
-    parts.leases.settle(receipt.lease, group=holder.group_key, caller=holder.caller)
-    settled = parts.watched.pop(receipt.lease, None)
-    if settled is not None:
-        settled()
-    parts.consumers.settled(receipt.lease)
+def forget(parts: DataPlaneParts, holder: LeaseHolder, receipts: Iterable[Receipt]) -> None:
+    """Stop counting settled leases, and notify their watchers."""
+    leases = [receipt.lease for receipt in receipts]
+    _uncount(parts, holder, leases)
+    if parts.watched:
+        for lease in leases:
+            settled = parts.watched.pop(lease, None)
+            if settled is not None:
+                settled()
 
 
 async def give_back(
@@ -141,9 +168,7 @@ async def give_back(
 ) -> None:
     """End the leases of messages that could not be delivered, so that others get them at once."""
     for leased in messages:
-        lease = leased.receipt.to_text()
-        parts.leases.settle(lease, group=holder.group_key, caller=holder.caller)
-        parts.consumers.settled(lease)
+        _uncount(parts, holder, [leased.receipt.to_text()])
         try:
             await consumer.give_back(leased.receipt)
         except GantryError as error:
@@ -151,7 +176,12 @@ async def give_back(
             _log.warning("topic=%s: a message could not be given back: %s", leased.message.topic, error)
 
 
-def _count(parts: DataPlaneParts, holder: LeaseHolder, lease: str, lease_ms: int) -> None:
+def _count(parts: DataPlaneParts, holder: LeaseHolder, leases: Sequence[str], lease_ms: int) -> None:
     until = parts.clock() + lease_ms / 1000
-    parts.leases.add(lease, group=holder.group_key, caller=holder.caller, expires_at=until)
-    parts.consumers.leased(holder.cluster, holder.group, holder.who, lease, lease_ms)
+    parts.leases.add(leases, group=holder.group_key, caller=holder.caller, expires_at=until)
+    parts.consumers.leased(holder.cluster, holder.group, holder.who, leases, lease_ms)
+
+
+def _uncount(parts: DataPlaneParts, holder: LeaseHolder, leases: Sequence[str]) -> None:
+    parts.leases.settle(leases, group=holder.group_key, caller=holder.caller)
+    parts.consumers.settled(leases)

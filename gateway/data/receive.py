@@ -74,9 +74,7 @@ async def _receive(parts: DataPlaneParts, request: Request, wanted: ReceiveReque
     except BaseException:
         await give_back(parts, holder, consumer, leased)
         raise
-    messages = [
-        lease_out(parts, holder, each, wanted.body_encoding, reasons.get(each.message.message_id)) for each in leased
-    ]
+    messages = lease_out(parts, holder, leased, wanted.body_encoding, reasons)
     parts.metrics.messages("leased", len(messages))
     if request.wants_text_offsets:
         for message in messages:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from broker_core.client.consumer.pop import LeaseConsumer
 from broker_core.clock import now_ms
 from broker_core.errors import GantryError
+from broker_core.protocol.values import hot_value
 from console.moments import rfc3339
 from gateway.data.dead_letters import bury
 from gateway.data.leases import NOW_MS, LeaseHolder, forget, renew
@@ -27,7 +27,7 @@ _AT_ONCE: Final = 256
 _BURY_MS: Final = 10_000
 
 
-@dataclass(frozen=True, slots=True)
+@hot_value
 class SettleOutcome:
     """The result of one receipt, with the problem if it could not be settled."""
 
@@ -49,12 +49,13 @@ async def ack(parts: DataPlaneParts, holder: LeaseHolder, texts: Sequence[str]) 
             outcomes[text] = _failed(text, problem)
     consumer = await parts.connections.lease_consumer(holder.cluster, holder.group)
     results = await consumer.ack_many([receipt.handle for receipt in receipts.values()])
-    for (text, receipt), result in zip(receipts.items(), results, strict=True):
+    pairs = list(zip(receipts.values(), results, strict=True))
+    forget(parts, holder, [receipt for receipt, result in pairs if not isinstance(result, GantryError)])
+    for text, result in zip(receipts, results, strict=True):
         if isinstance(result, GantryError):
             outcomes[text] = _failed(text, _problem_of(result))
-            continue
-        forget(parts, holder, receipt)
-        outcomes[text] = SettleOutcome(Settled(text, "acked" if result else "already_acked"))
+        else:
+            outcomes[text] = SettleOutcome(Settled(text, "acked" if result else "already_acked"))
     return _counted(parts, [outcomes[text] for text in texts])
 
 
@@ -74,7 +75,7 @@ async def nack(
         if wanted.reason:
             await keep_reason(parts, holder, receipt.message_id, wanted.reason)
         await consumer.extend(receipt.handle, max(NOW_MS, wanted.delay_ms))
-        forget(parts, holder, receipt)
+        forget(parts, holder, [receipt])
         return Settled(text, "nacked")
 
     async def bury_one(
@@ -85,7 +86,7 @@ async def nack(
         handle = await consumer.extend(receipt.handle, lease_ms)
         await bury(parts, holder, handle, reason=wanted.reason)
         await consumer.ack(handle)
-        forget(parts, holder, receipt)
+        forget(parts, holder, [receipt])
         return Settled(text, "dead_lettered")
 
     outcomes = await _settle(parts, holder, texts, bury_one if wanted.dead_letter else again)

@@ -213,9 +213,7 @@ class Consuming:
         unsent = list(leased)
         try:
             reasons = await last_reasons(self._parts, holder, leased)
-            for message in leased:
-                reason = reasons.get(message.message.message_id)
-                out = lease_out(self._parts, holder, message, frame.body_encoding, reason)
+            for out in lease_out(self._parts, holder, leased, frame.body_encoding, reasons):
                 self._watch_lease(holder, out.receipt, frame.lease_ms)
                 await self._socket.send_text(b'{"type":"message",' + encode(out)[1:])
                 del unsent[0]
