@@ -1272,6 +1272,86 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster}/topics/{topic}:pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stop the delivery of a topic's messages, its sends, or both, on every broker.
+         * @description Stop the delivery of a topic's messages, its sends, or both, on every broker.
+         */
+        post: operations["pauseTopic"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster}/topics/{topic}:resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Allow sends and delivery again on every broker; consumers go on where they stopped.
+         * @description Allow sends and delivery again on every broker; consumers go on where they stopped.
+         */
+        post: operations["resumeTopic"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster}/topics:delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Delete up to 200 topics and their messages; 207 if not all were deleted.
+         * @description Delete up to 200 topics and their messages; 207 if not all were deleted.
+         */
+        post: operations["deleteTopics"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster}/topics:update": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Change queue counts or permission of up to 200 topics on each of their brokers; 207 if not all were.
+         * @description Change queue counts or permission of up to 200 topics on each of their brokers; 207 if not all were.
+         */
+        post: operations["updateTopics"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters:probe": {
         parameters: {
             query?: never;
@@ -2471,6 +2551,34 @@ export interface components {
         };
         /** @enum {string} */
         BuiltInRole: "admin" | "operator" | "developer" | "viewer";
+        /** @description Settings to change on each broker of many topics; what is not given stays. */
+        BulkChangeRequest: {
+            /** @description Each once. */
+            topics: string[];
+            read_queues?: number;
+            write_queues?: number;
+            permission?: components["schemas"]["TopicPermission"];
+        };
+        /** @description One topic of the request: what the change does to it, and what became of it. */
+        BulkTopic: {
+            name: string;
+            /** @description refused: not tried, for the reason given. partial: not made on all its brokers. */
+            outcome: components["schemas"]["BulkTopicOutcomeEnum"];
+            reason: string | null;
+            /** @description Messages that it holds, as measured last; null if unknown. */
+            messages: number | null;
+            /** @description Its consumer groups that the caller may see. */
+            groups: string[];
+            /** @description Broker by broker; empty for a deletion. */
+            changes: components["schemas"]["QueueChange"][];
+            brokers: components["schemas"]["BrokerOutcome"][];
+        };
+        /** @enum {string} */
+        BulkTopicOutcomeEnum: "planned" | "done" | "partial" | "failed" | "refused";
+        /** @description The topics of the request, each once, in its order; the ETag of a dry run is the one for the change. */
+        BulkTopics: {
+            items: components["schemas"]["BulkTopic"][];
+        };
         /** @enum {string} */
         ByEnum: "key" | "unique_id" | "body" | "source";
         /** @enum {string} */
@@ -3690,6 +3798,14 @@ export interface components {
             /** @description A name with `*` for any number of characters and `?` for one; several are separated by commas. */
             pattern: string;
         };
+        /** @description What a pause stops. */
+        PauseRequest: {
+            /**
+             * @description delivery: consumers get nothing, messages are still stored. sends: producers are refused.
+             * @default delivery
+             */
+            stop: components["schemas"]["StopEnum"];
+        };
         /** @description One queue of a plan. */
         PlannedQueue: {
             broker: string;
@@ -4575,6 +4691,8 @@ export interface components {
         };
         /** @enum {string} */
         StepEnum: "name_servers" | "brokers" | "reach" | "clock" | "abilities";
+        /** @enum {string} */
+        StopEnum: "delivery" | "sends" | "both";
         /**
          * @description A body as JSON can carry it; `data` is a value for json, else text.
          *
@@ -4792,6 +4910,11 @@ export interface components {
             /** Format: date-time */
             last_stored_at: string | null;
             max_lag: number | null;
+        };
+        /** @description The topics to change. */
+        TopicNamesRequest: {
+            /** @description Each once. */
+            topics: string[];
         };
         /** @description A page of topics. */
         TopicPage: {
@@ -8074,6 +8197,200 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["QueuePage"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    pauseTopic: {
+        parameters: {
+            query?: {
+                /** @description Only return what the change would do. */
+                dry_run?: boolean;
+            };
+            header?: {
+                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                cluster: string;
+                topic: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["PauseRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QueueChanges"];
+                };
+            };
+            207: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QueueChanges"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    resumeTopic: {
+        parameters: {
+            query?: {
+                /** @description Only return what the change would do. */
+                dry_run?: boolean;
+            };
+            header?: {
+                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                cluster: string;
+                topic: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QueueChanges"];
+                };
+            };
+            207: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QueueChanges"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteTopics: {
+        parameters: {
+            query?: {
+                /** @description Only return what the change would do. */
+                dry_run?: boolean;
+            };
+            header?: {
+                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. */
+                "Idempotency-Key"?: string;
+                /** @description The ETag of the dry run, or `*`; needed for the change. */
+                "If-Match"?: string;
+            };
+            path: {
+                cluster: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TopicNamesRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BulkTopics"];
+                };
+            };
+            207: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BulkTopics"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    updateTopics: {
+        parameters: {
+            query?: {
+                /** @description Only return what the change would do. */
+                dry_run?: boolean;
+            };
+            header?: {
+                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. */
+                "Idempotency-Key"?: string;
+                /** @description The ETag of the dry run, or `*`; needed for the change. */
+                "If-Match"?: string;
+            };
+            path: {
+                cluster: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BulkChangeRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BulkTopics"];
+                };
+            };
+            207: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BulkTopics"];
                 };
             };
             /** @description A problem. */

@@ -27,7 +27,7 @@ VERBS = {
         "previewBrokerSettings", "updateBrokerSettings",
     },
     "manage": {
-        "createTopic", "updateTopic", "updateTopicQueues",
+        "createTopic", "updateTopic", "updateTopicQueues", "updateTopics", "pauseTopic", "resumeTopic",
         "createGroup", "updateGroup", "listAudit", "exportAudit",
         "forgetBroker", "pauseGroup", "resumeGroup",
         "createAlertRule", "updateAlertRule", "deleteAlertRule",
@@ -37,7 +37,7 @@ VERBS = {
     "bodies": {"resendMessage"},
     "offsets": {"previewOffsets", "applyOffsets", "undoOffsets"},
     "redrive": {"redriveDeadLetters"},
-    "delete": {"deleteTopic", "getTopicImpact", "deleteGroup"},
+    "delete": {"deleteTopic", "deleteTopics", "getTopicImpact", "deleteGroup"},
     "jobs": {
         "startJob", "cancelJob", "retryJob",
         "createSchedule", "updateSchedule", "deleteSchedule", "runScheduleNow",
@@ -98,7 +98,7 @@ def test_a_route_that_changes_something_says_which_right_it_needs(control: Contr
 # What shows several names, or none: the caller gets those that it may see.
 OF_ANY_NAME = {
     "listTopics", "listGroups", "listDeadLetterGroups", "listClusters", "getCluster", "getNaming", "lookUpKeys",
-    "createTopic", "createGroup",
+    "createTopic", "createGroup", "deleteTopics", "updateTopics",
     "listScheduled", "summarizeScheduled", "getScheduled", "rescheduleMessage", "recallMessage",
 }  # fmt: skip
 
