@@ -678,6 +678,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster}/groups/{group}/impact": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Return what the deletion of a group would hit; the ETag is the one for the deletion.
+         * @description Return what the deletion of a group would hit; the ETag is the one for the deletion.
+         */
+        get: operations["getGroupImpact"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/{cluster}/groups/{group}/lag/history": {
         parameters: {
             query?: never;
@@ -3031,6 +3051,22 @@ export interface components {
             consume_enabled: boolean;
             consume_broadcast_enabled: boolean;
         };
+        /** @description What the deletion of a consumer group hits. */
+        GroupImpact: {
+            /** @description Native clients that are connected; null if unknown. */
+            clients: number | null;
+            /** @description Callers that receive by lease; null if unknown. */
+            lease_consumers: number | null;
+            /** @description Messages delivered and not settled. */
+            leases: number | null;
+            /** @description Messages not consumed yet; null if unknown. */
+            lag: number | null;
+            /** @description Topics in which the positions of the group are lost. */
+            topics: string[];
+            /** @description Retries and dead letters: these topics stay. */
+            kept: components["schemas"]["KeptTopic"][];
+            unknown_reason: string | null;
+        };
         /** @description The last known figures of a group, shown while they are unknown. */
         GroupLastKnown: {
             /** Format: date-time */
@@ -3229,6 +3265,13 @@ export interface components {
         JobState: "queued" | "running" | "succeeded" | "partial" | "failed" | "cancelled";
         /** @enum {string} */
         JobType: "replay" | "reconcile" | "redrive";
+        /** @description A topic of the group itself, which its deletion leaves. */
+        KeptTopic: {
+            name: string;
+            /** @description Null if a broker did not answer. */
+            messages: number | null;
+            unknown_reason: string | null;
+        };
         /**
          * @description The messages of many keys.
          *
@@ -6835,6 +6878,37 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["GroupMember"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getGroupImpact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                cluster: string;
+                group: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GroupImpact"];
                 };
             };
             /** @description A problem. */

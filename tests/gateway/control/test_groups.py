@@ -92,6 +92,27 @@ def test_a_paused_group_gets_nothing_and_settles_what_it_has(control: Control) -
     assert control.call("POST", "/groups/nobody-made-this:pause").status_code == 404
 
 
+def test_the_impact_of_a_deletion_names_what_it_hits(control: Control) -> None:
+    # Given a group that holds two of three messages
+    topic, group = control.topic(), control.group()
+    control.produce(topic, *"abc")
+    path = f"/groups/{group}/topics/{topic}"
+    held = control.call("POST", f"{path}:receive", json={"max_messages": 2, "lease_ms": 60_000}).json()["messages"]
+    assert len(held) == 2
+    wait_until(lambda: control.get(f"/groups/{group}")["leases"] == 2)
+    # Then the impact says so, and its tag allows the deletion
+    impact = control.call("GET", f"/groups/{group}/impact")
+    assert impact.status_code == 200
+    shown = impact.json()
+    assert (shown["clients"], shown["lease_consumers"], shown["leases"]) == (0, 1, 2)
+    assert (shown["lag"], shown["topics"]) == (3, [topic])
+    assert shown["kept"] == [{"name": f"%RETRY%{group}", "messages": 0, "unknown_reason": None}]
+    assert control.call("GET", f"/groups/{group}/impact", role="viewer").status_code == 403
+    headers = {"If-Match": impact.headers["etag"]}
+    assert control.call("DELETE", f"/groups/{group}", headers=headers).status_code == 204
+    assert control.call("GET", f"/groups/{group}/impact").status_code == 404
+
+
 def test_a_deleted_group_is_gone(control: Control) -> None:
     group = control.group()
     assert control.change("DELETE", f"/groups/{group}").status_code == 204

@@ -37,7 +37,7 @@ VERBS = {
     "bodies": {"resendMessage"},
     "offsets": {"previewOffsets", "applyOffsets", "undoOffsets"},
     "redrive": {"redriveDeadLetters"},
-    "delete": {"deleteTopic", "deleteTopics", "getTopicImpact", "deleteGroup"},
+    "delete": {"deleteTopic", "deleteTopics", "getTopicImpact", "deleteGroup", "getGroupImpact"},
     "jobs": {
         "startJob", "cancelJob", "retryJob",
         "createSchedule", "updateSchedule", "deleteSchedule", "runScheduleNow",
