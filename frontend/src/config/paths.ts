@@ -41,6 +41,7 @@ export const paths = {
     `${cluster(c)}/topics/${part(topic)}/queues/${queue}/messages`,
   groups: (c: string) => `${cluster(c)}/groups`,
   group: (c: string, group: string) => `${cluster(c)}/groups/${part(group)}`,
+  groupImpact: (c: string, group: string) => `${cluster(c)}/groups/${part(group)}/impact`,
   groupPause: (c: string, group: string) => `${cluster(c)}/groups/${part(group)}:pause`,
   groupResume: (c: string, group: string) => `${cluster(c)}/groups/${part(group)}:resume`,
   groupLagHistory: (c: string, group: string) => `${cluster(c)}/groups/${part(group)}/lag/history`,

@@ -6,6 +6,7 @@ import { common } from "./common"
 import { deadLetters } from "./dead-letters"
 import { definitions } from "./definitions"
 import { find } from "./find"
+import { groupImpact } from "./group-impact"
 import { groups } from "./groups"
 import { jobs } from "./jobs"
 import { life } from "./life"
@@ -31,6 +32,7 @@ export const en = {
   ...deadLetters,
   ...definitions,
   ...find,
+  ...groupImpact,
   ...groups,
   ...jobs,
   ...life,

@@ -8,6 +8,7 @@ import { common } from "./common"
 import { deadLetters } from "./dead-letters"
 import { definitions } from "./definitions"
 import { find } from "./find"
+import { groupImpact } from "./group-impact"
 import { groups } from "./groups"
 import { jobs } from "./jobs"
 import { life } from "./life"
@@ -33,6 +34,7 @@ export const zh: Shape<typeof en> = {
   ...deadLetters,
   ...definitions,
   ...find,
+  ...groupImpact,
   ...groups,
   ...jobs,
   ...life,

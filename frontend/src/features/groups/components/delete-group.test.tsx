@@ -5,6 +5,7 @@ import { renderApp } from "@/testing/render"
 import { answer, refuse, requests } from "@/testing/server"
 import { DeleteGroup } from "./delete-group"
 
+const IMPACT = "GET /api/v1/clusters/local/groups/billing/impact"
 const REMOVE = "DELETE /api/v1/clusters/local/groups/billing"
 const show = () => {
   const onClose = vi.fn()
@@ -22,6 +23,28 @@ describe("deleting a group", () => {
     await user.click(button("Delete billing"))
     expect(await screen.findByText("Group billing was deleted")).toBeTruthy()
     await waitFor(() => expect(address()).toBe("/groups"))
+  })
+
+  it("says whom it hits, what is out and what stays, and deletes the group as it was then", async () => {
+    const kept = [{ name: "%DLQ%billing", messages: 12, unknown_reason: null }]
+    answer(IMPACT, { clients: 1, lease_consumers: 1, leases: 3, lag: 1_204, topics: ["orders"], kept, unknown_reason: null }, 200, { ETag: '"seen"' })
+    answer(REMOVE, null, 204)
+    const { user } = show()
+    expect(await screen.findByText("2 clients read with it and will be served as a new group.")).toBeTruthy()
+    expect(screen.getByText("3 messages are out and can no longer be settled.")).toBeTruthy()
+    expect(screen.getByText("Its position in orders is lost.")).toBeTruthy()
+    expect(screen.getByText("1,204 messages have not been consumed.")).toBeTruthy()
+    expect(screen.getByText("%DLQ%billing stays, with 12 messages.")).toBeTruthy()
+    await user.type(await findField("Type billing to continue"), "billing{Enter}")
+    await waitFor(() => expect(requests(REMOVE)[0]?.headers.get("If-Match")).toBe('"seen"'))
+  })
+
+  it("shows what is unknown as unknown", async () => {
+    answer(IMPACT, { clients: null, lease_consumers: 0, leases: null, lag: null, topics: ["orders"], kept: [], unknown_reason: "broker_unreachable" })
+    show()
+    expect(await screen.findByText("It is not known who reads with it.")).toBeTruthy()
+    expect(screen.getByText("It is not known how many messages are out.")).toBeTruthy()
+    expect(screen.getByText("It is not known how many messages have not been consumed.")).toBeTruthy()
   })
 
   it("takes no other name, not even by Enter", async () => {

@@ -4,6 +4,7 @@ import { ConfirmDanger } from "@/components/forms/confirm-danger"
 import { toastChange } from "@/components/toast/change"
 import { toastFailed } from "@/components/toast/toast"
 import { useDeleteGroup, useForgetGroup } from "../api/delete-group"
+import { GroupImpact } from "./group-impact"
 
 interface DeleteGroupProps {
   cluster: string
@@ -34,6 +35,7 @@ export function DeleteGroup({ cluster, group, onClose }: DeleteGroupProps) {
       isBusy={remove.isPending}
       onConfirm={confirm}
     >
+      <GroupImpact cluster={cluster} group={group} />
       <p>{t("groups.deleteWords")}</p>
     </ConfirmDanger>
   )

@@ -1,0 +1,21 @@
+export const groupImpact = {
+  groupImpact: {
+    failed: "It is not known what the deletion would hit",
+    readers_one: "{{n}} client reads with it and will be served as a new group.",
+    readers_other: "{{n}} clients read with it and will be served as a new group.",
+    noReaders: "No client reads with it.",
+    readersUnknown: "It is not known who reads with it.",
+    leases_one: "{{n}} message is out and can no longer be settled.",
+    leases_other: "{{n}} messages are out and can no longer be settled.",
+    leasesUnknown: "It is not known how many messages are out.",
+    positions_one: "Its position in {{topics}} is lost.",
+    positions_other: "Its positions in {{count}} topics are lost: {{topics}}.",
+    noPositions: "It has no position that could be lost.",
+    lag_one: "{{n}} message has not been consumed.",
+    lag_other: "{{n}} messages have not been consumed.",
+    lagUnknown: "It is not known how many messages have not been consumed.",
+    kept_one: "{{topic}} stays, with {{n}} message.",
+    kept_other: "{{topic}} stays, with {{n}} messages.",
+    keptUnknown: "{{topic}} stays; its messages are unknown: {{reason}}",
+  },
+}
