@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from decimal import Decimal, InvalidOperation
 from itertools import islice
 from typing import IO, Any, Final
 
+import msgspec
 import orjson
 from rest_framework.exceptions import ParseError
 from rest_framework.parsers import BaseParser
@@ -16,6 +18,7 @@ from console.errors import Fault, NotServed
 from console.pointers import escaped
 
 _MAX_FAULTS: Final = 100
+_decode_exactly = msgspec.json.Decoder(float_hook=Decimal).decode
 
 
 class JsonParser(BaseParser):
@@ -28,6 +31,10 @@ class JsonParser(BaseParser):
     media_type = "application/json"
     renderer_class = JSONRenderer
 
+    def load(self, text: bytes) -> Any:
+        """Return the value of the text; raise ValueError if it is not JSON."""
+        return orjson.loads(text)
+
     def parse(
         self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> Any:
@@ -38,8 +45,8 @@ class JsonParser(BaseParser):
         except UnicodeDecodeError as error:
             raise ParseError(f"The body is not UTF-8: byte 0x{text[error.start]:02x} at {error.start}.") from None
         try:
-            content = orjson.loads(text)
-        except orjson.JSONDecodeError as error:
+            content = self.load(text)
+        except ValueError as error:
             raise ParseError(f"The body is not JSON: {error}.") from None
         try:
             faults = _repetitions(text)
@@ -48,6 +55,18 @@ class JsonParser(BaseParser):
         if faults:
             raise NotServed(faults)
         return content
+
+
+class ExactJsonParser(JsonParser):
+    """JSON whose numbers stay as they are written: whole ones of any size are int, the others Decimal."""
+
+    def load(self, text: bytes) -> Any:
+        """Return the value of the text; raise ValueError if it is not JSON or has a number that is too long."""
+        orjson.loads(text)
+        try:
+            return _decode_exactly(text)
+        except (InvalidOperation, msgspec.DecodeError):
+            raise ValueError("a number is too long") from None
 
 
 class _Members(list[tuple[str, Any]]):

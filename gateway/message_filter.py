@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Any, Final, Literal
 
 import msgspec
@@ -94,7 +94,7 @@ class MessageFilter:
     def _fields_match(self, message: StoredMessage) -> bool:
         try:
             content = _MISSING if message.damage is not None else _decode(message.body)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, InvalidOperation):
             content = _MISSING
         return all(condition.holds_for_any(_values(content, path)) for path, condition in self.fields)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gateway.control.scan_views import AT_ONCE
+from gateway.control.scan_limits import AT_ONCE
 from tests.gateway.control.conftest import Control
 from tests.support.wait import wait_until
 
@@ -140,3 +140,18 @@ def test_it_needs_the_right_to_read_the_topic(control: Control, topic: str) -> N
     for role, status in (("narrow", 403), ("stranger", 401)):
         assert control.call("POST", f"/topics/{topic}/messages:scan", role=role, json={}).status_code == status
     assert control.call("POST", "/topics/nowhere/messages:scan", json={}, headers=LINES).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("value", "found"), [(9007199254740993, 1), (9007199254740992, 0), (12345678901234567890123, 1), (None, 1)]
+)
+def test_numbers_are_compared_to_the_last_digit(control: Control, value: int | None, found: int) -> None:
+    topic = control.topic("exact")
+    control.produce(topic, "1e99999999999999999999", '{"n": 9007199254740993}', '{"n": 12345678901234567890123}')
+    control.produce(topic, '{"n": null}')
+    condition = {"path": "$.n", "operator": "eq", "value": value}
+    page = scan(control, topic, fields=[condition], limit=1)
+    assert len(page["items"]) == found
+    if page["next_cursor"] is not None:
+        rest = scan(control, topic, fields=[condition], limit=1, cursor=page["next_cursor"])
+        assert rest["items"] == []
