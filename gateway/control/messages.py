@@ -35,7 +35,6 @@ from console.query import flag_of
 from console.shapes import as_json, serializer_of
 from gateway.control.cluster_view import ClusterScopedView, TopicInQueryView, moment_of, number_of
 from gateway.control.message_shapes import (
-    Browse,
     Deliveries,
     Delivery,
     MessageDetail,
@@ -138,49 +137,6 @@ class DeliveriesView(TopicInQueryView):
         return Response(as_json(Deliveries(shown)))
 
 
-class TopicMessagesView(ClusterScopedView):
-    """The messages of a topic by time."""
-
-    resource_argument = "topic"
-
-    @extend_schema(
-        operation_id="browseMessages",
-        tags=["messages"],
-        parameters=[FROM, TO, OpenApiParameter("queue", int), *PAGE_PARAMETERS],
-        responses=serializer_of(Browse),
-    )
-    def get(self, request: Request, cluster: str, topic: str) -> Response:
-        """List messages of a topic by store time, the newest first."""
-        end = moment_of(request, "to", now_ms())
-        begin = moment_of(request, "from", 0)
-        queue_id = number_of(request, "queue", None, high=2**31 - 1)
-        limit, after = limit_of(request), cursor_of(request)
-        positions = None if after is None else {MessageQueue(topic, name, queue): at for name, queue, at in after}
-
-        async def question(admin: Admin) -> BrowsePage:
-            if queue_id is not None:
-                _check_queue(await admin.topics.get(topic), queue_id, "?queue")
-            return await admin.messages.browse(
-                topic, begin=begin, end=end, limit=limit, queue_id=queue_id, positions=positions
-            )
-
-        try:
-            page = self.ask(question)
-        except (TopicNotFound, Unreachable):
-            if not missing_of(cluster, topic, (), queue_id=queue_id):
-                raise
-            page = BrowsePage()
-        if page.failed and page.asked == page.failed.keys():
-            raise next(iter(page.failed.values()))
-        rest = [[queue.broker_name, queue.queue_id, at] for queue, at in page.positions.items()]
-        shown = Browse(
-            items=[summary_of(each) for each in page.messages],
-            next_cursor=make_cursor(request, rest) if rest else None,
-            missing=missing_of(cluster, topic, page.asked, page.failed, queue_id=queue_id),
-        )
-        return Response(as_json(shown))
-
-
 class QueueMessagesView(ClusterScopedView):
     """The messages of a queue by offset."""
 
@@ -209,7 +165,7 @@ class QueueMessagesView(ClusterScopedView):
 
         async def question(admin: Admin) -> BrowsePage:
             found = await admin.topics.get(topic)
-            _check_queue(found, queue_id, "{queue_id}")
+            check_queue(found, queue_id, "{queue_id}")
             broker = request.query_params.get("broker") or found.brokers[0]
             _check_broker(found, broker, known)
             return await admin.messages.page(MessageQueue(topic, broker, queue_id), offset, limit)
@@ -248,7 +204,7 @@ class NotAllSearched(exceptions.APIException):
         super().__init__(f"No answering broker has the message. {reasons}.")
 
 
-def _check_queue(topic: Topic, queue_id: int, pointer: str) -> None:
+def check_queue(topic: Topic, queue_id: int, pointer: str) -> None:
     """Raise NotServed at the pointer if the topic has no queue of this number on any broker."""
     if queue_id >= topic.read_queues:
         fault = f"Topic {topic.name!r} has the queues 0 to {topic.read_queues - 1}."

@@ -101,6 +101,16 @@ async def scan(admin: Admin, wanted: Wanted) -> AsyncIterator[Block]:
         await asyncio.sleep(0)
 
 
+async def found_page(admin: Admin, wanted: Wanted) -> BrowsePage:
+    """Return the matches as one page, with the positions at which the next one goes on; raise like `scan`."""
+    matches: list[PlacedMessage] = []
+    progress = Progress()
+    async for block in scan(admin, wanted):
+        matches += block.matches
+        progress = block.progress
+    return BrowsePage(matches, dict(progress.positions), failed=progress.failed, asked=progress.asked)
+
+
 def _note(progress: Progress, page: BrowsePage) -> None:
     progress.asked |= page.asked
     progress.failed.update(page.failed)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import AsyncIterator
 from functools import partial
 from typing import Any, Final
@@ -12,7 +11,6 @@ from django.http import HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
-from rest_framework.exceptions import APIException
 from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
 
@@ -21,11 +19,13 @@ from broker_core.errors import GantryError
 from console.accounts.permissions import needs, require
 from console.accounts.rights import Resource
 from console.clusters.connections import admin_on_loop, ask
+from console.json_body import ExactJsonParser
 from console.shapes import serializer_of
 from gateway.control.cluster_view import ClusterScopedView
 from gateway.control.message_shapes import ReadMessage, read_message_of
 from gateway.control.messages import missing_of
 from gateway.control.scan import Block, Progress, Wanted, scan
+from gateway.control.scan_limits import SECONDS, give_back, take_place
 from gateway.control.scan_request import ScanSerializer, cursor_of, wanted_of
 from gateway.control.scan_shapes import (
     EndLine,
@@ -40,19 +40,6 @@ from gateway.problem_views import problem_of
 from gateway.problems import internal
 
 LINES: Final = "application/x-ndjson"
-AT_ONCE: Final = 4
-"""Scans of one process: each reads and unpacks messages on the loop that serves producers and consumers."""
-_SECONDS: Final = 60.0
-_slots = threading.BoundedSemaphore(AT_ONCE)
-
-
-class TooManyScans(APIException):
-    """As many scans as are allowed run in this process."""
-
-    status_code = 429
-    default_code = "rate_limited"
-    default_detail = f"{AT_ONCE} scans run at the moment, which is the limit; try again in a few seconds."
-    wait = 5
 
 
 class LinesRenderer(BaseRenderer):
@@ -68,6 +55,7 @@ class ScanView(ClusterScopedView):
     permission_classes = (needs("read"),)
     resource_argument = "topic"
     renderer_classes = (JSONRenderer, LinesRenderer)
+    parser_classes = (ExactJsonParser,)
     answer_ms = 0
 
     @extend_schema(
@@ -89,17 +77,16 @@ class ScanView(ClusterScopedView):
         if values["bodies"] or wanted.filter.reads_contents:
             require(request, "bodies", Resource("topic", topic))
         wanted_scan = _Scan(cluster, wanted, values)
-        if not _slots.acquire(blocking=False):
-            raise TooManyScans
+        take_place()
         try:
             if request.accepted_renderer.media_type == LINES:
                 self.ask(lambda admin: admin.topics.get(topic))
                 return _streamed(wanted_scan)
-            items, last = ask(cluster, wanted_scan.read, seconds=_SECONDS)
+            items, last = ask(cluster, wanted_scan.read, seconds=SECONDS)
         except BaseException:
-            _slots.release()
+            give_back()
             raise
-        _slots.release()
+        give_back()
         return HttpResponse(encode(_page_of(items, wanted_scan.end_of(last))), content_type="application/json")
 
 
@@ -169,7 +156,7 @@ class _Lines:
 
     def close(self) -> None:
         """Free the slot."""
-        _slots.release()
+        give_back()
 
 
 def _streamed(wanted: _Scan) -> StreamingHttpResponse:

@@ -1192,8 +1192,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List messages of a topic by store time, the newest first.
-         * @description List messages of a topic by store time, the newest first.
+         * List messages of a topic by store time, the newest first; with a tag or filter only those that fulfil it.
+         * @description List messages of a topic by store time, the newest first; with a tag or filter only those that fulfil it.
+         *
+         *     A page with a tag or filter ends after 100,000 messages read, whether or not it is full.
          */
         get: operations["browseMessages"];
         put?: never;
@@ -2895,8 +2897,8 @@ export interface components {
             /** @description Such as $.order.items[*].price. */
             path: string;
             operator: components["schemas"]["FieldConditionOperatorEnum"];
-            /** @description Text, a number, true, false or null. */
-            value?: unknown;
+            /** @description Text, a number of any size, true, false or null; compared exactly. */
+            value?: unknown | null;
         };
         /** @enum {string} */
         FixedEnum: "fixed" | "not_known_safe";
@@ -8003,11 +8005,15 @@ export interface operations {
             query?: {
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
+                /** @description Only messages that fulfil it, such as `$.amount >= 100 and property.source = web`. */
+                filter?: string;
                 /** @description Stored at this moment or after it (RFC 3339). */
                 from?: string;
                 /** @description Page size. */
                 limit?: number;
                 queue?: number;
+                /** @description Only messages with this tag. */
+                tag?: string;
                 /** @description Stored at this moment or before it (RFC 3339). */
                 to?: string;
             };

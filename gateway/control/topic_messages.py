@@ -1,0 +1,134 @@
+"""The messages of a topic by time, all of them or those of a tag or filter."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from broker_core.client.admin import Admin
+from broker_core.client.admin.placed import BrowsePage
+from broker_core.client.errors import TopicNotFound, Unreachable
+from broker_core.clock import now_ms
+from broker_core.protocol.bodies import MessageQueue
+from console.accounts.permissions import require
+from console.accounts.rights import Resource
+from console.clusters.connections import ask
+from console.paging import PAGE_PARAMETERS, cursor_of, limit_of, make_cursor
+from console.shapes import as_json, serializer_of
+from gateway.control.cluster_view import ClusterScopedView, moment_of, number_of
+from gateway.control.message_shapes import Browse, summary_of
+from gateway.control.messages import FROM, TO, check_queue, missing_of
+from gateway.control.scan import Wanted, found_page
+from gateway.control.scan_limits import SECONDS, give_back, take_place
+from gateway.filter_text import BadFilter, parse_filter
+from gateway.message_filter import BadPath, MessageFilter
+
+MOST_READ: Final = 100_000
+"""Messages that one page with a tag or filter looks at."""
+_LONGEST: Final = 10_000
+TAG = OpenApiParameter("tag", str, description="Only messages with this tag.")
+FILTER = OpenApiParameter(
+    "filter", str, description="Only messages that fulfil it, such as `$.amount >= 100 and property.source = web`."
+)
+
+
+class TopicMessagesView(ClusterScopedView):
+    """The messages of a topic by time."""
+
+    resource_argument = "topic"
+
+    @extend_schema(
+        operation_id="browseMessages",
+        tags=["messages"],
+        parameters=[FROM, TO, OpenApiParameter("queue", int), TAG, FILTER, *PAGE_PARAMETERS],
+        responses=serializer_of(Browse),
+    )
+    def get(self, request: Request, cluster: str, topic: str) -> Response:
+        """List messages of a topic by store time, the newest first; with a tag or filter only those that fulfil it.
+
+        A page with a tag or filter ends after 100,000 messages read, whether or not it is full.
+        """
+        chosen = _filter_of(request)
+        if chosen is not None and chosen.reads_contents:
+            require(request, "bodies", Resource("topic", topic))
+        wanted = _wanted_of(request, topic, chosen or MessageFilter())
+        try:
+            page = self._everything(wanted) if chosen is None else self._filtered(wanted)
+        except (TopicNotFound, Unreachable):
+            if not missing_of(cluster, topic, (), queue_id=wanted.queue_id):
+                raise
+            page = BrowsePage()
+        if page.failed and page.asked == page.failed.keys():
+            raise next(iter(page.failed.values()))
+        rest = [[queue.broker_name, queue.queue_id, at] for queue, at in page.positions.items()]
+        shown = Browse(
+            items=[summary_of(each) for each in page.messages],
+            next_cursor=make_cursor(request, rest) if rest else None,
+            missing=missing_of(cluster, topic, page.asked, page.failed, queue_id=wanted.queue_id),
+        )
+        return Response(as_json(shown))
+
+    def _everything(self, wanted: Wanted) -> BrowsePage:
+        async def question(admin: Admin) -> BrowsePage:
+            await _check(admin, wanted)
+            return await admin.messages.browse(
+                wanted.topic,
+                begin=wanted.begin,
+                end=wanted.end,
+                limit=wanted.limit,
+                queue_id=wanted.queue_id,
+                positions=None if wanted.positions is None else dict(wanted.positions),
+            )
+
+        return self.ask(question)
+
+    def _filtered(self, wanted: Wanted) -> BrowsePage:
+        async def question(admin: Admin) -> BrowsePage:
+            await _check(admin, wanted)
+            return await found_page(admin, wanted)
+
+        take_place()
+        try:
+            return ask(self.cluster, question, seconds=SECONDS)
+        finally:
+            give_back()
+
+
+async def _check(admin: Admin, wanted: Wanted) -> None:
+    if wanted.queue_id is not None:
+        check_queue(await admin.topics.get(wanted.topic), wanted.queue_id, "?queue")
+
+
+def _wanted_of(request: Request, topic: str, chosen: MessageFilter) -> Wanted:
+    after = cursor_of(request)
+    return Wanted(
+        topic=topic,
+        begin=moment_of(request, "from", 0),
+        end=moment_of(request, "to", now_ms()),
+        filter=chosen,
+        limit=limit_of(request),
+        budget=MOST_READ,
+        queue_id=number_of(request, "queue", None, high=2**31 - 1),
+        positions=None if after is None else {MessageQueue(topic, name, queue): at for name, queue, at in after},
+    )
+
+
+def _filter_of(request: Request) -> MessageFilter | None:
+    """Return the filter of the query, None without one; raise ValidationError."""
+    tag, text = request.query_params.get("tag", ""), request.query_params.get("filter", "")
+    if len(text) > _LONGEST:
+        raise serializers.ValidationError({"filter": f"has more than {_LONGEST:,} characters"})
+    if not tag and not text:
+        return None
+    try:
+        found = parse_filter(text)
+    except (BadFilter, BadPath) as error:
+        raise serializers.ValidationError({"filter": str(error)}) from None
+    if tag and found.tags:
+        raise serializers.ValidationError({"tag": "the filter has a condition on the tag already"})
+    return replace(found, tags=frozenset([tag])) if tag else found
