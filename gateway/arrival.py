@@ -69,6 +69,10 @@ class Arrival:
         self.is_whole = not event.get("more_body", False) or self._has_all(event)
         return event
 
+    def stream(self) -> None:
+        """Let the body take any time; it may still not pause for longer than others."""
+        self._deadline = math.inf
+
     def expire(self) -> None:
         """Stop waiting for the body, if something waits for it."""
         if self.late_at < math.inf and self._task is not None:

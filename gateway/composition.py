@@ -22,6 +22,7 @@ from gateway.connections import OpenConnections
 from gateway.control.plane import ControlPlane
 from gateway.data.app import DataPlane
 from gateway.data.parts import DataPlaneParts
+from gateway.data.produce_lines import are_lines
 from gateway.data.receipts import Receipts, derive_key
 from gateway.data.routing import SOCKETS as DATA_SOCKETS
 from gateway.data.routing import find_route
@@ -147,6 +148,8 @@ class Gateway:
     async def _http(self, scope: Scope, arrival: Arrival, send: Send) -> None:
         route = find_route(scope["method"], scope["path"])
         if route is not None:
+            if route.action == "produce" and are_lines(scope):
+                arrival.stream()
             await self._data(route, scope, arrival, send)
         elif scope["path"] in PAGES:
             await self._pages(scope, arrival, compressing(scope, send))

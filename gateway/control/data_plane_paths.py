@@ -8,7 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from console.idempotency import MAX_KEY
-from gateway.data import schemas
+from gateway.data import produce_lines, schemas
 
 Schema = dict[str, Any]
 """A part of the OpenAPI document, in drf-spectacular's form."""
@@ -115,13 +115,15 @@ _KEY: Final = _header(
     minLength=1,
     maxLength=MAX_KEY,
 )
+LINES: Final = produce_lines.LINES.decode()
 _RAW: Final = "Only if the body is not JSON:"
 # `MQ-Property-…` is a family of headers, which the document can only mention.
 _ATTRIBUTES: Final = [
     _header("MQ-Key", f"{_RAW} a key of the message. The header may be repeated."),
     _header("MQ-Tag", f"{_RAW} the tag of the message. `MQ-Property-<name>` headers are its properties."),
     _header("MQ-Ordering-Key", f"{_RAW} messages with the same ordering key go to the same queue."),
-    _header("MQ-Delay-Ms", f"{_RAW} one of RocketMQ's delay levels, in milliseconds.", kind="integer", minimum=0),
+    _header("MQ-Delay-Ms", f"{_RAW} deliver it after so many milliseconds.", kind="integer", minimum=0),
+    _header("MQ-Deliver-At", f"{_RAW} deliver it at this point in time instead, in RFC 3339 with an offset."),
 ]
 _RAW_BODIES: Final[Schema] = {
     "text/plain": {"schema": {"type": "string", "description": "The message itself."}},
@@ -132,14 +134,26 @@ _RAW_BODIES: Final[Schema] = {
             "description": "The message itself, with any other content type but `application/x-ndjson` too.",
         }
     },
+    LINES: {
+        "schema": {
+            "type": "string",
+            "pattern": r"\S",
+            "description": "A `ProduceMessage` in each line, as many as you like; there is no Idempotency-Key then.",
+        }
+    },
 }
+_RESULT_LINES: Final[Schema] = {
+    "description": "Of a stream of lines: a `ProduceResult` in each line, while the request goes on.",
+    "content": {LINES: {"schema": {"type": "string"}}},
+}
+_PRODUCE: Final = "/api/v1/clusters/{cluster}/topics/{topic}/messages"
 _WHERE: Final = ["cluster", "group", "topic"]
 _LEASE: Final = "/api/v1/clusters/{cluster}/groups/{group}/topics/{topic}"
 _SETTLED: Final[dict[str, type]] = {"200": schemas.SettleAnswer, "207": schemas.SettleAnswer}
 
 DATA_PLANE_PATHS: Final[Schema] = {
     # GET on this path belongs to the control plane.
-    "/api/v1/clusters/{cluster}/topics/{topic}/messages": _post(
+    _PRODUCE: _post(
         "produceMessages",
         "Send one message or a batch.",
         ["cluster", "topic"],
@@ -155,3 +169,4 @@ DATA_PLANE_PATHS: Final[Schema] = {
     f"{_LEASE}:nack": _post("nackMessages", "Return messages for redelivery.", _WHERE, schemas.NackRequest, _SETTLED),
     f"{_LEASE}:extend": _post("extendLeases", "Extend leases.", _WHERE, schemas.ExtendRequest, _SETTLED),
 }
+DATA_PLANE_PATHS[_PRODUCE]["post"]["responses"]["200"] = _RESULT_LINES

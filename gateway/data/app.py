@@ -18,6 +18,7 @@ from gateway.auth import Principal
 from gateway.compression import LEAST_DATA_BYTES, compressing
 from gateway.data import produce, receive, settle
 from gateway.data.parts import Answer, ClientGone, DataPlaneParts, Request
+from gateway.data.produce_lines import LineProducer, are_lines
 from gateway.data.request_head import check_headers, check_query
 from gateway.data.routing import Action, Route, check_consumer, check_target
 from gateway.limits import MIB, check_body_size
@@ -75,14 +76,14 @@ class DataPlane:
                     METHOD_NOT_ALLOWED, f"{route.action} takes only POST.", headers=[(b"allow", b"POST")]
                 )
             self._parts.check_host(headers)
-            auth = self._parts.auth
-            principal = auth.cached(headers.get(b"authorization", b"")) or await auth.of_request(headers)
-            self._check_rights(principal, route, scope)
-            body = await read_body(receive, headers, self._parts.limits.sizes.body_bytes)
-            if scope["query_string"]:
-                check_query(route.action, scope["query_string"])
-            check_headers(route.action, scope["headers"], headers)
-            request = Request(route, scope, headers, body, principal, self._parts.address_of, request_id, receive)
+            principal = await self._admit(route, scope, headers)
+            request = Request(route, scope, headers, b"", principal, self._parts.address_of, request_id, receive)
+            if route.action == "produce" and are_lines(scope):
+                await self._produce_lines(request, send)
+                self._parts.metrics.request(route.action, 200, time.perf_counter() - started)
+                return
+            request.body = await read_body(receive, headers, self._parts.limits.sizes.body_bytes)
+            self._check_head(route, scope, headers)
             answer = await _ENDPOINTS[route.action](self._parts, request)
             status, content = answer.status, answer.body
             answer_headers = [(b"content-type", answer.content_type), *answer.headers]
@@ -102,6 +103,27 @@ class DataPlane:
         await send({"type": "http.response.start", "status": status, "headers": answer_headers})
         await send({"type": "http.response.body", "body": content})
         self._parts.metrics.request(route.action, status, time.perf_counter() - started)
+
+    async def _admit(self, route: Route, scope: Scope, headers: dict[bytes, bytes]) -> Principal:
+        """Return the caller; raise the problem if there is none, or it may not do this."""
+        auth = self._parts.auth
+        principal = auth.cached(headers.get(b"authorization", b"")) or await auth.of_request(headers)
+        self._check_rights(principal, route, scope)
+        return principal
+
+    async def _produce_lines(self, request: Request, send: Send) -> None:
+        route, scope, headers = request.route, request.scope, request.headers
+        self._check_head(route, scope, headers)
+
+        async def check() -> Principal:
+            return await self._admit(route, scope, headers)
+
+        await LineProducer(self._parts, request, send, check).run(request.next_event)
+
+    def _check_head(self, route: Route, scope: Scope, headers: dict[bytes, bytes]) -> None:
+        if scope["query_string"]:
+            check_query(route.action, scope["query_string"])
+        check_headers(route.action, scope["headers"], headers)
 
     def _check_rights(self, principal: Principal, route: Route, scope: Scope) -> None:
         """Raise a problem unless the names are valid and the caller may do the action; report a missing right."""

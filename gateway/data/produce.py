@@ -23,7 +23,7 @@ from gateway.data.schemas import Entry, Options, ProduceRequest, decode, decoder
 from gateway.data.sending import BATCH_BYTES, SendOutcome, failed, send_all, send_as_batch, send_one
 from gateway.data.usual import find_all_usual, find_usual, send_usual, send_usual_batch
 from gateway.limits import Sizes
-from gateway.problems import ATOMIC_NOT_POSSIBLE, SEND_UNCERTAIN, UNSUPPORTED_MEDIA_TYPE, ProblemError
+from gateway.problems import ATOMIC_NOT_POSSIBLE, SEND_UNCERTAIN, ProblemError
 
 _REQUEST: Final = decoder(ProduceRequest)
 _NO_MESSAGE: Final = Entry()
@@ -47,10 +47,6 @@ def _produce(parts: DataPlaneParts, request: Request, claim: Claim | None = None
     kind = media_type(request.headers)
     if kind == b"application/json":
         return _produce_json(parts, request, claim)
-    if kind == b"application/x-ndjson":
-        raise ProblemError(
-            UNSUPPORTED_MEDIA_TYPE, 'NDJSON is not supported; send application/json with {"messages": [...]}.'
-        )
     draft = draft_of_raw(request.scope["headers"], request.body, request.route.topic, sizes=parts.limits.sizes)
     return _send_one(parts, request, draft, _DEFAULT_OPTIONS, claim)
 

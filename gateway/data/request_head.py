@@ -51,8 +51,8 @@ def check_headers(action: Action, given: Sequence[Header], headers: dict[bytes, 
 
 def _check_ours(action: Action, headers: dict[bytes, bytes]) -> None:
     """Raise INVALID for the first MQ-… header unless the whole body is the message."""
-    is_json = media_type(headers) == b"application/json"
-    if action == "produce" and not is_json:
+    is_raw = media_type(headers) not in (b"application/json", b"application/x-ndjson")
+    if action == "produce" and is_raw:
         return
     for name in headers:
         if name.startswith(_OURS):

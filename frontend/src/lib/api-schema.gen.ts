@@ -8057,8 +8057,10 @@ export interface operations {
                 "MQ-Tag"?: string;
                 /** @description Only if the body is not JSON: messages with the same ordering key go to the same queue. */
                 "MQ-Ordering-Key"?: string;
-                /** @description Only if the body is not JSON: one of RocketMQ's delay levels, in milliseconds. */
+                /** @description Only if the body is not JSON: deliver it after so many milliseconds. */
                 "MQ-Delay-Ms"?: number;
+                /** @description Only if the body is not JSON: deliver it at this point in time instead, in RFC 3339 with an offset. */
+                "MQ-Deliver-At"?: string;
             };
             path: {
                 cluster: string;
@@ -8071,9 +8073,19 @@ export interface operations {
                 "application/json": components["schemas"]["ProduceRequest"];
                 "text/plain": string;
                 "application/octet-stream": string;
+                "application/x-ndjson": string;
             };
         };
         responses: {
+            /** @description Of a stream of lines: a `ProduceResult` in each line, while the request goes on. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": string;
+                };
+            };
             201: {
                 headers: {
                     [name: string]: unknown;

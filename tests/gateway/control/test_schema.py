@@ -112,8 +112,9 @@ def test_the_data_plane_lists_its_headers_and_the_bodies_that_are_messages(own_i
         paths = client.get("/api/v1/openapi.json").json()["paths"]
     produce = paths["/api/v1/clusters/{cluster}/topics/{topic}/messages"]["post"]
     headers = {each["name"] for each in produce["parameters"] if each["in"] == "header"}
-    assert headers == {"Idempotency-Key", "MQ-Key", "MQ-Tag", "MQ-Ordering-Key", "MQ-Delay-Ms"}
-    assert set(produce["requestBody"]["content"]) == {"application/json", "text/plain", "application/octet-stream"}
+    assert headers == {"Idempotency-Key", "MQ-Key", "MQ-Tag", "MQ-Ordering-Key", "MQ-Delay-Ms", "MQ-Deliver-At"}
+    raw = {"text/plain", "application/octet-stream"}
+    assert set(produce["requestBody"]["content"]) == raw | {"application/json", "application/x-ndjson"}
     for verb in ("receive", "ack", "nack", "extend"):
         lease = paths[f"/api/v1/clusters/{{cluster}}/groups/{{group}}/topics/{{topic}}:{verb}"]["post"]
         assert "Idempotency-Key" in {each["name"] for each in lease["parameters"]}

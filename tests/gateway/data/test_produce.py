@@ -249,8 +249,6 @@ async def test_a_batch_that_fails_as_a_whole_points_at_the_fault_in_each_message
 
 
 async def test_what_is_not_served_says_so(api: Api) -> None:
-    ndjson = await api.post("/topics/t/messages", content=b"{}\n", headers={"Content-Type": "application/x-ndjson"})
-    assert code_of(ndjson) == (415, "UNSUPPORTED_MEDIA_TYPE")
     prepare = await api.post("/topics/t/messages?transaction=prepare", {"body": JSON_BODY})
     assert code_of(prepare) == (422, "TRANSACTIONS_NOT_SERVED")
     unknown = await api.post("/topics/t/messages?colour=red", {"body": JSON_BODY})
