@@ -19,6 +19,13 @@ GROUP_NAME: Final = f"^{PLAIN_GROUP_NAME.pattern}$"
 PROTOCOLS: Final = list(get_args(Protocol))
 
 
+def refuse_reserved(name: str) -> str:
+    """Return the name; raise ValidationError if brokers reserve it."""
+    if is_system_group(name):
+        raise serializers.ValidationError(f"The name {name!r} is reserved by brokers.")
+    return name
+
+
 class GroupChanged(GroupState, kw_only=True):
     """A consumer group after a change, with the outcome on each broker."""
 
@@ -43,9 +50,7 @@ class GroupCreateSerializer(serializers.Serializer[Any]):
 
     def validate_name(self, name: str) -> str:
         """Refuse names that brokers reserve."""
-        if is_system_group(name):
-            raise serializers.ValidationError(f"The name {name!r} is reserved by brokers.")
-        return name
+        return refuse_reserved(name)
 
 
 class GroupClient(Struct, frozen=True, kw_only=True):

@@ -818,6 +818,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster}/groups/{group}:clone": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a group with the settings of another one and at its offsets; retries and dead letters stay.
+         * @description Create a group with the settings of another one and at its offsets; retries and dead letters stay.
+         */
+        post: operations["cloneGroup"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/{cluster}/groups/{group}:pause": {
         parameters: {
             query?: never;
@@ -2645,6 +2665,16 @@ export interface components {
         };
         /** @enum {string} */
         ClientProtocol: "native" | "http_lease";
+        /** @description What became of the offsets in one topic. */
+        ClonedTopic: {
+            topic: string;
+            /** @description Queues in which the other group has an offset. */
+            queues: number;
+            /** @description Queues in which the new group has the same offset now. */
+            copied: number;
+            /** @description Why the first of the others was not copied. */
+            reason: string | null;
+        };
         /** @description A cluster, and its last answer. */
         Cluster: {
             name: string;
@@ -3028,6 +3058,65 @@ export interface components {
         /** @description All clients of a group. */
         GroupClients: {
             items: components["schemas"]["GroupClient"][];
+        };
+        /** @description The group to make. */
+        GroupCloneRequest: {
+            name: string;
+            /**
+             * @description Let it begin where the other group is.
+             * @default true
+             */
+            offsets: boolean;
+        };
+        /** @description A group that was made like another one, with the outcome on each broker and in each topic. */
+        GroupCloned: {
+            name: string;
+            state: components["schemas"]["GroupState"];
+            topics: string[];
+            /** @description Null if unknown, and before the group's first offset. */
+            lag: number | null;
+            /** @description Age of the oldest message not consumed. */
+            time_lag_ms: number | null;
+            /**
+             * Format: double
+             * @description Messages per second into its topics.
+             */
+            in_rate: number | null;
+            /**
+             * Format: double
+             * @description Messages per second that it consumes.
+             */
+            out_rate: number | null;
+            /** @description Lag by `out_rate` less `in_rate`; null if not falling. */
+            drain_eta_ms: number | null;
+            /**
+             * Format: date-time
+             * @description When the oldest of its figures was read.
+             */
+            measured_at: string | null;
+            mode: components["schemas"]["GroupMode"] | components["schemas"]["NullEnum"];
+            /** @description Native clients that are connected. */
+            clients: number | null;
+            lease_consumers: components["schemas"]["LeaseConsumer"][] | null;
+            /**
+             * Format: double
+             * @description Change of the lag over five minutes.
+             */
+            lag_per_second: number | null;
+            /** @description Messages delivered and not settled. */
+            leases: number | null;
+            unknown_reason: string | null;
+            missing: components["schemas"]["MissingBroker"][];
+            last_known: components["schemas"]["GroupLastKnown"] | null;
+            /** Format: date-time */
+            at: string;
+            queues: components["schemas"]["GroupQueue"][];
+            config: components["schemas"]["GroupConfig"] | null;
+            brokers: components["schemas"]["BrokerOutcome"][];
+            /** @description By topic; empty if none were to be copied. */
+            offsets: components["schemas"]["ClonedTopic"][];
+            /** @description Brokers that did not tell the offsets to copy. */
+            unknown: components["schemas"]["UnknownQueues"][];
         };
         /** @description The settings of a group at its brokers. */
         GroupConfig: {
@@ -7137,6 +7226,52 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["GroupSubscriptions"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    cloneGroup: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                cluster: string;
+                group: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GroupCloneRequest"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GroupCloned"];
+                };
+            };
+            207: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GroupCloned"];
                 };
             };
             /** @description A problem. */

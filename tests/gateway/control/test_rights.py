@@ -29,7 +29,7 @@ VERBS = {
     "manage": {
         "createTopic", "updateTopic", "updateTopicQueues", "updateTopics", "pauseTopic", "resumeTopic",
         "createGroup", "updateGroup", "listAudit", "exportAudit",
-        "forgetBroker", "pauseGroup", "resumeGroup",
+        "forgetBroker", "pauseGroup", "resumeGroup", "cloneGroup",
         "createAlertRule", "updateAlertRule", "deleteAlertRule",
         "acknowledgeAlert", "unacknowledgeAlert", "createSilence", "endSilence",
         "createAlertChannel", "updateAlertChannel", "deleteAlertChannel", "testAlertChannel", "retryDelivery",
