@@ -42,6 +42,7 @@ export const paths = {
   groups: (c: string) => `${cluster(c)}/groups`,
   group: (c: string, group: string) => `${cluster(c)}/groups/${part(group)}`,
   groupImpact: (c: string, group: string) => `${cluster(c)}/groups/${part(group)}/impact`,
+  groupClone: (c: string, group: string) => `${cluster(c)}/groups/${part(group)}:clone`,
   groupPause: (c: string, group: string) => `${cluster(c)}/groups/${part(group)}:pause`,
   groupResume: (c: string, group: string) => `${cluster(c)}/groups/${part(group)}:resume`,
   groupLagHistory: (c: string, group: string) => `${cluster(c)}/groups/${part(group)}/lag/history`,

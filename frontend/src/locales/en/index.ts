@@ -6,6 +6,7 @@ import { common } from "./common"
 import { deadLetters } from "./dead-letters"
 import { definitions } from "./definitions"
 import { find } from "./find"
+import { groupClone } from "./group-clone"
 import { groupImpact } from "./group-impact"
 import { groups } from "./groups"
 import { jobs } from "./jobs"
@@ -32,6 +33,7 @@ export const en = {
   ...deadLetters,
   ...definitions,
   ...find,
+  ...groupClone,
   ...groupImpact,
   ...groups,
   ...jobs,

@@ -8,6 +8,7 @@ import { common } from "./common"
 import { deadLetters } from "./dead-letters"
 import { definitions } from "./definitions"
 import { find } from "./find"
+import { groupClone } from "./group-clone"
 import { groupImpact } from "./group-impact"
 import { groups } from "./groups"
 import { jobs } from "./jobs"
@@ -34,6 +35,7 @@ export const zh: Shape<typeof en> = {
   ...deadLetters,
   ...definitions,
   ...find,
+  ...groupClone,
   ...groupImpact,
   ...groups,
   ...jobs,

@@ -1,6 +1,6 @@
 import { ActionIcon, Button, Menu } from "@mantine/core"
 import { IconDots, IconPlayerPause } from "@tabler/icons-react"
-import { Link } from "@tanstack/react-router"
+import { Link, useNavigate } from "@tanstack/react-router"
 import { type ReactNode, useState } from "react"
 import { useTranslation } from "react-i18next"
 import { Badge } from "@/components/badges/badge"
@@ -107,6 +107,7 @@ interface GroupActionsProps {
 
 function GroupActions({ cluster, group, known }: GroupActionsProps) {
   const { t } = useTranslation()
+  const navigate = useNavigate()
   const isPhone = usePhone()
   const [isDeleting, setDeleting] = useState(false)
   const [isPausing, setPausing] = useState(false)
@@ -131,6 +132,11 @@ function GroupActions({ cluster, group, known }: GroupActionsProps) {
               <Menu.Item onClick={isPaused(known) ? resume : () => setPausing(true)}>
                 {t(isPaused(known) ? "groups.resume" : "groups.pause")}
               </Menu.Item>
+            </NeedsRight>
+          )}
+          {known?.config && (
+            <NeedsRight right="manage">
+              <Menu.Item onClick={() => void navigate({ to: "/groups", search: { new: "clone", from: group } })}>{t("groupClone.open")}</Menu.Item>
             </NeedsRight>
           )}
           <NeedsRight right="delete">

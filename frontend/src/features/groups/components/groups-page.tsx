@@ -17,6 +17,7 @@ import type { GroupSummary } from "@/lib/api-types"
 import { count } from "@/lib/format"
 import { reasonIn } from "@/lib/reasons"
 import { type GroupsFilter, useGroups } from "../api/get-groups"
+import { CloneGroup } from "./clone-group"
 import { CreateGroup } from "./create-group"
 import { groupColumns } from "./group-columns"
 import { GroupsTable } from "./groups-table"
@@ -43,8 +44,9 @@ export function GroupsPage({ cluster, unknownReason = null }: GroupsPageProps) {
   const groups = useGroups(cluster, filter)
   const { rows, isByTrouble, total } = useRows(cluster, filter, groups)
   const create = () => change({ new: "group" })
+  const close = () => change({ new: undefined, from: undefined })
   return (
-    <DockedPage drawer={state.new === "group" && <CreateGroup cluster={cluster} onClose={() => change({ new: undefined })} />}>
+    <DockedPage drawer={<NewGroup cluster={cluster} wanted={state.new} source={state.from} onClose={close} />}>
       <Page
         fill
         updatedAt={groups.dataUpdatedAt}
@@ -91,6 +93,19 @@ export function GroupsPage({ cluster, unknownReason = null }: GroupsPageProps) {
       </Page>
     </DockedPage>
   )
+}
+
+interface NewGroupProps {
+  cluster: string
+  wanted: string | undefined
+  source: string | undefined
+  onClose: () => void
+}
+
+function NewGroup({ cluster, wanted, source, onClose }: NewGroupProps) {
+  if (wanted === "group") return <CreateGroup cluster={cluster} onClose={onClose} />
+  if (wanted === "clone" && source) return <CloneGroup key={source} cluster={cluster} source={source} onClose={onClose} />
+  return null
 }
 
 /** The rows in the order that stands still; unknown is trouble too, and on top where one page holds the whole list. */

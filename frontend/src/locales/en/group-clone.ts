@@ -1,0 +1,15 @@
+export const groupClone = {
+  groupClone: {
+    open: "Clone group",
+    title: "Clone group {{source}}",
+    action: "Clone to {{group}}",
+    words: "The new group gets the settings of {{source}}. Its retries and dead letters stay with it.",
+    offsets: "Begin where {{source}} is",
+    offsetsWords: "Otherwise its first client decides where it begins.",
+    done: "Group {{group}} was cloned from {{source}}",
+    notDone: "Group {{source}} was not cloned",
+    notAllOffsets: "Group {{group}} was made, but not all of its positions",
+    topicStuck: "{{topic}}: {{copied}} of {{queues}} queues were copied. {{reason}}",
+    brokerSilent: "{{broker}} did not tell the positions: {{reason}}",
+  },
+}
