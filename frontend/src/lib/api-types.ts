@@ -41,6 +41,11 @@ export type TopicQueues = Schemas["TopicQueues"]
 export type BrokerQueues = Schemas["BrokerQueues"]
 export type BrokerQueueChange = Schemas["BrokerQueuesRequest"]
 export type QueueChanges = Schemas["QueueChanges"]
+export type PauseInput = Schemas["PauseRequest"]
+export type BulkTopic = Schemas["BulkTopic"]
+export type BulkTopics = Schemas["BulkTopics"]
+/** One change of many topics. */
+export type BulkWish = { action: "delete"; body: Schemas["TopicNamesRequest"] } | { action: "update"; body: Schemas["BulkChangeRequest"] }
 export type TopicProducer = Schemas["TopicProducer"]
 export type BrokerOutcome = Schemas["BrokerOutcome"]
 export type TopicChanged = Schemas["TopicChanged"]

@@ -1,6 +1,7 @@
 import { alerts } from "./alerts"
 import { apiReference } from "./api-reference"
 import { brokers } from "./brokers"
+import { bulkTopics } from "./bulk-topics"
 import { clusters } from "./clusters"
 import { common } from "./common"
 import { deadLetters } from "./dead-letters"
@@ -28,6 +29,7 @@ export const en = {
   ...alerts,
   ...apiReference,
   ...brokers,
+  ...bulkTopics,
   ...clusters,
   ...common,
   ...deadLetters,

@@ -3,6 +3,7 @@ import type { en } from "../en"
 import { alerts } from "./alerts"
 import { apiReference } from "./api-reference"
 import { brokers } from "./brokers"
+import { bulkTopics } from "./bulk-topics"
 import { clusters } from "./clusters"
 import { common } from "./common"
 import { deadLetters } from "./dead-letters"
@@ -30,6 +31,7 @@ export const zh: Shape<typeof en> = {
   ...alerts,
   ...apiReference,
   ...brokers,
+  ...bulkTopics,
   ...clusters,
   ...common,
   ...deadLetters,

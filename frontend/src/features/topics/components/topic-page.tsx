@@ -1,6 +1,6 @@
 import { BrokerQueues } from "./broker-queues"
 import { ActionIcon, Button, Menu } from "@mantine/core"
-import { IconDots, IconMessage2Search, IconPlayerTrackNext, IconSend } from "@tabler/icons-react"
+import { IconCopyPlus, IconDots, IconMessage2Search, IconPlayerPause, IconPlayerTrackNext, IconSend } from "@tabler/icons-react"
 import { useNavigate } from "@tanstack/react-router"
 import { type ReactNode, useState } from "react"
 import { useTranslation } from "react-i18next"
@@ -13,10 +13,12 @@ import { QueryBody } from "@/components/states/query-panel"
 import { SkeletonBlock } from "@/components/states/skeleton-rows"
 import { paths } from "@/config/paths"
 import { useUrlState } from "@/hooks/use-url-state"
+import type { Topic } from "@/lib/api-types"
 import { isGone } from "@/lib/problem"
 import { useTopic } from "../api/get-topic"
 import { DeleteTopic } from "./delete-topic"
 import { ProduceForm } from "./produce-form"
+import { PauseTopic, useResume } from "./pause-topic"
 import { TopicConfig } from "./topic-config"
 import { TopicFigures } from "./topic-figures"
 import { TopicProducers } from "./topic-producers"
@@ -51,7 +53,7 @@ export function TopicPage({ cluster, topic, messages, groups }: TopicPageProps) 
       updatedAt={query.dataUpdatedAt}
       staleAfterMs={30_000}
       facts={known && t("topics.oneFacts", { kind: t(`topics.kinds.${known.kind}`), brokers: known.brokers.join(", ") })}
-      actions={<TopicActions cluster={cluster} topic={topic} onProduce={() => change({ tab: "produce" })} />}
+      actions={<TopicActions cluster={cluster} topic={topic} permission={known?.permission} onProduce={() => change({ tab: "produce" })} />}
     >
       <QueryBody query={query} what={t("topics.oneFailed", { topic })} skeleton={<Panel><SkeletonBlock height={79} /></Panel>}>
         {(data) => <TopicFigures topic={data} />}
@@ -79,13 +81,15 @@ export function TopicPage({ cluster, topic, messages, groups }: TopicPageProps) 
 interface TopicActionsProps {
   cluster: string
   topic: string
+  permission: Topic["permission"] | undefined
   onProduce: () => void
 }
 
-function TopicActions({ cluster, topic, onProduce }: TopicActionsProps) {
+function TopicActions({ cluster, topic, permission, onProduce }: TopicActionsProps) {
   const { t } = useTranslation()
   const navigate = useNavigate()
-  const [isDeleting, setDeleting] = useState(false)
+  const [asked, ask] = useState<"delete" | "pause" | null>(null)
+  const resume = useResume(cluster, topic)
   return (
     <>
       <CurlButton request={{ path: paths.topic(cluster, topic) }} />
@@ -115,15 +119,33 @@ function TopicActions({ cluster, topic, onProduce }: TopicActionsProps) {
               {t("topics.replay")}
             </Menu.Item>
           </NeedsRight>
+          <NeedsRight right="manage">
+            <Menu.Item
+              leftSection={<IconCopyPlus size={15} stroke={1.6} />}
+              onClick={() => void navigate({ to: "/topics", search: { new: "topic", like: topic } })}
+            >
+              {t("bulkTopics.clone")}
+            </Menu.Item>
+          </NeedsRight>
+          <NeedsRight right="manage">
+            <Menu.Item
+              leftSection={<IconPlayerPause size={15} stroke={1.6} />}
+              disabled={permission === undefined}
+              onClick={() => (permission === "rw" ? ask("pause") : resume())}
+            >
+              {permission === "rw" || permission === undefined ? t("bulkTopics.pause") : t("bulkTopics.resume")}
+            </Menu.Item>
+          </NeedsRight>
           <Menu.Divider />
           <NeedsRight right="delete">
-            <Menu.Item color="var(--crit)" onClick={() => setDeleting(true)}>
+            <Menu.Item color="var(--crit)" onClick={() => ask("delete")}>
               {t("topics.delete")}
             </Menu.Item>
           </NeedsRight>
         </Menu.Dropdown>
       </Menu>
-      {isDeleting && <DeleteTopic cluster={cluster} topic={topic} onClose={() => setDeleting(false)} />}
+      {asked === "delete" && <DeleteTopic cluster={cluster} topic={topic} onClose={() => ask(null)} />}
+      {asked === "pause" && <PauseTopic cluster={cluster} topic={topic} onClose={() => ask(null)} />}
     </>
   )
 }
