@@ -33,6 +33,15 @@ describe("the form of a new topic", () => {
     await waitFor(() => expect(requests(CREATE).map(({ body }) => body)).toEqual([{ name: "payments", read_queues: 4, write_queues: 4, permission: "rw", message_type: "fifo" }]))
   })
 
+  it("takes over the settings of another topic, but not its name", async () => {
+    answer(CREATE, taken("payments"), 201)
+    const like = { ...topic("orders", { read_queues: 6, write_queues: 2, permission: "none", message_type: "fifo" }), order: false, brokers: ["broker-a"] }
+    const { user } = renderApp(<CreateTopic cluster="local" like={like} onClose={vi.fn()} />)
+    await user.type(await findField("Topic"), "payments")
+    await user.click(button("Create payments"))
+    await waitFor(() => expect(requests(CREATE).map(({ body }) => body)).toEqual([{ name: "payments", read_queues: 6, write_queues: 2, permission: "rw", message_type: "fifo" }]))
+  })
+
   it.each(["%RETRY%billing", "a|b", "with space", "é", "x".repeat(128)])("refuses the name %s at the field, by the rule of the API", async (name) => {
     show()
     fireEvent.change(await findField("Topic"), { target: { value: name } })

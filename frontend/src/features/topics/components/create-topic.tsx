@@ -10,17 +10,24 @@ import { toastFailed } from "@/components/toast/toast"
 import { paths } from "@/config/paths"
 import { useNameRule } from "@/hooks/use-naming"
 import { refusedFields } from "@/lib/problem"
-import type { TopicInput } from "@/lib/api-types"
+import type { Topic, TopicInput } from "@/lib/api-types"
 import { useCreateTopic } from "../api/create-topic"
 import { type MessageType, MessageTypeField } from "./message-type"
 
 const FIRST: TopicInput = { name: "", read_queues: 4, write_queues: 4, permission: "rw" }
 
-export function CreateTopic({ cluster, onClose }: { cluster: string; onClose: () => void }) {
+interface CreateTopicProps {
+  cluster: string
+  /** Its settings are taken over. */
+  like?: Topic | undefined
+  onClose: () => void
+}
+
+export function CreateTopic({ cluster, like, onClose }: CreateTopicProps) {
   const { t } = useTranslation()
   const navigate = useNavigate()
   const create = useCreateTopic(cluster)
-  const [input, setInput] = useState(FIRST)
+  const [input, setInput] = useState(() => (like ? settingsOf(like) : FIRST))
   const rule = useNameRule("topic")
   const isNamed = rule.fits(input.name)
   const refused = refusedFields(create, { message_type: undefined, ...input })
@@ -60,6 +67,15 @@ export function CreateTopic({ cluster, onClose }: { cluster: string; onClose: ()
   )
 }
 
+/** What a new topic takes over; a topic that is paused altogether gives no permission. */
+const settingsOf = ({ read_queues, write_queues, permission, message_type }: Topic): TopicInput => ({
+  name: "",
+  read_queues,
+  write_queues,
+  permission: permission === "none" ? "rw" : permission,
+  ...(message_type && { message_type }),
+})
+
 function withType(input: TopicInput, chosen: MessageType | undefined): TopicInput {
   const next = { ...input }
   delete next.message_type
@@ -73,7 +89,7 @@ interface NumberProps {
   onChange: (value: number) => void
 }
 
-const QUEUES = { min: 1, max: 1024 }
+export const QUEUES = { min: 1, max: 1024 }
 
 /** Whether the API may take both numbers of queues. */
 export const hasQueues = ({ read_queues: read, write_queues: write }: Pick<TopicInput, "read_queues" | "write_queues">): boolean =>
