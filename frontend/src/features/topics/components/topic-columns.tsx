@@ -6,6 +6,7 @@ import { NotApplicable, Num } from "@/components/values/num"
 import { Ago } from "@/components/values/time"
 import type { TopicSummary } from "@/lib/api-types"
 import { rate } from "@/lib/format"
+import { ChooseTopic } from "./choose-topic"
 import { MessageTypeCell } from "./message-type"
 import { PinStar } from "./pin-star"
 import { TopicFigure } from "./topic-figure"
@@ -15,6 +16,7 @@ const column = columnsFor<TopicSummary>()
 
 /** The columns of the topic list; the first to go when narrow are kind and queues. */
 export const topicColumns = (t: TFunction) => [
+  column("choose", "", { width: 20, isFixed: true, minWidth: 560 }, ({ name }) => <ChooseTopic topic={name} />),
   column("star", "", { width: 20, isFixed: true, minWidth: 560 }, ({ name }) => <PinStar topic={name} />),
   column("name", t("topics.name"), { isName: true, sort: "name", isFixed: true }, ({ name }) => (
     <Link to="/topics/$topic" params={{ topic: name }} title={name}>

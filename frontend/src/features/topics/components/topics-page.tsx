@@ -1,5 +1,6 @@
 import { Button } from "@mantine/core"
 import { IconPlus } from "@tabler/icons-react"
+import { type ReactNode, useEffect } from "react"
 import { useTranslation } from "react-i18next"
 import { CurlButton } from "@/components/code/curl-button"
 import { DockedPage } from "@/components/drawer/docked-drawer"
@@ -10,7 +11,12 @@ import { paths } from "@/config/paths"
 import { useFrozenOrder } from "@/hooks/use-frozen-order"
 import { useUrlState } from "@/hooks/use-url-state"
 import { count } from "@/lib/format"
+import type { TopicSummary } from "@/lib/api-types"
+import { useStore } from "@/lib/store"
+import { useTopic } from "../api/get-topic"
 import { useTopics } from "../api/get-topics"
+import { chosenTopics } from "../chosen-topics"
+import { BulkBar } from "./bulk-bar"
 import { CreateTopic } from "./create-topic"
 import { TopicFilters } from "./topic-filters"
 import { TopicsTable } from "./topics-table"
@@ -33,7 +39,7 @@ export function TopicsPage({ cluster, unknownReason = null }: TopicsPageProps) {
   const total = topics.data?.pages.at(-1)?.total ?? 0
   const isCreating = state.new === "topic"
   return (
-    <DockedPage drawer={isCreating && <CreateTopic cluster={cluster} onClose={() => change({ new: undefined })} />}>
+    <DockedPage drawer={isCreating && <NewTopic cluster={cluster} />}>
       <Page
         fill
         updatedAt={topics.dataUpdatedAt}
@@ -52,7 +58,9 @@ export function TopicsPage({ cluster, unknownReason = null }: TopicsPageProps) {
           </>
         }
       >
-        <TopicFilters kind={filter.kind} type={filter.message_type} search={filter.search ?? ""} />
+        <Above cluster={cluster} shown={rows}>
+          <TopicFilters kind={filter.kind} type={filter.message_type} search={filter.search ?? ""} />
+        </Above>
         <TopicsTable
           cluster={cluster}
           query={topics}
@@ -65,4 +73,21 @@ export function TopicsPage({ cluster, unknownReason = null }: TopicsPageProps) {
       </Page>
     </DockedPage>
   )
+}
+
+/** The form of a new topic, with the settings of the one that the address names. */
+function NewTopic({ cluster }: { cluster: string }) {
+  const [state, change] = useUrlState()
+  const like = useTopic(cluster, state.like)
+  if (state.like && like.isPending) return null
+  return <CreateTopic key={state.like} cluster={cluster} like={like.data} onClose={() => change({ new: undefined, like: undefined })} />
+}
+
+const NONE: TopicSummary[] = []
+
+/** The filters; while topics are ticked, what can be done with them. */
+function Above({ cluster, shown = NONE, children }: { cluster: string; shown: TopicSummary[] | undefined; children: ReactNode }) {
+  const chosen = useStore(chosenTopics)
+  useEffect(() => () => chosenTopics.set([]), [cluster])
+  return chosen.length > 0 ? <BulkBar cluster={cluster} chosen={chosen} shown={shown.map(({ name }) => name)} /> : children
 }

@@ -1,0 +1,21 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { paths } from "@/config/paths"
+import { api, knownTag } from "@/lib/api-client"
+import type { BulkTopics, BulkWish } from "@/lib/api-types"
+import { topicKeys } from "./keys"
+import { previewPath } from "./preview-bulk"
+
+/** Deletes or changes many topics, as they were when the preview was read. */
+export function useApplyBulk(cluster: string) {
+  const cache = useQueryClient()
+  return useMutation({
+    mutationFn: ({ action, body }: BulkWish) => {
+      const tag = knownTag(previewPath(cluster, action))
+      return api.post<BulkTopics>(paths.topicsBulk(cluster, action), body, tag ? { headers: { "If-Match": tag } } : {})
+    },
+    onSettled: () => {
+      void cache.invalidateQueries({ queryKey: ["topics-bulk", cluster] })
+      void cache.invalidateQueries({ queryKey: topicKeys.all(cluster) })
+    },
+  })
+}
