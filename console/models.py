@@ -9,6 +9,7 @@ from console.clusters.models import Cluster, KnownBroker
 from console.jobs.models import Job, Schedule
 from console.offsets.models import OffsetPlan, OffsetSnapshot
 from console.redrives.models import Redriven
+from console.searches.models import SavedSearch
 
 __all__ = [
     "Alert",
@@ -23,6 +24,7 @@ __all__ = [
     "Redriven",
     "Role",
     "Rule",
+    "SavedSearch",
     "Schedule",
     "Silence",
     "Token",

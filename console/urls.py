@@ -8,6 +8,7 @@ from console.accounts import check_views, role_views, session_views, sessions
 from console.accounts import views as accounts
 from console.audit import views as audit
 from console.clusters import views as clusters
+from console.searches import views as searches
 
 urlpatterns = [
     path("login", sessions.LoginView.as_view()),
@@ -18,6 +19,8 @@ urlpatterns = [
     path("me/sessions", session_views.MySessionsView.as_view()),
     path("me/sessions:end-others", session_views.EndOthersView.as_view()),
     path("me/sessions/<str:session_id>", session_views.MySessionView.as_view()),
+    path("me/searches", searches.SavedSearchesView.as_view()),
+    path("me/searches/<int:search_id>", searches.SavedSearchView.as_view()),
     path("sessions", session_views.SessionsView.as_view()),
     path("sessions/<str:session_id>", session_views.SessionView.as_view()),
     path("users", accounts.UsersView.as_view()),

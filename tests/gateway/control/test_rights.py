@@ -15,6 +15,7 @@ OPEN = {"login", "getCsrf"}
 OWN = {
     "logout", "getMe", "updateMe", "changePassword", "listTokens", "createToken", "deleteToken", "createWsTicket",
     "checkAccess", "coverPatterns", "listMySessions", "endMySession", "endMyOtherSessions",
+    "listSavedSearches", "saveSearch", "getSavedSearch", "updateSavedSearch", "deleteSavedSearch",
 }  # fmt: skip
 # Reads that need a body.
 READS_BY_POST = {"lookUpKeys", "scanMessages", "deliverMessage", "previewSchedule", "previewAlertRule"}

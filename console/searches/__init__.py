@@ -1,0 +1,1 @@
+"""Saved searches: what somebody looks for again, by name."""
