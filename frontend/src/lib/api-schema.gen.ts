@@ -1782,6 +1782,58 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/me/searches": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the caller's saved searches by name.
+         * @description List the caller's saved searches by name.
+         */
+        get: operations["listSavedSearches"];
+        put?: never;
+        /**
+         * Save a search of messages under a name; at most 100.
+         * @description Save a search of messages under a name; at most 100.
+         */
+        post: operations["saveSearch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/me/searches/{search_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Return a saved search.
+         * @description Return a saved search.
+         */
+        get: operations["getSavedSearch"];
+        put?: never;
+        post?: never;
+        /**
+         * Remove a saved search.
+         * @description Remove a saved search.
+         */
+        delete: operations["deleteSavedSearch"];
+        options?: never;
+        head?: never;
+        /**
+         * Change the name or the query of a saved search.
+         * @description Change the name or the query of a saved search.
+         */
+        patch: operations["updateSavedSearch"];
+        trace?: never;
+    };
     "/api/v1/me/sessions": {
         parameters: {
             query?: never;
@@ -3885,6 +3937,11 @@ export interface components {
              */
             repeat_ms: number | null;
         };
+        /** @description What to change of a saved search. */
+        PatchedSavedSearchChangeRequest: {
+            name?: string;
+            query?: components["schemas"]["SearchQueryRequest"];
+        };
         /** @description A schedule to create or to change. */
         PatchedScheduleWriteRequest: {
             name?: string;
@@ -4473,6 +4530,30 @@ export interface components {
              */
             repeat_ms: number | null;
         };
+        /** @description A saved search. */
+        SavedSearch: {
+            id: number;
+            name: string;
+            cluster: string;
+            query: {
+                [key: string]: string;
+            };
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            etag: string;
+        };
+        /** @description A search to save. */
+        SavedSearchCreateRequest: {
+            name: string;
+            cluster: string;
+            query: components["schemas"]["SearchQueryRequest"];
+        };
+        /** @description All saved searches of the caller, by name. */
+        SavedSearchList: {
+            items: components["schemas"]["SavedSearch"][];
+        };
         /** @description The matches of a scan, newest first, and whether all of the range was read. */
         ScanPage: {
             items: components["schemas"]["ReadMessage"][];
@@ -4709,6 +4790,26 @@ export interface components {
             searched: components["schemas"]["Searched"];
         };
         /** @enum {string} */
+        SearchQueryModeEnum: "key" | "keys" | "id" | "time" | "offset" | "content";
+        /** @description The parameters of the page Messages; a `span` counts back from the moment at which the search is opened. */
+        SearchQueryRequest: {
+            mode: components["schemas"]["SearchQueryModeEnum"];
+            topic?: string;
+            key?: string;
+            /** @description Keys with blanks between them. */
+            keys?: string;
+            id?: string;
+            queue?: string;
+            offset?: string;
+            /** @description A filter as one line of text. */
+            where?: string;
+            span?: components["schemas"]["SpanEnum"];
+            /** @description A moment. */
+            to?: string;
+            /** @description A moment. */
+            from?: string;
+        };
+        /** @enum {string} */
         SearchVerdict: "match" | "no_match" | "partial" | "failed";
         /** @description The extent of a search; null where a broker does not report it. */
         Searched: {
@@ -4823,6 +4924,8 @@ export interface components {
             client_id: string;
             reason: string;
         };
+        /** @enum {string} */
+        SpanEnum: "1h" | "24h" | "3d" | "7d" | "all" | "custom";
         /** @enum {string} */
         StepEnum: "name_servers" | "brokers" | "reach" | "clock" | "abilities";
         /** @enum {string} */
@@ -9301,6 +9404,168 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listSavedSearches: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedSearchList"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    saveSearch: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SavedSearchCreateRequest"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedSearch"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getSavedSearch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                search_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedSearch"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteSavedSearch: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The ETag of the resource to change, or `*`. */
+                "If-Match": string;
+            };
+            path: {
+                search_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    updateSavedSearch: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The ETag of the resource to change, or `*`. */
+                "If-Match": string;
+            };
+            path: {
+                search_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["PatchedSavedSearchChangeRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedSearch"];
+                };
             };
             /** @description A problem. */
             default: {
