@@ -14,6 +14,8 @@ export const paths = {
   mySessions: `${api}/me/sessions`,
   mySession: (id: string) => `${api}/me/sessions/${part(id)}`,
   endOtherSessions: `${api}/me/sessions:end-others`,
+  savedSearches: `${api}/me/searches`,
+  savedSearch: (id: number) => `${api}/me/searches/${id}`,
   sessions: `${api}/sessions`,
   session: (id: string) => `${api}/sessions/${part(id)}`,
   roles: `${api}/roles`,

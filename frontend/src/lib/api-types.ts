@@ -80,6 +80,9 @@ export type MessageDelivery = Schemas["Delivery"]
 /** Which known brokers did not answer a search is told once there are several. */
 export type MessageSearch = Schemas["Search"] & { missing?: MissingBroker[] }
 export type KeyLookup = Schemas["KeyLookupAnswer"]
+export type SavedSearch = Schemas["SavedSearch"]
+export type SavedSearchList = Schemas["SavedSearchList"]
+export type SavedSearchInput = Schemas["SavedSearchCreateRequest"]
 export type Scanned = Schemas["Scanned"]
 export type ScanEnd = Pick<Schemas["ScanPage"], "end" | "next_cursor" | "complete" | "missing" | "scanned">
 /** A line of a scan that is streamed. */

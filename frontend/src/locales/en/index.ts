@@ -21,6 +21,7 @@ import { resend } from "./resend"
 import { roles } from "./roles"
 import { run } from "./run"
 import { scheduled } from "./scheduled"
+import { searches } from "./searches"
 import { server } from "./server"
 import { shell } from "./shell"
 import { topics } from "./topics"
@@ -49,6 +50,7 @@ export const en = {
   ...roles,
   ...run,
   ...scheduled,
+  ...searches,
   ...server,
   ...shell,
   ...topics,

@@ -23,6 +23,7 @@ import { resend } from "./resend"
 import { roles } from "./roles"
 import { run } from "./run"
 import { scheduled } from "./scheduled"
+import { searches } from "./searches"
 import { server } from "./server"
 import { shell } from "./shell"
 import { topics } from "./topics"
@@ -51,6 +52,7 @@ export const zh: Shape<typeof en> = {
   ...roles,
   ...run,
   ...scheduled,
+  ...searches,
   ...server,
   ...shell,
   ...topics,

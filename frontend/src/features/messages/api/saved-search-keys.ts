@@ -1,0 +1,1 @@
+export const savedSearchKey = ["saved-searches"] as const

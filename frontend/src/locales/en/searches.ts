@@ -1,0 +1,23 @@
+export const searches = {
+  searches: {
+    title: "Saved searches",
+    none: "No saved search yet",
+    failed: "The saved searches could not be read",
+    elsewhere: "{{name}} ({{cluster}})",
+    save: "Save this search…",
+    saveTitle: "Save the search",
+    saveAction: "Save search",
+    name: "Name",
+    nameWords: "Only you see it. A time range such as the last 24 hours counts from the moment it is opened.",
+    saved: "“{{name}}” was saved",
+    notSaved: "The search was not saved",
+    update: "Save over “{{name}}”",
+    updated: "“{{name}}” was changed",
+    notUpdated: "“{{name}}” was not changed",
+    remove: "Remove “{{name}}”",
+    removed: "“{{name}}” was removed",
+    notRemoved: "“{{name}}” was not removed",
+    copyLink: "Copy link to this search",
+    linkCopied: "Link copied",
+  },
+}

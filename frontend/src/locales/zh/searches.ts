@@ -1,0 +1,23 @@
+export const searches = {
+  searches: {
+    title: "已保存的查询",
+    none: "暂无已保存的查询",
+    failed: "无法读取已保存的查询",
+    elsewhere: "{{name}}（{{cluster}}）",
+    save: "保存当前查询…",
+    saveTitle: "保存查询",
+    saveAction: "保存查询",
+    name: "名称",
+    nameWords: "仅自己可见。“最近 24 小时”这类时间范围从打开查询时起算。",
+    saved: "“{{name}}”已保存",
+    notSaved: "查询未保存",
+    update: "覆盖“{{name}}”",
+    updated: "“{{name}}”已更新",
+    notUpdated: "“{{name}}”未更新",
+    remove: "删除“{{name}}”",
+    removed: "“{{name}}”已删除",
+    notRemoved: "“{{name}}”未删除",
+    copyLink: "复制当前查询的链接",
+    linkCopied: "链接已复制",
+  },
+}
