@@ -878,6 +878,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster}/groups:delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Delete settings and offsets of up to 200 groups, their dead letters stay; 207 if not all were deleted.
+         * @description Delete settings and offsets of up to 200 groups, their dead letters stay; 207 if not all were deleted.
+         */
+        post: operations["deleteGroups"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster}/groups:pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stop the delivery to up to 200 groups; 207 if not all were paused.
+         * @description Stop the delivery to up to 200 groups; 207 if not all were paused.
+         */
+        post: operations["pauseGroups"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster}/groups:resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Deliver to up to 200 groups again; 207 if not all were resumed.
+         * @description Deliver to up to 200 groups again; 207 if not all were resumed.
+         */
+        post: operations["resumeGroups"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/{cluster}/messages/{message_id}": {
         parameters: {
             query?: never;
@@ -2653,11 +2713,34 @@ export interface components {
             write_queues?: number;
             permission?: components["schemas"]["TopicPermission"];
         };
+        /** @description One group of the request: what the change hits, as measured last, and what became of it. */
+        BulkGroup: {
+            name: string;
+            /** @description refused: not tried, for the reason given. partial: not made on all its brokers. */
+            outcome: components["schemas"]["OutcomeC06Enum"];
+            reason: string | null;
+            /** @description Null if unknown, or refused. */
+            consume_enabled: boolean | null;
+            /** @description Native clients that are connected; null if unknown. */
+            clients: number | null;
+            /** @description Callers that receive by lease; null if unknown. */
+            lease_consumers: number | null;
+            /** @description Messages delivered and not settled; null if unknown. */
+            leases: number | null;
+            /** @description Null if unknown. */
+            lag: number | null;
+            topics: string[];
+            brokers: components["schemas"]["BrokerOutcome"][];
+        };
+        /** @description The groups of the request, each once, in its order; the ETag of a dry run is the one for the change. */
+        BulkGroups: {
+            items: components["schemas"]["BulkGroup"][];
+        };
         /** @description One topic of the request: what the change does to it, and what became of it. */
         BulkTopic: {
             name: string;
             /** @description refused: not tried, for the reason given. partial: not made on all its brokers. */
-            outcome: components["schemas"]["BulkTopicOutcomeEnum"];
+            outcome: components["schemas"]["OutcomeC06Enum"];
             reason: string | null;
             /** @description Messages that it holds, as measured last; null if unknown. */
             messages: number | null;
@@ -2667,8 +2750,6 @@ export interface components {
             changes: components["schemas"]["QueueChange"][];
             brokers: components["schemas"]["BrokerOutcome"][];
         };
-        /** @enum {string} */
-        BulkTopicOutcomeEnum: "planned" | "done" | "partial" | "failed" | "refused";
         /** @description The topics of the request, each once, in its order; the ETag of a dry run is the one for the change. */
         BulkTopics: {
             items: components["schemas"]["BulkTopic"][];
@@ -3235,6 +3316,11 @@ export interface components {
         };
         /** @enum {string} */
         GroupMode: "clustering" | "broadcast";
+        /** @description The groups to change. */
+        GroupNamesRequest: {
+            /** @description Each once. */
+            groups: string[];
+        };
         /** @description The position of a group in one queue. */
         GroupQueue: {
             topic: string;
@@ -3759,6 +3845,8 @@ export interface components {
         OriginalEnum: "kept" | "waiting" | "consumed" | "unknown";
         /** @enum {string} */
         OriginalsEnum: "until_consumed" | "kept";
+        /** @enum {string} */
+        OutcomeC06Enum: "planned" | "done" | "partial" | "failed" | "refused";
         /** @enum {string} */
         Overlap: "skip" | "queue" | "cancel_previous";
         /** @description The key figures of a cluster. */
@@ -7459,6 +7547,156 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["GroupChanged"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteGroups: {
+        parameters: {
+            query?: {
+                /** @description Only return what the change would hit. */
+                dry_run?: boolean;
+            };
+            header?: {
+                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. */
+                "Idempotency-Key"?: string;
+                /** @description The ETag of the dry run, or `*`; needed for the change. */
+                "If-Match"?: string;
+            };
+            path: {
+                cluster: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GroupNamesRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BulkGroups"];
+                };
+            };
+            207: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BulkGroups"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    pauseGroups: {
+        parameters: {
+            query?: {
+                /** @description Only return what the change would hit. */
+                dry_run?: boolean;
+            };
+            header?: {
+                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. */
+                "Idempotency-Key"?: string;
+                /** @description The ETag of the dry run, or `*`; needed for the change. */
+                "If-Match"?: string;
+            };
+            path: {
+                cluster: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GroupNamesRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BulkGroups"];
+                };
+            };
+            207: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BulkGroups"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    resumeGroups: {
+        parameters: {
+            query?: {
+                /** @description Only return what the change would hit. */
+                dry_run?: boolean;
+            };
+            header?: {
+                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. */
+                "Idempotency-Key"?: string;
+                /** @description The ETag of the dry run, or `*`; needed for the change. */
+                "If-Match"?: string;
+            };
+            path: {
+                cluster: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GroupNamesRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BulkGroups"];
+                };
+            };
+            207: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BulkGroups"];
                 };
             };
             /** @description A problem. */

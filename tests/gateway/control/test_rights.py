@@ -30,7 +30,7 @@ VERBS = {
     "manage": {
         "createTopic", "updateTopic", "updateTopicQueues", "updateTopics", "pauseTopic", "resumeTopic",
         "createGroup", "updateGroup", "listAudit", "exportAudit",
-        "forgetBroker", "pauseGroup", "resumeGroup", "cloneGroup",
+        "forgetBroker", "pauseGroup", "resumeGroup", "cloneGroup", "pauseGroups", "resumeGroups",
         "createAlertRule", "updateAlertRule", "deleteAlertRule",
         "acknowledgeAlert", "unacknowledgeAlert", "createSilence", "endSilence",
         "createAlertChannel", "updateAlertChannel", "deleteAlertChannel", "testAlertChannel", "retryDelivery",
@@ -38,7 +38,7 @@ VERBS = {
     "bodies": {"resendMessage"},
     "offsets": {"previewOffsets", "applyOffsets", "undoOffsets"},
     "redrive": {"redriveDeadLetters"},
-    "delete": {"deleteTopic", "deleteTopics", "getTopicImpact", "deleteGroup", "getGroupImpact"},
+    "delete": {"deleteTopic", "deleteTopics", "getTopicImpact", "deleteGroup", "deleteGroups", "getGroupImpact"},
     "jobs": {
         "startJob", "cancelJob", "retryJob",
         "createSchedule", "updateSchedule", "deleteSchedule", "runScheduleNow",
@@ -99,6 +99,7 @@ def test_a_route_that_changes_something_says_which_right_it_needs(control: Contr
 # What shows several names, or none: the caller gets those that it may see.
 OF_ANY_NAME = {
     "listTopics", "listGroups", "listDeadLetterGroups", "listClusters", "getCluster", "getNaming", "lookUpKeys",
+    "pauseGroups", "resumeGroups", "deleteGroups",
     "createTopic", "createGroup", "deleteTopics", "updateTopics",
     "listScheduled", "summarizeScheduled", "getScheduled", "rescheduleMessage", "recallMessage",
 }  # fmt: skip
