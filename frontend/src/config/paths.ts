@@ -48,6 +48,8 @@ export const paths = {
   group: (c: string, group: string) => `${cluster(c)}/groups/${part(group)}`,
   groupImpact: (c: string, group: string) => `${cluster(c)}/groups/${part(group)}/impact`,
   groupClone: (c: string, group: string) => `${cluster(c)}/groups/${part(group)}:clone`,
+  groupsChange: (c: string, action: string) => `${cluster(c)}/groups:${action}`,
+  groupsRehearsal: (c: string, action: string) => `${cluster(c)}/groups:${action}?dry_run=true`,
   groupPause: (c: string, group: string) => `${cluster(c)}/groups/${part(group)}:pause`,
   groupResume: (c: string, group: string) => `${cluster(c)}/groups/${part(group)}:resume`,
   groupLagHistory: (c: string, group: string) => `${cluster(c)}/groups/${part(group)}/lag/history`,

@@ -7,6 +7,7 @@ import { common } from "./common"
 import { deadLetters } from "./dead-letters"
 import { definitions } from "./definitions"
 import { find } from "./find"
+import { groupBulk } from "./group-bulk"
 import { groupClone } from "./group-clone"
 import { groupImpact } from "./group-impact"
 import { groups } from "./groups"
@@ -36,6 +37,7 @@ export const en = {
   ...deadLetters,
   ...definitions,
   ...find,
+  ...groupBulk,
   ...groupClone,
   ...groupImpact,
   ...groups,

@@ -9,6 +9,7 @@ import { common } from "./common"
 import { deadLetters } from "./dead-letters"
 import { definitions } from "./definitions"
 import { find } from "./find"
+import { groupBulk } from "./group-bulk"
 import { groupClone } from "./group-clone"
 import { groupImpact } from "./group-impact"
 import { groups } from "./groups"
@@ -38,6 +39,7 @@ export const zh: Shape<typeof en> = {
   ...deadLetters,
   ...definitions,
   ...find,
+  ...groupBulk,
   ...groupClone,
   ...groupImpact,
   ...groups,

@@ -1,3 +1,4 @@
+import { Checkbox } from "@mantine/core"
 import { IconTrendingUp } from "@tabler/icons-react"
 import { Link } from "@tanstack/react-router"
 import type { TFunction } from "i18next"
@@ -18,6 +19,17 @@ export const readersOf = ({ clients, lease_consumers: callers }: Pick<GroupSumma
   clients === null ? null : clients + (callers?.length ?? 0)
 
 export const railTone = ({ state }: Pick<GroupSummary, "state">) => (state === "growing" ? "growing" : "normal")
+
+/** Ticks for a change of many groups. */
+export const chooseColumn = (t: TFunction, chosen: ReadonlySet<string>, onChoose: (names: readonly string[]) => void) =>
+  column("chosen", "", { width: 20, isFixed: true, minWidth: 560 }, ({ name }) => (
+    <Checkbox
+      size="xs"
+      aria-label={t("groupBulk.choose", { group: name })}
+      checked={chosen.has(name)}
+      onChange={(event) => onChoose(event.currentTarget.checked ? [...chosen, name] : [...chosen].filter((other) => other !== name))}
+    />
+  ))
 
 /** The columns of a list of groups; all rails share `scale`. */
 export const groupColumns = (t: TFunction, scale: number) => [

@@ -1,5 +1,6 @@
 import { Button } from "@mantine/core"
 import { IconPlus } from "@tabler/icons-react"
+import { useCallback, useState } from "react"
 import { useTranslation } from "react-i18next"
 import { CurlButton } from "@/components/code/curl-button"
 import { ColumnsButton, DensityButton, FilterInput, FilterRight, FilterRow } from "@/components/data-table/table-tools"
@@ -17,6 +18,7 @@ import type { GroupSummary } from "@/lib/api-types"
 import { count } from "@/lib/format"
 import { reasonIn } from "@/lib/reasons"
 import { type GroupsFilter, useGroups } from "../api/get-groups"
+import { BulkBar } from "./bulk-bar"
 import { CloneGroup } from "./clone-group"
 import { CreateGroup } from "./create-group"
 import { groupColumns } from "./group-columns"
@@ -43,6 +45,8 @@ export function GroupsPage({ cluster, unknownReason = null }: GroupsPageProps) {
   const filter = { search: state.search, sort: state.sort ?? DEFAULT_SORT }
   const groups = useGroups(cluster, filter)
   const { rows, isByTrouble, total } = useRows(cluster, filter, groups)
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
+  const choose = useCallback((names: readonly string[]) => setChosen(new Set(names)), [])
   const create = () => change({ new: "group" })
   const close = () => change({ new: undefined, from: undefined })
   return (
@@ -65,13 +69,17 @@ export function GroupsPage({ cluster, unknownReason = null }: GroupsPageProps) {
           </>
         }
       >
-        <FilterRow>
-          <FilterInput value={filter.search ?? ""} onChange={(search) => change({ search })} placeholder={t("groups.filter")} />
-          <FilterRight>
-            <DensityButton />
-            <ColumnsButton table="groups" columns={groupColumns(t, 1)} />
-          </FilterRight>
-        </FilterRow>
+        {chosen.size > 0 ? (
+          <BulkBar cluster={cluster} chosen={chosen} shown={rows?.map(({ name }) => name) ?? []} onChoose={choose} />
+        ) : (
+          <FilterRow>
+            <FilterInput value={filter.search ?? ""} onChange={(search) => change({ search })} placeholder={t("groups.filter")} />
+            <FilterRight>
+              <DensityButton />
+              <ColumnsButton table="groups" columns={groupColumns(t, 1)} />
+            </FilterRight>
+          </FilterRow>
+        )}
         <QueryPanel
           grow
           query={{ ...groups, data: rows, refetch: groups.refetch as never }}
@@ -84,6 +92,8 @@ export function GroupsPage({ cluster, unknownReason = null }: GroupsPageProps) {
             <GroupsTable
               cluster={cluster}
               rows={items}
+              chosen={chosen}
+              onChoose={choose}
               sort={filter.sort}
               onSort={(sort) => change({ sort: sort === DEFAULT_SORT ? undefined : sort })}
               onEnd={groups.hasNextPage && !groups.isFetchingNextPage ? () => void groups.fetchNextPage() : undefined}

@@ -6,7 +6,7 @@ import { useHiddenColumns } from "@/components/data-table/table-tools"
 import { usePhone } from "@/hooks/use-media"
 import type { GroupSummary } from "@/lib/api-types"
 import { useGroupStates } from "../api/get-groups"
-import { groupColumns } from "./group-columns"
+import { chooseColumn, groupColumns } from "./group-columns"
 import { GroupRows } from "./group-rows"
 
 interface GroupsTableProps {
@@ -16,10 +16,13 @@ interface GroupsTableProps {
   onSort?: (sort: string) => void
   onEnd?: (() => void) | undefined
   natural?: boolean
+  /** The groups that are chosen for a change of many; without it none can be. */
+  chosen?: ReadonlySet<string>
+  onChoose?: (names: readonly string[]) => void
 }
 
 /** Groups with their newest numbers; the rails share the largest lag as their scale. */
-export function GroupsTable({ cluster, rows, sort, onSort, onEnd, natural = false }: GroupsTableProps) {
+export function GroupsTable({ cluster, rows, sort, onSort, onEnd, natural = false, chosen, onChoose }: GroupsTableProps) {
   const { t } = useTranslation()
   const navigate = useNavigate()
   const states = useGroupStates(cluster)
@@ -27,7 +30,10 @@ export function GroupsTable({ cluster, rows, sort, onSort, onEnd, natural = fals
   const isPhone = usePhone()
   const shown = useMemo(() => rows.map((row) => ({ ...row, ...states.get(row.name) })), [rows, states])
   const scale = Math.max(1, ...shown.map(({ lag }) => lag ?? 0))
-  const columns = useMemo(() => groupColumns(t, scale), [t, scale])
+  const columns = useMemo(
+    () => (chosen && onChoose ? [chooseColumn(t, chosen, onChoose), ...groupColumns(t, scale)] : groupColumns(t, scale)),
+    [t, scale, chosen, onChoose],
+  )
   if (isPhone) return <GroupRows rows={shown} scale={scale} onEnd={onEnd} />
   return (
     <DataTable
