@@ -1,8 +1,7 @@
-"""The limits of the gateway: sizes, rates, connections and leases, with the problem that each raises.
+"""The limits of the gateway: sizes, rates, connections and leases; `gateway.rates` counts the rates.
 
-Rates are token buckets, one per caller and route class, in the memory of this process: with N gateway processes a
-caller can do up to N times as much. Leases are counted in the same way: a lease that is settled through another process
-counts here until it expires.
+Leases are counted in the memory of this process: a lease that is settled through another process counts here until it
+expires.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from gateway.problems import BODY_TOO_LARGE, RATE_LIMITED, TOO_MANY_IN_FLIGHT, ProblemError
+from gateway.problems import BODY_TOO_LARGE, TOO_MANY_IN_FLIGHT, ProblemError
 
 MIB: Final = 1024 * 1024
 # Expired leases are removed once in this many receives.
@@ -61,69 +60,11 @@ class GatewayLimits:
     produce: RateLimit = RateLimit("produce", 50_000, 100_000)
     # Requests to receive, ack, nack and extend.
     consume: RateLimit = RateLimit("consume", 10_000, 20_000)
+    # Requests of the control plane.
+    read: RateLimit = RateLimit("read", 300, 600)
+    change: RateLimit = RateLimit("change", 100, 200)
     leases_per_group: int = 100_000
     leases_per_caller: int = 20_000
-
-
-@dataclass(slots=True)
-class _Bucket:
-    tokens: float
-    at: float
-
-
-class RateLimiter:
-    """Token buckets by caller for one rate."""
-
-    _MAX_CALLERS: Final = 50_000
-
-    def __init__(self, rate: RateLimit) -> None:
-        self.rate = rate
-        self._buckets: dict[str, _Bucket] = {}
-        window = max(1, round(rate.burst / rate.per_second))
-        self._policy = (b"ratelimit-policy", f'"{rate.name}";q={rate.burst};w={window}'.encode())
-
-    def take(self, caller: str, cost: int, now: float) -> tuple[tuple[bytes, bytes], tuple[bytes, bytes]]:
-        """Spend `cost` of the caller's tokens at `now` (s, monotonic); return RateLimit-Policy and RateLimit headers.
-
-        Raises RATE_LIMITED if there are too few, and then spends none. A cost larger than the bucket empties a full
-        bucket, so that every request is possible at some time.
-        """
-        bucket = self._buckets.get(caller)
-        if bucket is None:
-            bucket = self._add(caller, now)
-        rate = self.rate
-        tokens = min(float(rate.burst), bucket.tokens + (now - bucket.at) * rate.per_second)
-        bucket.at = now
-        needed = min(cost, rate.burst)
-        if tokens < needed:
-            bucket.tokens = tokens
-            raise self._refusal(needed, tokens)
-        bucket.tokens = tokens - needed
-        return self._policy, self._header(bucket.tokens)
-
-    def _header(self, tokens: float) -> tuple[bytes, bytes]:
-        missing = self.rate.burst - tokens
-        return b"ratelimit", b'"%b";r=%d;t=%d' % (self.rate.name.encode(), tokens, missing / self.rate.per_second + 1)
-
-    def _refusal(self, needed: int, tokens: float) -> ProblemError:
-        wait = int((needed - tokens) / self.rate.per_second) + 1
-        return ProblemError(
-            RATE_LIMITED,
-            f"The rate {self.rate.name!r} is {self.rate.per_second:g} per second for a caller; try again in {wait} s.",
-            retry_after_s=wait,
-            headers=(self._policy, self._header(tokens)),
-        )
-
-    def _add(self, caller: str, now: float) -> _Bucket:
-        if len(self._buckets) >= self._MAX_CALLERS:
-            self._forget_full(now)
-        bucket = self._buckets[caller] = _Bucket(float(self.rate.burst), now)
-        return bucket
-
-    def _forget_full(self, now: float) -> None:
-        # A full bucket is the same as a missing one.
-        refill = self.rate.burst / self.rate.per_second
-        self._buckets = {caller: bucket for caller, bucket in self._buckets.items() if now - bucket.at < refill}
 
 
 @dataclass(slots=True)

@@ -17,9 +17,10 @@ from gateway.data.consumers import Caller, LeaseConsumers
 from gateway.data.delays import Delays
 from gateway.data.receipts import Receipts
 from gateway.data.routing import Route
-from gateway.limits import GatewayLimits, LeasesOut, RateLimiter
+from gateway.limits import GatewayLimits, LeasesOut
 from gateway.metrics import Metrics
 from gateway.problems import FORBIDDEN, HOST_NOT_SERVED, ProblemError
+from gateway.rates import RateLimiter
 
 Header = tuple[bytes, bytes]
 
