@@ -97,6 +97,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "gateway.control.middleware.RequestIdMiddleware",
     "gateway.control.middleware.SecurityHeadersMiddleware",
+    "gateway.control.rates.RateHeadersMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "gateway.control.pages.ConsoleFilesMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -158,6 +159,7 @@ REST_FRAMEWORK = {
         "console.accounts.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["console.accounts.permissions.SignedIn"],
+    "DEFAULT_THROTTLE_CLASSES": ["gateway.control.rates.CallerRate"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["console.json_body.JsonParser"],
     "DEFAULT_SCHEMA_CLASS": "gateway.control.schema.GantrySchema",
