@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from dataclasses import replace
 from typing import Final
 
@@ -19,6 +20,7 @@ from gateway.arrival import Arrival, client_of
 from gateway.auth import Authenticator
 from gateway.compression import compressing
 from gateway.connections import OpenConnections
+from gateway.control import rates as control_rates
 from gateway.control.plane import ControlPlane
 from gateway.data.app import DataPlane
 from gateway.data.parts import DataPlaneParts
@@ -35,6 +37,7 @@ from gateway.live.lag import LagConsumer
 from gateway.live.tail.socket import TailConsumer
 from gateway.pages import PAGES, Pages
 from gateway.problems import NOT_FOUND, ProblemError, find_problem, internal
+from gateway.shared_rates import SharedRates
 from gateway.shutdown import on_stop_signal
 from gateway.socket_rights import ClosableReceive, SocketRights
 from gateway.sockets import App, Receive, Scope, Send
@@ -110,8 +113,16 @@ class Gateway:
             self._data = DataPlane(parts)
             self._pages = Pages(parts, health_checks.readiness(parts))
             health.use(health_checks.everything(parts))
+            self._start_rates(parts)
             self._parts = parts
             return parts
+
+    def _start_rates(self, parts: DataPlaneParts) -> None:
+        control = control_rates.ControlRates(self._limits)
+        control_rates.use(control)
+        limiters = (parts.produce_rate, parts.consume_rate, control.read, control.change)
+        self._rates = SharedRates(parts.redis, limiters, time.monotonic)
+        self._rates.start()
 
     async def stop(self) -> None:
         """Stop the parts; each one before the parts that it uses."""
@@ -121,6 +132,8 @@ class Gateway:
         parts.draining.set()
         await lookups.wait_for_notes()
         health.use(None)
+        control_rates.use(None)
+        await self._rates.stop()
         cluster_connections.use(None)
         await parts.consumers.close()
         await parts.connections.close()
@@ -196,11 +209,11 @@ class Gateway:
 def _limits() -> GatewayLimits:
     """Return the limits of this process, with the values that the environment sets."""
     usual = GatewayLimits()
-    produce = env.number("GANTRY_RATE_PRODUCE", int(usual.produce.per_second), low=1, high=_MOST)
-    consume = env.number("GANTRY_RATE_CONSUME", int(usual.consume.per_second), low=1, high=_MOST)
     return GatewayLimits(
-        produce=RateLimit("produce", produce, 2 * produce),
-        consume=RateLimit("consume", consume, 2 * consume),
+        produce=_at(env.number("GANTRY_RATE_PRODUCE", int(usual.produce.per_second), low=1, high=_MOST), usual.produce),
+        consume=_at(env.number("GANTRY_RATE_CONSUME", int(usual.consume.per_second), low=1, high=_MOST), usual.consume),
+        read=_at(env.number("GANTRY_RATE_READ", int(usual.read.per_second), low=1, high=_MOST), usual.read),
+        change=_at(env.number("GANTRY_RATE_CHANGE", int(usual.change.per_second), low=1, high=_MOST), usual.change),
         arrivals=replace(
             usual.arrivals,
             connections=env.number("GANTRY_CONNECTIONS", usual.arrivals.connections, low=16, high=_MOST_CONNECTIONS),
@@ -210,3 +223,7 @@ def _limits() -> GatewayLimits:
         leases_per_group=env.number("GANTRY_LEASES_PER_GROUP", usual.leases_per_group, low=1, high=_MOST),
         leases_per_caller=env.number("GANTRY_LEASES_PER_CALLER", usual.leases_per_caller, low=1, high=_MOST),
     )
+
+
+def _at(per_second: int, usual: RateLimit) -> RateLimit:
+    return RateLimit(usual.name, per_second, 2 * per_second)

@@ -43,6 +43,8 @@ SETTINGS: Final = (
     ("GANTRY_PROXIES", "(none; loopback with https)", "proxies whose X-Forwarded-For is trusted, separated by commas"),
     ("GANTRY_RATE_PRODUCE", "50000", "messages per second that one caller may send"),
     ("GANTRY_RATE_CONSUME", "10000", "requests per second by which one caller may receive and settle"),
+    ("GANTRY_RATE_READ", "300", "requests per second by which one caller may read in the control plane"),
+    ("GANTRY_RATE_CHANGE", "100", "requests per second by which one caller may change something there"),
     ("GANTRY_LEASES_PER_GROUP", "100000", "messages that a group may hold on lease"),
     ("GANTRY_LEASES_PER_CALLER", "20000", "messages that one caller may hold on lease"),
     ("GANTRY_CONNECTIONS", "8192", "connections that the gateway keeps; above that it closes those idle longest"),
