@@ -70,6 +70,7 @@ class MessageStore:
         self.get = queries.get
         self.min_offset = queries.min_offset
         self.max_offset = queries.max_offset
+        self.kept_bytes = queries.kept_bytes
         self.offset_by_time = queries.offset_by_time
         self.store_time = queries.store_time
         self.tags_code = queries.tags_code

@@ -12,6 +12,7 @@ from broker_core.store.commit_log import CommitLog
 from broker_core.store.errors import MessageDamaged
 from broker_core.store.fetch import AcceptTag, GetResult, fetch
 from broker_core.store.index import Index
+from broker_core.store.kept_bytes import KeptBytes
 from broker_core.store.key_search import IndexSearch, search
 from broker_core.store.queues import Queues
 from broker_core.store.soundness import DamageSeen, find_sound
@@ -28,6 +29,7 @@ class StoreQueries:
         self._index = index
         # The damaged messages found so far.
         self.damage = DamageSeen()
+        self._kept = KeptBytes()
 
     def get(
         self,
@@ -61,6 +63,14 @@ class StoreQueries:
         """Return the queue offset after the last readable message; 0 for a queue that never existed."""
         queue = self._queues.find(topic, queue_id)
         return QueueOffset(queue.max_offset if queue else 0)
+
+    def kept_bytes(self, topic: str, queue_id: int) -> int | None:
+        """Return the bytes of a queue's readable messages in the log; None while they are still being summed."""
+        queue = self._queues.find(topic, queue_id)
+        if queue is None:
+            self._kept.forget(topic, queue_id)
+            return 0
+        return self._kept.of(queue)
 
     def offset_by_time(self, topic: str, queue_id: int, timestamp: int) -> QueueOffset:
         """Return the offset of the message stored nearest to `timestamp` (ms), with RocketMQ 4.9's semantics."""

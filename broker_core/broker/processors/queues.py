@@ -52,7 +52,9 @@ class QueueProcessor:
             low, high = store.min_offset(topic, queue_id), store.max_offset(topic, queue_id)
             last = store.store_time(topic, queue_id, high - 1) if high > low else None
             table[MessageQueue(topic, broker, queue_id)] = TopicOffset(low, high, last or 0)
-        body = TopicStatsTable(table, self._stats.put_tps(topic))
+        kept = [store.kept_bytes(topic, queue_id) for queue_id in range(config.write_queue_nums)]
+        kept_bytes = None if None in kept else sum(each for each in kept if each is not None)
+        body = TopicStatsTable(table, self._stats.put_tps(topic), kept_bytes)
         return Command.response(ResponseCode.SUCCESS, body=bodies.encode(body))
 
     def entries(self, request: Command, _: Connection) -> Command:

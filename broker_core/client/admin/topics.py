@@ -198,8 +198,11 @@ class Topics:
 
     async def stats_on(self, addr: str, name: str) -> Ends:
         """Return the contents of each queue on one broker; raise TopicNotFound if it does not have the topic."""
-        header = GetTopicStatsInfoRequest(name)
-        return dict((await self._requests.ask_for(TopicStatsTable, addr, header, topic=name)).offset_table)
+        return dict((await self.table_on(addr, name)).offset_table)
+
+    async def table_on(self, addr: str, name: str) -> TopicStatsTable:
+        """Return the same with the bytes that the broker keeps, if it tells them."""
+        return await self._requests.ask_for(TopicStatsTable, addr, GetTopicStatsInfoRequest(name), topic=name)
 
     async def stats_of(self, names: Iterable[str]) -> Answers[TopicStats]:
         """Return the stats of many topics by name; `failed` is by name too."""

@@ -18,10 +18,15 @@ class TopicOffset:
 
 @dataclass(frozen=True, slots=True)
 class TopicStatsTable:
-    """The readable range of every queue of a topic (202). `topic_put_tps` is in messages per second."""
+    """The readable range of every queue of a topic (202).
+
+    `topic_put_tps` is in messages per second. `kept_bytes` is Gantry's own: the bytes of the readable messages in the
+    log, None if the broker does not tell or is still summing; RocketMQ's clients skip it.
+    """
 
     offset_table: dict[MessageQueue, TopicOffset] = field(default_factory=dict)
     topic_put_tps: float | None = None  # 5.x
+    kept_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -133,6 +133,22 @@ async def test_the_range_of_every_queue_is_reported(wire: Wire) -> None:
     assert (used.max_offset, used.last_update_timestamp) == (1, wire.broker.store.store_time("orders", 1, 0))
 
 
+async def test_it_is_reported_what_the_messages_of_a_topic_take_in_the_log(wire: Wire) -> None:
+    await wire.create_topic("orders", queues=2)
+    await wire.create_topic("empty")
+    for queue_id in (0, 1, 1):
+        await wire.send("orders", b"x" * 500, queue_id=queue_id)
+    log = wire.broker.store.appended_log_offset
+
+    full, empty = [
+        bodies.decode(TopicStatsTable, (await wire.ask(headers.GetTopicStatsInfoRequest(name))).body)
+        for name in ("orders", "empty")
+    ]
+
+    assert full.kept_bytes == log
+    assert empty.kept_bytes == 0
+
+
 async def test_it_is_reported_how_many_messages_a_topic_gets_a_second(wire: Wire) -> None:
     await wire.fill("orders", *(b"x" for _ in range(60)))
     stats = wire.broker.components.stats
