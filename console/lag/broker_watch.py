@@ -87,6 +87,8 @@ class BrokerFacts:
     stats: dict[str, GroupStats] = field(default_factory=dict)
     ends: dict[str, dict[MessageQueue, TopicOffset]] = field(default_factory=dict)
     ends_at: dict[str, int] = field(default_factory=dict)
+    kept_bytes: dict[str, int | None] = field(default_factory=dict)
+    """What the messages of a topic take in the log; None if the broker does not tell, as Apache RocketMQ's."""
     members: dict[str, GroupConnections] = field(default_factory=dict)
     delays: dict[tuple[str, MessageQueue], Delay] = field(default_factory=dict)
 
@@ -228,11 +230,13 @@ class BrokerWatch:
 
     async def _read_ends_of(self, topic: str, now: int) -> None:
         try:
-            ends = await self._admin.topics.stats_on(self.broker.addr, topic)
+            table = await self._admin.topics.table_on(self.broker.addr, topic)
         except TopicNotFound:  # deleted since the list was read
             self._forget_topic(topic)
             return
+        ends = dict(table.offset_table)
         self.facts.ends[topic], self.facts.ends_at[topic] = ends, now
+        self.facts.kept_bytes[topic] = table.kept_bytes
         if any(now - end.last_update_timestamp < _MOVING_MS for end in ends.values()):
             self._moved_at[topic] = now
         self._note_written(("topic", topic), sum(end.max_offset for end in ends.values()), now)
@@ -291,6 +295,7 @@ class BrokerWatch:
     def _forget_topic(self, topic: str) -> None:
         self.facts.ends.pop(topic, None)
         self.facts.ends_at.pop(topic, None)
+        self.facts.kept_bytes.pop(topic, None)
         self._written.pop(("groups", topic), None)
         self._written.pop(("topic", topic), None)
         self._moved_at.pop(topic, None)

@@ -141,6 +141,10 @@ class TopicState(Struct, kw_only=True):
     name: str
     measured_at: Annotated[Moment | None, Meta(description="When its figures were read.")] = None
     messages: int | None = None
+    size_bytes: Annotated[
+        int | None,
+        Meta(description="Bytes of its messages in the logs; null if a broker does not tell, as Apache RocketMQ's."),
+    ] = None
     in_rate: float | None = None
     out_rate: Annotated[float | None, Meta(description="Messages per second that all groups together consume.")] = None
     last_stored_at: Moment | None = None

@@ -124,6 +124,7 @@ class StateBuilder:
         stored_at = max((end.last_update_timestamp for end in ends), default=0)
         shown.measured_at = rfc3339(min(each.ends_at[name] for each in facts))
         shown.messages = sum(end.max_offset - end.min_offset for end in ends)
+        shown.size_bytes = _whole_sum(each.kept_bytes.get(name) for each in facts)
         shown.in_rate = self._topic_written.find(*((broker, name) for broker in topic.configs))
         shown.last_stored_at = rfc3339(stored_at) if stored_at else None
         self._last_topics[name] = TopicLastKnown(
@@ -295,3 +296,10 @@ def _worst(groups: Iterable[GroupState]) -> list[GroupState]:
 def _sum(values: Iterable[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return sum(known) if known else None
+
+
+def _whole_sum(values: Iterable[int | None]) -> int | None:
+    """Return the sum; None if one of them is unknown."""
+    found = list(values)
+    known = [value for value in found if value is not None]
+    return sum(known) if len(known) == len(found) else None

@@ -51,7 +51,7 @@ from gateway.control.topic_shapes import (
     wire_type,
 )
 
-SORTABLE: Final = ("name", "messages", "in_rate", "out_rate", "last_stored_at", "groups", "max_lag")
+SORTABLE: Final = ("name", "messages", "size_bytes", "in_rate", "out_rate", "last_stored_at", "groups", "max_lag")
 _DRY_RUN: Final = OpenApiParameter(
     "dry_run", bool, description="Only return what the deletion would remove, as `GET …/impact` does."
 )

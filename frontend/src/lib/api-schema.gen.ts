@@ -5121,6 +5121,8 @@ export interface components {
              */
             measured_at: string | null;
             messages: number | null;
+            /** @description Bytes of its messages in the logs; null if a broker does not tell, as Apache RocketMQ's. */
+            size_bytes: number | null;
             /** Format: double */
             in_rate: number | null;
             /**
@@ -5158,6 +5160,8 @@ export interface components {
              */
             measured_at: string | null;
             messages: number | null;
+            /** @description Bytes of its messages in the logs; null if a broker does not tell, as Apache RocketMQ's. */
+            size_bytes: number | null;
             /** Format: double */
             in_rate: number | null;
             /**
@@ -5287,6 +5291,8 @@ export interface components {
              */
             measured_at: string | null;
             messages: number | null;
+            /** @description Bytes of its messages in the logs; null if a broker does not tell, as Apache RocketMQ's. */
+            size_bytes: number | null;
             /** Format: double */
             in_rate: number | null;
             /**
@@ -8210,7 +8216,7 @@ export interface operations {
                 message_type?: "delay" | "fifo" | "mixed" | "normal" | "transaction" | "unspecified";
                 /** @description In any case. A part of the name; with `*`, a pattern of the whole name; after `~`, letters in this order. */
                 search?: string;
-                /** @description name, messages, in_rate, out_rate, last_stored_at, groups, max_lag; - before a name: descending. */
+                /** @description name, messages, size_bytes, in_rate, out_rate, last_stored_at, groups, max_lag; - before a name: descending. */
                 sort?: string;
             };
             header?: never;

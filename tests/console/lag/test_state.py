@@ -347,6 +347,18 @@ def test_retry_topics_count_for_the_lag_and_are_not_named() -> None:
     assert (group.lag, group.topics) == (2, ["orders"])
 
 
+@pytest.mark.parametrize(("told", "expected"), [(700, 1000), (None, None)])
+def test_the_size_of_a_topic_is_that_on_all_its_brokers_or_unknown(told: int | None, expected: int | None) -> None:
+    def kept(size: int | None) -> BrokerFacts:
+        return facts(
+            ends={"orders": {queue(): TopicOffset(0, 7, AT)}}, ends_at={"orders": AT}, kept_bytes={"orders": size}
+        )
+
+    topics = {"orders": topic("orders", brokers=("broker-a", "broker-b"))}
+    shown = state(reading(facts={"broker-a": kept(300), "broker-b": kept(told)}, brokers=[A, B], topics=topics))
+    assert (shown.topics["orders"].messages, shown.topics["orders"].size_bytes) == (14, expected)
+
+
 def test_dead_letters_are_counted_or_unknown() -> None:
     dead = {name: topic(name, TopicKind.DEAD_LETTER) for name in ("%DLQ%a", "%DLQ%b")}
     seven = {"%DLQ%a": {queue(0, "%DLQ%a"): TopicOffset(0, 7, AT)}}

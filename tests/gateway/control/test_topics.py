@@ -190,6 +190,21 @@ def test_the_list_falls_by_a_figure(control: Control) -> None:
     assert [row["name"] for row in control.get("/topics", search=stem, sort="messages")["items"]] == [few, many]
 
 
+def test_the_list_tells_the_size_and_falls_by_it(control: Control) -> None:
+    stem = control.name("sized")
+    small, large = control.topic(f"{stem}small"), control.topic(f"{stem}large")
+    control.produce(small, "a")
+    control.produce(large, "a", "b")
+
+    def falling() -> list[tuple[str, int | None]]:
+        return [
+            (row["name"], row["size_bytes"]) for row in control.get("/topics", search=stem, sort="-size_bytes")["items"]
+        ]
+
+    wait_until(lambda: falling()[0][0] == large and all(size for _, size in falling()))
+    assert falling() == [(large, 2 * (falling()[1][1] or 0)), falling()[1]]
+
+
 def test_queues_of_all_brokers_are_counted_together(control: Control) -> None:
     config = TopicConfig("orders", 4, 3, 6)
     topic = Topic("orders", TopicKind.NORMAL, {"broker-a": config, "broker-b": config})
