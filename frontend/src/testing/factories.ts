@@ -34,6 +34,7 @@ export const topic = (name: string, overrides: Partial<Topic> = {}): Topic => ({
   message_type: null,
   measured_at: AT,
   messages: 100,
+  size_bytes: 25_600,
   in_rate: 1,
   out_rate: 1,
   last_stored_at: AT,

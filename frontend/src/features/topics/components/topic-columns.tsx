@@ -5,7 +5,7 @@ import { MeasuredAge } from "@/components/values/last-known"
 import { NotApplicable, Num } from "@/components/values/num"
 import { Ago } from "@/components/values/time"
 import type { TopicSummary } from "@/lib/api-types"
-import { rate } from "@/lib/format"
+import { bytes, rate } from "@/lib/format"
 import { ChooseTopic } from "./choose-topic"
 import { MessageTypeCell } from "./message-type"
 import { PinStar } from "./pin-star"
@@ -31,6 +31,9 @@ export const topicColumns = (t: TFunction) => [
       <TopicFigure topic={topic} field="messages" />
       <MeasuredAge at={topic.measured_at} />
     </>
+  )),
+  column("size", t("topics.size"), { align: "end", sort: "size_bytes", minWidth: 1160 }, ({ size_bytes, missing }) => (
+    <Num value={size_bytes} write={bytes} reason={missing[0]?.reason ?? t("topics.sizeUnknown")} />
   )),
   column("in_rate", t("topics.in"), { align: "end", sort: "in_rate", minWidth: 560 }, (topic) => <TopicFigure topic={topic} field="in_rate" write={rate} />),
   column("out_rate", t("topics.out"), { align: "end", sort: "out_rate", minWidth: 1080 }, ({ out_rate }) => <Num value={out_rate} write={rate} />),

@@ -1,10 +1,16 @@
+import type { TFunction } from "i18next"
 import { useTranslation } from "react-i18next"
 import { TitleBlock } from "@/components/layout/title-block"
 import { Unknown } from "@/components/values/num"
 import { Ago, Time } from "@/components/values/time"
 import type { Topic } from "@/lib/api-types"
-import { count, rate } from "@/lib/format"
+import { bytes, count, rate } from "@/lib/format"
 import { TopicFigure } from "./topic-figure"
+
+function kept(t: TFunction, { messages, size_bytes: size }: Topic): string {
+  if (messages === null) return t("states.unknown")
+  return size === null ? t("topics.keptUnknown") : t("topics.keptBytes", { size: bytes(size) })
+}
 
 export function TopicFigures({ topic }: { topic: Topic }) {
   const { t } = useTranslation()
@@ -14,7 +20,7 @@ export function TopicFigures({ topic }: { topic: Topic }) {
   return (
     <TitleBlock
       figures={[
-        { label: t("topics.messages"), value: <TopicFigure topic={topic} field="messages" />, fact: topic.messages === null ? t("states.unknown") : t("topics.kept") },
+        { label: t("topics.messages"), value: <TopicFigure topic={topic} field="messages" />, fact: kept(t, topic) },
         {
           label: t("topics.inRate"),
           value: <TopicFigure topic={topic} field="in_rate" write={rate} />,

@@ -23,6 +23,13 @@ describe("the topic list", () => {
     expect(silent.getAllByText("0").length).toBeGreaterThan(0)
   })
 
+  it("writes the size of a topic, and says why it is not known", async () => {
+    answer(LIST, page([topic("orders", { size_bytes: 3_200_000_000 }), topic("elsewhere", { size_bytes: null })]))
+    renderApp(<TopicsPage cluster="local" />)
+    expect(within(await rowOf("orders")).getByText("3.2 GB")).toBeTruthy()
+    expect(within(await rowOf("elsewhere")).getByRole("img", { name: /Apache RocketMQ tells none/ })).toBeTruthy()
+  })
+
   it("keeps filter and sort in the address and asks the API for them", async () => {
     answer(LIST, (request: SeenRequest) => ({ body: page([topic(`${request.query.get("kind") ?? ""}-topic`)]) }))
     const { user, address } = renderApp(<TopicsPage cluster="local" />, { at: "/topics?sort=name" })
