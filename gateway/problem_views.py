@@ -35,6 +35,7 @@ from gateway.problems import (
     OFFSET_GONE,
     PRECONDITION_FAILED,
     PRECONDITION_REQUIRED,
+    RANGE_NOT_SATISFIABLE,
     RATE_LIMITED,
     UNSUPPORTED_MEDIA_TYPE,
     FieldError,
@@ -71,6 +72,7 @@ _BY_CODE: Final[dict[str, ProblemKind]] = {
     "offset_gone": OFFSET_GONE,
     "precondition_failed": PRECONDITION_FAILED,
     "precondition_required": PRECONDITION_REQUIRED,
+    "range_not_satisfiable": RANGE_NOT_SATISFIABLE,
 }
 
 

@@ -116,6 +116,7 @@ RECEIPT_EXPIRED: Final = ProblemKind(409, "RECEIPT_EXPIRED", "The receipt has ex
 IN_PROGRESS: Final = ProblemKind(409, "IN_PROGRESS", "The first request with this key is still running", True, 1)
 CURSOR_GONE: Final = ProblemKind(410, "CURSOR_GONE", "The cursor does not belong to this query")
 OFFSET_GONE: Final = ProblemKind(410, "OFFSET_GONE", "The offset is no longer stored")
+RANGE_NOT_SATISFIABLE: Final = ProblemKind(416, "RANGE_NOT_SATISFIABLE", "The range lies behind the end of the body")
 FILES_GONE: Final = ProblemKind(410, "FILES_GONE", "The files of the job were removed")
 BODY_TOO_LARGE: Final = ProblemKind(413, "BODY_TOO_LARGE", "The request body is too large")
 MESSAGE_TOO_LARGE: Final = ProblemKind(413, "MESSAGE_TOO_LARGE", "The message is larger than brokers accept")

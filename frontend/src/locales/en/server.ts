@@ -109,6 +109,7 @@ export const server = {
     GROUP_OFFLINE: "No client of the group is connected",
     IN_PROGRESS: "The first request with this key is still running",
     CURSOR_GONE: "The cursor does not belong to this query",
+    RANGE_NOT_SATISFIABLE: "The range lies behind the end of the body",
     OFFSET_GONE: "The offset is no longer stored",
     NO_EFFECT: "The change would have no effect",
     FILES_GONE: "The files of the job were removed",

@@ -104,6 +104,7 @@ export const server = {
     GROUP_OFFLINE: "消费组没有已连接的客户端",
     IN_PROGRESS: "使用同一幂等键的请求仍在执行",
     CURSOR_GONE: "游标不属于该查询",
+    RANGE_NOT_SATISFIABLE: "范围超出消息体末尾",
     OFFSET_GONE: "该位点的消息已不再存储",
     NO_EFFECT: "该修改不会产生任何变化",
     FILES_GONE: "任务的文件已删除",
