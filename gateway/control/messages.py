@@ -69,7 +69,7 @@ class MessageSearchView(TopicInQueryView):
     def get(self, request: Request, cluster: str) -> Response:
         """Find messages by key through the index files, the newest first; by default in the last three days."""
         topic, key = needed(request, "topic"), needed(request, "key")
-        begin, end, upper, after = cursor_of(request) or _first_page(request)
+        begin, end, upper, after = cursor_of(request) or first_page(request)
         limit = limit_of(request)
         started = time.perf_counter()
 
@@ -193,6 +193,23 @@ class OffsetGone(exceptions.APIException):
         super().__init__(f"The queue holds offsets from {min_offset} to {max_offset}.")
 
 
+class SearchCut(GantryError):
+    """A broker has more messages of a key than it returns, and no time at which the search could go on."""
+
+    def __init__(self, topic: str, key: str) -> None:
+        super().__init__(f"not all messages of the key {key!r} in topic {topic!r} could be read")
+
+
+class BodyRangeGone(exceptions.APIException):
+    """The body has no bytes in the range."""
+
+    status_code = 416
+    default_code = "range_not_satisfiable"
+
+    def __init__(self, size: int) -> None:
+        super().__init__(f"The body has {size:,} bytes; the range lies behind them.")
+
+
 class NotAllSearched(exceptions.APIException):
     """No answering broker has the message; a known broker that may have it was not searched."""
 
@@ -272,7 +289,7 @@ def needed(request: Request, name: str) -> str:
     return value
 
 
-def _first_page(request: Request) -> tuple[int, int, int, None]:
+def first_page(request: Request) -> tuple[int, int, int, None]:
     """Return the time range of a search, which all its pages share, and the start of the first page."""
     end = moment_of(request, "to", now_ms())
     return moment_of(request, "from", max(0, end - DEFAULT_SPAN_MS)), end, end, None

@@ -31,6 +31,7 @@ from gateway.message_filter import BadPath, MessageFilter
 MOST_READ: Final = 100_000
 """Messages that one page with a tag or filter looks at."""
 _LONGEST: Final = 10_000
+QUEUE = OpenApiParameter("queue", int)
 TAG = OpenApiParameter("tag", str, description="Only messages with this tag.")
 FILTER = OpenApiParameter(
     "filter", str, description="Only messages that fulfil it, such as `$.amount >= 100 and property.source = web`."
@@ -45,7 +46,7 @@ class TopicMessagesView(ClusterScopedView):
     @extend_schema(
         operation_id="browseMessages",
         tags=["messages"],
-        parameters=[FROM, TO, OpenApiParameter("queue", int), TAG, FILTER, *PAGE_PARAMETERS],
+        parameters=[FROM, TO, QUEUE, TAG, FILTER, *PAGE_PARAMETERS],
         responses=serializer_of(Browse),
     )
     def get(self, request: Request, cluster: str, topic: str) -> Response:
@@ -53,10 +54,10 @@ class TopicMessagesView(ClusterScopedView):
 
         A page with a tag or filter ends after 100,000 messages read, whether or not it is full.
         """
-        chosen = _filter_of(request)
+        chosen = filter_of(request)
         if chosen is not None and chosen.reads_contents:
             require(request, "bodies", Resource("topic", topic))
-        wanted = _wanted_of(request, topic, chosen or MessageFilter())
+        wanted = wanted_of(request, topic, chosen or MessageFilter(), limit=limit_of(request), budget=MOST_READ)
         try:
             page = self._everything(wanted) if chosen is None else self._filtered(wanted)
         except (TopicNotFound, Unreachable):
@@ -75,7 +76,7 @@ class TopicMessagesView(ClusterScopedView):
 
     def _everything(self, wanted: Wanted) -> BrowsePage:
         async def question(admin: Admin) -> BrowsePage:
-            await _check(admin, wanted)
+            await check_queue_of(admin, wanted)
             return await admin.messages.browse(
                 wanted.topic,
                 begin=wanted.begin,
@@ -89,7 +90,7 @@ class TopicMessagesView(ClusterScopedView):
 
     def _filtered(self, wanted: Wanted) -> BrowsePage:
         async def question(admin: Admin) -> BrowsePage:
-            await _check(admin, wanted)
+            await check_queue_of(admin, wanted)
             return await found_page(admin, wanted)
 
         take_place()
@@ -99,26 +100,28 @@ class TopicMessagesView(ClusterScopedView):
             give_back()
 
 
-async def _check(admin: Admin, wanted: Wanted) -> None:
+async def check_queue_of(admin: Admin, wanted: Wanted) -> None:
+    """Raise NotServed if a queue is wanted that the topic does not have."""
     if wanted.queue_id is not None:
         check_queue(await admin.topics.get(wanted.topic), wanted.queue_id, "?queue")
 
 
-def _wanted_of(request: Request, topic: str, chosen: MessageFilter) -> Wanted:
+def wanted_of(request: Request, topic: str, chosen: MessageFilter, *, limit: int, budget: int) -> Wanted:
+    """Return what the query wants of the topic, from its cursor on; raise ValidationError or CursorGone."""
     after = cursor_of(request)
     return Wanted(
         topic=topic,
         begin=moment_of(request, "from", 0),
         end=moment_of(request, "to", now_ms()),
         filter=chosen,
-        limit=limit_of(request),
-        budget=MOST_READ,
+        limit=limit,
+        budget=budget,
         queue_id=number_of(request, "queue", None, high=2**31 - 1),
         positions=None if after is None else {MessageQueue(topic, name, queue): at for name, queue, at in after},
     )
 
 
-def _filter_of(request: Request) -> MessageFilter | None:
+def filter_of(request: Request) -> MessageFilter | None:
     """Return the filter of the query, None without one; raise ValidationError."""
     tag, text = request.query_params.get("tag", ""), request.query_params.get("filter", "")
     if len(text) > _LONGEST:

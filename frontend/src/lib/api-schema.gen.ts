@@ -958,6 +958,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster}/messages/{message_id}/body": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download the body of a message as its bytes, or one range of them; a damaged one as it is stored.
+         * @description Download the body of a message as its bytes, or one range of them; a damaged one as it is stored.
+         */
+        get: operations["getMessageBody"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/{cluster}/messages/{message_id}/deliveries": {
         parameters: {
             query?: never;
@@ -1032,6 +1052,26 @@ export interface paths {
          * @description Store a copy of a message, which carries its origin, the time and the user; the original stays.
          */
         post: operations["resendMessage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster}/messages:export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download all messages of a key, found through the index files, the newest first; by default of three days.
+         * @description Download all messages of a key, found through the index files, the newest first; by default of three days.
+         */
+        get: operations["exportSearch"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1281,6 +1321,29 @@ export interface paths {
         put?: never;
         /** Send one message or a batch. */
         post: operations["produceMessages"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster}/topics/{topic}/messages:export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download messages of a topic by time, tag and filter, the newest first, in any number.
+         * @description Download messages of a topic by time, tag and filter, the newest first, in any number.
+         *
+         *     The header `Gantry-Complete` is `false` if a known broker that may have some is gone; the connection breaks if
+         *     one fails meanwhile.
+         */
+        get: operations["exportMessages"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -7749,6 +7812,51 @@ export interface operations {
             };
         };
     };
+    getMessageBody: {
+        parameters: {
+            query: {
+                format?: "bin" | "json";
+                topic: string;
+            };
+            header?: {
+                /** @description One range of bytes, such as `bytes=0-65535` or `bytes=-100`. */
+                Range?: string;
+            };
+            path: {
+                cluster: string;
+                message_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            206: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     listMessageDeliveries: {
         parameters: {
             query: {
@@ -7878,6 +7986,48 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Resent"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    exportSearch: {
+        parameters: {
+            query: {
+                as?: "csv" | "jsonl";
+                /** @description With the bodies. */
+                bodies?: boolean;
+                format?: "csv" | "json" | "jsonl";
+                /** @description Stored at this moment or after it (RFC 3339). */
+                from?: string;
+                key: string;
+                /** @description Stored at this moment or before it (RFC 3339). */
+                to?: string;
+                topic: string;
+            };
+            header?: never;
+            path: {
+                cluster: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": string;
+                    "application/x-ndjson": string;
                 };
             };
             /** @description A problem. */
@@ -8582,6 +8732,52 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Produced"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    exportMessages: {
+        parameters: {
+            query?: {
+                as?: "csv" | "jsonl";
+                /** @description With the bodies. */
+                bodies?: boolean;
+                /** @description Only messages that fulfil it, such as `$.amount >= 100 and property.source = web`. */
+                filter?: string;
+                format?: "csv" | "json" | "jsonl";
+                /** @description Stored at this moment or after it (RFC 3339). */
+                from?: string;
+                queue?: number;
+                /** @description Only messages with this tag. */
+                tag?: string;
+                /** @description Stored at this moment or before it (RFC 3339). */
+                to?: string;
+            };
+            header?: never;
+            path: {
+                cluster: string;
+                topic: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": string;
+                    "application/x-ndjson": string;
                 };
             };
             /** @description A problem. */

@@ -35,7 +35,7 @@ VERBS = {
         "acknowledgeAlert", "unacknowledgeAlert", "createSilence", "endSilence",
         "createAlertChannel", "updateAlertChannel", "deleteAlertChannel", "testAlertChannel", "retryDelivery",
     },
-    "bodies": {"resendMessage"},
+    "bodies": {"resendMessage", "getMessageBody"},
     "offsets": {"previewOffsets", "applyOffsets", "undoOffsets"},
     "redrive": {"redriveDeadLetters"},
     "delete": {"deleteTopic", "deleteTopics", "getTopicImpact", "deleteGroup", "deleteGroups", "getGroupImpact"},
