@@ -72,6 +72,9 @@ export const paths = {
   scheduledMessage: (c: string, id: string) => `${cluster(c)}/scheduled/${part(id)}`,
   receive: (c: string, group: string, topic: string) =>
     `${cluster(c)}/groups/${part(group)}/topics/${part(topic)}:receive`,
+  messagesExport: (c: string) => `${cluster(c)}/messages:export`,
+  topicExport: (c: string, topic: string) => `${cluster(c)}/topics/${part(topic)}/messages:export`,
+  messageBody: (c: string, id: string) => `${cluster(c)}/messages/${part(id)}/body`,
   messageSearch: (c: string) => `${cluster(c)}/messages:search`,
   message: (c: string, id: string) => `${cluster(c)}/messages/${part(id)}`,
   topicScan: (c: string, topic: string) => `${cluster(c)}/topics/${part(topic)}/messages:scan`,

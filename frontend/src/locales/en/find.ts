@@ -39,8 +39,9 @@ export const find = {
     damaged_other: "{{n}} damaged, not compared",
     stop: "Stop, keep {{n}}",
     goOn: "Go on",
-    save: "Save as JSON lines",
-    saveWords: "With body and properties, at most {{n}} messages",
-    notSaved: "The file was not made",
+    downloadBody: "Download body",
+    save: "Save results",
+    forms: { csv: "CSV", jsonl: "JSON lines" },
+    withBodies: "{{form}} with body and properties",
   },
 }

@@ -35,8 +35,9 @@ export const find = {
     damaged_other: "{{n}} 条已损坏，未比较",
     stop: "停止，保留 {{n}} 条",
     goOn: "继续",
-    save: "保存为 JSON 行",
-    saveWords: "含消息体与属性，最多 {{n}} 条",
-    notSaved: "文件未生成",
+    downloadBody: "下载消息体",
+    save: "保存结果",
+    forms: { csv: "CSV", jsonl: "JSON 行" },
+    withBodies: "{{form}}，含消息体与属性",
   },
 }

@@ -1,6 +1,6 @@
 import { ActionIcon, Tooltip } from "@mantine/core"
 import { useClipboard } from "@mantine/hooks"
-import { IconCheck, IconLink, IconSend, IconTerminal2, IconUserShare } from "@tabler/icons-react"
+import { IconCheck, IconDownload, IconLink, IconSend, IconTerminal2, IconUserShare } from "@tabler/icons-react"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import { DockedDrawer } from "@/components/drawer/docked-drawer"
@@ -51,6 +51,13 @@ export function MessageDrawer({ cluster, address, rows, onShow, onClose }: Messa
             <Tooltip label={t("deliver.open")}>
               <ActionIcon aria-label={t("deliver.open")} onClick={() => setDelivering(true)}>
                 <IconUserShare size={16} stroke={1.6} />
+              </ActionIcon>
+            </Tooltip>
+          )}
+          {query.data && isWhole(query.data) && (
+            <Tooltip label={t("find.downloadBody")}>
+              <ActionIcon component="a" href={withQuery(paths.messageBody(cluster, address.id), { topic: address.topic })} download aria-label={t("find.downloadBody")}>
+                <IconDownload size={16} stroke={1.6} />
               </ActionIcon>
             </Tooltip>
           )}

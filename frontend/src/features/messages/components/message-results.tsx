@@ -9,7 +9,7 @@ import type { UrlState } from "@/hooks/use-url-state"
 import type { MessageSummary } from "@/lib/api-types"
 import { count } from "@/lib/format"
 import { asProblem } from "@/lib/problem"
-import { boundsOf, keysOf, modeOf, rangeFault, scanOf } from "../search-state"
+import { boundsOf, keysOf, modeOf, rangeFault } from "../search-state"
 import type { FoundMessages } from "../use-found-messages"
 import { KeysBar } from "./keys-bar"
 import classes from "./messages.module.css"
@@ -19,7 +19,6 @@ import { ScanBar } from "./scan-bar"
 import { VerdictBar } from "./verdict-bar"
 
 interface MessageResultsProps {
-  cluster: string
   state: UrlState
   now: number
   found: FoundMessages
@@ -28,15 +27,14 @@ interface MessageResultsProps {
   onChange: (patch: UrlState) => void
 }
 
-export function MessageResults({ cluster, state, now, found, open, onShow, onChange }: MessageResultsProps) {
+export function MessageResults({ state, now, found, open, onShow, onChange }: MessageResultsProps) {
   const { answer, rows, queuePage, keys, scan } = found
-  const wanted = scanOf(state, now)
   return (
     <>
       {found.isAsked && <Summary state={state} now={now} />}
       {answer && <VerdictBar answer={answer} matches={rows?.length ?? 0} />}
       {keys && <KeysBar answer={keys} />}
-      {scan && wanted && <ScanBar cluster={cluster} wanted={wanted} scan={scan} />}
+      {scan && <ScanBar scan={scan} />}
       <MissingBrokers missing={found.missing} />
       <Panel grow>
         <Results found={found} state={state} open={open} onShow={onShow} />

@@ -8,6 +8,7 @@ import type { MessageSummary } from "@/lib/api-types"
 import { savedQueryOf } from "../saved-query"
 import { MODES, modeOf } from "../search-state"
 import { useFoundMessages } from "../use-found-messages"
+import { ExportResults } from "./export-results"
 import { MessageDrawer } from "./message-drawer"
 import { MessageResults } from "./message-results"
 import { SaveSearch } from "./save-search"
@@ -52,7 +53,12 @@ export function MessagesPage({ cluster, topics }: { cluster: string; topics: str
       <Page
         fill
         title={t("nav.messages")}
-        actions={<SavedSearches cluster={cluster} state={state} onSave={() => setSaving(true)} />}
+        actions={
+          <>
+            <ExportResults cluster={cluster} state={state} now={now} />
+            <SavedSearches cluster={cluster} state={state} onSave={() => setSaving(true)} />
+          </>
+        }
         badge={
           <SegmentedControl
             aria-label={t("messages.mode")}
@@ -73,7 +79,7 @@ export function MessagesPage({ cluster, topics }: { cluster: string; topics: str
             change(patch, { push: true })
           }}
         />
-        <MessageResults cluster={cluster} state={state} now={now} found={found} open={open} onShow={show} onChange={change} />
+        <MessageResults state={state} now={now} found={found} open={open} onShow={show} onChange={change} />
       </Page>
     </DockedPage>
   )

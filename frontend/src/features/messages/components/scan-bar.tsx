@@ -1,18 +1,15 @@
 import { Button } from "@mantine/core"
-import { type Icon, IconCircleCheckFilled, IconCircleHalf2, IconCircleMinus, IconDownload, IconPlayerPlay, IconPlayerStop } from "@tabler/icons-react"
-import { useState } from "react"
+import { type Icon, IconCircleCheckFilled, IconCircleHalf2, IconCircleMinus, IconPlayerPlay, IconPlayerStop } from "@tabler/icons-react"
 import { useTranslation } from "react-i18next"
 import { Badge, type Tone } from "@/components/badges/badge"
-import { toastFailed } from "@/components/toast/toast"
 import { useFormat } from "@/hooks/use-format"
 import type { Scanned } from "@/lib/api-types"
 import { count } from "@/lib/format"
-import { MOST_SAVED, saveLines } from "../save-lines"
-import type { Scan, TopicScan } from "../use-scan"
+import type { Scan } from "../use-scan"
 import classes from "./messages.module.css"
 
-/** What a search of contents has read and found so far, a way to stop it, and to save it. */
-export function ScanBar({ cluster, wanted, scan }: { cluster: string; wanted: TopicScan; scan: Scan }) {
+/** What a search of contents has read and found so far, and a way to stop it. */
+export function ScanBar({ scan }: { scan: Scan }) {
   const { t } = useTranslation()
   const { end, rows } = scan
   const isDone = end?.end === "end" && end.complete
@@ -36,7 +33,6 @@ export function ScanBar({ cluster, wanted, scan }: { cluster: string; wanted: To
               {t("find.goOn")}
             </Button>
           )}
-          {!scan.isRunning && rows.length > 0 && <SaveLines cluster={cluster} wanted={wanted} />}
         </span>
       </div>
     </div>
@@ -70,21 +66,4 @@ function phaseOf({ isRunning, isStopped, error, end }: Scan): "reading" | "stopp
   if (isStopped) return "stopped"
   if (error || !end) return "failed"
   return end.end === "end" && !end.complete ? "missing" : end.end
-}
-
-/** Saves the matches with body and properties, as the server reads them again. */
-function SaveLines({ cluster, wanted }: { cluster: string; wanted: TopicScan }) {
-  const { t } = useTranslation()
-  const [isBusy, setBusy] = useState(false)
-  const save = () => {
-    setBusy(true)
-    saveLines(cluster, wanted)
-      .catch((error: unknown) => toastFailed(t("find.notSaved"), error))
-      .finally(() => setBusy(false))
-  }
-  return (
-    <Button size="xs" variant="subtle" loading={isBusy} title={t("find.saveWords", { n: count(MOST_SAVED) })} leftSection={<IconDownload size={14} stroke={1.6} />} onClick={save}>
-      {t("find.save")}
-    </Button>
-  )
 }
