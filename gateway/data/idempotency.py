@@ -36,7 +36,7 @@ _log = logging.getLogger(__name__)
 
 # Failures after which the same request may be tried under the same key: nothing was stored.
 _FORGOTTEN: Final = frozenset({500, 502, 503, 429})
-_REPLAYED: Final = (REPLAYED_HEADER.lower().encode(), b"true")
+REPLAYED: Final = (REPLAYED_HEADER.lower().encode(), b"true")
 _REPLACE: Final = """
 if redis.call('get', KEYS[1]) ~= ARGV[1] then return 0 end
 redis.call('set', KEYS[1], ARGV[2], 'px', ARGV[3])
@@ -158,7 +158,7 @@ async def _claim(parts: DataPlaneParts, request: Request, key: bytes) -> Claim |
         if kept.fingerprint != fingerprint:
             raise ProblemError(IDEMPOTENCY_MISMATCH, MISMATCH)
         if kept.status:
-            return Answer(kept.status, kept.body, (_REPLAYED,), kept.content_type)
+            return Answer(kept.status, kept.body, (REPLAYED,), kept.content_type)
         again = _encode(_Kept(fingerprint, since_ms=kept.since_ms, runs_until_ms=now + RUNNING_MS))
         is_over = kept.runs_until_ms <= now
         if not is_over or not await parts.redis.eval(_REPLACE, 1, place, found, again, str(KEEP_MS)):

@@ -6,7 +6,8 @@
     < {"type":"sent","context":"42","status":"stored","message_id":"AC11…","queue_id":2,"offset":1881}
     < {"type":"error","context":"43","problem":{"code":"TOPIC_NOT_FOUND","status":404}}
 
-Answers may come out of order, except among messages of one ordering key. While 256 messages are unanswered, no further
+With an `idempotency_key` a repeated frame gets the first answer again, marked `"replayed": true`. Answers may come out
+of order, except among messages of one ordering key. While 256 messages are unanswered, no further
 frame is read.
 """
 
@@ -26,6 +27,7 @@ from gateway.data.routing import check_target
 from gateway.data.schemas import Entry, Produced, decoder
 from gateway.data.sending import send_one
 from gateway.data.stream import FrameHandler, Socket, SocketClosed
+from gateway.data.stream_once import send_once
 from gateway.problems import ProblemError, find_problem
 
 UNDER_WAY: Final = 256
@@ -40,6 +42,7 @@ class SendFrame(Entry, forbid_unknown_fields=True, kw_only=True):
     topic: str
     cluster: str = "local"
     context: Annotated[str, Meta(max_length=255)] | None = None
+    idempotency_key: str | None = None
 
 
 class Producing:
@@ -62,7 +65,8 @@ class Producing:
         parts, principal = self._parts, self._socket.principal
         check_target(frame.topic)
         principal.require("produce", Resource("topic", frame.topic))
-        parts.produce_rate.take(principal.key, 1, parts.clock())
+        if frame.idempotency_key is None:  # `send_once` counts a message when it is sent, not each repetition
+            parts.produce_rate.take(principal.key, 1, parts.clock())
         entry_id = frame.entry_id or frame.context or "0"
         draft = draft_of_entry(frame, frame.topic, entry_id=entry_id, at="#", sizes=parts.limits.sizes)
         await self._room.acquire()
@@ -89,10 +93,13 @@ class Producing:
             await asyncio.wait({before})
         with suppress(SocketClosed):
             try:
+                if frame.idempotency_key is not None:
+                    await self._ship_once(frame, frame.idempotency_key)
+                    return
                 producer = await self._parts.connections.producer(frame.cluster)
                 refused = await self._parts.delays.serve(frame.cluster, [draft])
                 outcome = refused.get(draft.entry_id) or await send_one(producer, draft, timeout_ms=_TIMEOUT_MS)
-            except GantryError as error:
+            except (GantryError, ProblemError) as error:
                 problem = find_problem(error)
                 if problem is None:
                     raise
@@ -104,6 +111,15 @@ class Producing:
             self._parts.metrics.messages("produced", 1)
             await self._socket.send(_frame("sent", frame, outcome.result))
 
+    async def _ship_once(self, frame: SendFrame, key: str) -> None:
+        told = await send_once(self._socket, frame, cluster=frame.cluster, topic=frame.topic, key=key)
+        answer = _frame_of("error" if told.problem else "sent", frame, told.result)
+        if told.problem is not None:
+            answer["problem"] = told.problem
+        if told.is_replayed:
+            answer["replayed"] = True
+        await self._socket.send(answer)
+
     async def _answer_problem(self, frame: SendFrame, result: Produced, problem: ProblemError) -> None:
         answer = _frame("error", frame, result)
         answer["problem"] = problem.brief()
@@ -111,7 +127,9 @@ class Producing:
 
 
 def _frame(kind: str, frame: SendFrame, result: Produced) -> dict[str, Any]:
-    fields: dict[str, Any] = to_builtins(result)
-    if frame.entry_id is None:
-        del fields["entry_id"]
-    return {"type": kind, "context": frame.context, **fields}
+    return _frame_of(kind, frame, to_builtins(result))
+
+
+def _frame_of(kind: str, frame: SendFrame, result: dict[str, Any]) -> dict[str, Any]:
+    shown = {name: value for name, value in result.items() if name != "entry_id" or frame.entry_id is not None}
+    return {"type": kind, "context": frame.context, **shown}

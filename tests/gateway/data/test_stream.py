@@ -189,6 +189,39 @@ async def test_rights_hold_for_each_message_of_a_socket(api: Api, address: str) 
         assert (await socket.hear())["type"] == "sent"
 
 
+async def test_a_frame_with_a_key_is_done_once_on_any_socket_and_over_http(api: Api, address: str) -> None:
+    topic = await api.topic()
+    message = {"keys": ["A17"], "body": {"encoding": "json", "data": {"amount": 1.10}}}
+    frame = {"type": "send", "topic": topic, "idempotency_key": "order-A17", **message}
+    async with open_talk(address, "produce") as socket:
+        await socket.say(context="1", **frame)
+        (first,) = await socket.hear_of("sent")
+    async with open_talk(address, "produce") as another:
+        await another.say(context="2", **frame)
+        (again,) = await another.hear_of("sent")
+        await another.say(context="3", **{**frame, "tag": "changed"})
+        (mismatch,) = await another.hear_of("error")
+        await another.say(**{**frame, "idempotency_key": ""})
+        (empty,) = await another.hear_of("error")
+    assert again == {**first, "context": "2", "replayed": True}
+    assert (mismatch["context"], mismatch["problem"]["code"]) == ("3", "IDEMPOTENCY_MISMATCH")
+    assert empty["problem"]["detail"] == "The key has 0 characters; it must have 1 to 255."
+    over_http = await api.post(f"/topics/{topic}/messages", message, headers={"Idempotency-Key": "order-A17"})
+    assert over_http.json()["code"] == "IDEMPOTENCY_MISMATCH", "it holds for both, and this body has other bytes"
+    stats = await (await api.parts.connections.admin("local")).topics.stats(topic)
+    assert stats.messages == 1
+
+
+async def test_a_refusal_of_a_frame_with_a_key_is_an_error_frame_each_time(api: Api, address: str) -> None:
+    frame = {"type": "send", "context": "c", "topic": f"{api.group()}-nowhere", "body": text("x")}
+    async with open_talk(address, "produce") as socket:
+        for replayed in (None, True):
+            await socket.say(**frame, idempotency_key="k")
+            (error,) = await socket.hear_of("error")
+            assert (error["context"], error["problem"]["code"]) == ("c", "TOPIC_NOT_FOUND")
+            assert error.get("replayed") is replayed
+
+
 # --- consume ---
 
 
