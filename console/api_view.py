@@ -30,7 +30,7 @@ class ApiView(APIView):
     """A view that accepts only what its `extend_schema` declares, and whose POSTs take an ``Idempotency-Key``."""
 
     answer_ms: ClassVar[int] = KEEP_MS
-    """How long the answer to a POST with a key is kept; with 0 a key is refused, because it makes no sense here."""
+    """How long the answer to a POST with a key is kept; 0 refuses keys: it changes nothing, or signs in or out."""
     _keyed: once.KeyedRequest | None = None
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:

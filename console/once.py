@@ -102,7 +102,7 @@ def _again(keyed: KeyedRequest, found: list[Any], answer: bytes | None) -> HttpR
 def _check(key: str, answer_ms: int) -> None:
     fault = length_fault(key)
     if fault is None and not answer_ms:
-        fault = "Sign-in and sign-out take no key; leave it out."
+        fault = "This request takes no key, because it changes nothing, or signs in or out; leave the header out."
     if fault is not None:
         raise NotServed([Fault(HEADER, "INVALID", fault)])
 
