@@ -13,6 +13,7 @@ from console.lag.broker_watch import BrokerFacts, Delay
 from console.lag.rates import WINDOW_MS, Rates
 from console.lag.reading import LagReading, Missing
 from console.lag.shapes import (
+    DrainUnknown,
     GroupConfig,
     GroupLastKnown,
     GroupMode,
@@ -135,6 +136,7 @@ class GroupStates:
         word = _state(seen, trend, out_rate)
         if word not in ("unknown", "idle") and group.name in reading.disagreeing:
             word = "inconsistent"
+        eta, no_eta = _drain(seen.lag, trend, in_rate, out_rate)
         measured_at = None if seen.lag is None else min([late.measured_at, *(facts.at for facts, _ in seen.parts)])
         shown = GroupState(
             name=group.name,
@@ -150,7 +152,8 @@ class GroupStates:
             in_rate=in_rate,
             out_rate=out_rate,
             lag_per_second=None if trend is None else trend.per_second,
-            drain_eta_ms=_drain_eta(seen.lag, trend, in_rate, out_rate),
+            drain_eta_ms=eta,
+            drain_unknown=no_eta,
             leases=seen.leases,
             unknown_reason=seen.reason if seen.offsets else seen.reason or NO_OFFSET,
             missing=missing_of(seen.missing),
@@ -313,15 +316,21 @@ def _mode(members: GroupConnections | None) -> GroupMode | None:
     return None if model is None else _MODES.get(model)
 
 
-def _drain_eta(lag: int | None, trend: Trend | None, in_rate: float | None, out_rate: float | None) -> int | None:
-    """Return how long the lag lasts at the shown rates; None where it is not falling, lately or over minutes."""
+def _drain(
+    lag: int | None, trend: Trend | None, in_rate: float | None, out_rate: float | None
+) -> tuple[int | None, DrainUnknown | None]:
+    """Return how long the lag lasts at the shown rates; or None and why, where it is not falling."""
     if lag == 0:
-        return 0
-    if lag is None or in_rate is None or out_rate is None or out_rate <= in_rate:
-        return None
+        return 0, None
+    if lag is None:
+        return None, "lag_unknown"
+    if in_rate is None or out_rate is None:
+        return None, "rates_unknown"
+    if out_rate <= in_rate:
+        return None, "not_falling"
     if trend is not None and (trend.is_growing or (trend.per_second or 0) > 0):
-        return None
-    return int(lag / (out_rate - in_rate) * 1000)
+        return None, "growing"
+    return int(lag / (out_rate - in_rate) * 1000), None
 
 
 def _state(seen: _Seen, trend: Trend | None, out_rate: float | None) -> GroupWord:

@@ -14,6 +14,7 @@ from console.moments import Moment
 
 GroupWord = Literal["unknown", "idle", "caught_up", "consuming", "growing", "stalled", "inconsistent"]
 GroupMode = Literal["clustering", "broadcast"]
+DrainUnknown = Literal["lag_unknown", "rates_unknown", "not_falling", "growing"]
 CallerKind = Literal["token", "user"]
 GROUP_STATES: Final = list(get_args(GroupWord))
 GROUP_MODES: Final = list(get_args(GroupMode))
@@ -78,6 +79,14 @@ class GroupSummary(GroupFigures, kw_only=True):
     unknown_reason: str | None
     missing: list[MissingBroker]
     last_known: GroupLastKnown | None = None
+    drain_unknown: Annotated[
+        DrainUnknown | None,
+        Meta(
+            description="Why `drain_eta_ms` is null. lag_unknown, rates_unknown: not measured. not_falling: consumes "
+            "no faster than messages arrive. growing: the lag grew over the last minutes."
+        ),
+    ] = None
+    dead_letters: Annotated[int | None, Meta(description="Messages that it gave up; null if unknown.")] = None
 
 
 class GroupQueue(Struct, frozen=True, kw_only=True):

@@ -9,6 +9,7 @@ from typing import Final
 
 from broker_core.client.admin.clusters import BrokerAddress
 from broker_core.client.admin.topics import Topic, TopicKind
+from broker_core.protocol.topics import dead_letter_topic
 from console.lag.group_state import GroupStates, has_no_offset, missing_of
 from console.lag.rates import Rates
 from console.lag.reading import LagReading, Missing
@@ -85,6 +86,8 @@ class StateBuilder:
         lags = _lags_by_topic(groups.values())
         topics = {name: self._topic(reading, topic, lags.get(name, [])) for name, topic in reading.topics.items()}
         self._add_out_rates(reading, groups.values(), topics)
+        for name, group in groups.items():
+            group.dead_letters = _dead_letters_of(reading, name, topics)
         return ClusterState(self._overview(reading, groups, topics), groups, topics)
 
     def _see(self, reading: LagReading) -> None:
@@ -274,6 +277,14 @@ def _dead_letters(reading: LagReading, topics: Mapping[str, TopicState]) -> list
     names = [name for name, topic in reading.topics.items() if topic.kind is TopicKind.DEAD_LETTER]
     counted = [count for name in names if (count := topics[name].messages) is not None]
     return counted if len(counted) == len(names) else None
+
+
+def _dead_letters_of(reading: LagReading, group: str, topics: Mapping[str, TopicState]) -> int | None:
+    """Return how many messages a group gave up; None while a broker that may hold some does not answer."""
+    topic = topics.get(dead_letter_topic(group))
+    if topic is None:
+        return None if reading.missing or not reading.facts else 0
+    return topic.messages
 
 
 def _lags_by_topic(groups: Iterable[GroupState]) -> dict[str, list[int | None]]:

@@ -47,7 +47,8 @@ from gateway.control.group_shapes import (
 _CHANGED: Final = serializer_of(GroupChanged)
 GroupPage = page_of(serializer_of(GroupSummary))
 SORTABLE: Final = (
-    "name", "state", "clients", "lag", "lag_per_second", "time_lag_ms", "in_rate", "out_rate", "drain_eta_ms", "leases"
+    "name", "state", "clients", "lag", "lag_per_second", "time_lag_ms", "in_rate", "out_rate", "drain_eta_ms", "leases",
+    "dead_letters",
 )  # fmt: skip
 _BROKER_NAMES: Final = {"consume_enabled": "consume_enable", "consume_broadcast_enabled": "consume_broadcast_enable"}
 

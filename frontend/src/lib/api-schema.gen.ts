@@ -3107,6 +3107,8 @@ export interface components {
         /** @enum {string} */
         DeliveryState: "consumed" | "not_reached" | "unknown";
         /** @enum {string} */
+        DrainUnknownEnum: "lag_unknown" | "rates_unknown" | "not_falling" | "growing";
+        /** @enum {string} */
         EffectEnum: "live" | "at_start";
         /** @enum {string} */
         EffectsEnum: "sends_stop" | "sends_start" | "delivery_stops" | "delivery_starts" | "queues_hidden" | "queues_added" | "queues_unread";
@@ -3177,6 +3179,10 @@ export interface components {
             unknown_reason: string | null;
             missing: components["schemas"]["MissingBroker"][];
             last_known: components["schemas"]["GroupLastKnown"] | null;
+            /** @description Why `drain_eta_ms` is null. lag_unknown, rates_unknown: not measured. not_falling: consumes no faster than messages arrive. growing: the lag grew over the last minutes. */
+            drain_unknown: components["schemas"]["DrainUnknownEnum"] | components["schemas"]["NullEnum"];
+            /** @description Messages that it gave up; null if unknown. */
+            dead_letters: number | null;
             /** Format: date-time */
             at: string;
             queues: components["schemas"]["GroupQueue"][];
@@ -3222,6 +3228,10 @@ export interface components {
             unknown_reason: string | null;
             missing: components["schemas"]["MissingBroker"][];
             last_known: components["schemas"]["GroupLastKnown"] | null;
+            /** @description Why `drain_eta_ms` is null. lag_unknown, rates_unknown: not measured. not_falling: consumes no faster than messages arrive. growing: the lag grew over the last minutes. */
+            drain_unknown: components["schemas"]["DrainUnknownEnum"] | components["schemas"]["NullEnum"];
+            /** @description Messages that it gave up; null if unknown. */
+            dead_letters: number | null;
             /** Format: date-time */
             at: string;
             queues: components["schemas"]["GroupQueue"][];
@@ -3304,6 +3314,10 @@ export interface components {
             unknown_reason: string | null;
             missing: components["schemas"]["MissingBroker"][];
             last_known: components["schemas"]["GroupLastKnown"] | null;
+            /** @description Why `drain_eta_ms` is null. lag_unknown, rates_unknown: not measured. not_falling: consumes no faster than messages arrive. growing: the lag grew over the last minutes. */
+            drain_unknown: components["schemas"]["DrainUnknownEnum"] | components["schemas"]["NullEnum"];
+            /** @description Messages that it gave up; null if unknown. */
+            dead_letters: number | null;
             /** Format: date-time */
             at: string;
             queues: components["schemas"]["GroupQueue"][];
@@ -3453,6 +3467,10 @@ export interface components {
             unknown_reason: string | null;
             missing: components["schemas"]["MissingBroker"][];
             last_known: components["schemas"]["GroupLastKnown"] | null;
+            /** @description Why `drain_eta_ms` is null. lag_unknown, rates_unknown: not measured. not_falling: consumes no faster than messages arrive. growing: the lag grew over the last minutes. */
+            drain_unknown: components["schemas"]["DrainUnknownEnum"] | components["schemas"]["NullEnum"];
+            /** @description Messages that it gave up; null if unknown. */
+            dead_letters: number | null;
         };
         /** @description A page of GroupSummary. */
         GroupSummaryPage: {
@@ -6986,7 +7004,7 @@ export interface operations {
                 limit?: number;
                 /** @description A part of the name, in any case. */
                 search?: string;
-                /** @description name, state, clients, lag, lag_per_second, time_lag_ms, in_rate, out_rate, drain_eta_ms, leases; - before a name: descending. */
+                /** @description name, state, clients, lag, lag_per_second, time_lag_ms, in_rate, out_rate, drain_eta_ms, leases, dead_letters; - before a name: descending. */
                 sort?: string;
             };
             header?: never;

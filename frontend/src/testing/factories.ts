@@ -65,6 +65,8 @@ export const groupSummary = (name: string, overrides: Partial<GroupSummary> = {}
   unknown_reason: null,
   missing: [],
   last_known: null,
+  drain_unknown: null,
+  dead_letters: 0,
   ...overrides,
 })
 

@@ -202,8 +202,11 @@ def test_the_out_rate_of_a_topic_is_that_of_all_its_groups() -> None:
 
 def test_the_time_to_drain_follows_from_both_rates() -> None:
     group = watched([(1_000, 10 * s) for s in range(36)])
-    assert (group.lag, group.drain_eta_ms) == (650, 65_000)
-    assert watched([(10 * s, 0) for s in range(36)]).drain_eta_ms is None
+    assert (group.lag, group.drain_eta_ms, group.drain_unknown) == (650, 65_000, None)
+    not_falling = watched([(10 * s, 0) for s in range(36)])
+    assert (not_falling.drain_eta_ms, not_falling.drain_unknown) == (None, "not_falling")
+    unmeasured = watched([(9, 5)])
+    assert (unmeasured.drain_eta_ms, unmeasured.drain_unknown) == (None, "rates_unknown")
     assert watched([(5, 5)]).drain_eta_ms == 0
 
 
@@ -213,7 +216,7 @@ def test_a_lag_that_rises_over_minutes_has_no_time_to_drain() -> None:
     fallen = [(11_900, 1_190 + 40 * s) for s in range(32)]
     shown = watched([*risen, *fallen])
     assert known(shown.out_rate) > known(shown.in_rate)
-    assert (known(shown.lag_per_second) > 0, shown.drain_eta_ms) == (True, None)
+    assert (known(shown.lag_per_second) > 0, shown.drain_eta_ms, shown.drain_unknown) == (True, None, "growing")
 
 
 @pytest.mark.parametrize(
@@ -367,6 +370,17 @@ def test_dead_letters_are_counted_or_unknown() -> None:
     assert (counted.dead_letters, counted.dead_letter_groups) == (7, 1)
     not_yet = state(reading(topics=dead, ends=seven, ends_at={"%DLQ%a": AT})).overview
     assert (not_yet.dead_letters, not_yet.dead_letter_groups) == (None, None)
+
+
+def test_the_dead_letters_of_a_group_are_counted_or_unknown() -> None:
+    groups, dead = {"g": behind(4, 4), "none": behind(4, 4)}, {"%DLQ%g": topic("%DLQ%g", TopicKind.DEAD_LETTER)}
+    seven = {"%DLQ%g": {queue(0, "%DLQ%g"): TopicOffset(0, 7, AT)}}
+    counted = state(reading(groups=groups, topics=dead, ends=seven, ends_at={"%DLQ%g": AT})).groups
+    assert {name: group.dead_letters for name, group in counted.items()} == {"g": 7, "none": 0}
+    not_yet = state(reading(groups=groups, topics=dead, ends={}, ends_at={})).groups
+    assert not_yet["g"].dead_letters is None
+    silent = state(reading(groups=groups, missing=[SILENT])).groups
+    assert silent["none"].dead_letters is None, "a broker that does not answer may hold some"
 
 
 def test_the_worst_groups_come_first_the_unknown_before_all() -> None:

@@ -9,6 +9,7 @@ import { definitions } from "./definitions"
 import { find } from "./find"
 import { groupBulk } from "./group-bulk"
 import { groupClone } from "./group-clone"
+import { groupFigures } from "./group-figures"
 import { groupImpact } from "./group-impact"
 import { groups } from "./groups"
 import { jobs } from "./jobs"
@@ -39,6 +40,7 @@ export const en = {
   ...find,
   ...groupBulk,
   ...groupClone,
+  ...groupFigures,
   ...groupImpact,
   ...groups,
   ...jobs,

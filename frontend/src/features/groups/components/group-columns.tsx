@@ -1,7 +1,8 @@
-import { Checkbox } from "@mantine/core"
+import { Checkbox, Tooltip } from "@mantine/core"
 import { IconTrendingUp } from "@tabler/icons-react"
 import { Link } from "@tanstack/react-router"
 import type { TFunction } from "i18next"
+import { useTranslation } from "react-i18next"
 import { GroupState } from "@/components/badges/group-state"
 import { columnsFor } from "@/components/data-table/columns"
 import { LagRail } from "@/components/rail/rail"
@@ -55,9 +56,10 @@ export const groupColumns = (t: TFunction, scale: number) => [
   column("out_rate", t("groups.out"), { align: "end", sort: "out_rate", minWidth: 620 }, (group) => (
     <Figure group={group} field="out_rate" write={rate} />
   )),
-  column("drain", t("groups.drain"), { align: "end", isSecondary: true, minWidth: 1000 }, (group) =>
-    group.lag === null ? <Unknown reason={group.unknown_reason} /> : <Duration ms={group.lag === 0 ? null : group.drain_eta_ms} />,
-  ),
+  column("drain", t("groups.drain"), { align: "end", isSecondary: true, minWidth: 1000 }, (group) => <Drain group={group} />),
+  column("dead_letters", t("groupFigures.deadLetters"), { align: "end", sort: "dead_letters", isSecondary: true, minWidth: 940 }, (group) => (
+    <DeadLetters group={group} />
+  )),
   column("leases", t("groups.inFlight"), { align: "end", isSecondary: true, minWidth: 1120 }, ({ leases, unknown_reason: reason }) => (
     <Num value={leases} reason={reason} />
   )),
@@ -84,6 +86,32 @@ function Figure({ group: { last_known: last, unknown_reason: reason, ...group },
 export function TimeLag({ group: { lag, time_lag_ms: ms, unknown_reason: reason } }: { group: GroupSummary }) {
   if (ms !== null) return <Duration ms={ms} />
   return lag === 0 ? <NotApplicable /> : <Unknown reason={reason} />
+}
+
+/** How long until nothing waits; where that is not known, why. */
+function Drain({ group: { lag, drain_eta_ms: ms, drain_unknown: why, unknown_reason: reason } }: { group: GroupSummary }) {
+  const { t } = useTranslation()
+  if (lag === null) return <Unknown reason={reason} />
+  if (lag === 0) return <NotApplicable />
+  if (ms !== null) return <Duration ms={ms} />
+  const words = t(`groupFigures.noDrain.${why ?? "rates_unknown"}`)
+  if (why === "rates_unknown" || !why) return <Unknown reason={words} />
+  return (
+    <Tooltip label={words}>
+      <span tabIndex={0} role="img" aria-label={words}>
+        <NotApplicable />
+      </span>
+    </Tooltip>
+  )
+}
+
+function DeadLetters({ group: { name, dead_letters: n, missing } }: { group: GroupSummary }) {
+  if (n === null || n === 0) return <Num value={n} reason={missing[0]?.reason} />
+  return (
+    <Link to="/groups/$group" params={{ group: name }} search={{ tab: "dead-letters" }}>
+      {count(n)}
+    </Link>
+  )
 }
 
 export function Lag({ group }: { group: GroupSummary }) {

@@ -97,13 +97,13 @@ function useTimeLag(group: Group): KeyFigure {
   return group.lag !== null && group.time_lag_ms === null ? { ...figure, fact: t("groups.notTimed") } : figure
 }
 
-function useDrainFigure({ drain_eta_ms: eta, lag, state, unknown_reason: reason }: Group): KeyFigure {
+function useDrainFigure({ drain_eta_ms: eta, drain_unknown: why, lag, state, unknown_reason: reason }: Group): KeyFigure {
   const { t } = useTranslation()
   const format = useFormat()
   const label = t("groups.drainFull")
   if (lag === null) return { label, value: <Unknown reason={reason} />, fact: t("states.unknown") }
   if (lag === 0) return { label, value: "—", fact: t(state === "idle" ? "groupWords.idle" : "groups.nothingToDrain") }
   if (eta !== null) return { label, value: format.duration(eta), fact: t("groups.atThisRate") }
-  const why = { growing: t("groups.slower"), stalled: t("groupWords.stalled"), unknown: t("states.unknown") } as const
-  return { label, value: "—", fact: state in why ? why[state as keyof typeof why] : t("groups.noEstimate") }
+  if (state === "stalled") return { label, value: "—", fact: t("groupWords.stalled") }
+  return { label, value: "—", fact: t(`groupFigures.noDrain.${why ?? "rates_unknown"}`) }
 }

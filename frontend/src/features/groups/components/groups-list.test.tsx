@@ -45,6 +45,15 @@ describe("the list of groups", () => {
     expect(names()).toEqual(["g-a", "g-b"])
   })
 
+  it("says why there is no estimate, and leads to the dead letters", async () => {
+    answer(LIST, page([groupSummary("g-a", { lag: 9, drain_unknown: "not_falling", dead_letters: 1_204 }), groupSummary("g-b", { dead_letters: null, missing: [{ broker: "broker-b", reason: "broker-b is silent", since: null }] })]))
+    show()
+    const row = await rowOf("g-a")
+    expect(row.getByLabelText("It consumes no faster than messages arrive")).toBeTruthy()
+    expect(row.getByText("1,204").getAttribute("href")).toBe("/groups/g-a?tab=dead-letters")
+    expect((await rowOf("g-b")).getByLabelText(/broker-b is silent/)).toBeTruthy()
+  })
+
   it("counts callers that lease over HTTP among the clients", async () => {
     answer(LIST, page([groupSummary("g-a", { clients: 2, lease_consumers: [{ token: "ci" }, { token: "cd" }] as never })]))
     show()
@@ -52,7 +61,7 @@ describe("the list of groups", () => {
   })
 
   it("writes an unknown lag as unknown with its reason, and no estimate", async () => {
-    answer(LIST, page([groupSummary("g-dark", { lag: null, time_lag_ms: null, in_rate: null, out_rate: null, clients: null, leases: null, state: "unknown", unknown_reason: "broker-b is not listed by any name server" })]))
+    answer(LIST, page([groupSummary("g-dark", { lag: null, time_lag_ms: null, in_rate: null, out_rate: null, clients: null, leases: null, dead_letters: null, state: "unknown", unknown_reason: "broker-b is not listed by any name server" })]))
     show()
     const row = await rowOf("g-dark")
     expect(row.getAllByLabelText(/broker-b is not listed by any name server/).length).toBeGreaterThan(4)

@@ -1,0 +1,11 @@
+export const groupFigures = {
+  groupFigures: {
+    noDrain: {
+      lag_unknown: "The lag is not known",
+      rates_unknown: "The rates are not measured yet",
+      not_falling: "It consumes no faster than messages arrive",
+      growing: "The lag grew over the last minutes",
+    },
+    deadLetters: "Dead letters",
+  },
+}
