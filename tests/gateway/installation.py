@@ -68,6 +68,8 @@ class Installation:
     port: int
     tokens: dict[str, str]
     process: subprocess.Popen[bytes]
+    environment: Mapping[str, str]
+    log_file: Path
 
     @property
     def url(self) -> str:
@@ -82,12 +84,20 @@ class Installation:
     @property
     def log(self) -> str:
         """Return the output of the process."""
-        return (self.data / "gateway.log").read_text(errors="replace")
+        return self.log_file.read_text(errors="replace")
 
     def client(self, role: str | None = "admin") -> httpx.Client:
         """Return a client with the token of the role, or without a token."""
         headers = {} if role is None else {"Authorization": f"Bearer {self.tokens[role]}"}
         return httpx.Client(base_url=self.url, headers=headers, trust_env=False, timeout=180)
+
+    def kill(self) -> None:
+        """End its processes at once, as a machine does that loses its power: no lease is given back."""
+        pid = self.process.pid
+        workers = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()
+        for each in (pid, *map(int, workers)):  # the parent first: it would replace a worker
+            os.kill(each, signal.SIGKILL)
+        self.process.wait(20)
 
     def stop(self) -> int:
         """Stop it as a supervisor does; return its exit status."""
@@ -110,12 +120,25 @@ def running_installation(data: Path, *, name_server: str, redis_url: str, **sett
         **settings,
     }
     tokens = _prepare(data, environment)
+    with _started(data, environment, tokens, "gateway.log") as running:
+        yield running
+
+
+@contextmanager
+def another_process(of: Installation) -> Iterator[Installation]:
+    """Run one more gateway on the database, Redis and cluster of an installation until the block ends."""
+    with _started(of.data, of.environment, of.tokens, f"gateway-{free_ports()}.log") as running:
+        yield running
+
+
+@contextmanager
+def _started(data: Path, environment: Mapping[str, str], tokens: dict[str, str], log: str) -> Iterator[Installation]:
     port = free_ports()
-    with (data / "gateway.log").open("wb") as log:
+    with (data / log).open("wb") as output:
         process = subprocess.Popen(
-            gateway_command("127.0.0.1", port), env=environment, cwd=ROOT, stdout=log, stderr=log
+            gateway_command("127.0.0.1", port), env=environment, cwd=ROOT, stdout=output, stderr=output
         )
-    running = Installation(data, port, tokens, process)
+    running = Installation(data, port, tokens, process, environment, data / log)
     try:
         wait_until(lambda: _answers(running))
         yield running
