@@ -119,8 +119,9 @@ class RetryView(_JobRights):
         """Requeue a job that did not succeed; a replay or redrive continues where it stopped."""
         job = check_startable(request, _changeable(request, job_id))
         try:
-            ledger.check_free(job)
-            services.retry(actor_of(request), job)
+            with ledger.one_start(job.cluster, job.request.get("group", "")):
+                ledger.check_free(job)
+                services.retry(actor_of(request), job)
         except (services.JobInOtherState, services.RangeCovered, services.FilesRemoved, ledger.GroupBusy) as error:
             raise Conflict(str(error)) from error
         return Response(as_json(shape_of(job)), status=202, headers={"Location": f"/api/v1/jobs/{job.id}"})

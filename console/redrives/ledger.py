@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import msgspec
+from django.db import connection, transaction
 from django.db.models import Q
 from msgspec import Struct
 
@@ -109,6 +111,19 @@ def forget_expired(cluster: str, group: str, first: Mapping[tuple[str, int], int
 def of_group(cluster: str, group: str) -> Any:
     """Return the redrives of a group."""
     return Job.objects.filter(type=JobType.REDRIVE, cluster=cluster, request__group=group)
+
+
+@contextmanager
+def one_start(cluster: str, group: str) -> Iterator[None]:
+    """Run the block, a transaction, while no other process starts a redrive of the group.
+
+    SQLite locks its database for writers at the beginning of a transaction; PostgreSQL is asked for a lock by name.
+    """
+    with transaction.atomic():
+        if connection.vendor == "postgresql":
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT pg_advisory_xact_lock(hashtext(%s))", [f"redrive {cluster}/{group}"])
+        yield
 
 
 def check_free(job: Job) -> None:

@@ -15,7 +15,6 @@ from broker_core.protocol.dead_letters import DeadLetterFilter
 from broker_core.protocol.topics import dead_letter_topic, retry_topic
 from console.accounts.permissions import actor_of, allows, needs, require
 from console.accounts.rights import Resource
-from console.clusters.change_lock import change_lock
 from console.clusters.connections import ask
 from console.errors import Conflict
 from console.jobs import services
@@ -122,7 +121,7 @@ class RedriveView(GroupOfDeadLettersView):
             {"type": JobType.REDRIVE, "cluster": self.cluster, "group": group, **wanted, "topics": targets}
         )
         first = self.ask(lambda admin: admin.topics.stats(dead_letter_topic(group))).queues
-        with change_lock(self.cluster, "redrives", group):
+        with ledger.one_start(self.cluster, group):
             try:
                 ledger.check_group_free(self.cluster, group)
             except ledger.GroupBusy as error:
