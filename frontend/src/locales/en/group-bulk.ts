@@ -19,7 +19,7 @@ export const groupBulk = {
     pauseWords: "Their clients receive nothing until they are resumed; what a client holds can still be settled.",
     resumeWords: "Each goes on where it stopped.",
     deleteWords: "Their positions in all queues are lost. Retries and dead letters stay.",
-    hit: "{{readers}} clients · {{leases}} out · lag {{lag}}",
+    hit: "clients: {{readers}} · out: {{leases}} · lag: {{lag}}",
     hitUnknown: "unknown",
     isPaused: "is paused already",
     isRunning: "is not paused",

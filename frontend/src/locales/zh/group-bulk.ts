@@ -15,7 +15,7 @@ export const groupBulk = {
     pauseWords: "恢复之前，它们的客户端收不到消息；已持有的消息仍可确认。",
     resumeWords: "各自从停止处继续消费。",
     deleteWords: "它们在所有队列中的位点将丢失。重试消息和死信会保留。",
-    hit: "{{readers}} 个客户端 · {{leases}} 条未确认 · 堆积 {{lag}}",
+    hit: "客户端：{{readers}} · 未确认：{{leases}} · 堆积：{{lag}}",
     hitUnknown: "未知",
     isPaused: "已处于暂停状态",
     isRunning: "未处于暂停状态",

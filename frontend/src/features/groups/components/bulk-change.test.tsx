@@ -25,7 +25,7 @@ describe("a change of many groups", () => {
     const { user } = await choose("g-a", "g-b")
     expect(screen.getByText("2 groups chosen")).toBeTruthy()
     await user.click(button("Pause"))
-    expect(await screen.findByText("2 clients · unknown out · lag 1,204")).toBeTruthy()
+    expect(await screen.findByText("clients: 2 · out: unknown · lag: 1,204")).toBeTruthy()
     expect(screen.getByText(/is left out: 'g-b' belongs to the brokers/)).toBeTruthy()
     answer(PAUSE, { items: [{ ...planned, name: "g-a", outcome: "done" }, left] }, 207)
     await user.click(button("Pause 1 group"))
