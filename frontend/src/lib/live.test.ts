@@ -198,6 +198,25 @@ describe("the live connection", () => {
     expect(FakeSocket.all).toHaveLength(opened + 1)
   })
 
+  it("tells the first state at once and then the newest one at the pace that was chosen", async () => {
+    let least = 5_000
+    connection = new LiveConnection("ws://gantry.test/ws/v1/events", () => least)
+    const { events } = watch("jobs")
+    await settle()
+    FakeSocket.last.greet()
+    for (const seq of [1, 2, 3]) FakeSocket.last.state("jobs", seq, {})
+    vi.advanceTimersByTime(4_999)
+    expect(events.map(({ seq }) => seq)).toEqual([1])
+    vi.advanceTimersByTime(1)
+    expect(events.map(({ seq }) => seq)).toEqual([1, 3])
+    least = Infinity
+    FakeSocket.last.state("jobs", 4, {})
+    vi.advanceTimersByTime(600_000)
+    expect(events).toHaveLength(2)
+    connection.release()
+    expect(events.map(({ seq }) => seq)).toEqual([1, 3, 4])
+  })
+
   it("does not come back at the same moment in all tabs", async () => {
     const opened = [0, 0.9].map((random) => {
       vi.spyOn(Math, "random").mockReturnValue(random)

@@ -1,4 +1,5 @@
 import { env } from "@/config/env"
+import { leastRefreshMs } from "@/lib/preferences"
 import { createStore } from "@/lib/store"
 
 /** One event of the live channel: the whole state of its subject, numbered. */
@@ -65,14 +66,20 @@ export class LiveConnection {
   private readonly listeners = new Map<string, Set<Listener>>()
   private readonly asked = new Set<string>()
   private readonly last = new Map<string, LiveEvent>()
+  private readonly told = new Map<string, number>()
+  private readonly held = new Map<string, number>()
   private socket: WebSocket | null = null
   private delayMs = FIRST_DELAY_MS
   private timer: number | undefined
   private flushing = false
   private readonly url: string
 
-  constructor(url: string) {
+  private readonly leastMs: () => number
+
+  /** Of one subject, two events are told at least `leastMs()` apart: the newest of those that came in between. */
+  constructor(url: string, leastMs: () => number = () => 0) {
     this.url = url
+    this.leastMs = leastMs
   }
 
   /** Watch `subject`; the answer stops watching. The first watcher opens the socket. */
@@ -131,7 +138,33 @@ export class LiveConnection {
     const event = frame.type === "delta" ? this.whole(frame, last) : frame
     if (!event) return
     this.last.set(frame.subject, event)
-    for (const listener of this.listeners.get(frame.subject) ?? []) listener(event)
+    this.tellInTime(frame.subject)
+  }
+
+  private tellInTime(subject: string): void {
+    const agoMs = Date.now() - (this.told.get(subject) ?? -Infinity)
+    const waitMs = this.leastMs() - agoMs
+    // A clock that was set back must not hold anything for longer.
+    if (waitMs <= 0 || agoMs < 0) return this.tell(subject)
+    if (waitMs === Infinity || this.held.has(subject)) return
+    this.held.set(
+      subject,
+      window.setTimeout(() => this.tell(subject), waitMs),
+    )
+  }
+
+  private tell(subject: string): void {
+    window.clearTimeout(this.held.get(subject))
+    this.held.delete(subject)
+    const event = this.last.get(subject)
+    if (!event) return
+    this.told.set(subject, Date.now())
+    for (const listener of this.listeners.get(subject) ?? []) listener(event)
+  }
+
+  /** Tell what was held back, since the time between two events is another one now. */
+  release(): void {
+    for (const subject of this.last.keys()) this.tell(subject)
   }
 
   /** The state after a delta; null where the one before it is not here, and then it is asked for. */
@@ -183,6 +216,7 @@ export class LiveConnection {
     for (const subject of left) {
       this.asked.delete(subject)
       this.last.delete(subject)
+      this.told.delete(subject)
     }
   }
 
@@ -195,4 +229,4 @@ export class LiveConnection {
   }
 }
 
-export const live = new LiveConnection(env.liveUrl)
+export const live = new LiveConnection(env.liveUrl, leastRefreshMs)

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
 import { renderCached } from "@/testing/hook"
 import { answer, refuse, requests, unplug } from "@/testing/server"
 import { api } from "./api-client"
+import { refreshPreference } from "./preferences"
 import { createQueryClient } from "./query"
 
 const LINE = "GET /api/v1/x"
@@ -18,6 +19,24 @@ afterEach(() => {
 
 const read = () => renderCached(createQueryClient(), () => useQuery({ queryKey: ["x"], queryFn: () => api.get("/api/v1/x") })).result
 const pass = (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms))
+
+describe("how often it is read again", () => {
+  afterEach(() => refreshPreference.set("live"))
+
+  it.each([
+    ["live", 2_000, 6],
+    ["5s", 2_000, 3],
+    ["30s", 2_000, 1],
+    ["30s", 60_000, 1],
+    ["off", 2_000, 1],
+  ] as const)("is as chosen (%s), but never more often than the page needs (%d ms)", async (chosen, everyMs, times) => {
+    refreshPreference.set(chosen)
+    answer(LINE, { name: "orders" })
+    renderCached(createQueryClient(), () => useQuery({ queryKey: ["x"], queryFn: () => api.get("/api/v1/x"), refetchInterval: () => everyMs }))
+    await pass(11_000)
+    expect(requests(LINE)).toHaveLength(times)
+  })
+})
 
 describe("what is read", () => {
   it("is asked for three times, each pause longer, before a failure that may pass is shown", async () => {

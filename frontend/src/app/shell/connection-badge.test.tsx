@@ -1,5 +1,6 @@
 import { act, screen } from "@testing-library/react"
-import { beforeEach, expect, it } from "vitest"
+import { afterEach, beforeEach, expect, it } from "vitest"
+import { refreshPreference } from "@/lib/preferences"
 import { overview } from "@/testing/factories"
 import { renderApp } from "@/testing/render"
 import { answer } from "@/testing/server"
@@ -10,6 +11,18 @@ const OVERVIEW = "GET /api/v1/clusters/local/overview"
 
 beforeEach(() => {
   FakeSocket.all = []
+})
+
+afterEach(() => refreshPreference.set("live"))
+
+it("lets one choose how often what is shown moves, and says so instead of Live", async () => {
+  answer(OVERVIEW, overview())
+  const { user } = renderApp(<ConnectionBadge />)
+  await user.click(await screen.findByRole("button"))
+  act(() => FakeSocket.last.greet())
+  await user.click(await screen.findByText("Every 30 s"))
+  expect(refreshPreference.get()).toBe("30s")
+  expect(await screen.findByText("30 s")).toBeTruthy()
 })
 
 it.each([

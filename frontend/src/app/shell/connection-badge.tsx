@@ -1,5 +1,6 @@
 import { Menu } from "@mantine/core"
-import { IconPlugConnected, IconPlugConnectedX, IconRefresh } from "@tabler/icons-react"
+import { useQueryClient } from "@tanstack/react-query"
+import { IconCheck, IconPlugConnected, IconPlugConnectedX, IconRefresh } from "@tabler/icons-react"
 import { useTranslation } from "react-i18next"
 import { useOverview } from "@/features/clusters/api/get-overview"
 import { useCluster } from "@/hooks/use-cluster"
@@ -7,6 +8,8 @@ import { useFormat } from "@/hooks/use-format"
 import { useNow } from "@/hooks/use-now"
 import { reachable } from "@/lib/api-client"
 import { live } from "@/lib/live"
+import { REFRESHES, type Refresh, refreshPreference } from "@/lib/preferences"
+import { isRefreshed } from "@/lib/query"
 import { useStore } from "@/lib/store"
 import classes from "./shell.module.css"
 
@@ -19,6 +22,22 @@ function useLacking(): string | null {
   return overview.missing.length > 0 ? t("connection.partly", { count: overview.missing.length }) : null
 }
 
+function RefreshItems({ chosen }: { chosen: Refresh }) {
+  const { t } = useTranslation()
+  const cache = useQueryClient()
+  const choose = (next: Refresh) => {
+    refreshPreference.set(next)
+    live.release()
+    // The next request of each query keeps the new time.
+    void cache.refetchQueries({ type: "active", predicate: isRefreshed })
+  }
+  return REFRESHES.map((each) => (
+    <Menu.Item key={each} onClick={() => choose(each)} rightSection={chosen === each ? <IconCheck size={14} stroke={1.8} /> : undefined}>
+      {t(`refresh.${each}`)}
+    </Menu.Item>
+  ))
+}
+
 /** Live (socket), polling (requests only), offline (neither, and since when). */
 export function ConnectionBadge() {
   const { t } = useTranslation()
@@ -29,14 +48,16 @@ export function ConnectionBadge() {
   const state = socket.state === "open" ? "live" : gateway.ok ? "polling" : "offline"
   const since = state === "offline" ? gateway.since : socket.since
   const lacks = useLacking()
-  const isCalm = state === "live" && lacks === null
+  const refresh = useStore(refreshPreference)
+  const isCalm = state === "live" && lacks === null && refresh === "live"
   const Icon = state === "live" ? IconPlugConnected : IconPlugConnectedX
+  const shown = refresh === "live" ? t(`connection.${state}`) : t(`refresh.short.${refresh}`)
   return (
     <Menu>
       <Menu.Target>
         <button type="button" className={classes.tool} data-state={state} aria-live="polite">
           <Icon size={16} stroke={1.6} data-tone={isCalm ? "ok" : undefined} aria-hidden />
-          <span>{state === "live" && lacks !== null ? lacks : t(`connection.${state}`)}</span>
+          <span>{state === "offline" ? t("connection.offline") : (lacks ?? shown)}</span>
         </button>
       </Menu.Target>
       <Menu.Dropdown>
@@ -48,6 +69,8 @@ export function ConnectionBadge() {
             {t("actions.reconnect")}
           </Menu.Item>
         )}
+        <Menu.Divider />
+        <RefreshItems chosen={refresh} />
       </Menu.Dropdown>
     </Menu>
   )

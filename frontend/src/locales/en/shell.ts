@@ -27,6 +27,13 @@ export const shell = {
     brokers_one: "{{count}} broker",
     brokers_other: "{{count}} brokers",
   },
+  refresh: {
+    live: "Live: as it changes",
+    "5s": "Every 5 s",
+    "30s": "Every 30 s",
+    off: "Off: only when you ask",
+    short: { live: "Live", "5s": "5 s", "30s": "30 s", off: "Refresh off" },
+  },
   connection: {
     live: "Live",
     polling: "Polling",

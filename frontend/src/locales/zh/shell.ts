@@ -22,6 +22,13 @@ export const shell = {
     apiReference: "API",
   },
   cluster: { embedded: "内置 Broker", silent: "无应答", brokers_other: "{{count}} 个 Broker" },
+  refresh: {
+    live: "实时：变化即更新",
+    "5s": "每 5 秒",
+    "30s": "每 30 秒",
+    off: "关闭：仅手动刷新",
+    short: { live: "实时", "5s": "5 秒", "30s": "30 秒", off: "自动刷新已关闭" },
+  },
   connection: {
     live: "实时",
     polling: "轮询",
