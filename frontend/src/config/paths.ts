@@ -35,6 +35,7 @@ export const paths = {
   topics: (c: string) => `${cluster(c)}/topics`,
   topic: (c: string, topic: string) => `${cluster(c)}/topics/${part(topic)}`,
   topicsBulk: (c: string, action: "delete" | "update") => `${cluster(c)}/topics:${action}`,
+  topicAnalyze: (c: string, topic: string) => `${cluster(c)}/topics/${part(topic)}:analyze`,
   topicPause: (c: string, topic: string) => `${cluster(c)}/topics/${part(topic)}:pause`,
   topicResume: (c: string, topic: string) => `${cluster(c)}/topics/${part(topic)}:resume`,
   topicQueues: (c: string, topic: string) => `${cluster(c)}/topics/${part(topic)}/queues`,

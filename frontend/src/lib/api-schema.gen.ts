@@ -1437,6 +1437,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster}/topics/{topic}:analyze": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Read up to 5,000 of the newest messages and return their sizes, keys and tags; consumes nothing.
+         * @description Read up to 5,000 of the newest messages and return their sizes, keys and tags; consumes nothing.
+         */
+        post: operations["analyzeTopic"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/{cluster}/topics/{topic}:pause": {
         parameters: {
             query?: never;
@@ -2926,6 +2946,11 @@ export interface components {
             items: components["schemas"]["Cluster"][];
             next_cursor: string | null;
             total: number | null;
+        };
+        /** @description A key or tag, and how many messages of the sample have it. */
+        Counted: {
+            name: string;
+            messages: number;
         };
         /** @description The counters of a job. */
         Counters: {
@@ -4699,6 +4724,37 @@ export interface components {
              */
             repeat_ms: number | null;
         };
+        /** @description How many messages to read. */
+        SampleRequest: {
+            /** @default 1000 */
+            sample: number;
+        };
+        /** @description The keys of the sample. */
+        SampledKeys: {
+            /** @description Messages with at least one key. */
+            messages: number;
+            distinct: number;
+            /** @description The most frequent of those on several messages, up to 20. */
+            repeated: components["schemas"]["Counted"][];
+        };
+        /** @description Bytes in the log, headers and properties included; a percentile is the size of a message of the sample. */
+        SampledSizes: {
+            smallest: number;
+            p50: number;
+            p90: number;
+            p99: number;
+            largest: number;
+            /** Format: double */
+            mean: number;
+        };
+        /** @description The tags of the sample. */
+        SampledTags: {
+            /** @description Messages with a tag. */
+            messages: number;
+            distinct: number;
+            /** @description The most frequent, up to 20. */
+            most: components["schemas"]["Counted"][];
+        };
         /** @description A saved search. */
         SavedSearch: {
             id: number;
@@ -5231,6 +5287,24 @@ export interface components {
             message_type: components["schemas"]["MessageTypeEnum"] | components["schemas"]["NullEnum"];
             order: boolean;
             brokers: string[];
+        };
+        /** @description The newest messages of a topic; what does not follow from an empty sample is null. */
+        TopicAnalysis: {
+            sampled: number;
+            /** @description Whether these are all messages of the topic. */
+            complete: boolean;
+            /** Format: date-time */
+            oldest: string | null;
+            /** Format: date-time */
+            newest: string | null;
+            sizes: components["schemas"]["SampledSizes"] | null;
+            keys: components["schemas"]["SampledKeys"];
+            tags: components["schemas"]["SampledTags"];
+            /** @description Messages that were delivered again. */
+            retried: number;
+            /** @description Messages whose body cannot be unpacked. */
+            damaged: number;
+            missing: components["schemas"]["MissingBroker"][];
         };
         /** @description A topic after a change, with the outcome on each broker. */
         TopicChanged: {
@@ -8985,6 +9059,44 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["QueuePage"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    analyzeTopic: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                cluster: string;
+                topic: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["SampleRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TopicAnalysis"];
                 };
             };
             /** @description A problem. */

@@ -18,7 +18,7 @@ OWN = {
     "listSavedSearches", "saveSearch", "getSavedSearch", "updateSavedSearch", "deleteSavedSearch",
 }  # fmt: skip
 # Reads that need a body.
-READS_BY_POST = {"lookUpKeys", "scanMessages", "deliverMessage", "previewSchedule", "previewAlertRule"}
+READS_BY_POST = {"analyzeTopic", "lookUpKeys", "scanMessages", "deliverMessage", "previewSchedule", "previewAlertRule"}
 VERBS = {
     "admin": {
         "listUsers", "createUser", "getUser", "updateUser", "deleteUser",

@@ -22,6 +22,7 @@ import { overview } from "./overview"
 import { resend } from "./resend"
 import { roles } from "./roles"
 import { run } from "./run"
+import { sample } from "./sample"
 import { scheduled } from "./scheduled"
 import { searches } from "./searches"
 import { server } from "./server"
@@ -53,6 +54,7 @@ export const en = {
   ...resend,
   ...roles,
   ...run,
+  ...sample,
   ...scheduled,
   ...searches,
   ...server,

@@ -24,6 +24,7 @@ import { overview } from "./overview"
 import { resend } from "./resend"
 import { roles } from "./roles"
 import { run } from "./run"
+import { sample } from "./sample"
 import { scheduled } from "./scheduled"
 import { searches } from "./searches"
 import { server } from "./server"
@@ -55,6 +56,7 @@ export const zh: Shape<typeof en> = {
   ...resend,
   ...roles,
   ...run,
+  ...sample,
   ...scheduled,
   ...searches,
   ...server,

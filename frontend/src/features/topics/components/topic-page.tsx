@@ -22,6 +22,7 @@ import { PauseTopic, useResume } from "./pause-topic"
 import { TopicConfig } from "./topic-config"
 import { TopicFigures } from "./topic-figures"
 import { TopicProducers } from "./topic-producers"
+import { TopicSample } from "./topic-sample"
 import { TopicQueues } from "./topic-queues"
 
 interface TopicPageProps {
@@ -43,6 +44,7 @@ export function TopicPage({ cluster, topic, messages, groups }: TopicPageProps) 
     { id: "queues", label: t("topics.tabs.queues"), count: known && String(known.read_queues * Math.max(1, known.brokers.length)) },
     { id: "groups", label: t("topics.tabs.groups"), count: known?.groups === null ? undefined : known && String(known.groups) },
     { id: "producers", label: t("topics.tabs.producers") },
+    { id: "sample", label: t("sample.tab") },
     { id: "produce", label: t("topics.tabs.produce") },
     { id: "config", label: t("topics.tabs.config") },
   ]
@@ -62,20 +64,28 @@ export function TopicPage({ cluster, topic, messages, groups }: TopicPageProps) 
         <>
           <TabBar tabs={tabs} />
           {tab === "messages" && messages}
-          {tab === "queues" && (
-            <>
-              <TopicQueues cluster={cluster} topic={topic} />
-              <BrokerQueues cluster={cluster} topic={topic} />
-            </>
-          )}
           {tab === "groups" && groups}
-          {tab === "producers" && <TopicProducers cluster={cluster} topic={topic} />}
-          {tab === "produce" && <ProduceForm cluster={cluster} topic={topic} />}
+          {OWN[tab]?.({ cluster, topic })}
           {tab === "config" && known && <TopicConfig key={known.name} cluster={cluster} topic={known} />}
         </>
       )}
     </Page>
   )
+}
+
+type OfTopic = Pick<TopicPageProps, "cluster" | "topic">
+
+/** The tabs that need only the names. */
+const OWN: Partial<Record<string, (of: OfTopic) => ReactNode>> = {
+  queues: (of) => (
+    <>
+      <TopicQueues {...of} />
+      <BrokerQueues {...of} />
+    </>
+  ),
+  producers: (of) => <TopicProducers {...of} />,
+  sample: (of) => <TopicSample {...of} />,
+  produce: (of) => <ProduceForm {...of} />,
 }
 
 interface TopicActionsProps {
