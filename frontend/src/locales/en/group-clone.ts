@@ -3,7 +3,7 @@ export const groupClone = {
     open: "Clone group",
     title: "Clone group {{source}}",
     action: "Clone to {{group}}",
-    words: "The new group gets the settings of {{source}}. Retries and dead letters stay with {{source}}.",
+    words: "The new group gets the settings of {{source}}. Retries and dead letters are not copied.",
     offsets: "Begin where {{source}} is",
     offsetsWords: "Otherwise its first client decides where it begins.",
     done: "Group {{group}} was cloned from {{source}}",
