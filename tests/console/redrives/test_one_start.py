@@ -11,6 +11,7 @@ ROOT = Path(__file__).resolve().parents[3]
 # A separate process: the database of the other tests is in memory and locks differently.
 PROGRAM = """
 import threading
+from contextlib import suppress
 import django
 django.setup()
 from django.core.management import call_command
@@ -21,25 +22,25 @@ from console.redrives import ledger
 
 REQUEST = {"type": "redrive", "cluster": "local", "group": "billing"}
 
-def begin(start):
-    start.wait()
+def begin(both):
     try:
         with ledger.one_start("local", "billing"):
             ledger.check_group_free("local", "billing")
+            # Two that have both checked before either has begun would meet here.
+            with suppress(threading.BrokenBarrierError):
+                both.wait(timeout=0.3)
             services.create(Actor.system("test"), REQUEST)
     except ledger.GroupBusy:
         pass
 
 call_command("migrate", verbosity=0)
-for _ in range(5):
-    Job.objects.all().delete()
-    start = threading.Barrier(4)
-    threads = [threading.Thread(target=begin, args=(start,)) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    print(Job.objects.count())
+both = threading.Barrier(2)
+threads = [threading.Thread(target=begin, args=(both,)) for _ in range(2)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(Job.objects.count())
 """
 
 
@@ -50,4 +51,4 @@ def test_of_redrives_of_a_group_that_start_at_once_one_is_queued(tmp_path: Path)
     }  # fmt: skip
     done = subprocess.run([sys.executable, "-c", PROGRAM], cwd=ROOT, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == ["1"] * 5, done.stderr
+    assert done.stdout.splitlines() == ["1"], done.stderr
