@@ -99,6 +99,7 @@ def test_the_impact_of_a_deletion_names_what_it_hits(control: Control) -> None:
     path = f"/groups/{group}/topics/{topic}"
     held = control.call("POST", f"{path}:receive", json={"max_messages": 2, "lease_ms": 60_000}).json()["messages"]
     assert len(held) == 2
+    wait_until(lambda: [each["in_flight"] for each in control.get(f"/groups/{group}")["lease_consumers"]] == [2])
     wait_until(lambda: control.get(f"/groups/{group}")["leases"] == 2)
     # Then the impact says so, and its tag allows the deletion
     impact = control.call("GET", f"/groups/{group}/impact")
