@@ -13,13 +13,14 @@ from console.idempotency import length_fault
 from gateway.data import idempotency
 from gateway.data.consumers import Caller
 from gateway.data.leases import LeaseHolder, Wanted, give_back, lease_out
+from gateway.data.ordering import ask_if_locked
 from gateway.data.parts import Answer, ClientGone, DataPlaneParts, Request
 from gateway.data.reasons import last_reasons
 from gateway.data.routing import check_consumer
 from gateway.data.schemas import ReceiveAnswer, ReceiveRequest, decode, decoder, encode, invalid
 
 _REQUEST: Final = decoder(ReceiveRequest)
-Reason = Literal["messages", "timeout", "draining"]
+Reason = Literal["messages", "timeout", "draining", "ordering_locked"]
 
 
 async def receive(parts: DataPlaneParts, request: Request) -> Answer:
@@ -67,6 +68,9 @@ async def _receive(parts: DataPlaneParts, request: Request, wanted: ReceiveReque
     waits = not leased and wanted.wait_ms > 0
     if waits:
         leased, reason = await _wait(parts, request, holder, asked, room, wanted.wait_ms)
+    if reason == "timeout" and wanted.order == "fifo":
+        leased, is_locked = await ask_if_locked(parts, route.cluster, asked, room)
+        reason = "ordering_locked" if is_locked else "messages" if leased else "timeout"
     try:
         if waits and leased:
             await _check_again(parts, request)

@@ -147,7 +147,7 @@ class ReceiveAnswer(Struct):
 
     messages: list[Leased]
     waited_ms: int
-    reason: Literal["messages", "timeout", "draining"]
+    reason: Literal["messages", "timeout", "draining", "ordering_locked"]
 
 
 class Settled(Struct, omit_defaults=True):

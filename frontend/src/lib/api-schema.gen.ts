@@ -5686,7 +5686,7 @@ export interface components {
             messages: components["schemas"]["LeasedMessage"][];
             waited_ms: number;
             /** @enum {unknown} */
-            reason: "draining" | "messages" | "timeout";
+            reason: "draining" | "messages" | "ordering_locked" | "timeout";
         };
         /** @description Messages to acknowledge. */
         AckRequest: {

@@ -1,3 +1,4 @@
+// Names for the shapes of the API. `npm run api` makes api-schema.gen.ts from openapi.json, the document as it is served.
 import type { components } from "@/lib/api-schema.gen"
 
 type Schemas = components["schemas"]

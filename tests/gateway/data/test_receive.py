@@ -135,6 +135,26 @@ async def test_in_fifo_order_a_queue_waits_until_each_message_of_it_is_settled(a
     assert [each["status"] for each in done.json()["results"]] == ["acked", "acked"]
 
 
+async def test_an_empty_answer_in_order_says_whether_messages_are_held_back(api: Api) -> None:
+    topic, group = await api.topic(queues=2), api.group()
+
+    async def receive(**wanted: Any) -> dict[str, Any]:
+        answer = await api.post(url(group, topic, "receive"), {"order": "fifo", **wanted})
+        found: dict[str, Any] = answer.json()
+        return found
+
+    assert (await receive())["reason"] == "timeout", "nothing is stored"
+    await api.produce(topic, *"ab", ordering_key="k1", tag="created")
+    first = await receive(max_messages=1)
+    assert first["reason"] == "messages"
+    assert (await receive(wait_ms=50))["reason"] == "ordering_locked"
+    paid = {"type": "tag", "expression": "paid"}
+    assert (await receive(filter=paid))["reason"] == "ordering_locked", "a filter does not unlock the queue"
+    await api.settle("ack", group, topic, first["messages"][0]["receipt"])
+    assert (await receive(filter=paid))["reason"] == "timeout", "what is left does not match"
+    assert (await receive())["reason"] == "timeout", "the filter has passed what did not match"
+
+
 async def test_fifo_order_locks_a_queue_and_not_the_topic(api: Api) -> None:
     topic, group = await api.topic(queues=2), api.group()
     for key in ("k1", "k2", "k3", "k4"):
