@@ -4,6 +4,7 @@ import { brokers } from "./brokers"
 import { bulkTopics } from "./bulk-topics"
 import { clusters } from "./clusters"
 import { common } from "./common"
+import { compare } from "./compare"
 import { deadLetters } from "./dead-letters"
 import { definitions } from "./definitions"
 import { find } from "./find"
@@ -36,6 +37,7 @@ export const en = {
   ...bulkTopics,
   ...clusters,
   ...common,
+  ...compare,
   ...deadLetters,
   ...definitions,
   ...find,

@@ -6,6 +6,7 @@ import { brokers } from "./brokers"
 import { bulkTopics } from "./bulk-topics"
 import { clusters } from "./clusters"
 import { common } from "./common"
+import { compare } from "./compare"
 import { deadLetters } from "./dead-letters"
 import { definitions } from "./definitions"
 import { find } from "./find"
@@ -38,6 +39,7 @@ export const zh: Shape<typeof en> = {
   ...bulkTopics,
   ...clusters,
   ...common,
+  ...compare,
   ...deadLetters,
   ...definitions,
   ...find,

@@ -1,0 +1,22 @@
+export const compare = {
+  compare: {
+    title: "消息对比",
+    first: "与另一条消息对比",
+    chosen: "已选为对比对象，再次点击可取消",
+    second: "与 {{id}} 对比",
+    openPage: "打开该消息的页面",
+    needsTopic: "链接未指定 Topic",
+    needsTopicNext: "只能在 Topic 内按 ID 查找消息；在地址中加上 ?topic=，或按 ID 搜索。",
+    needsTwo: "链接未指定两条消息",
+    needsTwoNext: "打开一条消息并点击对比，再打开另一条消息并点击对比。",
+    facts: "基本信息",
+    same_other: "{{count}} 行，两者相同",
+    differ_other: "{{count}} 行不同",
+    tooLong: "消息体行数过多，无法逐行对比；按字节比较，两者{{verdict}}。",
+    equal: "相同",
+    unequal: "不同",
+    damaged: "已损坏",
+    born: "发送时间",
+    differs: "不同",
+  },
+}
