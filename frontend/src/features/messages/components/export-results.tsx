@@ -1,4 +1,4 @@
-import { Button, Menu } from "@mantine/core"
+import { ActionIcon, Menu } from "@mantine/core"
 import { IconDownload } from "@tabler/icons-react"
 import { useTranslation } from "react-i18next"
 import { NeedsRight } from "@/components/forms/lock"
@@ -13,7 +13,9 @@ export function ExportResults({ cluster, state, now }: { cluster: string; state:
   return (
     <Menu>
       <Menu.Target>
-        <Button leftSection={<IconDownload size={15} stroke={1.6} />}>{t("find.save")}</Button>
+        <ActionIcon aria-label={t("find.save")} title={t("find.save")}>
+          <IconDownload size={16} stroke={1.6} />
+        </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
         {FORMS.map((form) => (

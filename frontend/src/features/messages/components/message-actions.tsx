@@ -11,6 +11,7 @@ import { withQuery } from "@/lib/api-client"
 import { isWhole, type Message } from "@/lib/api-types"
 import { curlOf } from "@/lib/curl"
 import type { MessageAddress } from "../api/get-message"
+import classes from "./messages.module.css"
 
 interface MessageActionsProps {
   cluster: string
@@ -37,7 +38,7 @@ export function MessageActions({ cluster, address, message, isPage, onDeliver, o
       )}
       {message && isWhole(message) && (
         <Tooltip label={t("find.downloadBody")}>
-          <ActionIcon component="a" href={withQuery(paths.messageBody(cluster, address.id), { topic: address.topic })} download aria-label={t("find.downloadBody")}>
+          <ActionIcon component="a" className={classes.plain ?? ""} href={withQuery(paths.messageBody(cluster, address.id), { topic: address.topic })} download aria-label={t("find.downloadBody")}>
             <IconDownload size={16} stroke={1.6} />
           </ActionIcon>
         </Tooltip>
@@ -54,6 +55,7 @@ export function MessageActions({ cluster, address, message, isPage, onDeliver, o
         <Tooltip label={t("compare.openPage")}>
           <ActionIcon
               aria-label={t("compare.openPage")}
+              className={classes.plain ?? ""}
               renderRoot={(props: object) => <Link to="/messages/$id" params={{ id: address.id }} search={{ topic: address.topic }} {...props} />}
             >
             <IconArrowsMaximize size={16} stroke={1.6} />

@@ -1,6 +1,6 @@
-import { Button, Menu } from "@mantine/core"
+import { ActionIcon, Menu } from "@mantine/core"
 import { useClipboard } from "@mantine/hooks"
-import { IconBookmark, IconBookmarkPlus, IconDeviceFloppy, IconLink, IconTrash } from "@tabler/icons-react"
+import { IconBookmark, IconBookmarkFilled, IconBookmarkPlus, IconDeviceFloppy, IconLink, IconTrash } from "@tabler/icons-react"
 import { useNavigate } from "@tanstack/react-router"
 import { useTranslation } from "react-i18next"
 import { toastDone, toastFailed } from "@/components/toast/toast"
@@ -29,7 +29,9 @@ export function SavedSearches({ cluster, state, onSave }: SavedSearchesProps) {
   return (
     <Menu>
       <Menu.Target>
-        <Button leftSection={<IconBookmark size={15} stroke={1.6} />}>{present?.name ?? t("searches.title")}</Button>
+        <ActionIcon aria-label={present?.name ?? t("searches.title")} title={present?.name ?? t("searches.title")}>
+          {present ? <IconBookmarkFilled size={16} /> : <IconBookmark size={16} stroke={1.6} />}
+        </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown className={classes.saved ?? ""}>
         {saved.error !== null && <Menu.Label>{t("searches.failed")}</Menu.Label>}
