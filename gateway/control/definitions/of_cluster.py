@@ -38,30 +38,40 @@ _NO_BROKER: Final = "The name servers list no broker."
 
 def topics(request: Request, cluster: str) -> Present[TopicDefinition]:
     """Return the topics that neither brokers nor groups made, as far as the caller may read them."""
-    if not allows(request, "read", Resource("topic", ANYTHING)):
-        return not_allowed("topics", "read", cluster)
-    found = _asked("topics", cluster, lambda admin: admin.topics.list())
+    found = own_topics(request, cluster)
     if found.items is None:
         return Present(None, found.remarks)
-    own = {name: each for name, each in found.items.items() if each.kind is TopicKind.NORMAL}
-    readable = _readable(request, "topic", own)
-    odd = [_remark("topics", cluster, name, text) for name, each in readable.items() for text in _odd(each)]
-    return Present({name: topic_definition(each) for name, each in readable.items()}, [*found.remarks, *odd])
+    odd = [_remark("topics", cluster, name, words) for name, each in found.items.items() for words in _odd(each)]
+    return Present({name: topic_definition(each) for name, each in found.items.items()}, [*found.remarks, *odd])
 
 
 def groups(request: Request, cluster: str) -> Present[GroupDefinition]:
     """Return the consumer groups that have settings, as far as the caller may read them."""
+    found = own_groups(request, cluster)
+    if found.items is None:
+        return Present(None, found.remarks)
+    bare = [_remark("groups", cluster, name, _NO_SETTINGS) for name, each in found.items.items() if not each.configs]
+    odd = [_remark("groups", cluster, name, _GROUP_DIFFERS) for name, each in found.items.items() if _differs(each)]
+    items = {name: group_definition(each) for name, each in found.items.items() if each.configs}
+    return Present(items, [*found.remarks, *bare, *odd])
+
+
+def own_topics(request: Request, cluster: str) -> Present[Topic]:
+    """Return those topics as their brokers have them."""
+    if not allows(request, "read", Resource("topic", ANYTHING)):
+        return not_allowed("topics", "read", cluster)
+    found = _asked("topics", cluster, lambda admin: admin.topics.list())
+    own = {name: each for name, each in (found.items or {}).items() if each.kind is TopicKind.NORMAL}
+    return Present(None if found.items is None else _readable(request, "topic", own), found.remarks)
+
+
+def own_groups(request: Request, cluster: str) -> Present[Group]:
+    """Return the groups that are not the brokers' own, those without settings too."""
     if not allows(request, "read", Resource("group", ANYTHING)):
         return not_allowed("groups", "read", cluster)
     found = _asked("groups", cluster, lambda admin: admin.groups.list())
-    if found.items is None:
-        return Present(None, found.remarks)
-    own = {name: each for name, each in found.items.items() if not each.is_built_in}
-    readable = _readable(request, "group", own)
-    bare = [_remark("groups", cluster, name, _NO_SETTINGS) for name, each in readable.items() if not each.configs]
-    odd = [_remark("groups", cluster, name, _GROUP_DIFFERS) for name, each in readable.items() if _differs(each)]
-    items = {name: group_definition(each) for name, each in readable.items() if each.configs}
-    return Present(items, [*found.remarks, *bare, *odd])
+    own = {name: each for name, each in (found.items or {}).items() if not each.is_built_in}
+    return Present(None if found.items is None else _readable(request, "group", own), found.remarks)
 
 
 def topic_definition(topic: Topic) -> TopicDefinition:
