@@ -211,6 +211,8 @@ SPECTACULAR_SETTINGS = {
         "SilenceState": "console.alerts.silence_views.STATES",
         "ChannelKind": "console.alerts.models.ChannelKind",
         "DefinitionSection": "gateway.control.definitions.shapes.SECTIONS",
+        "DefinitionAction": "gateway.control.definitions.plan_shapes.ACTIONS",
+        "DefinitionResult": "gateway.control.definitions.plan_shapes.RESULTS",
         "DefinitionRemark": "gateway.control.definitions.shapes.REMARK_CODES",
         "AlertDeliveryState": "console.alerts.models.DeliveryState",
     },

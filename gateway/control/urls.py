@@ -49,6 +49,8 @@ urlpatterns = [
     path("health/checks", health.HealthChecksView.as_view()),
     path("health/checks/<str:name>", health.HealthCheckView.as_view()),
     path("definitions", definitions.DefinitionsView.as_view()),
+    path("definitions:diff", definitions.DefinitionsDiffView.as_view()),
+    path("definitions:apply", definitions.DefinitionsApplyView.as_view()),
     path("naming", naming.NamingView.as_view()),
     path(f"{CLUSTER}/overview", overview.OverviewView.as_view()),
     path(f"{CLUSTER}/overview/history", overview.OverviewHistoryView.as_view()),

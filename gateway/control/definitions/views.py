@@ -10,6 +10,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from console import etags
 from console.accounts.permissions import needs
 from console.accounts.rights import ANYTHING, Unnamed
 from console.api_view import ApiView
@@ -18,6 +19,9 @@ from console.clusters.models import Cluster
 from console.moments import rfc3339
 from console.shapes import as_json, serializer_of
 from gateway.control.definitions import of_cluster, of_console
+from gateway.control.definitions.given import GivenSerializer, sections_of
+from gateway.control.definitions.plan import Plan
+from gateway.control.definitions.plan_shapes import DefinitionsApplied, DefinitionsPlan
 from gateway.control.definitions.present import D, Present
 from gateway.control.definitions.shapes import (
     FORMAT,
@@ -28,6 +32,7 @@ from gateway.control.definitions.shapes import (
 )
 
 _TAGS: Final = ["definitions"]
+_APPLIED: Final = serializer_of(DefinitionsApplied)
 _FILTERS: Final = [
     OpenApiParameter("cluster", str, description="Only topics and groups of this cluster; without it, of all."),
     OpenApiParameter("sections", str, description=f"Only these, separated by commas: {', '.join(SECTIONS)}."),
@@ -52,6 +57,58 @@ class DefinitionsView(ApiView):
     def get(self, request: Request) -> Response:
         """Return topics, groups, roles, schedules and alert rules as one file."""
         return Response(as_json(_Export(request).file()))
+
+
+class _AboutFile(ApiView):
+    """A request with a file; which rights its items need is decided one by one."""
+
+    def right_resource(self) -> Unnamed:
+        """Return any resource."""
+        return ANYTHING
+
+    def plan(self, request: Request) -> Plan:
+        """Return the comparison of the file with what there is; raise ValidationError."""
+        form = GivenSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        return Plan(request, sections_of(form))
+
+
+class DefinitionsDiffView(_AboutFile):
+    """What a file would change."""
+
+    permission_classes = (needs("read"),)
+
+    @extend_schema(
+        operation_id="diffDefinitions",
+        tags=_TAGS,
+        request=GivenSerializer,
+        responses=serializer_of(DefinitionsPlan),
+    )
+    def post(self, request: Request) -> Response:
+        """Compare a file with what there is and return what it would change; the ETag is the one for applying it."""
+        plan = self.plan(request).shown()
+        return Response(as_json(plan), headers={"ETag": etags.etag(plan)})
+
+
+class DefinitionsApplyView(_AboutFile):
+    """The changes that a file describes."""
+
+    permission_classes = (needs("manage"),)
+
+    @extend_schema(
+        operation_id="applyDefinitions",
+        tags=_TAGS,
+        parameters=[etags.IF_MATCH],
+        request=GivenSerializer,
+        responses={200: _APPLIED, 207: _APPLIED},
+    )
+    def post(self, request: Request) -> Response:
+        """Create and change what a file describes, and remove nothing; 207 unless all of it was done."""
+        etags.require(request)
+        plan = self.plan(request)
+        etags.check(request, plan.shown())
+        applied = plan.apply()
+        return Response(as_json(applied), status=200 if applied.counts.done == len(applied.items) else 207)
 
 
 class _Export:

@@ -18,7 +18,10 @@ OWN = {
     "listSavedSearches", "saveSearch", "getSavedSearch", "updateSavedSearch", "deleteSavedSearch",
 }  # fmt: skip
 # Reads that need a body.
-READS_BY_POST = {"analyzeTopic", "lookUpKeys", "scanMessages", "deliverMessage", "previewSchedule", "previewAlertRule"}
+READS_BY_POST = {
+    "analyzeTopic", "lookUpKeys", "scanMessages", "deliverMessage", "previewSchedule", "previewAlertRule",
+    "diffDefinitions",
+}  # fmt: skip
 VERBS = {
     "admin": {
         "listUsers", "createUser", "getUser", "updateUser", "deleteUser",
@@ -31,6 +34,7 @@ VERBS = {
         "createTopic", "updateTopic", "updateTopicQueues", "updateTopics", "pauseTopic", "resumeTopic",
         "createGroup", "updateGroup", "listAudit", "exportAudit",
         "forgetBroker", "pauseGroup", "resumeGroup", "cloneGroup", "pauseGroups", "resumeGroups",
+        "applyDefinitions",
         "createAlertRule", "updateAlertRule", "deleteAlertRule",
         "acknowledgeAlert", "unacknowledgeAlert", "createSilence", "endSilence",
         "createAlertChannel", "updateAlertChannel", "deleteAlertChannel", "testAlertChannel", "retryDelivery",
@@ -102,6 +106,7 @@ OF_ANY_NAME = {
     "pauseGroups", "resumeGroups", "deleteGroups",
     "createTopic", "createGroup", "deleteTopics", "updateTopics",
     "listScheduled", "summarizeScheduled", "getScheduled", "rescheduleMessage", "recallMessage",
+    "getDefinitions", "diffDefinitions", "applyDefinitions",
 }  # fmt: skip
 
 
@@ -179,6 +184,7 @@ def test_a_token_for_some_names_reads_those_and_nothing_else(control: Control) -
                 "listClusters",
                 "getCluster",
                 "getNaming",
+                "getDefinitions",
             }
             wanted = may if is_named else lists
             assert (answer.status_code not in REFUSED) == wanted, f"{operation} {path}: {answer.status_code}"
