@@ -1597,6 +1597,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/definitions:apply": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create and change what a file describes, and remove nothing; 207 unless all of it was done.
+         * @description Create and change what a file describes, and remove nothing; 207 unless all of it was done.
+         */
+        post: operations["applyDefinitions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/definitions:diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Compare a file with what there is and return what it would change; the ETag is the one for applying it.
+         * @description Compare a file with what there is and return what it would change; the ETag is the one for applying it.
+         */
+        post: operations["diffDefinitions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/deliveries": {
         parameters: {
             query?: never;
@@ -2668,6 +2708,25 @@ export interface components {
         AlertSeverity: "info" | "warning" | "critical";
         /** @enum {string} */
         AlertState: "pending" | "firing" | "no_data" | "resolved";
+        /** @description How many items ended how. */
+        AppliedCounts: {
+            done: number;
+            partial: number;
+            failed: number;
+            refused: number;
+            /** @description Not begun, because one request makes at most so many changes. */
+            waiting: number;
+        };
+        /** @description What became of an item of the plan. */
+        AppliedItem: {
+            section: components["schemas"]["DefinitionSection"];
+            cluster: string | null;
+            name: string;
+            action: components["schemas"]["DefinitionAction"];
+            result: components["schemas"]["DefinitionResult"];
+            reason: string | null;
+            brokers: components["schemas"]["BrokerOutcome"][];
+        };
         /** @description A file that a job produced. */
         Artefact: {
             name: string;
@@ -2947,6 +3006,12 @@ export interface components {
             next_cursor: string | null;
             total: number | null;
         };
+        /** @description What a cluster is to have. */
+        ClusterPartRequest: {
+            name: string;
+            topics?: components["schemas"]["TopicItemRequest"][] | null;
+            groups?: components["schemas"]["GroupItemRequest"][] | null;
+        };
         /** @description A key or tag, and how many messages of the sample have it. */
         Counted: {
             name: string;
@@ -3082,9 +3147,18 @@ export interface components {
             missing: components["schemas"]["MissingBroker"][];
         };
         /** @enum {string} */
+        DefinitionAction: "create" | "change" | "refused";
+        /** @enum {string} */
         DefinitionRemark: "not_allowed" | "unreachable" | "broker_missing" | "no_settings" | "brokers_differ" | "ordered";
         /** @enum {string} */
+        DefinitionResult: "done" | "partial" | "failed" | "refused" | "waiting";
+        /** @enum {string} */
         DefinitionSection: "topics" | "groups" | "roles" | "schedules" | "alert_rules";
+        /** @description What became of each item of the plan. */
+        DefinitionsApplied: {
+            items: components["schemas"]["AppliedItem"][];
+            counts: components["schemas"]["AppliedCounts"];
+        };
         /** @description All definitions that the caller may read, each section sorted by name. */
         DefinitionsFile: {
             format: components["schemas"]["FormatEnum"];
@@ -3095,6 +3169,11 @@ export interface components {
             schedules: components["schemas"]["ScheduleDefinition"][] | null;
             alert_rules: components["schemas"]["AlertRuleDefinition"][] | null;
             remarks: components["schemas"]["Remark"][];
+        };
+        /** @description What the file would change; items that are as in the file are only counted. */
+        DefinitionsPlan: {
+            items: components["schemas"]["PlannedItem"][];
+            counts: components["schemas"]["PlanCounts"];
         };
         /** @description The message's topic, the group, and one of its clients. */
         DeliverRequest: {
@@ -3143,6 +3222,13 @@ export interface components {
         Ended: {
             ended: number;
         };
+        /** @description A field that differs. */
+        FieldChange: {
+            field: string;
+            /** @description By broker if they differ; null if it is not there or not known. */
+            before: unknown;
+            after: unknown;
+        };
         /** @enum {string} */
         FieldConditionOperatorEnum: "eq" | "ne" | "contains" | "prefix" | "exists" | "absent" | "lt" | "le" | "gt" | "ge";
         /** @description What a field of a JSON body must be. */
@@ -3152,6 +3238,20 @@ export interface components {
             operator: components["schemas"]["FieldConditionOperatorEnum"];
             /** @description Text, a number of any size, true, false or null; compared exactly. */
             value?: unknown | null;
+        };
+        /** @description A file of definitions, as `GET /definitions` gives it. */
+        FileRequest: {
+            format: components["schemas"]["FormatEnum"];
+            /** @description Changes nothing. */
+            exported_at?: string;
+            clusters?: components["schemas"]["ClusterPartRequest"][];
+            roles?: components["schemas"]["RoleCreateRequest"][] | null;
+            schedules?: components["schemas"]["ScheduleItemRequest"][] | null;
+            alert_rules?: components["schemas"]["RuleItemRequest"][] | null;
+            /** @description Change nothing. */
+            remarks?: {
+                [key: string]: unknown;
+            }[];
         };
         /** @enum {string} */
         FixedEnum: "fixed" | "not_known_safe";
@@ -3163,6 +3263,14 @@ export interface components {
             items: components["schemas"]["MessageSummary"][];
             /** @description Whether there are older ones; a search by this key alone has them. */
             has_more: boolean;
+        };
+        /** @description A file of definitions, and where it belongs. */
+        GivenRequest: {
+            definitions: components["schemas"]["FileRequest"];
+            /** @description The topics and groups of the file's only cluster belong to this one. */
+            cluster?: string;
+            /** @description Only these. */
+            sections?: components["schemas"]["DefinitionSection"][];
         };
         /** @description A consumer group, queue by queue. */
         Group: {
@@ -3392,6 +3500,16 @@ export interface components {
             /** @description Retries and dead letters: these topics stay. */
             kept: components["schemas"]["KeptTopic"][];
             unknown_reason: string | null;
+        };
+        /** @description A consumer group of the file. */
+        GroupItemRequest: {
+            name: string;
+            /** @default 16 */
+            retry_max_times: number;
+            /** @default true */
+            consume_enabled: boolean;
+            /** @default true */
+            consume_broadcast_enabled: boolean;
         };
         /** @description The last known figures of a group, shown while they are unknown. */
         GroupLastKnown: {
@@ -4191,6 +4309,25 @@ export interface components {
              */
             stop: components["schemas"]["StopEnum"];
         };
+        /** @description How many items there are of each kind. */
+        PlanCounts: {
+            create: number;
+            change: number;
+            refused: number;
+            same: number;
+            /** @description Are there and not in the given sections of the file; they stay. */
+            kept: number;
+        };
+        /** @description An item of the file that is not there, or that is different. */
+        PlannedItem: {
+            section: components["schemas"]["DefinitionSection"];
+            cluster: string | null;
+            name: string;
+            action: components["schemas"]["DefinitionAction"];
+            changes: components["schemas"]["FieldChange"][];
+            /** @description Why it is refused. */
+            reason: string | null;
+        };
         /** @description One queue of a plan. */
         PlannedQueue: {
             broker: string;
@@ -4608,6 +4745,50 @@ export interface components {
              */
             value: number | null;
         };
+        /** @description An alert rule of the file, with its channels by name. */
+        RuleItemRequest: {
+            metric: components["schemas"]["AlertMetric"];
+            /**
+             * @description A name; `*` and `?` are wildcards.
+             * @default *
+             */
+            cluster: string;
+            /**
+             * @description A name; `*` and `?` are wildcards.
+             * @default *
+             */
+            subject: string;
+            /** @default above */
+            direction: components["schemas"]["AlertDirection"];
+            /** Format: double */
+            limit: number;
+            /**
+             * @description How long before it fires.
+             * @default 60000
+             */
+            for_ms: number;
+            /**
+             * @description How long a figure is unknown before the state is `no_data`; null: never.
+             * @default 60000
+             */
+            no_data_after_ms: number | null;
+            name: string;
+            /** @default true */
+            enabled: boolean;
+            /** @default warning */
+            severity: components["schemas"]["AlertSeverity"];
+            channels?: string[];
+            /**
+             * @description Title of its deliveries, with {rule}, {severity}, {state}, {cluster}, {subject}, {value}, {limit}, {count}.
+             * @default
+             */
+            template: string;
+            /**
+             * @description After how long it is told again while it fires and nobody acknowledges; null: never.
+             * @default 1800000
+             */
+            repeat_ms: number | null;
+        };
         /** @description What a rule looks at, and when it is too much. */
         RuleLimitsRequest: {
             metric: components["schemas"]["AlertMetric"];
@@ -4874,6 +5055,20 @@ export interface components {
         };
         /** @enum {string} */
         ScheduleDefinitionOverlapEnum: "skip" | "queue" | "cancel_previous";
+        /** @description A schedule of the file. Its times and its job are checked as when it is created. */
+        ScheduleItemRequest: {
+            name: string;
+            cron: string;
+            /** @default UTC */
+            zone: string;
+            /** @default true */
+            enabled: boolean;
+            /** @default skip */
+            overlap: components["schemas"]["Overlap"];
+            job: {
+                [key: string]: unknown;
+            };
+        };
         /** @description What became of a message that was to be recalled or moved. */
         ScheduleOutcome: {
             message_id: string;
@@ -5381,6 +5576,17 @@ export interface components {
         TopicImpact: {
             groups: string[];
             messages: number;
+        };
+        /** @description A topic of the file. What its name must be is checked if it has to be created. */
+        TopicItemRequest: {
+            name: string;
+            /** @default 4 */
+            read_queues: number;
+            /** @default 4 */
+            write_queues: number;
+            /** @default rw */
+            permission: components["schemas"]["ShownPermission"];
+            message_type?: components["schemas"]["MessageTypeEnum"] | components["schemas"]["NullEnum"];
         };
         /** @enum {string} */
         TopicKind: "normal" | "retry" | "dlq" | "system";
@@ -9383,6 +9589,86 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DefinitionsFile"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    applyDefinitions: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. */
+                "Idempotency-Key"?: string;
+                /** @description The ETag of the resource to change, or `*`. */
+                "If-Match": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GivenRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DefinitionsApplied"];
+                };
+            };
+            207: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DefinitionsApplied"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    diffDefinitions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GivenRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DefinitionsPlan"];
                 };
             };
             /** @description A problem. */
