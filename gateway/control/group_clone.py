@@ -11,14 +11,14 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from console.accounts.permissions import actor_of, require
-from console.accounts.rights import Resource
+from console.accounts.permissions import actor_of, needs, require
+from console.accounts.rights import ANYTHING, Resource
 from console.clusters.change_lock import change_lock
 from console.lag import current
 from console.offsets.cloning import ClonedTopic, clone
 from console.offsets.shapes import UnknownQueues
 from console.shapes import as_json, serializer_of
-from gateway.control.cluster_view import ClusterListView
+from gateway.control.cluster_view import ClusterScopedView
 from gateway.control.group_shapes import GROUP_NAME, GroupChanged, refuse_reserved
 
 
@@ -43,10 +43,16 @@ class GroupCloneSerializer(serializers.Serializer[Any]):
 _CLONED: Final = serializer_of(GroupCloned)
 
 
-class GroupCloneView(ClusterListView):
-    """A group like the one in the path."""
+class GroupCloneView(ClusterScopedView):
+    """A group like the one in the path, which the caller must be able to read."""
 
-    listed = "group"
+    permission_classes = (needs("read"),)
+    resource_argument = "group"
+
+    def check_permissions(self, request: Request) -> None:
+        """Check also that the caller may make a group; which one is known when the request is read."""
+        super().check_permissions(request)
+        require(request, "manage", Resource("group", ANYTHING))
 
     @extend_schema(
         operation_id="cloneGroup",
@@ -56,7 +62,6 @@ class GroupCloneView(ClusterListView):
     )
     def post(self, request: Request, cluster: str, group: str) -> Response:
         """Create a group with the settings of another one and at its offsets; retries and dead letters stay."""
-        require(request, "read", Resource("group", group))
         form = GroupCloneSerializer(data=request.data)
         form.is_valid(raise_exception=True)
         name, with_offsets = form.validated_data["name"], form.validated_data["offsets"]

@@ -63,7 +63,15 @@ REFUSED = {401, 403}
 def operations(control: Control, **names: str) -> list[tuple[str, str, str]]:
     """Return method, path and operation id of every route, with `names` for the arguments of its path."""
     document = control.as_("admin").get("/api/v1/openapi.json").json()
-    arguments = {"cluster": "local", "queue_id": "0", "user_id": "999999", "token_id": "999999", "name": "x", **names}
+    arguments = {
+        "cluster": "local",
+        "queue_id": "0",
+        "user_id": "999999",
+        "token_id": "999999",
+        "search_id": "999999",
+        "name": "x",
+        **names,
+    }
     return [
         (
             method.upper(),

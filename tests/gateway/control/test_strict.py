@@ -22,7 +22,7 @@ def operations(control: Control) -> list[Operation]:
     document = control.as_("admin").get("/api/v1/openapi.json").json()
     names = {
         "cluster": "local", "topic": control.topic(), "group": control.group(), "queue_id": "0",
-        "user_id": "999999", "token_id": "999999", "broker": "nobody",
+        "user_id": "999999", "token_id": "999999", "search_id": "999999", "broker": "nobody",
     }  # fmt: skip
     return [
         (method.upper(), re.sub(r"{(\w+)}", lambda found: names.get(found[1], "nothing"), path), operation)
