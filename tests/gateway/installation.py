@@ -120,19 +120,22 @@ def running_installation(data: Path, *, name_server: str, redis_url: str, **sett
         **settings,
     }
     tokens = _prepare(data, environment)
-    with _started(data, environment, tokens, "gateway.log") as running:
+    with gateway_process(data, environment, tokens, log="gateway.log") as running:
         yield running
 
 
 @contextmanager
 def another_process(of: Installation) -> Iterator[Installation]:
     """Run one more gateway on the database, Redis and cluster of an installation until the block ends."""
-    with _started(of.data, of.environment, of.tokens, f"gateway-{free_ports()}.log") as running:
+    with gateway_process(of.data, of.environment, of.tokens, log=f"gateway-{free_ports()}.log") as running:
         yield running
 
 
 @contextmanager
-def _started(data: Path, environment: Mapping[str, str], tokens: dict[str, str], log: str) -> Iterator[Installation]:
+def gateway_process(
+    data: Path, environment: Mapping[str, str], tokens: dict[str, str], *, log: str
+) -> Iterator[Installation]:
+    """Run a gateway in this environment until the block ends; its database must be there, its output goes to `log`."""
     port = free_ports()
     with (data / log).open("wb") as output:
         process = subprocess.Popen(
