@@ -122,7 +122,8 @@ class TopicCreateSerializer(serializers.Serializer[Any]):
 class TopicImpact(Struct, frozen=True, kw_only=True):
     """What the deletion of a topic removes."""
 
-    groups: list[str]
+    groups: Annotated[list[str], Meta(description="Consumer groups that the caller may see.")]
+    hidden_groups: Annotated[int, Meta(description="Others, which the caller may not see.")]
     messages: int
 
 

@@ -241,7 +241,8 @@ def _impact(view: ClusterScopedView, topic: Topic) -> Response:
     async def question(admin: Admin) -> TopicImpact:
         groups, stats = await admin.topics.groups(topic.name), await admin.topics.stats(topic.name)
         names = {name for names in groups.found.values() for name in names}
-        return TopicImpact(groups=sorted(names), messages=stats.messages)
+        seen = sorted(name for name in names if allows(view.request, "read", Resource("group", name)))
+        return TopicImpact(groups=seen, hidden_groups=len(names) - len(seen), messages=stats.messages)
 
     return Response(as_json(view.ask(question)), headers={"ETag": etags.etag(settings_of(topic))})
 

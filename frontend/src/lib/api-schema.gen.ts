@@ -5574,7 +5574,10 @@ export interface components {
         };
         /** @description What the deletion of a topic removes. */
         TopicImpact: {
+            /** @description Consumer groups that the caller may see. */
             groups: string[];
+            /** @description Others, which the caller may not see. */
+            hidden_groups: number;
             messages: number;
         };
         /** @description A topic of the file. What its name must be is checked if it has to be created. */

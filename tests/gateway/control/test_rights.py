@@ -9,6 +9,7 @@ import pytest
 
 from console.accounts.rights import Verb
 from tests.gateway.control.conftest import Control
+from tests.support.wait import wait_until
 
 # Routes that people use before they have signed in, or about themselves.
 OPEN = {"login", "getCsrf"}
@@ -153,6 +154,19 @@ def test_lists_and_their_counts_leave_out_what_a_role_may_not_see(control: Contr
     assert control.get("/topics", role="oncall", search=shown)["counts"]["normal"] == 1
     groups = control.get("/dead-letters", role="oncall")["groups"]
     assert groups == control.get("/groups", role="oncall")["total"]
+
+
+def test_what_a_deletion_hits_counts_names_that_a_role_may_not_see_without_naming_them(control: Control) -> None:
+    # Given a topic that the role may delete, with a group that it may see and one that it may not
+    topic, seen, hidden = control.topic("orders"), control.group("orders"), control.group("payments")
+    control.produce(topic, "a")
+    for group in (seen, hidden):
+        control.consume(group, topic, 1)
+    wait_until(lambda: len(control.get(f"/topics/{topic}/impact")["groups"]) == 2)
+    # Then the impact names the one and counts the other
+    impact = control.get(f"/topics/{topic}/impact", role="oncall")
+    assert (impact["groups"], impact["hidden_groups"]) == ([seen], 1)
+    assert hidden not in str(impact)
 
 
 def test_a_revoked_token_may_nothing(control: Control) -> None:

@@ -16,6 +16,8 @@ export const topics = {
     losesMessages_one: "{{n}} message can no longer be read.",
     losesMessages_other: "{{n}} messages can no longer be read.",
     losesNoGroup: "No group consumes from it.",
+    losesHidden_one: "{{count}} group that you may not see consumes from it and loses its position.",
+    losesHidden_other: "{{count}} groups that you may not see consume from it and lose their positions.",
     losesGroups_one: "{{count}} group consumes from it and loses its position: {{groups}}.",
     losesGroups_other: "{{count}} groups consume from it and lose their positions: {{groups}}.",
     deleteFinal: "This cannot be undone.",

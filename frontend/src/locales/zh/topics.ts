@@ -15,6 +15,7 @@ export const topics = {
     deleteTitle: "删除 Topic {{topic}}",
     losesMessages_other: "{{n}} 条消息将无法再读取。",
     losesNoGroup: "没有消费组消费它。",
+    losesHidden_other: "{{count}} 个无权查看的消费组消费它，将失去位点。",
     losesGroups_other: "{{count}} 个消费组消费它，将失去位点：{{groups}}。",
     deleteFinal: "此操作无法撤销。",
     impactFailed: "无法得知删除会影响什么",

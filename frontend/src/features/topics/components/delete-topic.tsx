@@ -4,9 +4,22 @@ import { ConfirmDanger } from "@/components/forms/confirm-danger"
 import { Failed } from "@/components/states/failed"
 import { toastChange } from "@/components/toast/change"
 import { toastFailed } from "@/components/toast/toast"
+import type { TopicImpact } from "@/lib/api-types"
 import { count } from "@/lib/format"
 import { useDeleteTopic, useForgetTopic } from "../api/delete-topic"
 import { useTopicImpact } from "../api/get-topic-impact"
+
+/** Groups that one may not see are counted: without them the loss would look smaller than it is. */
+function Groups({ impact: { groups, hidden_groups: hidden } }: { impact: TopicImpact }) {
+  const { t } = useTranslation()
+  if (groups.length === 0 && hidden === 0) return <p>{t("topics.losesNoGroup")}</p>
+  return (
+    <>
+      {groups.length > 0 && <p>{t("topics.losesGroups", { count: groups.length, groups: groups.join(", ") })}</p>}
+      {hidden > 0 && <p>{t("topics.losesHidden", { count: hidden })}</p>}
+    </>
+  )
+}
 
 interface DeleteTopicProps {
   cluster: string
@@ -43,11 +56,7 @@ export function DeleteTopic({ cluster, topic, onClose }: DeleteTopicProps) {
       {impact.data && (
         <>
           <p>{t("topics.losesMessages", { count: impact.data.messages, n: count(impact.data.messages) })}</p>
-          <p>
-            {impact.data.groups.length === 0
-              ? t("topics.losesNoGroup")
-              : t("topics.losesGroups", { count: impact.data.groups.length, groups: impact.data.groups.join(", ") })}
-          </p>
+          <Groups impact={impact.data} />
         </>
       )}
       <p>{t("topics.deleteFinal")}</p>
