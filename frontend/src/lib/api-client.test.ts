@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest"
 import { held } from "@/testing/fields"
 import { answer, holdAnswer, refuse, requests, unplug } from "@/testing/server"
-import { api, keepTags, knownTag, reachable, shareTag, signedOut, withQuery } from "./api-client"
+import { api, asShownBy, keepTags, reachable, signedOut, withQuery } from "./api-client"
 import { asProblem, type Problem } from "./problem"
 
 const refusal = async (request: Promise<unknown>): Promise<Problem> => {
@@ -105,12 +105,16 @@ describe("a change of something that was read", () => {
     expect(header("DELETE /users/1", "If-Match")).toBe('"mia"')
   })
 
-  it("knows the version that came with another path, and forgets none where that had none", async () => {
-    answer("GET /impact", {}, 200, { ETag: '"seen"' })
-    await api.get("/impact")
-    shareTag("/impact", "/shared")
-    shareTag("/never-read", "/shared")
-    expect(knownTag("/shared")).toBe('"seen"')
+  it("is the one that a preview showed, whatever was read of the resource since", async () => {
+    answer("GET /previewed/impact", {}, 200, { ETag: '"seen"' })
+    answer("GET /previewed", {}, 200, { ETag: '"newer"' })
+    answer("DELETE /previewed", null, 204)
+    await api.get("/previewed/impact")
+    await api.get("/previewed")
+    await api.delete("/previewed", asShownBy("/previewed/impact"))
+    expect(header("DELETE /previewed", "If-Match")).toBe('"seen"')
+    await api.delete("/previewed", asShownBy("/never-read"))
+    expect(header("DELETE /previewed", "If-Match")).toBe('"newer"')
   })
 })
 

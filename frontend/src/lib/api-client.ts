@@ -26,10 +26,13 @@ export function keepTags<T extends { etag: string }>(items: readonly T[], pathOf
   for (const item of items) tags.set(pathOf(item), item.etag)
 }
 
-/** Keeps the tag of a resource that came with the answer of another path. */
-export function shareTag(from: string, to: string): void {
-  const tag = tags.get(from)
-  if (tag) tags.set(to, tag)
+/**
+ * Makes a change one of what another path showed, such as the preview of a deletion: the page may have read the resource
+ * again since then, and what it read was not what somebody agreed to.
+ */
+export function asShownBy(path: string): Pick<RequestOptions, "headers"> {
+  const tag = tags.get(path)
+  return tag === undefined ? {} : { headers: { "If-Match": tag } }
 }
 
 export function withQuery(path: string, query: Query = {}): string {
@@ -137,5 +140,5 @@ export const api = {
     request<T>("POST", path, { ...options, ...(body !== undefined && { body }) }),
   patch: <T>(path: string, body: unknown, options: Omit<RequestOptions, "body"> = {}) =>
     request<T>("PATCH", path, { ...options, body }),
-  delete: <T>(path: string, query?: Query) => request<T>("DELETE", path, query ? { query } : {}),
+  delete: <T>(path: string, options: Omit<RequestOptions, "body"> = {}) => request<T>("DELETE", path, options),
 }

@@ -51,18 +51,19 @@ export function ConnectionBadge() {
   const refresh = useStore(refreshPreference)
   const isCalm = state === "live" && lacks === null && refresh === "live"
   const Icon = state === "live" ? IconPlugConnected : IconPlugConnectedX
-  const shown = refresh === "live" ? t(`connection.${state}`) : t(`refresh.short.${refresh}`)
+  const isSlower = state !== "offline" && refresh !== "live"
+  const shown = isSlower ? t(`refresh.short.${refresh}`) : t(`connection.${state}`)
   return (
     <Menu>
       <Menu.Target>
         <button type="button" className={classes.tool} data-state={state} aria-live="polite">
           <Icon size={16} stroke={1.6} data-tone={isCalm ? "ok" : undefined} aria-hidden />
-          <span>{state === "offline" ? t("connection.offline") : (lacks ?? shown)}</span>
+          <span>{state === "live" && lacks !== null ? lacks : shown}</span>
         </button>
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Label className={classes.explained}>
-          {t(`connection.${state}Words`, { age: format.duration(Math.max(1_000, now - since)) })}
+          {state === "live" && isSlower ? t(`refresh.${refresh}`) : t(`connection.${state}Words`, { age: format.duration(Math.max(1_000, now - since)) })}
         </Menu.Label>
         {state !== "live" && (
           <Menu.Item leftSection={<IconRefresh size={15} stroke={1.6} />} onClick={() => live.reconnect()}>

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { paths } from "@/config/paths"
-import { api, knownTag } from "@/lib/api-client"
+import { api, asShownBy } from "@/lib/api-client"
 import type { BulkGroups, GroupAction } from "@/lib/api-types"
 import { groupKeys } from "./keys"
 
@@ -8,10 +8,8 @@ import { groupKeys } from "./keys"
 export function useChangeGroups(cluster: string, action: GroupAction) {
   const cache = useQueryClient()
   return useMutation({
-    mutationFn: (groups: string[]) => {
-      const tag = knownTag(paths.groupsRehearsal(cluster, action))
-      return api.post<BulkGroups>(paths.groupsChange(cluster, action), { groups }, tag === undefined ? {} : { headers: { "If-Match": tag } })
-    },
+    mutationFn: (groups: string[]) =>
+      api.post<BulkGroups>(paths.groupsChange(cluster, action), { groups }, asShownBy(paths.groupsRehearsal(cluster, action))),
     // Also when it was refused: they may have changed meanwhile.
     onSettled: () => cache.invalidateQueries({ queryKey: groupKeys.all(cluster) }),
   })

@@ -1,13 +1,14 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { paths } from "@/config/paths"
-import { api } from "@/lib/api-client"
+import { api, asShownBy } from "@/lib/api-client"
 import type { PartlyDeleted } from "@/lib/api-types"
 import { groupKeys } from "./keys"
 
+/** Deletes the group as it was when its impact was shown. */
 export function useDeleteGroup(cluster: string, group: string) {
   const cache = useQueryClient()
   return useMutation({
-    mutationFn: () => api.delete<PartlyDeleted | undefined>(paths.group(cluster, group)),
+    mutationFn: () => api.delete<PartlyDeleted | undefined>(paths.group(cluster, group), asShownBy(paths.groupImpact(cluster, group))),
     onSuccess: () => cache.invalidateQueries({ queryKey: groupKeys.lists(cluster) }),
     onError: () => cache.invalidateQueries({ queryKey: groupKeys.one(cluster, group) }),
   })

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { paths } from "@/config/paths"
-import { api, knownTag } from "@/lib/api-client"
+import { api, asShownBy } from "@/lib/api-client"
 import type { BulkTopics, BulkWish } from "@/lib/api-types"
 import { topicKeys } from "./keys"
 import { previewPath } from "./preview-bulk"
@@ -9,10 +9,8 @@ import { previewPath } from "./preview-bulk"
 export function useApplyBulk(cluster: string) {
   const cache = useQueryClient()
   return useMutation({
-    mutationFn: ({ action, body }: BulkWish) => {
-      const tag = knownTag(previewPath(cluster, action))
-      return api.post<BulkTopics>(paths.topicsBulk(cluster, action), body, tag ? { headers: { "If-Match": tag } } : {})
-    },
+    mutationFn: ({ action, body }: BulkWish) =>
+      api.post<BulkTopics>(paths.topicsBulk(cluster, action), body, asShownBy(previewPath(cluster, action))),
     onSettled: () => {
       void cache.invalidateQueries({ queryKey: ["topics-bulk", cluster] })
       void cache.invalidateQueries({ queryKey: topicKeys.all(cluster) })

@@ -1,13 +1,14 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { paths } from "@/config/paths"
-import { api } from "@/lib/api-client"
+import { api, asShownBy } from "@/lib/api-client"
 import type { PartlyDeleted } from "@/lib/api-types"
 import { topicKeys } from "./keys"
 
+/** Deletes the topic as it was when its impact was shown. */
 export function useDeleteTopic(cluster: string, topic: string) {
   const cache = useQueryClient()
   return useMutation({
-    mutationFn: () => api.delete<PartlyDeleted | undefined>(paths.topic(cluster, topic)),
+    mutationFn: () => api.delete<PartlyDeleted | undefined>(paths.topic(cluster, topic), asShownBy(paths.topicImpact(cluster, topic))),
     onSuccess: () => cache.invalidateQueries({ queryKey: topicKeys.lists(cluster) }),
     onError: () => cache.invalidateQueries({ queryKey: topicKeys.one(cluster, topic) }),
   })

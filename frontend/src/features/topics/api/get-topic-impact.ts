@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query"
 import { paths } from "@/config/paths"
-import { api, shareTag } from "@/lib/api-client"
+import { api } from "@/lib/api-client"
 import type { TopicImpact } from "@/lib/api-types"
 import { topicKeys } from "./keys"
 
@@ -8,12 +8,6 @@ import { topicKeys } from "./keys"
 export const useTopicImpact = (cluster: string, topic: string) =>
   useQuery({
     queryKey: topicKeys.part(cluster, topic, "impact"),
-    queryFn: async ({ signal }) => {
-      const path = paths.topicImpact(cluster, topic)
-      const impact = await api.get<TopicImpact>(path, undefined, signal)
-      // The deletion is one of the topic as it was when its impact was shown.
-      shareTag(path, paths.topic(cluster, topic))
-      return impact
-    },
+    queryFn: ({ signal }) => api.get<TopicImpact>(paths.topicImpact(cluster, topic), undefined, signal),
     staleTime: 0,
   })
