@@ -25,6 +25,9 @@ it.each([
   ["delivery.retry", "deliveries/9", "ok", "olga sent delivery 9 again", "olga 重新发送了通知 9"],
   ["user.session_end", "users/nadia", "ok", "olga ended a session of user nadia", "olga 结束了用户 nadia 的一个会话"],
   ["broker.forget", "local/brokers/broker-b", "ok", "olga forgot broker broker-b", "olga 移除了 Broker broker-b"],
+  ["group.clone", "local/groups/billing-2", "ok", "olga made group billing-2 like another one", "olga 克隆出了消费组 billing-2"],
+  ["definitions.apply", "definitions", "partial", "olga tried to apply definitions: partly done", "olga 尝试应用定义文件：部分完成"],
+  ["search.create", "searches/7", "ok", "olga created saved search 7", "olga 创建了已保存的查询 7"],
 ])("says %s of %s, %s, as a sentence", async (action, resource, result, english, chinese) => {
   expect(words().sentence(entry(action, resource, result))).toBe(english)
   await i18next.changeLanguage("zh")

@@ -2,13 +2,16 @@ import { useTranslation } from "react-i18next"
 import type { AuditEntry } from "@/lib/api-types"
 import { shortId } from "@/lib/format"
 
-const VERBS = ["create", "update", "delete", "start", "cancel", "retry", "run_now", "password", "login", "logout", "forget", "export", "session_end", "offsets", "acknowledge", "unacknowledge", "end", "send_again"] as const
-const NOUNS = ["topic", "group", "broker", "replay", "reconcile", "redrive", "schedule", "token", "user", "cluster", "session", "audit", "role", "alert", "alert_rule", "alert_channel", "silence", "delivery"] as const
+const VERBS = ["create", "update", "delete", "start", "cancel", "retry", "run_now", "password", "login", "logout", "forget", "export", "session_end", "offsets", "acknowledge", "unacknowledge", "end", "send_again", "clone", "apply"] as const
+const NOUNS = ["topic", "group", "broker", "replay", "reconcile", "redrive", "schedule", "token", "user", "cluster", "session", "audit", "role", "alert", "alert_rule", "alert_channel", "silence", "delivery", "search", "definitions"] as const
 export const RESULTS = ["ok", "refused", "failed", "partial"] as const
 
 const pick = <T extends string>(known: readonly T[], word: string | undefined): T | undefined => known.find((name) => name === word)
 
 const BY_ID: ReadonlySet<string> = new Set(["replay", "reconcile", "redrive", "schedule"])
+
+/** Of these there is only one, so it has no name. */
+const NAMELESS: ReadonlySet<string> = new Set(["audit", "definitions"])
 
 /** Jobs and schedules are recorded by their ids, which are cut; a name never is. */
 function nameOf(noun: string, resource: string): string {
@@ -37,7 +40,7 @@ export function useAuditWords() {
     const { noun, verb } = parts(entry.action)
     const { actor, resource } = entry
     if (!noun || !verb) return t("audit.did", { actor, action: entry.action, resource, result: result(entry.result) })
-    const what = noun === "audit" ? t("audit.nouns.audit") : t("audit.what", { noun: t(`audit.nouns.${noun}`), name: nameOf(noun, resource) })
+    const what = NAMELESS.has(noun) ? t(`audit.nouns.${noun}`) : t("audit.what", { noun: t(`audit.nouns.${noun}`), name: nameOf(noun, resource) })
     if (entry.result === "ok") return t(`audit.verbs.${verb}`, { actor, what })
     return t("audit.attempt", { actor, act: t(`audit.acts.${verb}`, { what }), result: result(entry.result) })
   }
