@@ -44,7 +44,7 @@ def are_lines(scope: Scope) -> bool:
 
 
 class _Ended(Struct, tag_field="type", tag="error"):
-    """The last line of a stream that ended early; every line without a result was not stored."""
+    """The last line of a stream that ended early. Lines without a result were not stored, unless the problem is INTERNAL."""
 
     problem: dict[str, object]
 

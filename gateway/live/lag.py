@@ -6,7 +6,7 @@
     < {"type":"snapshot","seq":1,"at":"…","groups":[{"group":"billing","topics":["orders"],"lag":120,…,"queues":[…]}]}
     < {"type":"delta","seq":2,"at":"…","groups":[…],"removed":["ship-3"]}
     < {"type":"unknown","group":"ship-7","reason":"broker_unreachable"}
-    > {"type":"resume","last_seq":2}
+    > {"type":"resume"}
 
 A group whose lag is unknown has its own frame, when that becomes so or its reason changes, and is in no snapshot; a lag
 of 0 is measured. The figures come from the sampler, which reads them once for all clients.
@@ -51,8 +51,6 @@ class ResumeFrame(Struct, forbid_unknown_fields=True):
     """Send a snapshot now; it makes up for every frame before it, so these are not sent again."""
 
     type: Literal["resume"]
-    session: str = ""
-    last_seq: int = 0
 
 
 class WatchedGroup(GroupFigures, kw_only=True):

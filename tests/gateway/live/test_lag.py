@@ -28,7 +28,7 @@ async def test_each_snapshot_holds_all_watched_groups(installation: Installation
         }  # fmt: skip
         await publish({"groups:one": groups(group("billing", 121), group("ship-1", 5))})
         # The first one was sent out of turn, so this one may be too early for its interval.
-        await socket.say(type="resume", session="s", last_seq=1)
+        await socket.say(type="resume")
         second = await socket.hear()
         assert second["seq"] == 2
         assert [shown["lag"] for shown in second["groups"]] == [121, 5]
@@ -114,6 +114,13 @@ async def test_an_interval_below_a_second_is_refused(installation: Installation)
     async with listening(installation, "lag") as socket:
         await socket.say(type="watch", groups=["*"], interval_ms=10)
         assert (await socket.hear())["problem"]["code"] == "INVALID"
+
+
+async def test_a_resume_from_a_number_is_refused_since_frames_are_not_kept(installation: Installation) -> None:
+    async with listening(installation, "lag") as socket:
+        await socket.say(type="resume", last_seq=1)
+        problem = (await socket.hear())["problem"]
+        assert (problem["code"], "last_seq" in problem["detail"]) == ("INVALID", True)
 
 
 async def test_metrics_show_known_lags_alone(publish: Publish, redis_url: str) -> None:
