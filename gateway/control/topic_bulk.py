@@ -1,107 +1,71 @@
-"""Many topics deleted or changed by one request: one preview for all, then an outcome for each."""
+"""Many topics deleted or changed by one request."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from msgspec.structs import replace
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from broker_core.client.admin.topics import Topic, TopicChange
-from broker_core.errors import GantryError
-from console import etags
-from console.accounts.explaining import refusal_of
-from console.accounts.permissions import actor_of, allows, needs, rights_of_request
-from console.accounts.rights import Resource, Verb
+from console.accounts.permissions import actor_of, allows, needs
+from console.accounts.rights import Resource
 from console.clusters import operations
-from console.clusters.change_lock import change_lock
 from console.clusters.known_topics import known_topics
 from console.clusters.outcomes import BrokerOutcome
-from console.clusters.reasons import reason_of
-from console.errors import Conflict
 from console.lag import current
-from console.query import flag_of
-from console.shapes import as_json, serializer_of
-from gateway.control.cluster_view import ClusterListView
+from console.shapes import serializer_of
+from gateway.control.bulk import PARAMETERS, BulkView
 from gateway.control.topic_bulk_shapes import BulkChangeSerializer, BulkTopic, BulkTopics, TopicNamesSerializer
 from gateway.control.topic_queue_shapes import PERMISSION_BITS, planned, queues_on
 
 _ANSWER: Final = serializer_of(BulkTopics)
-_PARAMETERS: Final = [
-    OpenApiParameter("dry_run", bool, description="Only return what the change would do."),
-    OpenApiParameter(
-        "If-Match", str, OpenApiParameter.HEADER, description="The ETag of the dry run, or `*`; needed for the change."
-    ),
-]
-
-Change = Callable[[Topic], tuple[BrokerOutcome, ...]]
 
 
-class _BulkView(ClusterListView):
-    """A change of many topics; those that the caller may not change are refused one by one."""
-
+class _BulkView(BulkView[Topic, BulkTopic]):
     listed = "topic"
-    verb: Verb
 
-    def _apply(self, names: list[str], plan: Callable[[Topic], BulkTopic], change: Change) -> Response:
-        found = {topic.name: topic for topic in known_topics(self.cluster)}
-        plans = {name: self._planned(name, found.get(name), plan) for name in names}
-        wanted = [found[name] for name in names if plans[name].outcome == "planned"]
-        tag = [(topic.name, queues_on(topic)) for topic in wanted]
-        if flag_of(self.request, "dry_run"):
-            answer = BulkTopics(self._with_figures(list(plans.values())))
-            return Response(as_json(answer), headers={"ETag": etags.etag(tag)})
-        etags.check(self.request, tag)
-        made = {topic.name: self._made(plans[topic.name], topic, change) for topic in wanted}
-        items = [made.get(name, plans[name]) for name in names]
-        return Response(
-            as_json(BulkTopics(items)), status=200 if all(each.outcome == "done" for each in items) else 207
-        )
+    def refused(self, name: str, why: str) -> BulkTopic:
+        return BulkTopic(name=name, outcome="refused", reason=why)
 
-    def _planned(self, name: str, topic: Topic | None, plan: Callable[[Topic], BulkTopic]) -> BulkTopic:
-        resource = Resource("topic", name)
-        if not allows(self.request, self.verb, resource):
-            why = refusal_of(rights_of_request(self.request), self.verb, resource)
-            return BulkTopic(name=name, outcome="refused", reason=why)
-        if topic is None:
-            return BulkTopic(name=name, outcome="refused", reason=f"no topic is named {name!r}")
-        if topic.kind.value == "system":
-            return BulkTopic(name=name, outcome="refused", reason=f"{name!r} belongs to the brokers")
-        return plan(topic)
+    def why_not(self, name: str, known: Topic | None) -> str | None:
+        if known is None:
+            return f"no topic is named {name!r}"
+        return f"{name!r} belongs to the brokers" if known.kind.value == "system" else None
 
-    def _made(self, plan: BulkTopic, topic: Topic, change: Change) -> BulkTopic:
-        try:
-            with change_lock(self.cluster, "topics", topic.name):
-                outcomes = change(topic)
-        except GantryError as error:
-            return replace(plan, outcome="failed", reason=reason_of(error))
-        except Conflict as error:
-            return replace(plan, outcome="failed", reason=str(error.detail))
-        whole = all(outcome.done for outcome in outcomes)
-        return replace(plan, outcome="done" if whole else "partial", brokers=outcomes)
+    def version_of(self, known: Topic) -> object:
+        return queues_on(known)
 
-    def _with_figures(self, items: list[BulkTopic]) -> list[BulkTopic]:
-        figures, groups = current.topics(self.cluster), self._groups()
+    def with_figures(self, items: Sequence[BulkTopic]) -> list[BulkTopic]:
+        figures, readers = current.topics(self.cluster), self._readers()
         return [
-            replace(item, messages=known.messages, groups=sorted(groups.get(item.name, ())))
+            self._with_readers(replace(item, messages=known.messages), readers.get(item.name, ()))
             if item.outcome == "planned" and (known := figures.get(item.name))
             else item
             for item in items
         ]
 
-    def _groups(self) -> Mapping[str, list[str]]:
+    def _with_readers(self, item: BulkTopic, readers: Sequence[str]) -> BulkTopic:
+        seen = sorted(name for name in readers if allows(self.request, "read", Resource("group", name)))
+        return replace(item, groups=seen, hidden_groups=len(readers) - len(seen))
+
+    def _readers(self) -> Mapping[str, list[str]]:
         found: dict[str, list[str]] = {}
-        for topic, group in self._readers():
-            found.setdefault(topic, []).append(group)
+        for group in current.groups(self.cluster):
+            for topic in group.topics:
+                found.setdefault(topic, []).append(group.name)
         return found
 
-    def _readers(self) -> Iterator[tuple[str, str]]:
-        for group in current.groups(self.cluster):
-            if allows(self.request, "read", Resource("group", group.name)):
-                yield from ((topic, group.name) for topic in group.topics)
+    def _apply(
+        self,
+        names: Sequence[str],
+        plan: Callable[[Topic], BulkTopic],
+        change: Callable[[Topic], Sequence[BrokerOutcome]],
+    ) -> Response:
+        return self.apply(names, {topic.name: topic for topic in known_topics(self.cluster)}, plan, change)
 
 
 class BulkDeleteView(_BulkView):
@@ -113,7 +77,7 @@ class BulkDeleteView(_BulkView):
     @extend_schema(
         operation_id="deleteTopics",
         tags=["topics"],
-        parameters=_PARAMETERS,
+        parameters=PARAMETERS,
         request=TopicNamesSerializer,
         responses={200: _ANSWER, 207: _ANSWER},
     )
@@ -138,7 +102,7 @@ class BulkChangeView(_BulkView):
     @extend_schema(
         operation_id="updateTopics",
         tags=["topics"],
-        parameters=_PARAMETERS,
+        parameters=PARAMETERS,
         request=BulkChangeSerializer,
         responses={200: _ANSWER, 207: _ANSWER},
     )

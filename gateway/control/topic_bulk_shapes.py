@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 from rest_framework import serializers
 
-from console.clusters.outcomes import BrokerOutcome
+from gateway.control.bulk import BulkItem, NamesField
 from gateway.control.topic_queue_shapes import QueueChange
 from gateway.control.topic_shapes import MAX_QUEUES, PERMISSIONS
 
-MAX_TOPICS: Final = 200
-BulkWord = Literal["planned", "done", "partial", "failed", "refused"]
 
-
-class BulkTopic(Struct, frozen=True, kw_only=True):
+class BulkTopic(BulkItem, frozen=True, kw_only=True):
     """One topic of the request: what the change does to it, and what became of it."""
 
-    name: str
-    outcome: Annotated[
-        BulkWord, Meta(description="refused: not tried, for the reason given. partial: not made on all its brokers.")
-    ]
-    reason: str | None = None
     messages: Annotated[int | None, Meta(description="Messages that it holds, as measured last; null if unknown.")] = (
         None
     )
-    groups: Annotated[list[str], Meta(description="Its consumer groups that the caller may see.")] = []
+    groups: Annotated[
+        list[str] | None, Meta(description="Its consumer groups that the caller may see; null if unknown.")
+    ] = None
+    hidden_groups: Annotated[int | None, Meta(description="Others, which the caller may not see; null if unknown.")] = (
+        None
+    )
     changes: Annotated[list[QueueChange], Meta(description="Broker by broker; empty for a deletion.")] = []
-    brokers: Sequence[BrokerOutcome] = []
 
 
 class BulkTopics(Struct, frozen=True):
@@ -41,16 +36,7 @@ class BulkTopics(Struct, frozen=True):
 class TopicNamesSerializer(serializers.Serializer[Any]):
     """The topics to change."""
 
-    topics = serializers.ListField(
-        child=serializers.CharField(max_length=255), min_length=1, max_length=MAX_TOPICS, help_text="Each once."
-    )
-
-    def validate_topics(self, names: list[str]) -> list[str]:
-        """Refuse names that are given twice."""
-        twice = sorted({name for name in names if names.count(name) > 1})
-        if twice:
-            raise serializers.ValidationError(f"Is given more than once: {', '.join(twice)}.")
-        return names
+    topics = NamesField()
 
 
 class BulkChangeSerializer(TopicNamesSerializer):

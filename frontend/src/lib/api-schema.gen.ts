@@ -2861,6 +2861,7 @@ export interface components {
             /** @description refused: not tried, for the reason given. partial: not made on all its brokers. */
             outcome: components["schemas"]["OutcomeC06Enum"];
             reason: string | null;
+            brokers: components["schemas"]["BrokerOutcome"][];
             /** @description Null if unknown, or refused. */
             consume_enabled: boolean | null;
             /** @description Native clients that are connected; null if unknown. */
@@ -2872,7 +2873,6 @@ export interface components {
             /** @description Null if unknown. */
             lag: number | null;
             topics: string[];
-            brokers: components["schemas"]["BrokerOutcome"][];
         };
         /** @description The groups of the request, each once, in its order; the ETag of a dry run is the one for the change. */
         BulkGroups: {
@@ -2884,13 +2884,15 @@ export interface components {
             /** @description refused: not tried, for the reason given. partial: not made on all its brokers. */
             outcome: components["schemas"]["OutcomeC06Enum"];
             reason: string | null;
+            brokers: components["schemas"]["BrokerOutcome"][];
             /** @description Messages that it holds, as measured last; null if unknown. */
             messages: number | null;
-            /** @description Its consumer groups that the caller may see. */
-            groups: string[];
+            /** @description Its consumer groups that the caller may see; null if unknown. */
+            groups: string[] | null;
+            /** @description Others, which the caller may not see; null if unknown. */
+            hidden_groups: number | null;
             /** @description Broker by broker; empty for a deletion. */
             changes: components["schemas"]["QueueChange"][];
-            brokers: components["schemas"]["BrokerOutcome"][];
         };
         /** @description The topics of the request, each once, in its order; the ETag of a dry run is the one for the change. */
         BulkTopics: {
@@ -7933,7 +7935,7 @@ export interface operations {
     deleteGroups: {
         parameters: {
             query?: {
-                /** @description Only return what the change would hit. */
+                /** @description Only return what the change would do. */
                 dry_run?: boolean;
             };
             header?: {
@@ -7983,7 +7985,7 @@ export interface operations {
     pauseGroups: {
         parameters: {
             query?: {
-                /** @description Only return what the change would hit. */
+                /** @description Only return what the change would do. */
                 dry_run?: boolean;
             };
             header?: {
@@ -8033,7 +8035,7 @@ export interface operations {
     resumeGroups: {
         parameters: {
             query?: {
-                /** @description Only return what the change would hit. */
+                /** @description Only return what the change would do. */
                 dry_run?: boolean;
             };
             header?: {

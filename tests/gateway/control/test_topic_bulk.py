@@ -67,6 +67,23 @@ def test_topics_that_a_role_may_not_delete_are_refused_one_by_one(control: Contr
     assert "This needs the right 'delete'" in items[1]["reason"]
 
 
+def test_a_preview_counts_the_groups_that_one_may_not_see_without_naming_them(control: Control) -> None:
+    topic, seen, hidden = control.topic("orders"), control.group("orders"), control.group("payments")
+    control.produce(topic, "a")
+    for group in (seen, hidden):
+        control.consume(group, topic, 1)
+
+    def previewed(role: str) -> Any:
+        return control.call(
+            "POST", "/topics:delete", role=role, json={"topics": [topic]}, params={"dry_run": "true"}
+        ).json()["items"][0]
+
+    wait_until(lambda: len(previewed("admin")["groups"] or ()) == 2)
+    item = previewed("oncall")
+    assert (item["groups"], item["hidden_groups"]) == ([seen], 1)
+    assert hidden not in str(item)
+
+
 @pytest.mark.parametrize(
     ("action", "body"),
     [

@@ -16,6 +16,8 @@ export const bulkTopics = {
     notDeleted: "No topic was deleted",
     messagesUnknown: "messages not known",
     consumedBy: "consumed by {{groups}}",
+    consumedByHidden_one: "consumed by {{count}} group that you may not see",
+    consumedByHidden_other: "consumed by {{count}} groups that you may not see",
     changeTitle_one: "Change {{count}} topic",
     changeTitle_other: "Change {{count}} topics",
     changeNamed_one: "Change {{count}} topic",

@@ -12,6 +12,7 @@ export const bulkTopics = {
     notDeleted: "没有 Topic 被删除",
     messagesUnknown: "消息数未知",
     consumedBy: "消费组：{{groups}}",
+    consumedByHidden_other: "另有 {{count}} 个无权查看的消费组",
     changeTitle_other: "修改 {{count}} 个 Topic",
     changeNamed_other: "修改 {{count}} 个 Topic",
     changed_other: "已修改 {{count}} 个 Topic",

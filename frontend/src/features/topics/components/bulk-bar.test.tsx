@@ -10,7 +10,7 @@ import { TopicsPage } from "./topics-page"
 const LIST = "GET /api/v1/clusters/local/topics"
 const DELETE = "POST /api/v1/clusters/local/topics:delete"
 const UPDATE = "POST /api/v1/clusters/local/topics:update"
-const item = (name: string, more: object = {}) => ({ name, outcome: "planned", reason: null, messages: 3, groups: [], changes: [], brokers: [], ...more })
+const item = (name: string, more: object = {}) => ({ name, outcome: "planned", reason: null, messages: 3, groups: [], hidden_groups: 0, changes: [], brokers: [], ...more })
 
 beforeEach(() => {
   FakeSocket.all = []
@@ -27,10 +27,11 @@ describe("several topics at once", () => {
   it("are deleted after one preview, and what was not deleted stays chosen with its reason", async () => {
     const { user } = await choose("orders", "payments")
     expect(screen.getByText("2 chosen")).toBeTruthy()
-    const seen = [item("orders", { groups: ["billing"] }), item("payments", { messages: null })]
+    const seen = [item("orders", { groups: ["billing"], hidden_groups: 2 }), item("payments", { messages: null, groups: null, hidden_groups: null })]
     answer(DELETE, { items: seen }, 200, { ETag: '"seen"' })
     await user.click(button("Delete"))
     expect(await screen.findByText(/consumed by billing/)).toBeTruthy()
+    expect(screen.getByText(/consumed by 2 groups that you may not see/)).toBeTruthy()
     expect(screen.getByText(/messages not known/)).toBeTruthy()
     expect(requests(DELETE).every(({ query }) => query.get("dry_run") === "true")).toBe(true)
     answer(DELETE, { items: [item("orders", { outcome: "done" }), item("payments", { outcome: "failed", reason: "broker-a timed out" })] }, 207)

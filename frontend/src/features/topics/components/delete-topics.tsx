@@ -46,10 +46,11 @@ function Losses({ items }: { items: BulkTopic[] }) {
   const { t } = useTranslation()
   return (
     <ul className={classes.outcomes}>
-      {items.map(({ name, messages, groups }) => (
+      {items.map(({ name, messages, groups, hidden_groups: hidden }) => (
         <li key={name}>
           <b>{name}</b> {messages === null ? t("bulkTopics.messagesUnknown") : t("topics.holds", { count: messages, n: count(messages) })}
-          {groups.length > 0 && ` · ${t("bulkTopics.consumedBy", { groups: groups.join(", ") })}`}
+          {groups !== null && groups.length > 0 && ` · ${t("bulkTopics.consumedBy", { groups: groups.join(", ") })}`}
+          {hidden !== null && hidden > 0 && ` · ${t("bulkTopics.consumedByHidden", { count: hidden })}`}
         </li>
       ))}
     </ul>
