@@ -44,7 +44,10 @@ def are_lines(scope: Scope) -> bool:
 
 
 class _Ended(Struct, tag_field="type", tag="error"):
-    """The last line of a stream that ended early. Lines without a result were not stored, unless the problem is INTERNAL."""
+    """The last line of a stream that ended early.
+
+    Unless the problem is INTERNAL, no line without a result was stored.
+    """
 
     problem: dict[str, object]
 
