@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 import socket
 from pathlib import Path
@@ -186,14 +187,15 @@ async def test_the_lease_journal_is_rewritten_when_it_has_grown(
     monkeypatch.setattr("broker_core.broker.pop.journal.REWRITE_BYTES", 2_000)
     async with started(tmp_path, periods=Periods(save=20)) as wire:
         journal = tmp_path / "config" / "leases.journal"
-        first = journal.stat().st_ino
-        for number in range(100):
-            await wire.send("orders", b"%d" % number)
-        for _ in range(100):
-            (leased,) = await wire.pop("orders", count=1)
-            await wire.ack(leased)
-        # How large the new file is depends on how much was written beside it while it went to the disk
-        await eventually(lambda: journal.stat().st_ino != first)
+        # Held open, since the file system would give the number of a closed file to the next but one
+        with journal.open("rb") as first:
+            for number in range(100):
+                await wire.send("orders", b"%d" % number)
+            for _ in range(100):
+                (leased,) = await wire.pop("orders", count=1)
+                await wire.ack(leased)
+            # How large the new file is depends on how much was written beside it while it went to the disk
+            await eventually(lambda: not os.path.samestat(journal.stat(), os.fstat(first.fileno())))
     async with started(tmp_path) as wire:
         assert await wire.pop("orders") == []
 
