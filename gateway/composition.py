@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import time
 from dataclasses import replace
+from pathlib import Path
 from typing import Final
 
 import redis.asyncio
@@ -15,7 +17,7 @@ from console.accounts.addresses import client_address
 from console.clusters import connections as cluster_connections
 from console.clusters.connections import Connections
 from console.clusters.services import find_address
-from gateway import env, health, health_checks, lookups, sockets
+from gateway import env, health, health_checks, lookups, metrics, siblings, sockets
 from gateway.arrival import Arrival, client_of
 from gateway.auth import Authenticator
 from gateway.compression import compressing
@@ -24,7 +26,6 @@ from gateway.control import rates as control_rates
 from gateway.control.plane import ControlPlane
 from gateway.data.app import DataPlane
 from gateway.data.parts import DataPlaneParts
-from gateway.data.produce_lines import are_lines
 from gateway.data.receipts import Receipts, derive_key
 from gateway.data.routing import SOCKETS as DATA_SOCKETS
 from gateway.data.routing import find_route
@@ -111,7 +112,9 @@ class Gateway:
             )
             parts.metrics.gauge("gantry_gateway_leases_out", "Leases not settled or expired.", parts.leases.total)
             self._data = DataPlane(parts)
-            self._pages = Pages(parts, health_checks.readiness(parts))
+            self._siblings = _siblings(parts)
+            await self._siblings.start()
+            self._pages = Pages(parts, health_checks.readiness(parts), self._siblings)
             health.use(health_checks.everything(parts))
             self._start_rates(parts)
             self._parts = parts
@@ -134,6 +137,7 @@ class Gateway:
         health.use(None)
         control_rates.use(None)
         await self._rates.stop()
+        await self._siblings.stop()
         cluster_connections.use(None)
         await parts.consumers.close()
         await parts.connections.close()
@@ -161,9 +165,7 @@ class Gateway:
     async def _http(self, scope: Scope, arrival: Arrival, send: Send) -> None:
         route = find_route(scope["method"], scope["path"])
         if route is not None:
-            if route.action == "produce" and are_lines(scope):
-                arrival.stream()
-            await self._data(route, scope, arrival, send)
+            await self._data(route, scope, arrival, send, arrival.stream)
         elif scope["path"] in PAGES:
             await self._pages(scope, arrival, compressing(scope, send))
         else:
@@ -204,6 +206,12 @@ class Gateway:
         await socket.accept()
         with self._parts.metrics.socket(), self._socket_rights.watched(principal, socket.close):
             await converse(socket, Producing(socket) if path.endswith("/produce") else Consuming(socket))
+
+
+def _siblings(parts: DataPlaneParts) -> siblings.Siblings:
+    folder = os.environ.get(siblings.FOLDER_VARIABLE)
+    page = lambda: metrics.page_of_process(parts.metrics.families())  # noqa: E731 - the page at the time of the scrape
+    return siblings.Siblings(Path(folder) if folder else None, page)
 
 
 def _limits() -> GatewayLimits:

@@ -6,13 +6,14 @@ The hot path increments plain integers; they become metric families only at a sc
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
 from prometheus_client import GC_COLLECTOR, PLATFORM_COLLECTOR, PROCESS_COLLECTOR, CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.registry import Collector
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
@@ -101,11 +102,29 @@ class _Gathered(Collector):
         yield from self._families
 
 
-def page(families: Iterable[Metric]) -> bytes:
-    """Return the page for a scrape: these families, and those of the process and of Python."""
+def page_of_process(families: Iterable[Metric]) -> bytes:
+    """Return what one process tells: these families, and those of the process and of Python."""
     registry = CollectorRegistry(auto_describe=False)
     for collector in (PROCESS_COLLECTOR, PLATFORM_COLLECTOR, GC_COLLECTOR, _Gathered(families)):
         registry.register(collector)
+    return generate_latest(registry)
+
+
+def page(processes: Mapping[int, bytes | None], shared: Iterable[Metric]) -> bytes:
+    """Return the page for a scrape, from the pages of all gateway processes by number, None for one that was silent.
+
+    Their samples get the label `worker`; `shared` is what all processes tell alike.
+    """
+    up = GaugeMetricFamily("gantry_gateway_up", "Whether the process answered.", labels=["worker"])
+    families: dict[str, Metric] = {}
+    for number, text in sorted(processes.items()):
+        up.add_metric([str(number)], text is not None)
+        for family in text_string_to_metric_families((text or b"").decode()):
+            samples, family.samples = family.samples, []
+            its = families.setdefault(family.name, family).samples
+            its += [each._replace(labels={**each.labels, "worker": str(number)}) for each in samples]
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(_Gathered([up, *families.values(), *shared]))
     return generate_latest(registry)
 
 

@@ -19,6 +19,7 @@ from gateway.data.app import RequestIds
 from gateway.data.parts import DataPlaneParts
 from gateway.health import Health
 from gateway.problems import METHOD_NOT_ALLOWED, ProblemError, find_problem, internal, respond
+from gateway.siblings import Siblings
 from gateway.sockets import Receive, Scope, Send
 
 PAGES: Final = frozenset({"/healthz", "/readyz", "/metrics"})
@@ -35,8 +36,9 @@ _log = logging.getLogger(__name__)
 class Pages:
     """Serves the pages of one process."""
 
-    def __init__(self, parts: DataPlaneParts, health: Health) -> None:
+    def __init__(self, parts: DataPlaneParts, health: Health, siblings: Siblings) -> None:
         self._parts = parts
+        self._siblings = siblings
         self._health = health
         self._ids = RequestIds()
 
@@ -68,9 +70,9 @@ class Pages:
         if not _is_local(scope, headers):
             principal = await self._parts.auth.of_request(headers)
             principal.require("read", EVERYTHING)
-        families = [*self._parts.metrics.families(), *await lag_families(self._parts.redis)]
-        families += await cluster_metrics.families(self._parts.redis, self._parts.connections)
-        return 200, metrics.CONTENT_TYPE.encode(), metrics.page(families)
+        shared = await lag_families(self._parts.redis)
+        shared += await cluster_metrics.families(self._parts.redis, self._parts.connections)
+        return 200, metrics.CONTENT_TYPE.encode(), metrics.page(await self._siblings.pages(), shared)
 
 
 async def lag_families(store: redis.asyncio.Redis) -> list[Metric]:

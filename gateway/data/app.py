@@ -65,8 +65,10 @@ class DataPlane:
         self._parts = parts
         self._ids = RequestIds()
 
-    async def __call__(self, route: Route, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one HTTP request."""
+    async def __call__(
+        self, route: Route, scope: Scope, receive: Receive, send: Send, let_stream: Callable[[], None] = lambda: None
+    ) -> None:
+        """Answer one HTTP request; `let_stream` is called for a body that may take any time to arrive."""
         started = time.perf_counter()
         headers: dict[bytes, bytes] = dict(scope["headers"])
         request_id = self._ids.of(headers.get(b"x-request-id"))
@@ -78,7 +80,8 @@ class DataPlane:
             self._parts.check_host(headers)
             principal = await self._admit(route, scope, headers)
             request = Request(route, scope, headers, b"", principal, self._parts.address_of, request_id, receive)
-            if route.action == "produce" and are_lines(scope):
+            if route.action == "produce" and are_lines(headers):
+                let_stream()
                 await self._produce_lines(request, send)
                 self._parts.metrics.request(route.action, 200, time.perf_counter() - started)
                 return

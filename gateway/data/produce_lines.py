@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Final
 
 from msgspec import Struct
@@ -29,7 +29,7 @@ from gateway.problems import (
     find_problem,
     internal,
 )
-from gateway.sockets import Receive, Scope, Send
+from gateway.sockets import Receive, Send
 
 LINES: Final = b"application/x-ndjson"
 _ENTRY: Final = decoder(Entry)
@@ -38,9 +38,9 @@ _TIMEOUT_MS: Final = Options().timeout_ms
 _log = logging.getLogger(__name__)
 
 
-def are_lines(scope: Scope) -> bool:
-    """Return whether the body of a request is a stream of lines."""
-    return any(name == b"content-type" and value.lower().startswith(LINES) for name, value in scope["headers"])
+def are_lines(headers: Mapping[bytes, bytes]) -> bool:
+    """Return whether the body of a request with these headers is a stream of lines."""
+    return headers.get(b"content-type", b"").lower().startswith(LINES)
 
 
 class _Ended(Struct, tag_field="type", tag="error"):

@@ -6,6 +6,8 @@ import asyncio
 import os
 import signal
 import sys
+import tempfile
+from pathlib import Path
 
 from gateway.env import BadSetting
 from gateway.private import UMASK, make_private
@@ -15,7 +17,7 @@ from gateway.up.config import UpConfig, help_text
 from gateway.up.console_log import ConsoleLog
 from gateway.up.errors import CannotStart, NoRight
 from gateway.up.first_run import TOPIC, Admin, ensure_topic, prepare, record_classes
-from gateway.up.processes import plan
+from gateway.up.processes import Plan, plan
 from gateway.up.supervisor import Supervisor
 
 # RocketMQ's clients may connect to the broker's port minus 2, so the broker listens there too.
@@ -66,7 +68,11 @@ async def _run(config: UpConfig, log: ConsoleLog) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, stop.set)
-    startup_plan = plan(config)
+    with tempfile.TemporaryDirectory(prefix="gantry-") as run:
+        await _run_children(config, plan(config, Path(run)), stop, log)
+
+
+async def _run_children(config: UpConfig, startup_plan: Plan, stop: asyncio.Event, log: ConsoleLog) -> None:
     supervisor = Supervisor(startup_plan, config, log)
     log.line("gantry", f"data in {config.data}")
     try:

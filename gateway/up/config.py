@@ -10,6 +10,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from gateway import env
+from gateway.siblings import MOST_WORKERS
 
 SETTINGS: Final = (
     ("GANTRY_DATA_DIR", "./data", "where messages, database, keys and job results are kept"),
@@ -17,6 +18,7 @@ SETTINGS: Final = (
     ("GANTRY_HTTP_PORT", "8000", "console and HTTP API"),
     ("GANTRY_NAMESRV_PORT", "9876", "name server, for RocketMQ clients"),
     ("GANTRY_BROKER_PORT", "10911", "broker, for RocketMQ clients"),
+    ("GANTRY_WORKERS", "2, or 1 on one core", "gateway processes behind the HTTP port"),
     ("GANTRY_ADMIN_PASSWORD", "(generated, printed once)", "password of the first admin"),
     ("GANTRY_FLUSH", "async", "async, or sync (answer a send only after fdatasync)"),
     ("GANTRY_REDIS_URL", "(own redis-server)", "redis://… of another Redis"),
@@ -67,6 +69,7 @@ class UpConfig:
     broker_port: int
     flush: str
     redis_url: str | None
+    workers: int
     base_path: str = ""
     """The path before all others, such as ``/gantry``; empty for none."""
 
@@ -83,6 +86,7 @@ class UpConfig:
             redis_url=env.redis_url("GANTRY_REDIS_URL", "", environ=environ)
             if environ.get("GANTRY_REDIS_URL")
             else None,
+            workers=env.number("GANTRY_WORKERS", usual_workers(), low=1, high=MOST_WORKERS, environ=environ),
             base_path=urlsplit(env.public_url("GANTRY_PUBLIC_URL", environ=environ)).path,
         )
 
@@ -96,6 +100,11 @@ class UpConfig:
         """The URL of the console for browsers on this machine."""
         host = self.reachable_host
         return f"http://{f'[{host}]' if ':' in host else host}:{self.http_port}{self.base_path}"
+
+
+def usual_workers() -> int:
+    """Return how many gateway processes run by default: more than two have no core left beside broker and clients."""
+    return min(2, len(os.sched_getaffinity(0)))
 
 
 def help_text() -> str:

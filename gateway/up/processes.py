@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
+from gateway.siblings import FOLDER_VARIABLE
 from gateway.up.checks import free_port
 from gateway.up.config import UpConfig
 from gateway.up.services import redis_server
@@ -40,8 +41,11 @@ class Plan:
     environment: dict[str, str]
 
 
-def plan(config: UpConfig) -> Plan:
-    """Return the processes for `config`; writes the configuration file of the embedded Redis, with its password."""
+def plan(config: UpConfig, run: Path) -> Plan:
+    """Return the processes for `config`; writes the configuration file of the embedded Redis, with its password.
+
+    `run` is an empty folder that lives as long as they do.
+    """
     python = sys.executable
     environment = {
         **os.environ,
@@ -49,6 +53,7 @@ def plan(config: UpConfig) -> Plan:
         "PYTHONPATH": str(ROOT),
         "GANTRY_DATA_DIR": str(config.data),
         "DJANGO_SETTINGS_MODULE": "gateway.settings",
+        FOLDER_VARIABLE: str(run),
         "GANTRY_NAME_SERVERS": f"{config.reachable_host}:{config.namesrv_port}",
     }
     children: list[Child] = []
@@ -90,19 +95,21 @@ def _broker(python: str, config: UpConfig) -> Child:
 
 
 def _gateway(config: UpConfig) -> Child:
-    command = gateway_command(config.bind, config.http_port)
+    command = gateway_command(config.bind, config.http_port, config.workers)
     return Child("gateway", command, ready="http", port=config.http_port)
 
 
-def gateway_command(bind: str, port: int) -> tuple[str, ...]:
-    """Return the command of a gateway that listens on `bind`:`port`."""
+def gateway_command(bind: str, port: int, workers: int = 1) -> tuple[str, ...]:
+    """Return the command of a gateway that listens on `bind`:`port`, with this many processes."""
     return (
         str(Path(sys.executable).with_name("granian")),
         "--interface", "asgi",
         "--loop", "uvloop",
         "--host", bind,
         "--port", str(port),
-        "--workers", "1",
+        "--workers", str(workers),
+        # Of several, one that dies takes only its own connections with it; a single one is started again from here.
+        *(["--respawn-failed-workers"] if workers > 1 else []),
         # Above its own limit the server does not answer; `gateway.connections` keeps the number far below it.
         "--backpressure", "65536",
         "--backlog", "4096",

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import uvloop
 
+from gateway.up.config import usual_workers
 from tests.benchmarks.lease_http import Target, drain
 from tests.benchmarks.measure import Row
 from tests.benchmarks.nsqd import NotBuilt, messages_per_second, running_nsqd
@@ -18,6 +19,7 @@ LEASES = 40_000
 # Messages of a request, connections, bytes of each message.
 SHAPES = ((1, 64, 100), (1, 64, 1024), (100, 8, 100), (100, 8, 1024))
 UNLIMITED = {
+    "GANTRY_WORKERS": str(usual_workers()),
     "GANTRY_RATE_PRODUCE": "10000000",
     "GANTRY_RATE_CONSUME": "10000000",
     "GANTRY_LEASES_PER_CALLER": "1000000",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from gateway.metrics import Metrics, page
+from gateway.metrics import Metrics, page_of_process
 
 
 def samples(metrics: Metrics) -> dict[tuple[str, tuple[str, ...]], float]:
     return {
         (sample.name, tuple(value for _, value in sorted(sample.labels.items(), reverse=True))): sample.value
-        for family in text_string_to_metric_families(page(metrics.families()).decode())
+        for family in text_string_to_metric_families(page_of_process(metrics.families()).decode())
         for sample in family.samples
     }
 

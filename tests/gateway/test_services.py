@@ -56,7 +56,7 @@ def gateways(tmp_path_factory: pytest.TempPathFactory, shared_broker: RunningBro
 @contextmanager
 def other_services(environment: Mapping[str, str], data: Path) -> Iterator[None]:
     """Run sampler, worker and beat until the block ends."""
-    children = [child for child in plan(UpConfig.read(environment)).children if child.name in _OTHERS]
+    children = [child for child in plan(UpConfig.read(environment), data).children if child.name in _OTHERS]
     processes: list[subprocess.Popen[bytes]] = []
     try:
         for child in children:

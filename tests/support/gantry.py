@@ -115,6 +115,8 @@ class Place:
             "GANTRY_NAMESRV_PORT": str(self.namesrv_port),
             "GANTRY_BROKER_PORT": str(self.broker_port),
             "GANTRY_ADMIN_PASSWORD": PASSWORD,
+            # A second one would double what each start costs; tests/gateway/test_siblings.py has two.
+            "GANTRY_WORKERS": "1",
             **settings,
         }
         return subprocess.Popen(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gateway.env import BadSetting
-from gateway.up.config import SETTINGS, UpConfig, help_text
+from gateway.up.config import SETTINGS, UpConfig, help_text, usual_workers
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -23,6 +23,7 @@ def test_defaults_are_those_of_the_help_text() -> None:
         broker_port=10911,
         flush="async",
         redis_url=None,
+        workers=usual_workers(),
     )
     defaults = {name: default for name, default, _ in SETTINGS}
     assert Path(defaults["GANTRY_DATA_DIR"]).absolute() == config.data
