@@ -178,16 +178,16 @@ def assert_handled(answer: httpx.Response, what: str) -> None:
 
 
 class Shares:
-    """Gives all values to the first few uses of a name, and every fourth to each use after them."""
+    """Gives all values to the first few uses of a name, and every eighth to each use after them."""
 
     def __init__(self, enough: int = ENOUGH) -> None:
         self._enough = enough
         self._uses: Counter[str] = Counter()
 
     def of(self, name: str, values: list[Value]) -> list[Value]:
-        """Return the values for one more use of a name; four uses in turn cover all of them."""
+        """Return the values for one more use of a name; eight uses in turn cover all of them."""
         self._uses[name] += 1
-        return values if self._uses[name] <= self._enough else values[self._uses[name] % 4 :: 4]
+        return values if self._uses[name] <= self._enough else values[self._uses[name] % 8 :: 8]
 
 
 def test_values_in_paths_and_queries(admin: httpx.Client, document: dict[str, Any]) -> None:

@@ -38,6 +38,9 @@ GROUPS: Final = (
     # It mostly waits, for a minute at a time.
     _rule(r"tests/compat/test_orderly_takeover.*\[gantry"),
     _rule(r"tests/gateway/data/", name="data plane"),
+    # Each starts a gateway of its own: in one group they would be the longest of all by far.
+    _rule(r"tests/gateway/(test_nasty_values|control/test_schema)", name="any input"),
+    _rule(r"tests/gateway/control/", name="control plane"),
     _rule(r"tests/gateway/", name="gateway"),
     _rule(r"tests/broker_core/spark/programs/", kind="spark", is_apart=True),
     _rule(r"tests/broker_core/spark/", kind="spark", name="spark"),

@@ -11,6 +11,7 @@ from broker_core.protocol.bodies import TopicConfig
 from console.lag.shapes import TopicState
 from gateway.control.topic_shapes import summary_of
 from tests.gateway.control.conftest import Control
+from tests.support.cluster import RunningBroker, create_topic
 from tests.support.wait import wait_until
 
 
@@ -168,10 +169,13 @@ def test_a_question_that_makes_no_sense_is_refused(control: Control, query: dict
     assert answer.json()["errors"][0]["pointer"] == f"?{next(iter(query))}"
 
 
-def test_what_a_page_shows_is_measured_however_many_topics_there_are(control: Control) -> None:
+async def test_what_a_page_shows_is_measured_however_many_topics_there_are(
+    control: Control, shared_broker: RunningBroker
+) -> None:
     # Given more topics than are measured at a time while no sampler runs
-    for _ in range(205):
-        control.topic(queues=1)
+    async with shared_broker.session() as session:
+        for _ in range(205):
+            await create_topic(session, control.name(), queues=1)
     last = control.topic(f"zz-{control.name('last')}", queues=1)
     wait_until(lambda: control.get("/topics", search=last)["items"][0]["messages"] == 0)
 
