@@ -23,6 +23,8 @@ export const paths = {
   accessCheck: `${api}/access:check`,
   accessCoverage: `${api}/access:coverage`,
   definitions: `${api}/definitions`,
+  definitionsDiff: `${api}/definitions:diff`,
+  definitionsApply: `${api}/definitions:apply`,
   naming: `${api}/naming`,
   clusters: `${api}/clusters`,
   clusterProbe: `${api}/clusters:probe`,
