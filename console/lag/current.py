@@ -167,8 +167,9 @@ def _sampled(subject: str, shape: type[S]) -> S | None:
 
 def _asked(cluster: str) -> ClusterState:
     """Ask the brokers; concurrent callers share one question."""
-    consumers = lease_consumers.find_sync(store(), cluster, now_ms())
-    wanted = shown.find_shown(store(), cluster)
+    now = now_ms()
+    consumers = lease_consumers.find_sync(store(), cluster, now)
+    wanted = shown.find_shown(store(), cluster, now)
 
     async def question(admin: Admin) -> ClusterState:
         reader = Reader(admin, _Recalled(cluster), first_patience=_PATIENCE_SECONDS)

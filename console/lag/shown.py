@@ -15,6 +15,8 @@ from console.lag.broker_watch import Shown
 KEEP_MS: Final = 60_000
 # A page shows a few dozen; a request for thousands is not a page.
 MAX_NAMES: Final = 500
+# Without a sampler each question begins anew: what pages showed before the newest two must not crowd those out.
+_MOST_ASKED: Final = 100
 _KEY: Final = "gantry:shown:"
 
 
@@ -29,10 +31,14 @@ def note_shown(store: redis.Redis, cluster: str, *, topics: Iterable[str] = (), 
         pipe.execute()
 
 
-def find_shown(store: redis.Redis, cluster: str) -> Shown:
-    """Return the topics and groups that pages show; none if Redis does not answer."""
+def find_shown(store: redis.Redis, cluster: str, now: int) -> Shown:
+    """Return the topics and groups that pages showed last before `now` (ms), as many as one question can measure first.
+
+    None if Redis does not answer.
+    """
     try:
-        return _shown_in(cast("list[bytes]", store.zrevrange(_KEY + cluster, 0, MAX_NAMES - 1)))
+        found = store.zrevrangebyscore(_KEY + cluster, "+inf", now - KEEP_MS, start=0, num=_MOST_ASKED)
+        return _shown_in(cast("list[bytes]", found))
     except redis.RedisError:
         return Shown()
 
