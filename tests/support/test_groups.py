@@ -11,7 +11,8 @@ from tests.support.groups import group_of, rule_of
     ("one", "other"),
     [
         ("tests/broker_core/store/test_index.py::test_a", "tests/broker_core/store/test_index.py::test_b[1]"),
-        ("tests/gateway/test_auth.py::test_a", "tests/gateway/control/test_topics.py::test_b"),
+        ("tests/gateway/control/test_rights.py::test_a", "tests/gateway/control/test_topics.py::test_b"),
+        ("tests/gateway/test_auth.py::test_a", "tests/gateway/cli/test_cli.py::test_b"),
         ("tests/compat/test_lookup.py::test_a[apache]", "tests/compat/test_producers.py::test_b[apache]"),
     ],
 )

@@ -112,7 +112,7 @@ async def test_sockets_that_close_at_once_are_let_go(installation: Installation)
 
     async def all_gone() -> bool:
         with installation.client() as client:
-            return "gantry_gateway_sockets 0.0" in client.get("/metrics").text
+            return 'gantry_gateway_sockets{worker="1"} 0.0' in client.get("/metrics").text
 
     await eventually(all_gone)
 
