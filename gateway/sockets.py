@@ -39,11 +39,11 @@ def chosen_protocol(scope: Scope) -> str | None:
     return SUBPROTOCOL if SUBPROTOCOL in scope.get("subprotocols", ()) else None
 
 
-def hello(limits: Mapping[str, int]) -> dict[str, object]:
-    """Return the first frame of a socket."""
+def hello(limits: Mapping[str, int], *, session: str | None = None) -> dict[str, object]:
+    """Return the first frame of a socket; it names the session."""
     return {
         "type": "hello",
-        "session": secrets.token_hex(8),
+        "session": session or secrets.token_hex(8),
         "server_time": rfc3339(now_ms()),
         "heartbeat_ms": HEARTBEAT_MS,
         "limits": dict(limits),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -25,6 +26,11 @@ class LiveSocket(AsyncWebsocketConsumer):  # type: ignore[misc]
 
     decoders: ClassVar[Mapping[str, msgspec.json.Decoder[Any]]] = {}
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.session = secrets.token_hex(8)
+        """The name of this connection, as the hello frame says it."""
+
     @property
     def principal(self) -> Principal:
         """The principal that opened the socket."""
@@ -43,7 +49,7 @@ class LiveSocket(AsyncWebsocketConsumer):  # type: ignore[misc]
         if not self.principal.may("read"):
             await self.close(sockets.FORBIDDEN, "You do not have the right to read.")
             return
-        await self.send_frame(sockets.hello({"frame_bytes": _MAX_FRAME_BYTES}))
+        await self.send_frame(sockets.hello({"frame_bytes": _MAX_FRAME_BYTES}, session=self.session))
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         """Handle one frame; close the socket if it is not valid."""

@@ -24,6 +24,7 @@ class Live:
 
     def __init__(self, connection: ClientConnection) -> None:
         self.connection = connection
+        self.hello: dict[str, Any] = {}
 
     async def say(self, **frame: Any) -> None:
         await self.connection.send(json.dumps(frame))
@@ -43,7 +44,8 @@ async def listening(installation: Installation, path: str, role: str = "viewer")
     headers = {"Authorization": f"Bearer {installation.tokens[role]}"}
     async with connect(f"{installation.sockets}/{path}", additional_headers=headers, proxy=None) as connection:
         socket = Live(connection)
-        assert (await socket.hear())["type"] == "hello"
+        socket.hello = await socket.hear()
+        assert socket.hello["type"] == "hello"
         yield socket
 
 

@@ -116,11 +116,51 @@ async def test_an_interval_below_a_second_is_refused(installation: Installation)
         assert (await socket.hear())["problem"]["code"] == "INVALID"
 
 
-async def test_a_resume_from_a_number_is_refused_since_frames_are_not_kept(installation: Installation) -> None:
+async def test_a_client_that_connects_again_gets_only_what_it_missed(
+    installation: Installation, publish: Publish
+) -> None:
+    await publish({"groups:eight": groups(group("billing", 1), group("ship", 5), group("gone", 7))})
     async with listening(installation, "lag") as socket:
-        await socket.say(type="resume", last_seq=1)
+        session = socket.hello["session"]
+        await socket.say(type="watch", cluster="eight", groups=["*"])
+        seen = await socket.hear()
+    await publish({"groups:eight": groups(group("billing", 2), group("ship", 5))})
+    async with listening(installation, "lag") as socket:
+        await socket.say(type="resume", session=session, last_seq=seen["seq"])
+        missed = await socket.hear()
+        assert (missed["type"], missed["seq"], missed["removed"]) == ("delta", seen["seq"] + 1, ["gone"])
+        assert [(shown["group"], shown["lag"]) for shown in missed["groups"]] == [("billing", 2)]
+        again = await _next(socket, publish, {"groups:eight": groups(group("billing", 3), group("ship", 5))})
+        while not again["groups"]:
+            again = await socket.hear()
+        assert [(shown["group"], shown["lag"]) for shown in again["groups"]] == [("billing", 3)]
+
+
+async def test_what_is_not_kept_is_made_up_for_by_a_snapshot_that_says_so(
+    installation: Installation, publish: Publish
+) -> None:
+    await publish({"groups:nine": groups(group("billing", 1))})
+    async with listening(installation, "lag") as socket:
+        await socket.say(type="resume", session="0123456789abcdef", last_seq=1)
         problem = (await socket.hear())["problem"]
-        assert (problem["code"], "last_seq" in problem["detail"]) == ("INVALID", True)
+        assert (problem["code"], "say what to watch" in problem["detail"]) == ("NOT_FOUND", True)
+        await socket.say(type="watch", cluster="nine", groups=["*"])
+        first = await socket.hear()
+        assert (first["type"], "reason" in first) == ("snapshot", False)
+        await socket.say(type="resume", last_seq=first["seq"] + 40)
+        snapshot = await socket.hear()
+        assert (snapshot["type"], snapshot["reason"]) == ("snapshot", "not_kept")
+
+
+async def test_the_session_of_somebody_else_is_not_there(installation: Installation, publish: Publish) -> None:
+    await publish({"groups:ten": groups(group("billing", 1))})
+    async with listening(installation, "lag") as socket:
+        session = socket.hello["session"]
+        await socket.say(type="watch", cluster="ten", groups=["*"])
+        await socket.hear()
+    async with listening(installation, "lag", "operator") as socket:
+        await socket.say(type="resume", session=session, last_seq=1)
+        assert (await socket.hear())["problem"]["code"] == "NOT_FOUND"
 
 
 async def test_metrics_show_known_lags_alone(publish: Publish, redis_url: str) -> None:
