@@ -143,6 +143,18 @@ class Authenticator:
             raise ProblemError(NOT_AUTHENTICATED, "The handshake carries no token, no ticket and no session.")
         return found
 
+    async def of_stream(self, headers: Headers, query: bytes) -> Principal:
+        """Return the caller of a GET that is answered by a stream: as of a WebSocket, whose Origin may be missing here.
+
+        A browser sends none with a request to its own site; the answer to another site cannot be read there.
+        """
+        if _origin(headers) or b"authorization" in headers or b"ticket=" in query:
+            return await self.of_socket(headers, query)
+        found = await self._find_session(headers) if self._find_session is not None else None
+        if found is None:
+            raise ProblemError(NOT_AUTHENTICATED, "The request carries no token, no ticket and no session.")
+        return found
+
     async def _of_token(self, authorization: bytes) -> Principal:
         entry = self._cache.get(authorization)
         if entry is None or entry[0] <= self._clock():

@@ -33,6 +33,7 @@ from gateway.data.stream import Socket, converse
 from gateway.data.stream_consume import Consuming
 from gateway.data.stream_produce import Producing
 from gateway.limits import GatewayLimits, RateLimit
+from gateway.live.event_stream import wants_stream
 from gateway.live.events import EventsConsumer
 from gateway.live.lag import LagConsumer
 from gateway.live.tail.socket import TailConsumer
@@ -42,6 +43,7 @@ from gateway.shared_rates import SharedRates
 from gateway.shutdown import on_stop_signal
 from gateway.socket_rights import ClosableReceive, SocketRights
 from gateway.sockets import App, Receive, Scope, Send
+from gateway.streams import Streams
 
 LIVE_SOCKETS: Final[dict[str, App]] = {
     "/ws/v1/events": EventsConsumer.as_asgi(),
@@ -114,6 +116,7 @@ class Gateway:
             self._data = DataPlane(parts)
             self._siblings = _siblings(parts)
             await self._siblings.start()
+            self._streams = Streams(parts, self._open, self._socket_rights, LIVE_SOCKETS)
             self._pages = Pages(parts, health_checks.readiness(parts), self._siblings)
             health.use(health_checks.everything(parts))
             self._start_rates(parts)
@@ -168,6 +171,8 @@ class Gateway:
             await self._data(route, scope, arrival, send, arrival.stream)
         elif scope["path"] in PAGES:
             await self._pages(scope, arrival, compressing(scope, send))
+        elif wants_stream(scope):
+            await self._streams(scope, arrival, send)
         else:
             await self._control(scope, arrival, compressing(scope, send))
 

@@ -1,0 +1,250 @@
+"""The live sockets for clients that read server-sent events (the HTML standard's `text/event-stream`).
+
+::
+
+    GET /ws/v1/lag?groups=billing,ship-*        Accept: text/event-stream
+    id: 9f0c…:1
+    data: {"type":"snapshot","seq":1,…}
+
+The query is the first frame of the socket: lists separated by commas, inner fields by their path (`filter.tags=paid`).
+The frames are those of the socket. An `id` stands where one can go on; a client sends the last one as `Last-Event-ID`
+when it connects again, as browsers do by themselves.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import parse_qsl
+
+import msgspec
+import orjson
+from msgspec import Struct
+
+from gateway import problems, sockets
+from gateway.data.schemas import invalid
+from gateway.live.events import SubscribeFrame
+from gateway.live.lag import WatchFrame
+from gateway.live.tail.frames import StartFrame
+from gateway.problems import ProblemError, ProblemKind
+from gateway.sockets import App, Event, Receive, Scope, Send
+
+CONTENT_TYPE: Final = b"text/event-stream"
+# How long an error may take that is answered as a status of HTTP rather than as an event.
+_FIRST_SECONDS: Final = 1.0
+_MOST_QUERY: Final = 16_384
+
+
+class _Head(Struct):
+    """What an event needs to know of a frame."""
+
+    type: str
+    seq: int | None = None
+    resume: str | None = None
+    session: str | None = None
+    problem: dict[str, Any] | None = None
+
+
+_HEAD: Final = msgspec.json.Decoder(_Head)
+_KINDS: Final = {each.code: each for each in vars(problems).values() if isinstance(each, ProblemKind)}
+
+
+@dataclass(frozen=True, slots=True)
+class Channel:
+    """How the query of one path becomes its first frame, and where a stream goes on."""
+
+    frame: type[Struct]
+    kind: str
+    id_of: Callable[[_Head, str], str | None]
+    go_on: Callable[[dict[str, Any], str], None]
+
+
+def _no_place(_: _Head, __: str) -> str | None:
+    return None
+
+
+def _number_in_session(head: _Head, session: str) -> str | None:
+    return None if head.seq is None else f"{session}:{head.seq}"
+
+
+def _place_in_topics(head: _Head, _: str) -> str | None:
+    return head.resume
+
+
+def _after_frame(frame: dict[str, Any], last_id: str) -> None:
+    session, _, seq = last_id.partition(":")
+    if session and seq.isdecimal():
+        frame["after"] = {"session": session, "last_seq": int(seq[:18])}
+
+
+def _after_place(frame: dict[str, Any], last_id: str) -> None:
+    frame["resume"] = last_id
+
+
+def _from_anew(frame: dict[str, Any], last_id: str) -> None:
+    """Leave it: each subject begins with its whole state."""
+
+
+CHANNELS: Final[Mapping[str, Channel]] = {
+    "/ws/v1/events": Channel(SubscribeFrame, "subscribe", _no_place, _from_anew),
+    "/ws/v1/lag": Channel(WatchFrame, "watch", _number_in_session, _after_frame),
+    "/ws/v1/tail": Channel(StartFrame, "start", _place_in_topics, _after_place),
+}
+
+
+def wants_stream(scope: Scope) -> bool:
+    """Return whether a request asks for a live channel as server-sent events."""
+    if scope["path"] not in CHANNELS or scope["method"] != "GET":
+        return False
+    return any(name == b"accept" and CONTENT_TYPE in value for name, value in scope["headers"])
+
+
+def first_frame(channel: Channel, query: bytes, last_id: str | None) -> bytes:
+    """Return the frame that the query stands for; raise INVALID for one that is too long or names a field wrongly."""
+    if len(query) > _MOST_QUERY:
+        raise invalid("?", f"The query has {len(query):,} bytes; the limit is {_MOST_QUERY:,}.")
+    frame: dict[str, Any] = {"type": channel.kind}
+    for name, value in parse_qsl(query.decode("latin-1"), keep_blank_values=True):
+        if name != "ticket":
+            _put(frame, name, _value(channel.frame, name.split("."), value))
+    if last_id:
+        channel.go_on(frame, last_id)
+    return orjson.dumps(frame)
+
+
+def _put(frame: dict[str, Any], name: str, value: Any) -> None:
+    *path, last = name.split(".")
+    inner = frame
+    for part in path:
+        inner = inner.setdefault(part, {})
+        if not isinstance(inner, dict):
+            raise invalid(f"?{name}", f"{part!r} has no fields.")
+    if last in inner:
+        raise invalid(f"?{name}", f"{name!r} is given twice.")
+    inner[last] = value
+
+
+def _value(kind: type[Struct], path: list[str], text: str) -> Any:
+    """Return a value of the query in the type of its field; a field that there is not is left to the frame's reader."""
+    fields = {each.encode_name: each.type for each in msgspec.structs.fields(kind)}
+    wanted = fields.get(path[0])
+    if wanted is None:
+        return text
+    if len(path) > 1:
+        return _value(wanted, path[1:], text) if isinstance(wanted, type) and issubclass(wanted, Struct) else text
+    if text[:1] in ("[", "{"):
+        with contextlib.suppress(orjson.JSONDecodeError):
+            return orjson.loads(text)
+    for value in (text, text.split(",")):
+        with contextlib.suppress(msgspec.ValidationError):
+            return msgspec.to_builtins(msgspec.convert(value, wanted, strict=False))
+    # The frame's reader says what is wrong with it.
+    return text
+
+
+class EventStream:
+    """Runs the application of a live socket for one client of HTTP."""
+
+    def __init__(self, channel: Channel, scope: Scope, receive: Receive, send: Send, first: bytes) -> None:
+        self._channel = channel
+        self._receive = receive
+        self._send = send
+        self._scope = {**scope, "type": "websocket", "subprotocols": []}
+        self._incoming: list[Event] = [
+            {"type": "websocket.connect"},
+            {"type": "websocket.receive", "text": first.decode()},
+        ]
+        self._session = ""
+        self._turn = asyncio.Lock()
+        self._waiting: list[bytes] = []
+        self._is_open = False
+        self._is_over = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the answer has begun: then a problem cannot be its status any more."""
+        return self._is_open
+
+    async def run(
+        self, app: App, receive: Receive, more: Mapping[str, Any], *, ended: Callable[[Send], Awaitable[None]]
+    ) -> None:
+        """Serve until the client or the application ends; raises the problem of a first frame that is refused.
+
+        `receive` is `next_event`, or wraps it; `more` belongs to the scope of the application; `ended` is called when
+        it has returned, and may still send.
+        """
+        beating = asyncio.create_task(self._beat(), name="event stream: heartbeat")
+        try:
+            await app({**self._scope, **more}, receive, self.take)
+            await ended(self.take)
+        finally:
+            beating.cancel()
+            await asyncio.gather(beating, return_exceptions=True)
+        await self._end()
+
+    async def next_event(self) -> Event:
+        """Return what a client of the socket would have sent: the first frame, and in the end the disconnect."""
+        if self._incoming:
+            return self._incoming.pop(0)
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+        self._is_over = True
+        return {"type": "websocket.disconnect", "code": 1001}
+
+    async def take(self, event: Event) -> None:
+        """Turn what the application sends into events."""
+        if event["type"] == "websocket.send":
+            await self._frame(event["text"].encode())
+        elif event["type"] == "websocket.close":
+            closed = {"type": "closed", "code": event.get("code"), "reason": event.get("reason", "")}
+            await self._write(b"event: closed\ndata: %b\n\n" % orjson.dumps(closed))
+            await self._end()
+
+    async def _frame(self, text: bytes) -> None:
+        head = _HEAD.decode(text)
+        if head.type == "hello":
+            self._session = head.session or ""
+            self._waiting.append(b"data: %b\n\n" % text)
+            return
+        if head.type == "error" and not self._is_open:
+            raise _refusal(head.problem or {})
+        place = self._channel.id_of(head, self._session)
+        name = b"" if place is None else b"id: %b\n" % place.encode()
+        await self._write(b"%bdata: %b\n\n" % (name, text))
+
+    async def _write(self, event: bytes) -> None:
+        async with self._turn:
+            await self._open()
+            if not self._is_over:
+                await self._send({"type": "http.response.body", "body": event, "more_body": True})
+
+    async def _open(self) -> None:
+        """Begin the answer with what waited for it; the caller has the turn."""
+        if self._is_open or self._is_over:
+            return
+        self._is_open = True
+        headers = [(b"content-type", CONTENT_TYPE), (b"cache-control", b"no-store"), (b"x-accel-buffering", b"no")]
+        await self._send({"type": "http.response.start", "status": 200, "headers": headers})
+        waiting = b"".join(self._waiting)
+        await self._send({"type": "http.response.body", "body": waiting, "more_body": True})
+
+    async def _beat(self) -> None:
+        """Begin the answer after a second at the latest; then send comments, so that proxies wait."""
+        await asyncio.sleep(_FIRST_SECONDS)
+        while not self._is_over:
+            await self._write(b": heartbeat\n\n")
+            await asyncio.sleep(sockets.HEARTBEAT_MS / 1000)
+
+    async def _end(self) -> None:
+        async with self._turn:
+            if self._is_open and not self._is_over:
+                self._is_over = True
+                await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+def _refusal(brief: Mapping[str, Any]) -> ProblemError:
+    """Return the problem of an error frame: before the answer has begun it is an answer of HTTP."""
+    return ProblemError(_KINDS[brief["code"]], brief["detail"])

@@ -1,0 +1,153 @@
+"""Requirements of the live channels as server-sent events."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx
+import pytest
+
+from gateway.live.event_stream import CHANNELS, first_frame
+from gateway.problems import ProblemError
+from tests.console.lag.figures import group, groups
+from tests.gateway.installation import Installation
+from tests.gateway.live.conftest import Publish
+
+STREAM = {"Accept": "text/event-stream"}
+
+
+class Events:
+    """The events of one answer."""
+
+    def __init__(self, answer: httpx.Response) -> None:
+        self._lines = answer.aiter_lines()
+
+    async def next(self) -> dict[str, Any]:
+        """Return the next event: its fields, `data` as JSON."""
+        found: dict[str, Any] = {}
+        async for line in self._lines:
+            name, _, value = line.partition(": ")
+            if not line and found:
+                return found
+            if name:
+                found[name] = json.loads(value) if name == "data" else value
+        raise EOFError
+
+
+@asynccontextmanager
+async def reading(
+    installation: Installation, path: str, role: str | None = "viewer", **headers: str
+) -> AsyncIterator[tuple[httpx.Response, Events]]:
+    token = {} if role is None else {"Authorization": f"Bearer {installation.tokens[role]}"}
+    async with (
+        httpx.AsyncClient(base_url=installation.url, trust_env=False, timeout=20) as client,
+        client.stream("GET", path, headers={**STREAM, **token, **headers}) as answer,
+    ):
+        yield answer, Events(answer)
+
+
+async def test_lag_comes_as_events_and_goes_on_after_the_last_one_that_was_seen(
+    installation: Installation, publish: Publish
+) -> None:
+    await publish({"groups:sse": groups(group("billing", 1), group("ship", 5))})
+    path = "/ws/v1/lag?cluster=sse&groups=billing,sh*&interval_ms=1000"
+    async with reading(installation, path) as (answer, events):
+        assert answer.headers["content-type"] == "text/event-stream"
+        assert (await events.next())["data"]["type"] == "hello"
+        first = await events.next()
+        assert [shown["lag"] for shown in first["data"]["groups"]] == [1, 5]
+    await publish({"groups:sse": groups(group("billing", 2), group("ship", 5))})
+    async with reading(installation, path, **{"Last-Event-ID": first["id"]}) as (_, events):
+        await events.next()
+        missed = (await events.next())["data"]
+        assert (missed["type"], missed["seq"]) == ("delta", 2)
+        assert [(shown["group"], shown["lag"]) for shown in missed["groups"]] == [("billing", 2)]
+    async with reading(installation, path, **{"Last-Event-ID": "gone:1"}) as (_, events):
+        await events.next()
+        assert (await events.next())["data"]["reason"] == "not_kept"
+
+
+async def test_events_begin_with_the_state_of_each_subject(installation: Installation, publish: Publish) -> None:
+    await publish({"groups:sse2": groups(group("billing", 1))})
+    async with reading(installation, "/ws/v1/events?subjects=groups:sse2,nonsense") as (_, events):
+        await events.next()
+        assert (await events.next())["data"]["subject"] == "groups:sse2"
+        assert (await events.next())["data"] == {"type": "denied", "subject": "nonsense"}
+
+
+async def test_a_tail_goes_on_where_the_last_progress_was(installation: Installation) -> None:
+    def send(text: str) -> None:
+        with installation.client() as client:
+            body = {"body": {"encoding": "text", "data": text}}
+            assert client.post("/api/v1/clusters/local/topics/sse-tail/messages", json=body).status_code == 201
+
+    with installation.client() as client:
+        client.post("/api/v1/clusters/local/topics", json={"name": "sse-tail"})
+    path = "/ws/v1/tail?topics=sse-tail&max_rate=100"
+    async with reading(installation, path, "admin") as (_, events):
+        while (await events.next())["data"].get("phase") != "live":
+            pass
+        send("one")
+        seen: list[dict[str, Any]] = []
+        while not any("id" in each and each["data"]["shown"] == 1 for each in seen):
+            seen.append(await events.next())
+    send("two")
+    async with reading(installation, path, "admin", **{"Last-Event-ID": seen[-1]["id"]}) as (_, events):
+        while (event := (await events.next())["data"])["type"] != "message":
+            pass
+        assert event["body"]["data"] == "two"
+
+
+@pytest.mark.parametrize(
+    ("path", "role", "status", "code"),
+    [
+        ("/ws/v1/lag?groups=*", None, 401, "NOT_AUTHENTICATED"),
+        ("/ws/v1/lag?groups=*&nonsense=1", "viewer", 422, "INVALID"),
+        ("/ws/v1/lag", "viewer", 422, "INVALID"),
+        ("/ws/v1/lag?groups=*&interval_ms=1", "viewer", 422, "INVALID"),
+        ("/ws/v1/lag?groups=*&interval_ms=often", "viewer", 422, "INVALID"),
+        ("/ws/v1/lag?groups=a&groups=b", "viewer", 422, "INVALID"),
+        ("/ws/v1/tail?topics=never-made", "admin", 404, "TOPIC_NOT_FOUND"),
+        ("/ws/v1/tail?topics=orders", "narrow", 200, ""),
+        ("/ws/v1/tail?topics=payments", "narrow", 403, "FORBIDDEN"),
+    ],
+)
+async def test_what_is_refused_is_a_problem_of_http(
+    installation: Installation, path: str, role: str | None, status: int, code: str
+) -> None:
+    with installation.client() as client:
+        client.post("/api/v1/clusters/local/topics", json={"name": "orders"})
+    async with reading(installation, path, role) as (answer, events):
+        assert answer.status_code == status
+        if code:
+            problem = json.loads(await answer.aread())
+            assert (problem["code"], problem["request_id"]) == (code, answer.headers["x-request-id"])
+        else:
+            assert (await events.next())["data"]["type"] == "hello"
+
+
+async def test_another_site_is_refused(installation: Installation) -> None:
+    async with reading(installation, "/ws/v1/lag?groups=*", None, Origin="https://evil.example") as (answer, _):
+        assert answer.status_code == 403
+
+
+async def test_without_the_header_there_is_no_such_page(installation: Installation) -> None:
+    with installation.client() as client:
+        assert client.get("/ws/v1/lag?groups=*").status_code == 404
+
+
+def test_a_query_is_the_first_frame_of_the_socket() -> None:
+    tail = CHANNELS["/ws/v1/tail"]
+    query = b"topics=a,b&from=now&filter.tags=paid,sent&sample=3&ticket=x"
+    assert json.loads(first_frame(tail, query, None)) == {
+        "type": "start", "topics": ["a", "b"], "from": "now", "filter": {"tags": ["paid", "sent"]}, "sample": 3,
+    }  # fmt: skip
+    fields = b"topics=a&filter.fields=[{%22path%22:%22$.a%22,%22operator%22:%22eq%22,%22value%22:1}]"
+    assert json.loads(first_frame(tail, fields, "place"))["resume"] == "place"
+    assert json.loads(first_frame(tail, fields, None))["filter"]["fields"][0]["value"] == 1
+    for wrong in (b"topics.x=1&topics=a", b"topics=a&topics=b", b"x=" + b"y" * 20_000):
+        with pytest.raises(ProblemError):
+            first_frame(tail, wrong, None)
