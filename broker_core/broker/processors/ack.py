@@ -120,14 +120,20 @@ class AckProcessor:
         queue = self._leases.find(ack.consumer_group, ack.topic, ack.queue_id)
         if queue is None:
             return [AckResult.LOST] * len(offsets)
-        return [_RESULTS[self._settle(queue, offset, ack.pop_time)] for offset in offsets]
+        states = self._leases.settle_all(queue, offsets, pop_time=ack.pop_time, now=self._clock())
+        if Settled.DONE in states:
+            self._report(queue)
+        return [_RESULTS[state] for state in states]
 
     def _settle(self, queue: QueueLeases, offset: int, pop_time: int) -> Settled:
         settled = self._leases.settle(queue, offset, pop_time=pop_time, now=self._clock())
         if settled is Settled.DONE:
-            self._offsets.commit(queue.group, queue.topic, queue.queue_id, queue.committed)
-            self._settled(queue)
+            self._report(queue)
         return settled
+
+    def _report(self, queue: QueueLeases) -> None:
+        self._offsets.commit(queue.group, queue.topic, queue.queue_id, queue.committed)
+        self._settled(queue)
 
     def _leased_queue(self, group: str, topic: str, queue_id: int) -> QueueLeases:
         self._topics.get(topic)
