@@ -103,10 +103,13 @@ class Leases:
 
     def settle_all(self, queue: QueueLeases, offsets: Sequence[int], *, pop_time: int, now: int) -> list[Settled]:
         """Do what `settle` does with each of the messages of one pop, recorded as one change."""
-        states = [_state(queue, offset, pop_time, now) for offset in offsets]
-        done = tuple([offset for offset, state in zip(offsets, states, strict=True) if state is Settled.DONE])
-        if done:
-            self._all_acknowledged(queue, self._told(AllAcknowledged(queue.number, done)))
+        live = queue.live(offsets, pop_time=pop_time, now=now)
+        if len(live) == len(offsets):
+            states = [Settled.DONE] * len(live)
+        else:
+            states = [_state(queue, offset, pop_time, now) for offset in offsets]
+        if live:
+            self._all_acknowledged(queue, self._told(AllAcknowledged(queue.number, tuple(live))))
         return states
 
     def extend(
@@ -252,7 +255,7 @@ class Leases:
             self._count(queue.group, -1)
 
     def _all_acknowledged(self, queue: QueueLeases, change: AllAcknowledged) -> None:
-        self._count(queue.group, -sum(map(queue.drop, change.offsets)))
+        self._count(queue.group, -queue.drop_all(change.offsets))
 
     def _closed(self, queue: QueueLeases, change: QueueClosed) -> None:
         del self._numbers[change.queue]

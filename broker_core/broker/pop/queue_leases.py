@@ -11,7 +11,7 @@ Two positions divide the queue into three parts::
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import Final
@@ -131,6 +131,23 @@ class QueueLeases:
     def drop(self, offset: int) -> bool:
         """Mark a message as done; return whether it was held."""
         return self._held.pop(offset, None) is not None
+
+    def drop_all(self, offsets: Iterable[int]) -> int:
+        """Mark messages as done; return how many were held."""
+        held = self._held
+        before = len(held)
+        for offset in offsets:
+            held.pop(offset, None)
+        return before - len(held)
+
+    def live(self, offsets: Iterable[int], *, pop_time: int, now: int) -> list[int]:
+        """Return those of the messages whose latest lease is that of `pop_time` and has not ended."""
+        held = self._held
+        return [
+            offset
+            for offset in offsets
+            if (lease := held.get(offset)) is not None and lease.pop_time == pop_time and lease.visible_at > now
+        ]
 
     def _tidy(self) -> None:
         if len(self._lowest) > 2 * len(self._held) + SLACK:
