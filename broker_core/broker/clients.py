@@ -6,7 +6,7 @@ client ids contain it once. A consumer group's subscriptions are those of the la
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
@@ -87,6 +87,10 @@ class Clients(Generic[Ch]):
     def find_consumers(self, group: str) -> ConsumerGroup[Ch] | None:
         """Return a consumer group that has a member, or None."""
         return self._consumers.get(group)
+
+    def consumer_groups(self) -> Collection[ConsumerGroup[Ch]]:
+        """Return every consumer group that has a member."""
+        return self._consumers.values()
 
     def producers_of(self, group: str) -> list[Member[Ch]]:
         """Return the members of a producer group."""

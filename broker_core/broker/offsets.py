@@ -6,7 +6,7 @@ The register accepts every offset unchecked, smaller ones too, because the last 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Set
 from typing import Any, Final
 
 import orjson
@@ -31,6 +31,7 @@ class ConsumerOffsets:
         self._file = file
         self._groups: dict[str, dict[str, dict[int, int]]] = {}
         self.is_changed = False
+        self._moved: set[str] = set()
 
     def commit(self, group: str, topic: str, queue_id: int, offset: int) -> None:
         """Set the offset of a group in a queue."""
@@ -38,6 +39,7 @@ class ConsumerOffsets:
         if queues.get(queue_id) != offset:
             queues[queue_id] = offset
             self.is_changed = True
+            self._moved.add(group)
 
     def find(self, group: str, topic: str, queue_id: int) -> int | None:
         """Return the offset of a group in a queue, or None if it never stored one."""
@@ -59,15 +61,32 @@ class ConsumerOffsets:
         """Return every group that has an offset."""
         return list(self._groups)
 
+    def readers_of(self, topics: Set[str]) -> list[str]:
+        """Return the groups that have offsets in one of the topics."""
+        return [group for group, read in self._groups.items() if not topics.isdisjoint(read)]
+
+    def take_moved(self) -> set[str]:
+        """Return the groups whose offsets changed since this was called last."""
+        moved, self._moved = self._moved, set()
+        return moved
+
+    def count_as_moved(self, groups: Iterable[str]) -> None:
+        """Let the next `take_moved` return these groups too."""
+        self._moved.update(groups)
+
     def drop_topic(self, topic: str) -> None:
         """Delete the offsets of a deleted topic: a new topic of the same name starts at 0."""
-        for topics in self._groups.values():
-            self.is_changed |= topics.pop(topic, None) is not None
+        for group, topics in self._groups.items():
+            if topics.pop(topic, None) is not None:
+                self.is_changed = True
+                self._moved.add(group)
         self._groups = {group: topics for group, topics in self._groups.items() if topics}
 
     def drop_group(self, group: str) -> None:
         """Delete the offsets of a group."""
-        self.is_changed |= self._groups.pop(group, None) is not None
+        if self._groups.pop(group, None) is not None:
+            self.is_changed = True
+            self._moved.add(group)
 
     def tree(self) -> dict[str, dict[str, dict[str, int]]]:
         """Return the register in the format of the file."""

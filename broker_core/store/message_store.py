@@ -68,6 +68,7 @@ class MessageStore:
         # All queries.
         queries = StoreQueries(recovered.log, recovered.queues, recovered.index)
         self.get = queries.get
+        self.ranges = queries.ranges
         self.min_offset = queries.min_offset
         self.max_offset = queries.max_offset
         self.kept_bytes = queries.kept_bytes

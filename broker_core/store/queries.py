@@ -54,6 +54,10 @@ class StoreQueries:
             self.damage.add(found.damaged)
         return found
 
+    def ranges(self) -> dict[tuple[str, int], tuple[int, int]]:
+        """Return the first and the next offset of every queue that ever had a message."""
+        return {key: (queue.min_offset, queue.max_offset) for key, queue in self._queues.by_key.items()}
+
     def min_offset(self, topic: str, queue_id: int) -> QueueOffset:
         """Return the first queue offset; 0 for a queue that never existed."""
         queue = self._queues.find(topic, queue_id)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from broker_core.broker.changes import Changes
 from broker_core.broker.composition import Components
 from broker_core.broker.pop.dead_letters import DeadLetters
 from broker_core.broker.pop.popper import Popper
@@ -24,6 +25,7 @@ from broker_core.broker.processors.messages import MessageProcessor
 from broker_core.broker.processors.notifications import NotificationProcessor
 from broker_core.broker.processors.offsets import OffsetProcessor
 from broker_core.broker.processors.pop import PopProcessor
+from broker_core.broker.processors.progress import ProgressProcessor
 from broker_core.broker.processors.pull import PullChecks, PullProcessor
 from broker_core.broker.processors.queues import QueueProcessor
 from broker_core.broker.processors.relays import RelayProcessor
@@ -210,8 +212,19 @@ def _of_topics_and_groups(c: Components) -> Sequence[Processor]:
     consume_stats = ConsumeStatsProcessor(
         progress=progress, topics=c.topics, groups=c.groups, stats=c.stats, address=c.address, clock=c.clock
     )
+    changes = ProgressProcessor(
+        changes=Changes(
+            store=c.store, topics=c.topics, groups=c.groups, clients=c.clients, offsets=c.offsets, leases=c.leases
+        ),
+        progress=progress,
+        store=c.store,
+        topics=c.topics,
+        groups=c.groups,
+        clients=c.clients,
+        offsets=c.offsets,
+    )
     queues = QueueProcessor(store=c.store, topics=c.topics, clients=c.clients, stats=c.stats, broker_name=name)
-    return topics, groups, consume_stats, queues
+    return topics, groups, consume_stats, changes, queues
 
 
 def _of_clients(c: Components) -> Sequence[Processor]:

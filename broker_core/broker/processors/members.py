@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from broker_core.broker.clients import Clients, Member
+from broker_core.broker.clients import Clients, ConsumerGroup, Member
 from broker_core.broker.errors import GroupOffline, NoMembers
 from broker_core.broker.offsets import ConsumerOffsets
 from broker_core.broker.processors.handlers import Handlers
@@ -44,14 +44,7 @@ class MemberProcessor:
         group = self._clients.find_consumers(name)
         if group is None:
             raise GroupOffline(f"the consumer group[{name}] not online")
-        body = ConsumerConnection(
-            _connections(group.members.values()),
-            group.subscriptions,
-            group.consume_type,
-            group.message_model,
-            group.consume_from_where,
-        )
-        return Command.response(ResponseCode.SUCCESS, body=bodies.encode(body))
+        return Command.response(ResponseCode.SUCCESS, body=bodies.encode(consumer_connection(group)))
 
     def producers(self, request: Command, _: Connection) -> Command:
         """Return a producer group's members."""
@@ -83,6 +76,17 @@ class MemberProcessor:
         topic = request.header(headers.QueryTopicConsumeByWhoRequest).topic
         names = dict.fromkeys((*self._clients.groups_on(topic), *self._offsets.groups_of(topic)))
         return Command.response(ResponseCode.SUCCESS, body=bodies.encode(GroupList(list(names))))
+
+
+def consumer_connection(group: ConsumerGroup[Connection]) -> ConsumerConnection:
+    """Return the members and subscriptions of a group."""
+    return ConsumerConnection(
+        _connections(group.members.values()),
+        group.subscriptions,
+        group.consume_type,
+        group.message_model,
+        group.consume_from_where,
+    )
 
 
 def _connections(members: Iterable[Member[Connection]]) -> list[ConnectionBody]:

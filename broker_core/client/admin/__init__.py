@@ -7,6 +7,7 @@ from broker_core.client.admin.groups import Group, GroupConnections, Groups, Gro
 from broker_core.client.admin.maintenance import Maintenance
 from broker_core.client.admin.messages import BrowsePage, Messages, PlacedMessage, SearchResult
 from broker_core.client.admin.offsets import Offsets, Reset
+from broker_core.client.admin.progress import Progress
 from broker_core.client.admin.requests import AdminRequests, BrokerAddress
 from broker_core.client.admin.timers import TimerLimits, Timers
 from broker_core.client.admin.topics import Topic, TopicKind, Topics, TopicStats
@@ -40,6 +41,7 @@ class Admin:
         self.topics = Topics(requests)
         self.groups = Groups(requests)
         self.offsets = Offsets(requests)
+        self.progress = Progress(requests)
         self.maintenance = Maintenance(requests)
         self.timers = Timers(requests, self.maintenance)
         self.messages = Messages(requests, self.topics, self.groups)

@@ -109,6 +109,7 @@ class GroupConnections:
 
 
 TimeSpans: TypeAlias = list[QueueTimeSpan]
+Configs: TypeAlias = dict[str, SubscriptionGroupConfig]
 ByName: TypeAlias = dict[str, Group]
 StatsByName: TypeAlias = dict[str, GroupStats]
 
@@ -149,6 +150,12 @@ class Groups:
             )
             for name in sorted(configs.keys() | topics.keys())
         }
+
+    async def configs_on(self, addr: str, *, timeout_ms: int | None = None) -> Configs:
+        """Return the settings of one broker's groups by name."""
+        header = GetAllSubscriptionGroupConfigRequest()
+        settings = await self._requests.ask_for(SubscriptionGroupWrapper, addr, header, timeout_ms=timeout_ms)
+        return dict(settings.subscription_group_table)
 
     async def find(self, name: str) -> Group | None:
         """Return one group, None if no broker that answered knows it; raise if no broker answered."""
