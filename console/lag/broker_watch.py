@@ -1,8 +1,9 @@
 """Watches one broker: its last answers, their time, and why it does not answer.
 
 Each broker is asked separately, and no question is repeated before it has ended: a slow broker does not delay others,
-and is not asked more often for being slow. Each round brings the lag of every group. Questions per topic or per group
-are asked in portions, first for those that change or are watched.
+and is not asked more often for being slow. A Gantry broker tells in one answer what changed. From one of Apache
+RocketMQ each round brings the lag of every group; questions per topic or per group are asked in portions, first for
+those that change or are watched.
 """
 
 from __future__ import annotations
@@ -11,18 +12,20 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Coroutine, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 from broker_core.client.admin import Admin
-from broker_core.client.admin.clusters import BrokerAddress, BrokerRuntime
-from broker_core.client.admin.groups import Group, GroupConnections, GroupStats
-from broker_core.client.errors import TopicNotFound, Unreachable
+from broker_core.client.admin.clusters import BrokerAddress
+from broker_core.client.admin.groups import GroupStats
+from broker_core.client.errors import NotSupported, TopicNotFound, Unreachable
 from broker_core.clock import now_ms
 from broker_core.errors import GantryError
-from broker_core.protocol.bodies import MessageQueue, TopicConfig, TopicOffset
+from broker_core.protocol.bodies import MessageQueue
 from broker_core.protocol.topics import is_dead_letter_topic
 from console.clusters.reasons import reason_of
+from console.lag.facts import BrokerFacts, Delay
+from console.lag.following import Following
 from console.lag.quiet_topics import SEARCH_ROUNDS, QuietTopics
 from console.lag.turns import Turns
 
@@ -58,47 +61,14 @@ class Shown:
     groups: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Delay:
-    """When the oldest message that a group has not consumed in a queue was stored, as of `at` (ms)."""
-
-    offset: int
-    """The group's offset at that time: while it does not move, the message is the same."""
-    stored_at: int | None
-    """None if the broker cannot say, e.g. because the group has not committed in this queue."""
-    at: int
-
-    def age(self, now: int, offset: int) -> int | None:
-        """Return the age (ms) of the oldest message not consumed: now, or as of `at` if the group has moved since."""
-        if self.stored_at is None:
-            return None
-        return (max(now, self.at) if offset == self.offset else self.at) - self.stored_at
-
-
-@dataclass(slots=True)
-class BrokerFacts:
-    """What one broker said last."""
-
-    at: int = 0
-    """When the lag of its groups was asked for (ms); 0 means never."""
-    runtime: BrokerRuntime | None = None
-    topics: dict[str, TopicConfig] = field(default_factory=dict)
-    groups: dict[str, Group] = field(default_factory=dict)
-    stats: dict[str, GroupStats] = field(default_factory=dict)
-    ends: dict[str, dict[MessageQueue, TopicOffset]] = field(default_factory=dict)
-    ends_at: dict[str, int] = field(default_factory=dict)
-    kept_bytes: dict[str, int | None] = field(default_factory=dict)
-    """What the messages of a topic take in the log; None if the broker does not tell, as Apache RocketMQ's."""
-    members: dict[str, GroupConnections] = field(default_factory=dict)
-    delays: dict[tuple[str, MessageQueue], Delay] = field(default_factory=dict)
-
-
 class BrokerWatch:
     """Asks one broker in rounds; a slave only for its own figures."""
 
     def __init__(self, admin: Admin, broker: BrokerAddress, portions: Portions) -> None:
         self.broker = broker
         self.facts = BrokerFacts()
+        self.following: Following | None = Following(admin, broker, self.facts)
+        """None for a broker that does not tell what changed."""
         self.lists_version = 0
         """Grows with each list of topics and groups that differs from the one before."""
         self.silent_since: int | None = None
@@ -108,6 +78,7 @@ class BrokerWatch:
         self._failures: dict[str, GantryError | None] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._lists_due = 0
+        self._versions = ("", "")
         self._unlisted: set[str] = set()
         self._topic_turns: Turns[str] = Turns()
         self._member_turns: Turns[str] = Turns()
@@ -175,6 +146,13 @@ class BrokerWatch:
         self.facts.runtime = await self._admin.clusters.runtime_of(self.broker.addr, timeout_ms=_PULSE_MS)
 
     async def _read_figures(self, now: int) -> None:
+        if self.following is not None:
+            try:
+                await self._follow(self.following, now)
+            except NotSupported:
+                self.following = None
+            else:
+                return
         if now >= self._lists_due or self.failure is not None:
             await self._read_lists(now)
         facts, addr = self.facts, self.broker.addr
@@ -191,6 +169,28 @@ class BrokerWatch:
         for topic, ends in written.items():
             self._note_written(("groups", topic), sum(ends.values()), now)
 
+    async def _follow(self, following: Following, now: int) -> None:
+        """Take what changed; read the lists of settings again only when the broker says that they are others."""
+        if await following.step(now):
+            following.list_groups()
+            self.lists_version += 1
+        topics, groups = following.topics_version, following.groups_version
+        if (topics, groups) != self._versions and now >= self._lists_due:
+            begun = time.monotonic()
+            addr, facts = self.broker.addr, self.facts
+            if topics != self._versions[0]:
+                facts.topics = await self._admin.topics.on(addr, timeout_ms=_FIGURES_MS)
+            if groups != self._versions[1]:
+                following.set_configs(await self._admin.groups.configs_on(addr, timeout_ms=_FIGURES_MS))
+            self._versions = topics, groups
+            self._note_lists(now, begun)
+            self.lists_version += 1
+
+    def _note_lists(self, now: int, begun: float) -> None:
+        """Let the next reading of the lists wait, the longer the longer this one took."""
+        took_ms = int((time.monotonic() - begun) * 1000)
+        self._lists_due = now + max(_LISTS_EVERY_MS, _LISTS_SHARE * took_ms)
+
     async def _read_lists(self, now: int) -> None:
         begun = time.monotonic()
         addr = self.broker.addr
@@ -198,8 +198,7 @@ class BrokerWatch:
             self._admin.topics.on(addr, timeout_ms=_FIGURES_MS),
             self._admin.groups.on(addr, self.broker.name, timeout_ms=_FIGURES_MS),
         )
-        took_ms = int((time.monotonic() - begun) * 1000)
-        self._lists_due = now + max(_LISTS_EVERY_MS, _LISTS_SHARE * took_ms)
+        self._note_lists(now, begun)
         facts = self.facts
         if (topics, groups) != (facts.topics, facts.groups) or not self.lists_version:
             self.lists_version += 1
@@ -213,7 +212,7 @@ class BrokerWatch:
 
     async def _read_details(self, now: int) -> None:
         await asyncio.wait([self._tasks["figures"]])
-        if self.facts.at:
+        if self.facts.at and self.following is None:
             await asyncio.gather(self._read_ends(now), self._read_delays(now), self._read_members(now))
 
     async def _read_ends(self, now: int) -> None:

@@ -22,6 +22,7 @@ from console.clusters.memory import Remembered, Sighting, aremembered
 from console.clusters.single_flight import SingleFlight
 from console.errors import RedisUnreachable
 from console.lag import history, lease_consumers, shown
+from console.lag.overview_state import WORST_GROUPS
 from console.lag.reading import Reader
 from console.lag.shapes import (
     GroupList,
@@ -36,7 +37,7 @@ from console.lag.shapes import (
     TopicList,
     TopicState,
 )
-from console.lag.state import WORST_GROUPS, ClusterState, StateBuilder
+from console.lag.state import ClusterState, StateBuilder
 from console.moments import rfc3339
 
 # An older state no longer says whether a cluster can be reached.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -9,7 +10,8 @@ from typing import Final
 from broker_core.client.admin.groups import Group, GroupConnections, GroupStats
 from broker_core.protocol.bodies import MessageModel, MessageQueue, OffsetWrapper, SubscriptionGroupConfig
 from broker_core.protocol.topics import is_retry_topic
-from console.lag.broker_watch import BrokerFacts, Delay
+from console.lag.facts import BrokerFacts, Delay
+from console.lag.following import Changed
 from console.lag.rates import WINDOW_MS, Rates
 from console.lag.reading import LagReading, Missing
 from console.lag.shapes import (
@@ -76,63 +78,87 @@ class GroupStates:
     """Makes the states of one cluster's groups; remembers what rates, trends and last known figures need."""
 
     def __init__(self) -> None:
-        self._stored: Rates[MessageQueue] = Rates()
+        # By broker: what one of them confirms says nothing of another.
+        self._stored: defaultdict[str, Rates[MessageQueue]] = defaultdict(Rates)
         # Consumption becomes visible when a group commits, so only a whole window gives a rate.
-        self._consumed: Rates[tuple[str, MessageQueue]] = Rates(shortest_ms=WINDOW_MS)
+        self._consumed: defaultdict[str, Rates[tuple[str, MessageQueue]]] = defaultdict(
+            lambda: Rates(shortest_ms=WINDOW_MS)
+        )
+        self._readers: defaultdict[str, set[str]] = defaultdict(set)
         self._trends: dict[str, Trend] = {}
         self._read_at: dict[str, int] = {}
-        self._last: dict[str, GroupLastKnown] = {}
+        self._last: Mapping[str, GroupLastKnown] = {}
         self.untimed: set[str] = set()
         """Groups that are behind and whose time lag was not read yet."""
 
     def begin_with(self, last: Mapping[str, GroupLastKnown]) -> None:
         """Take over the last known figures, by group, from before this process started."""
-        self._last = {**last, **self._last}
-
-    def last_known(self) -> dict[str, GroupLastKnown]:
-        """Return the last known figures of each group."""
-        return self._last
+        self._last = last
 
     def see(self, reading: LagReading) -> None:
         """Record what the brokers said since the last reading."""
         read_at = {name: facts.at for name, facts in reading.facts.items()}
         if read_at == self._read_at:
             return
-        queues: set[MessageQueue] = set()
-        pairs: set[tuple[str, MessageQueue]] = set()
         for name, facts in reading.facts.items():
-            stored = {q: o.broker_offset for s in facts.stats.values() for q, o in s.queues.items()}
-            consumed = {(g, q): o.consumer_offset for g, s in facts.stats.items() for q, o in s.queues.items()}
-            queues |= stored.keys()
-            pairs |= consumed.keys()
             if facts.at != self._read_at.get(name):
-                self._stored.see(facts.at, stored)
-                self._consumed.see(facts.at, consumed)
-        self._stored.keep(queues)
-        self._consumed.keep(pairs)
-        for kept in (self._trends, self._last):
-            for gone in kept.keys() - reading.groups.keys():
-                del kept[gone]
+                self._see_all(name, facts)
+                if facts.followed_at:
+                    self._confirm(name, facts.at)
+        for gone in self._trends.keys() - reading.groups.keys():
+            del self._trends[gone]
         self.untimed &= reading.groups.keys()
         self._read_at = read_at
 
-    def topic_rates(self, reading: LagReading) -> dict[str, float | None]:
-        """Return the messages a second that all groups together consume of each topic; None where one is not known."""
-        found: dict[str, float | None] = {}
-        for facts in reading.facts.values():
-            for group, stats in facts.stats.items():
-                for queue in stats.queues:
-                    rate, before = self._consumed.find((group, queue)), found.get(queue.topic, 0.0)
-                    found[queue.topic] = None if rate is None or before is None else before + rate
-        return found
+    def see_changed(self, reading: LagReading, changed: Mapping[str, Changed]) -> None:
+        """Record what the brokers said of the groups that changed; all others are as they were."""
+        for name, facts in reading.facts.items():
+            if facts.at == self._read_at.get(name):
+                continue
+            for group in changed[name].groups:
+                stats = facts.stats.get(group) or GroupStats()
+                self._note(name, facts.at, {group: stats})
+            self._confirm(name, facts.at)
+            self._read_at[name] = facts.at
 
-    def of(self, reading: LagReading, group: Group) -> GroupState:
-        """Return the state of one group."""
+    def _see_all(self, broker: str, facts: BrokerFacts) -> None:
+        self._note(broker, facts.at, facts.stats)
+        self._stored[broker].keep({queue for stats in facts.stats.values() for queue in stats.queues})
+        self._consumed[broker].keep({(group, queue) for group, stats in facts.stats.items() for queue in stats.queues})
+
+    def _note(self, broker: str, at: int, groups: Mapping[str, GroupStats]) -> None:
+        offsets = [(group, queue, offset) for group, stats in groups.items() for queue, offset in stats.queues.items()]
+        self._stored[broker].see(at, {queue: offset.broker_offset for _, queue, offset in offsets})
+        self._consumed[broker].see(at, {(group, queue): offset.consumer_offset for group, queue, offset in offsets})
+        for group, queue, _ in offsets:
+            self._readers[queue.topic].add(group)
+
+    def _confirm(self, broker: str, at: int) -> None:
+        self._stored[broker].confirm(at)
+        self._consumed[broker].confirm(at)
+
+    def topic_rate(self, reading: LagReading, topic: str) -> float | None:
+        """Return the messages a second that all groups together consume of a topic; None if one is not known."""
+        total = 0.0
+        for name, facts in reading.facts.items():
+            for group in self._readers.get(topic, ()):
+                stats = facts.stats.get(group)
+                for queue in () if stats is None else stats.queues:
+                    if queue.topic == topic:
+                        rate = self._consumed[name].find((group, queue))
+                        if rate is None:
+                            return None
+                        total += rate
+        return total
+
+    def of(self, reading: LagReading, group: Group, before: GroupState | None, until: int) -> GroupState:
+        """Return the state of one group; `before` is the last one, which lasted `until` (ms)."""
         seen = _seen(reading, group)
         late = _lateness(reading, group.name, seen.parts)
         in_rate, out_rate = self._rates(seen)
         # Before its first commit a group has no lag that could grow or shrink.
-        trend = self._trend_of(group.name, reading.at, seen.lag, reads=bool(seen.offsets))
+        steady_until = until if before is not None and before.lag is not None else None
+        trend = self._trend_of(group.name, reading.at, seen.lag, steady_until, reads=bool(seen.offsets))
         word = _state(seen, trend, out_rate)
         if word not in ("unknown", "idle") and group.name in reading.disagreeing:
             word = "inconsistent"
@@ -160,38 +186,48 @@ class GroupStates:
             queues=[*_queues(reading, seen), *_missing_queues(seen)],
             config=None if group.config is None else config_of(group.config),
         )
-        self._remember(shown, is_timed=late.is_known)
-        return shown
-
-    def _remember(self, shown: GroupState, *, is_timed: bool) -> None:
-        """Remember the figures of a group whose lag is known; otherwise show its last known figures."""
         self.untimed.discard(shown.name)
-        if shown.lag and not is_timed:
+        if shown.lag and not late.is_known:
             self.untimed.add(shown.name)
         if shown.measured_at is None:
-            shown.last_known = self._last.get(shown.name)
-            return
-        self._last[shown.name] = GroupLastKnown(
-            at=shown.measured_at,
-            lag=shown.lag,
-            time_lag_ms=shown.time_lag_ms,
-            in_rate=shown.in_rate,
-            out_rate=shown.out_rate,
-        )
+            shown.last_known = self._last.get(shown.name) if before is None else last_known_of(before)
+        return shown
 
     def _rates(self, seen: _Seen) -> tuple[float | None, float | None]:
         """Return the messages a second that arrive, and those that are consumed."""
         if not seen.is_known:
             return None, None
-        return self._stored.find(*seen.offsets), self._consumed.find(*((seen.name, queue) for queue in seen.offsets))
+        stored = [self._stored[queue.broker_name].find(queue) for queue in seen.offsets]
+        consumed = [self._consumed[queue.broker_name].find((seen.name, queue)) for queue in seen.offsets]
+        return _whole_sum(stored), _whole_sum(consumed)
 
-    def _trend_of(self, name: str, at: int, lag: int | None, *, reads: bool) -> Trend | None:
+    def _trend_of(self, name: str, at: int, lag: int | None, steady_until: int | None, *, reads: bool) -> Trend | None:
         if lag is None:
             return None
         trend = self._trends.setdefault(name, Trend())
+        if steady_until is not None:
+            trend.hold(steady_until)
         if reads:
             trend.see(at, lag)
         return trend
+
+
+def last_known_of(state: GroupState) -> GroupLastKnown | None:
+    """Return the figures of a state, or those that it shows as the last known ones."""
+    if state.measured_at is None:
+        return state.last_known
+    return GroupLastKnown(
+        at=state.measured_at,
+        lag=state.lag,
+        time_lag_ms=state.time_lag_ms,
+        in_rate=state.in_rate,
+        out_rate=state.out_rate,
+    )
+
+
+def _whole_sum(rates: list[float | None]) -> float | None:
+    known = [rate for rate in rates if rate is not None]
+    return sum(known) if known and len(known) == len(rates) else None
 
 
 def _seen(reading: LagReading, group: Group) -> _Seen:

@@ -31,6 +31,7 @@ class OwnersWatch:
         """Group → queue → client id of its reader."""
         self.disagreeing: set[str] = set()
         """The groups whose members subscribe to different things."""
+        self._changed: set[str] = set()
         self._admin = admin
         self._turns: Turns[str] = Turns()
         self._asked_at: dict[str, int] = {}
@@ -41,6 +42,7 @@ class OwnersWatch:
         with_members = {name: members for name, members in groups.items() if members.members}
         for gone in self.owners.keys() - with_members.keys():
             del self.owners[gone]
+            self._changed.add(gone)
         self.disagreeing &= with_members.keys()
         if self._round is not None and not self._round.done():
             return
@@ -50,6 +52,11 @@ class OwnersWatch:
         self._asked_at.update(dict.fromkeys(names, now))
         if names:
             self._round = asyncio.create_task(self._ask_all({name: due[name] for name in names}), name="owners")
+
+    def take_changed(self) -> set[str]:
+        """Return the groups of which the members said something new since this was called last."""
+        changed, self._changed = self._changed, set()
+        return changed
 
     async def close(self) -> None:
         """Cancel the running round."""
@@ -67,8 +74,12 @@ class OwnersWatch:
         async def all_of(group: str, members: GroupConnections) -> None:
             answers = await asyncio.gather(*(one(group, client_id) for client_id in members.members))
             infos = {name: info for name, info in zip(members.members, answers, strict=True) if info is not None}
-            self.owners[group] = {queue: name for name, info in infos.items() for queue in info.mq_table}
-            if agree({name: subscriptions_of(info.subscription_set) for name, info in infos.items()}):
+            owners = {queue: name for name, info in infos.items() for queue in info.mq_table}
+            do_agree = agree({name: subscriptions_of(info.subscription_set) for name, info in infos.items()})
+            if owners != self.owners.get(group) or do_agree is (group in self.disagreeing):
+                self._changed.add(group)
+            self.owners[group] = owners
+            if do_agree:
                 self.disagreeing.discard(group)
             else:
                 self.disagreeing.add(group)

@@ -26,20 +26,20 @@ class Rates(Generic[K]):
         self._stale_ms = stale_ms
         self._seen: dict[K, deque[tuple[int, float]]] = {}
         self._now = 0
+        self._confirmed = 0
 
     def see(self, at: int, totals: Mapping[K, float]) -> None:
         """Record the totals read at `at` (ms); other keys stay unchanged."""
         self._now = max(self._now, at)
         for key, total in totals.items():
             seen = self._seen.setdefault(key, deque())
-            if seen and total < seen[-1][1]:
-                seen.clear()  # a broker restarted or an offset was reset: counting starts again
-            if len(seen) >= 2 and seen[-1][0] - seen[-2][0] < _STEP_MS:
-                seen.pop()
-            seen.append((at, total))
-            # The oldest point kept is the last one at least as old as the window.
-            while len(seen) > 2 and seen[1][0] <= at - self._window_ms:
-                seen.popleft()
+            if seen and seen[-1][0] < self._confirmed < at:
+                self._add(seen, self._confirmed, seen[-1][1])
+            self._add(seen, at, total)
+
+    def confirm(self, at: int) -> None:
+        """Record that at `at` (ms) every total was still the one seen last; nothing is done for each of them."""
+        self._now = self._confirmed = max(self._now, at)
 
     def keep(self, keys: Collection[K]) -> None:
         """Forget all keys but these."""
@@ -52,9 +52,37 @@ class Rates(Generic[K]):
         known = [rate for rate in rates if rate is not None]
         return sum(known) if known and len(known) == len(rates) else None
 
+    def _add(self, seen: deque[tuple[int, float]], at: int, total: float) -> None:
+        if seen and total < seen[-1][1]:
+            seen.clear()  # a broker restarted or an offset was reset: counting starts again
+        if len(seen) >= 2 and seen[-1][0] - seen[-2][0] < _STEP_MS:
+            seen.pop()
+        seen.append((at, total))
+        # The oldest point kept is the last one at least as old as the window.
+        while len(seen) > 2 and seen[1][0] <= at - self._window_ms:
+            seen.popleft()
+
     def _rate(self, key: K) -> float | None:
         seen = self._seen.get(key)
-        if seen is None or len(seen) < 2 or seen[-1][0] < self._now - self._stale_ms:
+        if not seen:
             return None
         (began, before), (ended, after) = seen[0], seen[-1]
-        return (after - before) * 1000 / (ended - began) if ended - began >= max(1, self._shortest_ms) else None
+        if ended < self._confirmed:
+            # Nothing came since: what the window begins with is one of the totals seen, or the last one itself.
+            ended = self._confirmed
+            began, before = self._begin_of(seen, ended - self._window_ms)
+        elif len(seen) < 2:
+            return None
+        if ended < self._now - self._stale_ms or ended - began < max(1, self._shortest_ms):
+            return None
+        return (after - before) * 1000 / (ended - began)
+
+    @staticmethod
+    def _begin_of(seen: deque[tuple[int, float]], begin: int) -> tuple[int, float]:
+        """Return the last point at least as old as `begin`, moved up to it if the total stayed; else the first one."""
+        later = seen[-1][1]
+        for at, total in reversed(seen):
+            if at <= begin:
+                return (begin if total == later else at), total
+            later = total
+        return seen[0]

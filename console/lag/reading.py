@@ -25,7 +25,9 @@ from broker_core.errors import GantryError
 from broker_core.protocol.bodies import MessageQueue, SubscriptionGroupConfig, TopicConfig
 from console.clusters.memory import QueueCounts, Remembered, RememberedBroker, Sighting
 from console.clusters.reasons import reason_of
-from console.lag.broker_watch import BrokerFacts, BrokerWatch, Portions, Shown
+from console.lag.broker_watch import BrokerWatch, Portions, Shown
+from console.lag.facts import BrokerFacts
+from console.lag.following import Changed
 from console.lag.owners import OwnersWatch
 from console.lag.shapes import LeaseConsumerState
 
@@ -93,6 +95,8 @@ class LagReading:
     """Who receives over HTTP or WebSocket, by group; None when unknown."""
     name_server_reason: str | None = None
     """Why no name server answers; None when one did."""
+    changed: Mapping[str, Changed] | None = None
+    """What changed since the reading before, by broker name; None when anything may have."""
 
     @property
     def nothing_known(self) -> str | None:
@@ -235,9 +239,19 @@ class Reader:
             if broker.is_master:
                 answering[broker.name] = watch
                 reading.facts[broker.name] = watch.facts
+        reading.changed = self._changed(answering)
         reading.missing = self._missing(answering, reading.reasons)
         reading.topics, reading.groups = self._names_of(answering, reading)
         return reading
+
+    def _changed(self, answering: Mapping[str, BrokerWatch]) -> dict[str, Changed] | None:
+        """Return what changed, and whom it concerns that members answered; None if a broker does not tell it."""
+        followed = {name: watch.following for name, watch in answering.items() if watch.following is not None}
+        changed = {name: following.take_changed() for name, following in followed.items()}
+        moved = self._owners.take_changed()
+        for each in changed.values():
+            each.groups |= moved
+        return changed if len(changed) == len(answering) else None
 
     def _missing(self, answering: Mapping[str, BrokerWatch], reasons: Mapping[str, str]) -> list[Missing]:
         masters = {broker.name: watch for broker, watch in self._watches.items() if broker.is_master}

@@ -1,36 +1,32 @@
-"""Makes the states of a cluster, its groups and its topics from readings. Unknown is None, never zero."""
+"""Makes the states of a cluster, its groups and its topics from readings. Unknown is None, never zero.
+
+Of ten thousand topics and five thousand groups few change within a second. Where the brokers tell which, only the
+states of these are made anew, and of those that change by time alone: a lag grows older, a rate falls. All others are
+carried along; only the time of their measurement moves.
+"""
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Collection, Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Final
 
-from broker_core.client.admin.clusters import BrokerAddress
-from broker_core.client.admin.topics import Topic, TopicKind
-from broker_core.protocol.topics import dead_letter_topic
-from console.lag.group_state import GroupStates, has_no_offset, missing_of
-from console.lag.rates import Rates
-from console.lag.reading import LagReading, Missing
-from console.lag.shapes import (
-    BrokerState,
-    GroupState,
-    LastKnown,
-    OverviewLastKnown,
-    OverviewState,
-    TopicLastKnown,
-    TopicState,
-)
+import msgspec
+
+from broker_core.protocol.topics import DEAD_LETTER_PREFIX, dead_letter_topic
+from console.lag import group_state, topic_state
+from console.lag.following import Changed
+from console.lag.group_state import GroupStates
+from console.lag.overview_state import OverviewStates
+from console.lag.reading import LagReading
+from console.lag.shapes import GroupState, LastKnown, OverviewState, TopicState
+from console.lag.topic_state import TopicStates
 from console.moments import rfc3339
 
-WORST_GROUPS: Final = 5
-_DISK_SPAN_MS: Final = 24 * 3600 * 1000
-# Less than an hour is too short to extrapolate when a disk will be full.
-_DISK_SHORTEST_MS: Final = 3600 * 1000
-_DISK_STEP_MS: Final = 60 * 1000
-# Among many topics a quiet one is read once in minutes; its rate is as old as its figures, which show their age.
-_TOPIC_STALE_MS: Final = 15 * 60 * 1000
+# What may still settle, as a trend over minutes, is looked at again once in so many steps.
+_SETTLING_STEPS: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,18 +36,8 @@ class ClusterState:
     overview: OverviewState
     groups: dict[str, GroupState]
     topics: dict[str, TopicState]
-
-
-@dataclass(frozen=True, slots=True)
-class _Lags:
-    """The lag of all groups together; a figure that is unknown for any of them is None."""
-
-    unknown_groups: int
-    total: int | None = None
-    groups_behind: int | None = None
-    groups_timed: int | None = None
-    oldest_ms: int | None = None
-    oldest_group: str | None = None
+    changed: Changed | None = None
+    """The names whose state is another one than a step before, but for its time; None if any may be."""
 
 
 class StateBuilder:
@@ -59,224 +45,194 @@ class StateBuilder:
 
     def __init__(self) -> None:
         self._groups = GroupStates()
-        self._topic_written: Rates[tuple[str, str]] = Rates(stale_ms=_TOPIC_STALE_MS)
-        self._topic_seen: dict[tuple[str, str], int] = {}
-        self._broker_in: Rates[str] = Rates()
-        self._broker_out: Rates[str] = Rates()
-        self._disk: deque[tuple[int, float]] = deque()
-        self._last_overview: OverviewLastKnown | None = None
-        self._last_topics: dict[str, TopicLastKnown] = {}
+        self._topics = TopicStates()
+        self._overview = OverviewStates()
+        self._restored = LastKnown()
+        self._reading: LagReading | None = None
+        self._state: ClusterState | None = None
+        # Of each topic its groups, of each group its topics; and the topics in which a lag changed in this step.
+        self._lags: defaultdict[str, dict[str, int | None]] = defaultdict(dict)
+        self._lags_of: dict[str, dict[str, int | None]] = {}
+        self._touched: set[str] = set()
+        self._restless = Changed()
+        self._settling = Changed()
+        self._steps = 0
 
     def begin_with(self, last: LastKnown) -> None:
         """Take over what `last_known` returned before this process started."""
-        self._last_overview = self._last_overview or last.overview
-        self._last_topics = {**last.topics, **self._last_topics}
+        self._overview.last = self._overview.last or last.overview
+        self._restored = last
+        self._topics.begin_with(last.topics)
         self._groups.begin_with(last.groups)
 
     def last_known(self) -> LastKnown:
         """Return all last known figures."""
-        return LastKnown(overview=self._last_overview, topics=self._last_topics, groups=self._groups.last_known())
+        if self._state is None:
+            return self._restored
+        groups = {name: group_state.last_known_of(each) for name, each in self._state.groups.items()}
+        topics = {name: topic_state.last_known_of(each) for name, each in self._state.topics.items()}
+        return LastKnown(
+            overview=self._overview.last,
+            topics={name: last for name, last in topics.items() if last is not None},
+            groups={name: last for name, last in groups.items() if last is not None},
+        )
 
     def step(self, reading: LagReading) -> ClusterState:
         """Return the state that `reading` shows."""
+        self._overview.see(reading)
+        changed = self._changed_only(reading)
+        self._state = self._whole(reading) if changed is None else self._carried(reading, changed)
+        self._reading = reading
+        self._steps += 1
+        return self._state
+
+    def _changed_only(self, reading: LagReading) -> Mapping[str, Changed] | None:
+        """Return what changed since the last reading, if nothing else differs; None if anything may."""
+        before = self._reading
+        if before is None or reading.changed is None or not reading.facts or reading.missing or before.missing:
+            return None
+        is_same = (
+            reading.topics is before.topics
+            and reading.groups is before.groups
+            and reading.facts.keys() == before.facts.keys()
+            and all(facts is before.facts[name] for name, facts in reading.facts.items())
+            and (reading.lease_consumers is None) == (before.lease_consumers is None)
+        )
+        return reading.changed if is_same else None
+
+    # All anew
+
+    def _whole(self, reading: LagReading) -> ClusterState:
         self._groups.see(reading)
-        self._see(reading)
-        visible = (group for group in reading.groups.values() if not group.is_built_in)
-        groups = {group.name: self._groups.of(reading, group) for group in visible}
-        lags = _lags_by_topic(groups.values())
-        topics = {name: self._topic(reading, topic, lags.get(name, [])) for name, topic in reading.topics.items()}
-        self._add_out_rates(reading, groups.values(), topics)
+        self._topics.see(reading)
+        self._lags.clear()
+        self._lags_of.clear()
+        self._restless, self._settling = Changed(), Changed()
+        groups = {name: self._group(reading, name) for name, group in reading.groups.items() if not group.is_built_in}
+        topics = {name: self._topic(reading, name, groups) for name in reading.topics}
         for name, group in groups.items():
             group.dead_letters = _dead_letters_of(reading, name, topics)
-        return ClusterState(self._overview(reading, groups, topics), groups, topics)
+        overview = self._overview.of(reading, groups, topics, self._groups.untimed)
+        return ClusterState(overview, groups, topics)
 
-    def _see(self, reading: LagReading) -> None:
-        for broker, facts in reading.facts.items():
-            for topic, at in facts.ends_at.items():
-                if self._topic_seen.get((broker, topic)) != at:
-                    self._topic_seen[broker, topic] = at
-                    written = sum(end.max_offset for end in facts.ends[topic].values())
-                    self._topic_written.see(at, {(broker, topic): written})
-        for broker, topic in [key for key in self._topic_seen if key[1] not in reading.topics]:
-            del self._topic_seen[broker, topic]
-        self._topic_written.keep(self._topic_seen)
-        if reading.facts:
-            for gone in self._last_topics.keys() - reading.topics.keys():
-                del self._last_topics[gone]
-        runtimes = reading.runtimes.items()
-        self._broker_in.see(reading.at, {a: r.stored_total for a, r in runtimes if r.stored_total is not None})
-        self._broker_out.see(reading.at, {a: r.handed_out_total for a, r in runtimes if r.handed_out_total is not None})
+    # Only what changed
 
-    # One topic
-
-    def _topic(self, reading: LagReading, topic: Topic, lags: list[int | None]) -> TopicState:
-        name = topic.name
-        missing = [each for each in reading.missing if each.holds_topic(name)]
-        facts = [facts for broker in topic.configs if (facts := reading.facts.get(broker)) is not None]
-        known = [lag for lag in lags if lag is not None]
-        shown = TopicState(
-            name=name,
-            groups=len(lags),
-            max_lag=max(known, default=0) if len(known) == len(lags) and not missing and facts else None,
-            missing=missing_of(missing),
+    def _carried(self, reading: LagReading, changed: Mapping[str, Changed]) -> ClusterState:
+        assert self._state is not None
+        self._groups.see_changed(reading, changed)
+        self._topics.see_changed(reading, changed)
+        groups, topics = dict(self._state.groups), dict(self._state.topics)
+        made = Changed()
+        self._touched.clear()
+        for name in self._due_groups(reading, changed):
+            if name in groups:
+                groups[name] = self._group(reading, name)
+                groups[name].dead_letters = self._state.groups[name].dead_letters
+                made.groups.add(name)
+        for name in self._touched.union(self._due(reading, self._restless.topics, self._settling.topics), *(
+            each.topics for each in changed.values()
+        )):  # fmt: skip
+            if name in topics:
+                topics[name] = self._topic(reading, name, groups)
+                made.topics.add(name)
+                reader = name.removeprefix(DEAD_LETTER_PREFIX)
+                if reader != name and reader in groups:
+                    groups[reader].dead_letters = _dead_letters_of(reading, reader, topics)
+                    made.groups.add(reader)
+        differing = Changed(
+            topics={name for name in made.topics if _differ(self._state.topics[name], topics[name])},
+            groups={name for name in made.groups if _differ(self._state.groups[name], groups[name])},
         )
-        if missing or not facts or not all(name in each.ends for each in facts):
-            shown.last_known = self._last_topics.get(name)
-            return shown
-        ends = [end for each in facts for end in each.ends.get(name, {}).values()]
-        stored_at = max((end.last_update_timestamp for end in ends), default=0)
-        shown.measured_at = rfc3339(min(each.ends_at[name] for each in facts))
-        shown.messages = sum(end.max_offset - end.min_offset for end in ends)
-        shown.size_bytes = _whole_sum(each.kept_bytes.get(name) for each in facts)
-        shown.in_rate = self._topic_written.find(*((broker, name) for broker in topic.configs))
-        shown.last_stored_at = rfc3339(stored_at) if stored_at else None
-        self._last_topics[name] = TopicLastKnown(
-            at=shown.measured_at,
-            messages=shown.messages,
-            in_rate=shown.in_rate,
-            last_stored_at=shown.last_stored_at,
-            max_lag=shown.max_lag,
-        )
-        return shown
+        self._measure_again(reading, groups, topics, made)
+        overview = self._overview.of(reading, groups, topics, self._groups.untimed)
+        return ClusterState(overview, groups, topics, differing)
 
-    def _add_out_rates(
-        self, reading: LagReading, groups: Iterable[GroupState], topics: Mapping[str, TopicState]
+    def _due_groups(self, reading: LagReading, changed: Mapping[str, Changed]) -> set[str]:
+        due = self._due(reading, self._restless.groups, self._settling.groups)
+        due.update(*(each.groups for each in changed.values()))
+        assert self._reading is not None
+        now, before = reading.lease_consumers or {}, self._reading.lease_consumers or {}
+        due.update(name for name in now.keys() | before.keys() if now.get(name) != before.get(name))
+        return due
+
+    def _due(self, _: LagReading, restless: AbstractSet[str], settling: AbstractSet[str]) -> set[str]:
+        turn = self._steps % _SETTLING_STEPS
+        return {*restless, *(name for name in settling if hash(name) % _SETTLING_STEPS == turn)}
+
+    def _measure_again(
+        self, reading: LagReading, groups: Mapping[str, GroupState], topics: Mapping[str, TopicState], made: Changed
     ) -> None:
-        rates = self._groups.topic_rates(reading)
-        unknown = {topic for group in groups if group.unknown_reason is not None for topic in group.topics}
+        """Note on all that was not made anew that it was heard of at the time of the reading."""
+        at = rfc3339(reading.at)
+        moments: dict[frozenset[str], str] = {}
+
+        def moment_of(brokers: Iterable[str]) -> str:
+            names = frozenset(brokers)
+            if names not in moments:
+                moments[names] = rfc3339(min(reading.facts[name].followed_at for name in names))
+            return moments[names]
+
+        everywhere = moment_of(reading.facts)
+        is_one = len(reading.facts) == 1
+        for name, group in groups.items():
+            if name not in made.groups:
+                group.at = at
+                if group.measured_at is not None:
+                    holders = reading.facts if is_one else (b for b, f in reading.facts.items() if name in f.stats)
+                    group.measured_at = everywhere if is_one else moment_of(holders)
         for name, topic in topics.items():
-            if topic.messages is not None and name not in unknown:
-                topic.out_rate = rates.get(name, 0.0)
+            if name not in made.topics and topic.measured_at is not None:
+                topic.measured_at = everywhere if is_one else moment_of(reading.topics[name].configs)
 
-    # The cluster
+    # One of them
 
-    def _overview(
-        self, reading: LagReading, groups: Mapping[str, GroupState], topics: Mapping[str, TopicState]
-    ) -> OverviewState:
-        brokers = self._brokers(reading)
-        is_whole = not reading.missing and bool(reading.facts)
-        lags = self._lags(groups.values(), is_whole=is_whole)
-        dead = _dead_letters(reading, topics) if is_whole else None
-        ratios = [broker.disk_used_ratio for broker in brokers if broker.disk_used_ratio is not None]
-        ratio = max(ratios, default=None) if is_whole else None
-        visible = sum(topic.kind is TopicKind.NORMAL for topic in reading.topics.values())
-        are_names_known = bool(reading.brokers) and all(each.topics for each in reading.missing)
-        shown = OverviewState(
-            at=rfc3339(reading.at),
-            in_rate=_sum(broker.in_rate for broker in brokers) if is_whole else None,
-            out_rate=_sum(broker.out_rate for broker in brokers) if is_whole else None,
-            total_lag=lags.total,
-            lag_unknown_groups=lags.unknown_groups,
-            oldest_unconsumed_ms=lags.oldest_ms,
-            oldest_group=lags.oldest_group,
-            groups_behind=lags.groups_behind,
-            groups_timed=lags.groups_timed,
-            dead_letters=None if dead is None else sum(dead),
-            dead_letter_groups=None if dead is None else sum(1 for count in dead if count),
-            disk_used_ratio=ratio,
-            disk_days_to_full=self._days_to_full(reading.at, ratio),
-            uptime_ms=min((broker.uptime_ms for broker in brokers if broker.uptime_ms is not None), default=None),
-            brokers=brokers,
-            brokers_answering=sum(broker.reachable for broker in brokers),
-            topics=visible if are_names_known else None,
-            groups=len(groups) if are_names_known else None,
-            worst_groups=[group.summary() for group in _worst(groups.values())],
-            missing=missing_of(reading.missing),
-            unknown_reason=_why_unknown(reading),
-            name_server_reason=reading.name_server_reason,
-        )
-        self._remember(shown)
-        return shown
+    def _group(self, reading: LagReading, name: str) -> GroupState:
+        before = None if self._state is None else self._state.groups.get(name)
+        until = 0 if self._reading is None else self._reading.at
+        made = self._groups.of(reading, reading.groups[name], before, until)
+        self._note_lags(name, _lags_of(made))
+        moves = made.lag is not None and bool(made.lag or made.in_rate or made.out_rate)
+        settles = made.lag is not None and (made.in_rate is None or made.out_rate is None or made.lag_per_second != 0)
+        _sort(name, self._restless.groups, self._settling.groups, moves=moves, settles=settles)
+        return made
 
-    def _remember(self, shown: OverviewState) -> None:
-        """Remember the key figures if all are known; otherwise show the last known ones."""
-        if shown.total_lag is None:
-            shown.last_known = self._last_overview
+    def _note_lags(self, group: str, lags: dict[str, int | None]) -> None:
+        before = self._lags_of.get(group, {})
+        self._lags_of[group] = lags
+        if lags == before:
             return
-        self._last_overview = OverviewLastKnown(
-            at=shown.at,
-            total_lag=shown.total_lag,
-            oldest_unconsumed_ms=shown.oldest_unconsumed_ms,
-            dead_letters=shown.dead_letters,
-            topics=shown.topics,
-            groups=shown.groups,
-            in_rate=shown.in_rate,
-            out_rate=shown.out_rate,
-            disk_used_ratio=shown.disk_used_ratio,
-        )
+        for gone in before.keys() - lags.keys():
+            del self._lags[gone][group]
+        for topic, lag in lags.items():
+            self._lags[topic][group] = lag
+        self._touched.update(before, lags)
 
-    def _lags(self, groups: Collection[GroupState], *, is_whole: bool) -> _Lags:
-        known = [(group.lag, group) for group in groups if group.lag is not None]
-        unknown = sum(group.lag is None and not has_no_offset(group) for group in groups)
-        if not is_whole or unknown:
-            return _Lags(unknown)
-        behind = [group for lag, group in known if lag]
-        untimed = self._groups.untimed
-        timed = [(group.time_lag_ms, group.name) for group in behind if group.time_lag_ms]
-        oldest_ms, oldest_group = max(timed, key=lambda each: each[0], default=(None if behind else 0, None))
-        return _Lags(
-            unknown,
-            total=sum(lag for lag, _ in known),
-            groups_behind=len(behind),
-            groups_timed=len(behind) - len(untimed),
-            oldest_ms=None if untimed else oldest_ms,
-            oldest_group=None if untimed else oldest_group,
-        )
-
-    def _brokers(self, reading: LagReading) -> list[BrokerState]:
-        listed = [self._broker(reading, broker) for broker in reading.brokers]
-        names = {broker.name for broker in listed}
-        return listed + [_silent(each) for each in reading.missing if each.broker not in names]
-
-    def _broker(self, reading: LagReading, broker: BrokerAddress) -> BrokerState:
-        runtime = reading.runtimes.get(broker.addr)
-        shown = BrokerState(
-            name=broker.name,
-            address=broker.addr,
-            broker_id=broker.broker_id,
-            reachable=runtime is not None,
-            reason=None if runtime is not None else reading.reasons[broker.addr],
-        )
-        if runtime is not None:
-            shown.version = runtime.version
-            shown.in_rate = self._broker_in.find(broker.addr)
-            shown.out_rate = self._broker_out.find(broker.addr)
-            shown.uptime_ms = max(0, reading.at - runtime.booted_at) if runtime.booted_at else None
-            shown.disk_used_ratio = runtime.disk_used_ratio
-            shown.commit_log_bytes = runtime.commit_log_bytes
-        return shown
-
-    def _days_to_full(self, at: int, ratio: float | None) -> float | None:
-        """Return the days until the disk is full at the rate of the last day; None if it does not fill."""
-        if ratio is None:
-            return None
-        if not self._disk or at - self._disk[-1][0] >= _DISK_STEP_MS:
-            self._disk.append((at, ratio))
-        while self._disk[0][0] < at - _DISK_SPAN_MS:
-            self._disk.popleft()
-        began, before = self._disk[0]
-        if at - began < _DISK_SHORTEST_MS or ratio <= before:
-            return None
-        return (1 - ratio) / (ratio - before) * (at - began) / _DISK_SPAN_MS
+    def _topic(self, reading: LagReading, name: str, groups: Mapping[str, GroupState]) -> TopicState:
+        before = None if self._state is None else self._state.topics.get(name)
+        lags = self._lags.get(name, {})
+        made = self._topics.of(reading, reading.topics[name], lags.values(), before)
+        readers = (groups[reader] for reader in lags)
+        if made.messages is not None and all(each.unknown_reason is None for each in readers if name in each.topics):
+            made.out_rate = self._groups.topic_rate(reading, name)
+        is_measured = made.messages is not None
+        settles = is_measured and (made.in_rate is None or (made.out_rate is None and bool(lags)))
+        moves = is_measured and bool(made.in_rate or made.out_rate)
+        _sort(name, self._restless.topics, self._settling.topics, moves=moves, settles=settles)
+        return made
 
 
-def _silent(missing: Missing) -> BrokerState:
-    return BrokerState(
-        name=missing.broker, address=missing.address, broker_id=0, reachable=False, reason=missing.reason
-    )
+def _sort(name: str, restless: set[str], settling: set[str], *, moves: bool, settles: bool) -> None:
+    for kept, belongs in ((restless, moves), (settling, settles and not moves)):
+        if belongs:
+            kept.add(name)
+        else:
+            kept.discard(name)
 
 
-def _why_unknown(reading: LagReading) -> str | None:
-    if reading.missing:
-        return reading.missing[0].reason
-    return reading.nothing_known
-
-
-def _dead_letters(reading: LagReading, topics: Mapping[str, TopicState]) -> list[int] | None:
-    """Return how many messages each dead letter topic holds; None when one of them was not counted."""
-    names = [name for name, topic in reading.topics.items() if topic.kind is TopicKind.DEAD_LETTER]
-    counted = [count for name in names if (count := topics[name].messages) is not None]
-    return counted if len(counted) == len(names) else None
+def _differ(before: GroupState | TopicState, now: GroupState | TopicState) -> bool:
+    """Return whether two states differ in more than the time of their measurement."""
+    moments = {"measured_at": None} | ({"at": ""} if isinstance(now, GroupState) else {})
+    return msgspec.structs.replace(before, **moments) != msgspec.structs.replace(now, **moments)
 
 
 def _dead_letters_of(reading: LagReading, group: str, topics: Mapping[str, TopicState]) -> int | None:
@@ -287,30 +243,9 @@ def _dead_letters_of(reading: LagReading, group: str, topics: Mapping[str, Topic
     return topic.messages
 
 
-def _lags_by_topic(groups: Iterable[GroupState]) -> dict[str, list[int | None]]:
-    """Return the lags of the groups that read each topic."""
-    found: dict[str, list[int | None]] = {}
-    for group in groups:
-        lags: dict[str, int | None] = dict.fromkeys(group.topics, None if group.lag is None else 0)
-        for queue in group.queues if group.lag is not None else ():
-            lags[queue.topic] = (lags.get(queue.topic) or 0) + (queue.lag or 0)
-        for topic, lag in lags.items():
-            found.setdefault(topic, []).append(lag)
-    return found
-
-
-def _worst(groups: Iterable[GroupState]) -> list[GroupState]:
-    troubled = [group for group in groups if not has_no_offset(group) and (group.lag is None or group.lag > 0)]
-    return sorted(troubled, key=lambda group: (group.lag is not None, -(group.lag or 0)))[:WORST_GROUPS]
-
-
-def _sum(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) if known else None
-
-
-def _whole_sum(values: Iterable[int | None]) -> int | None:
-    """Return the sum; None if one of them is unknown."""
-    found = list(values)
-    known = [value for value in found if value is not None]
-    return sum(known) if len(known) == len(found) else None
+def _lags_of(group: GroupState) -> dict[str, int | None]:
+    """Return the lag of a group in each of its topics."""
+    lags: dict[str, int | None] = dict.fromkeys(group.topics, None if group.lag is None else 0)
+    for queue in group.queues if group.lag is not None else ():
+        lags[queue.topic] = (lags.get(queue.topic) or 0) + (queue.lag or 0)
+    return lags

@@ -40,6 +40,13 @@ class Trend:
         while self._lows[0][0] < at - SPAN_MS:
             self._lows.popleft()
 
+    def hold(self, until: int) -> None:
+        """Record that the lag stayed until `until` (ms) what it was when it was seen last."""
+        if self._lows:
+            at, lag = self._lows[-1]
+            for step in range(max(at, until - SPAN_MS) + _STEP_MS, until + 1, _STEP_MS):
+                self.see(step, lag)
+
     @property
     def is_growing(self) -> bool:
         """Whether the lag grows: its low points are above the earlier ones, and keep rising."""

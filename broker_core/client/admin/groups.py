@@ -270,13 +270,7 @@ class Groups:
             answer = await self._requests.ask_for(ConsumerConnection, addr, GetConsumerConnectionListRequest(name))
         except GroupOffline:
             return GroupConnections()
-        return GroupConnections(
-            members={member.client_id: member for member in answer.connection_set},
-            subscriptions=dict(answer.subscription_table),
-            consume_type=answer.consume_type,
-            message_model=answer.message_model,
-            consume_from_where=answer.consume_from_where,
-        )
+        return connections_of(answer)
 
     async def running_info(self, name: str, client_id: str) -> ConsumerRunningInfo:
         """Return the inner state of one member, through any of its brokers; raise BrokerRefused or Unreachable."""
@@ -294,6 +288,17 @@ class Groups:
         members = (await self.connections(name)).members
         answers = await ask_all(members, lambda client_id: self.running_info(name, client_id))
         return {queue: client_id for client_id, info in answers.found.items() for queue in info.mq_table}
+
+
+def connections_of(answer: ConsumerConnection) -> GroupConnections:
+    """Return what one broker reports of a group."""
+    return GroupConnections(
+        members={member.client_id: member for member in answer.connection_set},
+        subscriptions=dict(answer.subscription_table),
+        consume_type=answer.consume_type,
+        message_model=answer.message_model,
+        consume_from_where=answer.consume_from_where,
+    )
 
 
 def joined_connections(answers: Sequence[GroupConnections], failed: dict[str, GantryError]) -> GroupConnections:

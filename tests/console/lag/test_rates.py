@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from console.lag.rates import STALE_MS, WINDOW_MS, Rates
 
 
@@ -78,3 +80,36 @@ def test_what_is_gone_is_forgotten() -> None:
     rates = rates_of((0, {"a": 0, "b": 0}), (WINDOW_MS, {"a": 30, "b": 5}))
     rates.keep({"a"})
     assert (rates.find("a"), rates.find("b")) == (1, None)
+
+
+def test_totals_that_are_confirmed_have_the_rate_of_totals_that_are_read_each_time() -> None:
+    told, read = Rates[str](), Rates[str]()
+    total = 0.0
+    for second in range(120):
+        # Given a counter that grows every four seconds, for a minute
+        changes = second % 4 == 0 and second < 60
+        total += 8 if changes else 0
+        told.see(second * 1_000, {"a": total} if changes else {})
+        told.confirm(second * 1_000)
+        read.see(second * 1_000, {"a": total})
+        rates = told.find("a"), read.find("a")
+        assert (rates[0] is None) is (rates[1] is None)
+        assert rates[0] is None or rates[0] == pytest.approx(rates[1], abs=0.5)
+        if second >= 90 + WINDOW_MS // 1_000:
+            assert rates == (0, 0)
+
+
+def test_what_was_not_confirmed_for_long_is_unknown() -> None:
+    rates = rates_of((0, {"a": 0}), (1_000, {"a": 5}))
+    rates.confirm(2_000)
+    assert rates.find("a") == 2.5
+    rates.see(2_001 + STALE_MS, {"b": 1})
+    assert rates.find("a") is None
+
+
+def test_nothing_grows_between_what_was_confirmed_and_a_new_total() -> None:
+    rates = rates_of((0, {"a": 0}))
+    rates.confirm(WINDOW_MS)
+    rates.see(WINDOW_MS + 1_000, {"a": 31})
+    rates.confirm(WINDOW_MS + 1_000)
+    assert rates.find("a") == 1

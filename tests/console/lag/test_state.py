@@ -13,7 +13,7 @@ from broker_core.client.admin.topics import Topic, TopicKind
 from broker_core.protocol.bodies import MessageModel, MessageQueue, OffsetWrapper, TopicConfig, TopicOffset
 from broker_core.protocol.bodies.groups import Connection
 from console.clusters.memory import QueueCounts
-from console.lag.broker_watch import BrokerFacts, Delay
+from console.lag.facts import BrokerFacts, Delay
 from console.lag.group_state import NO_OFFSET
 from console.lag.reading import LagReading, Missing
 from console.lag.shapes import GroupState, GroupSummary, LeaseConsumerState, MissingBroker, OverviewLastKnown
