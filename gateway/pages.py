@@ -15,8 +15,8 @@ from console import live
 from console.accounts.rights import EVERYTHING
 from console.lag.shapes import GroupList
 from gateway import cluster_metrics, metrics
-from gateway.data.app import RequestIds
 from gateway.data.parts import DataPlaneParts
+from gateway.data.request_ids import RequestIds
 from gateway.health import Health
 from gateway.problems import METHOD_NOT_ALLOWED, ProblemError, find_problem, internal, respond
 from gateway.siblings import Siblings

@@ -9,8 +9,8 @@ from typing import Final
 from gateway.arrival import client_of
 from gateway.auth import Principal
 from gateway.connections import OpenConnections
-from gateway.data.app import RequestIds
 from gateway.data.parts import DataPlaneParts
+from gateway.data.request_ids import RequestIds
 from gateway.live.event_stream import CHANNELS, EventStream, first_frame
 from gateway.problems import FORBIDDEN, ProblemError, find_problem, internal, respond
 from gateway.socket_rights import ClosableReceive, SocketRights

@@ -6,7 +6,8 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 from gateway.arrival import Arrival
-from gateway.data.app import RequestIds, read_body
+from gateway.data.app import read_body
+from gateway.data.request_ids import RequestIds
 from gateway.limits import Sizes
 from gateway.problems import INVALID, UNSUPPORTED_MEDIA_TYPE, FieldError, ProblemError, respond
 from gateway.sockets import Event, Receive, Scope, Send

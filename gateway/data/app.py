@@ -6,9 +6,7 @@ It identifies the caller, checks the rights, reads the body, runs the endpoint a
 
 from __future__ import annotations
 
-import itertools
 import logging
-import secrets
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, Final
@@ -19,7 +17,9 @@ from gateway.compression import LEAST_DATA_BYTES, compressing
 from gateway.data import produce, receive, settle
 from gateway.data.parts import Answer, ClientGone, DataPlaneParts, Request
 from gateway.data.produce_lines import LineProducer, are_lines
+from gateway.data.quick import QuickCall, QuickSends, Reply
 from gateway.data.request_head import check_headers, check_query
+from gateway.data.request_ids import RequestIds
 from gateway.data.routing import Action, Route, check_consumer, check_target
 from gateway.limits import MIB, check_body_size
 from gateway.problems import MALFORMED, METHOD_NOT_ALLOWED, ProblemError, find_problem, internal, respond
@@ -38,24 +38,7 @@ _ENDPOINTS: Final[dict[Action, Callable[[DataPlaneParts, Request], Awaitable[Ans
     "nack": settle.nack,
     "extend": settle.extend,
 }
-_MAX_REQUEST_ID: Final = 128
 _DISCARDED_BYTES: Final = 32 * MIB
-
-
-class RequestIds:
-    """Gives each request an id: the client's own if it is safe to log, else the next one of this process."""
-
-    def __init__(self) -> None:
-        self._prefix = secrets.token_hex(6)
-        self._next = itertools.count(1).__next__
-
-    def of(self, given: bytes | None) -> str:
-        """Return the id of a request that came with this X-Request-Id."""
-        if given is not None and 0 < len(given) <= _MAX_REQUEST_ID:
-            text = given.decode("latin-1")
-            if text.isascii() and text.isprintable():
-                return text
-        return f"{self._prefix}-{self._next():x}"
 
 
 class DataPlane:
@@ -64,6 +47,11 @@ class DataPlane:
     def __init__(self, parts: DataPlaneParts) -> None:
         self._parts = parts
         self._ids = RequestIds()
+        self._quick = QuickSends(parts, self._ids)
+
+    def begin(self, call: QuickCall, body: bytes, reply: Reply) -> bool:
+        """Begin to serve a request whose body is whole, if that needs no task; else nothing is done (`quick`)."""
+        return self._quick.begin(call, body, reply)
 
     async def __call__(
         self, route: Route, scope: Scope, receive: Receive, send: Send, let_stream: Callable[[], None] = lambda: None

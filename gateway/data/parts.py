@@ -48,7 +48,7 @@ class Request:
     @property
     def wants_text_offsets(self) -> bool:
         """Whether 64-bit offsets become strings, for readers whose numbers are doubles."""
-        return b"offsets=string" in self.headers.get(b"accept", b"")
+        return wants_text_offsets(self.headers)
 
 
 @dataclass(slots=True)
@@ -63,6 +63,11 @@ class Answer:
     """How many messages it leases."""
     is_uncertain: bool = False
     """Whether it is unknown for some message if it was stored; the same request may be tried again."""
+
+
+def wants_text_offsets(headers: Mapping[bytes, bytes]) -> bool:
+    """Return whether a request's headers ask for 64-bit offsets as strings."""
+    return b"offsets=string" in headers.get(b"accept", b"")
 
 
 class ClientGone(Exception):

@@ -105,7 +105,7 @@ async def _send_one(
         producer = await parts.connections.producer(request.route.cluster)
         outcome = await send_one(producer, draft, timeout_ms=options.timeout_ms, is_repeatable=claim is None)
     if outcome.problem is not None:
-        outcome.problem.extra = results_of([outcome], request)
+        outcome.problem.extra = results_of([outcome], as_text=request.wants_text_offsets)
         raise outcome.problem
     parts.metrics.messages("produced", 1)
     return answer_of(201, [outcome], request, headers)
@@ -131,7 +131,7 @@ async def _send_many(
     if not problems:
         return answer_of(201, outcomes, request, headers)
     if len(problems) == len(outcomes) and len({problem.kind for problem in problems}) == 1:
-        raise shared_problem(problems[0], outcomes, request)
+        raise shared_problem(problems[0], outcomes, as_text=request.wants_text_offsets)
     answer = answer_of(207, outcomes, request, headers)
     answer.is_uncertain = any(problem.kind is SEND_UNCERTAIN for problem in problems)
     return answer

@@ -15,28 +15,31 @@ from gateway.problems import FieldError, ProblemError
 _FIRST_ID: Final = b'"0"'
 
 
-def shared_problem(problem: ProblemError, outcomes: list[SendOutcome], request: Request) -> ProblemError:
-    """Return the problem that all messages of a batch have, with a pointer to each of them, or to the fault in it."""
+def shared_problem(problem: ProblemError, outcomes: list[SendOutcome], *, as_text: bool) -> ProblemError:
+    """Return the problem that all messages of a batch have, with a pointer to each of them, or to the fault in it.
+
+    `as_text` is for offsets: whether the client wants them as strings.
+    """
     errors: list[FieldError] = []
     for index, outcome in enumerate(outcomes):
         if outcome.problem is not None:
             its = FieldError(f"#/messages/{index}", outcome.problem.kind.code, outcome.problem.detail)
             errors += outcome.problem.errors or [its]
-    return ProblemError(problem.kind, problem.detail, errors=errors, extra=results_of(outcomes, request))
+    return ProblemError(problem.kind, problem.detail, errors=errors, extra=results_of(outcomes, as_text=as_text))
 
 
-def results_of(outcomes: list[SendOutcome], request: Request) -> dict[str, object]:
-    content: dict[str, object] = to_builtins(_content(outcomes, request))
+def results_of(outcomes: list[SendOutcome], *, as_text: bool) -> dict[str, object]:
+    content: dict[str, object] = to_builtins(_content(outcomes, as_text))
     return content
 
 
 def answer_of(status: int, outcomes: list[SendOutcome], request: Request, headers: Sequence[Header]) -> Answer:
-    return Answer(status, encode(_content(outcomes, request)), headers)
+    return Answer(status, encode(_content(outcomes, request.wants_text_offsets)), headers)
 
 
-def _content(outcomes: list[SendOutcome], request: Request) -> ProduceAnswer:
+def _content(outcomes: list[SendOutcome], as_text: bool) -> ProduceAnswer:
     results = [outcome.result for outcome in outcomes]
-    if request.wants_text_offsets:
+    if as_text:
         for result in results:
             if result.offset is not UNSET:
                 result.offset = str(result.offset)

@@ -6,6 +6,7 @@ refusal; `tests/gateway/data/test_usual.py` compares both ways.
 
 from __future__ import annotations
 
+import asyncio
 from typing import Final
 
 from msgspec import UNSET
@@ -80,19 +81,32 @@ def _is_plain(text: str) -> bool:
 async def send_usual(parts: DataPlaneParts, request: Request, message: Message, wanted: ProduceRequest) -> Answer:
     """Store one message; raises the problem of one that was not stored as safely as promised."""
     headers = parts.produce_rate.take(request.principal.key, 1, parts.clock())
-    _set_flush([message], wanted.options)
     producer = await _producer(parts, request)
     try:
-        sent = await producer.submit(message, timeout_ms=wanted.options.timeout_ms)
+        sent = await submit_usual(producer, message, wanted)
     except GantryError as error:
-        outcome = failed_by(wanted.entry_id or "0", error)
-        raise _problem([outcome], request) from error
+        raise problem_of_usual(wanted, error) from error
+    return Answer(201, answer_of_usual(parts, message, wanted, sent), headers)
+
+
+def submit_usual(producer: Producer, message: Message, wanted: ProduceRequest) -> asyncio.Future[SendResult]:
+    """Begin to send one message as its request wants it."""
+    _set_flush([message], wanted.options)
+    return producer.submit(message, timeout_ms=wanted.options.timeout_ms)
+
+
+def answer_of_usual(parts: DataPlaneParts, message: Message, wanted: ProduceRequest, sent: SendResult) -> bytes:
+    """Return the answer for a message that was stored; raise the problem if that was not as safe as promised."""
     now = now_ms()
     if sent.status is not SendStatus.SEND_OK:
-        raise _problem([_less_safe(wanted, message, sent, sent.message_id, 0, now)], request)
+        raise _problem([_less_safe(wanted, message, sent, sent.message_id, 0, now)])
     parts.metrics.messages("produced", 1)
-    place = sent.message_id, sent.queue.queue_id, sent.queue_offset
-    return Answer(201, answer_of_one(wanted.entry_id, *place, rfc3339(now)), headers)
+    return answer_of_one(wanted.entry_id, sent.message_id, sent.queue.queue_id, sent.queue_offset, rfc3339(now))
+
+
+def problem_of_usual(wanted: ProduceRequest, error: GantryError) -> ProblemError:
+    """Return the problem of a message that the client could not send."""
+    return _problem([failed_by(wanted.entry_id or "0", error)])
 
 
 async def send_usual_batch(
@@ -108,11 +122,11 @@ async def send_usual_batch(
         sent = await producer.send_batch(request.route.topic, messages, timeout_ms=wanted.options.timeout_ms)
     except GantryError as error:
         outcomes = [failed_by(entry.entry_id or str(place), error) for place, entry in enumerate(entries)]
-        raise _problem(outcomes, request) from error
+        raise _problem(outcomes) from error
     now = now_ms()
     if sent.status is not SendStatus.SEND_OK:
         pairs = enumerate(zip(entries, messages, sent.message_ids, strict=True))
-        raise _problem([_less_safe(entry, each, sent, its, place, now) for place, (entry, each, its) in pairs], request)
+        raise _problem([_less_safe(entry, each, sent, its, place, now) for place, (entry, each, its) in pairs])
     parts.metrics.messages("produced", len(messages))
     ids = [entry.entry_id for entry in entries]
     body = answer_of_batch(ids, sent.message_ids, sent.queue.queue_id, sent.queue_offset, rfc3339(now))
@@ -134,11 +148,11 @@ def _less_safe(entry: Entry, message: Message, sent: SendResult, message_id: str
     return stored(Draft(entry.entry_id or str(place), message, None, 0), sent, message_id, place, now)
 
 
-def _problem(outcomes: list[SendOutcome], request: Request) -> ProblemError:
-    """Return the problem of a request whose messages all have it."""
+def _problem(outcomes: list[SendOutcome]) -> ProblemError:
+    """Return the problem of a request whose messages all have it; usual ones want offsets as numbers."""
     first = outcomes[0].problem
     assert first is not None
     if len(outcomes) > 1:
-        return shared_problem(first, outcomes, request)
-    first.extra = results_of(outcomes, request)
+        return shared_problem(first, outcomes, as_text=False)
+    first.extra = results_of(outcomes, as_text=False)
     return first

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gateway.data.app import RequestIds
+from gateway.data.request_ids import RequestIds
 from gateway.limits import GatewayLimits, RateLimit
 from tests.gateway.data.conftest import Api, code_of
 from tests.gateway.running import make_parts, plane_in_a_thread, running_plane
