@@ -1,4 +1,4 @@
-"""The ASGI application: ``granian --interface asgi --loop uvloop gateway.asgi:application``."""
+"""The ASGI application; `gateway.serve` runs it, and so does any ASGI server, then without the ingress."""
 
 from __future__ import annotations
 

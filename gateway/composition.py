@@ -32,6 +32,8 @@ from gateway.data.routing import find_route
 from gateway.data.stream import Socket, converse
 from gateway.data.stream_consume import Consuming
 from gateway.data.stream_produce import Producing
+from gateway.ingress.listener import Ingress
+from gateway.ingress.places import Places
 from gateway.limits import GatewayLimits, RateLimit
 from gateway.live.event_stream import wants_stream
 from gateway.live.events import EventsConsumer
@@ -64,7 +66,9 @@ class Gateway:
     def __init__(self, django: App) -> None:
         self._limits = _limits()
         self._control = ControlPlane(django, self._limits.sizes)
-        self._open = OpenConnections(self._limits.arrivals)
+        self._places = Places.find()
+        self._open = OpenConnections(self._limits.arrivals, behind=self._places and self._places.server.port)
+        self._ingress: Ingress | None = None
         self._socket_rights = SocketRights(lookups.find_again)
         self._parts: DataPlaneParts | None = None
         self._starting = asyncio.Lock()
@@ -77,6 +81,8 @@ class Gateway:
             return
         if self._parts is None:
             await self.start()
+        if self._ingress is not None:
+            scope["client"] = self._ingress.client_of(scope)
         if kind == "http":
             arrival = Arrival(scope, receive, self._limits.arrivals)
             self._open.begin(arrival)
@@ -151,9 +157,14 @@ class Gateway:
         await receive()
         await self.start()
         on_stop_signal(self._drain)
-        self._open.start()
+        if self._places is not None:
+            self._ingress = Ingress(self._data, self._places, settings.GANTRY_BASE_PATH)
+            await self._ingress.start()
+        self._open.start(self._ingress.used if self._ingress is not None else set)
         await send({"type": "lifespan.startup.complete"})
         await receive()
+        if self._ingress is not None:
+            await self._ingress.stop()
         await self._socket_rights.stop()
         await self._open.stop()
         await self.stop()
@@ -161,6 +172,8 @@ class Gateway:
 
     def _drain(self) -> None:
         """End all waits, because the process is stopping."""
+        if self._ingress is not None:
+            self._ingress.close_port()
         if self._parts is not None:
             self._parts.draining.set()
         self._open.expire_all()

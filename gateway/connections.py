@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import resource
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
@@ -30,9 +30,13 @@ _log = logging.getLogger(__name__)
 class OpenConnections:
     """The connections of this process; checks them between `start` and `stop`."""
 
-    def __init__(self, limits: ArrivalLimits, own: OwnSockets | None = None) -> None:
+    def __init__(self, limits: ArrivalLimits, own: OwnSockets | None = None, *, behind: int | None = None) -> None:
+        """`behind` is the port of a server behind an ingress: what that one passes on to it is no client's."""
         self._limits = limits
-        self._own = own or OwnSockets()
+        self._own = own or OwnSockets(not_ours=behind)
+        # A connection that is passed on is three sockets of this process.
+        self._sockets_each = 1 if behind is None else 3
+        self._also_used: Callable[[], Iterable[Client]] = tuple
         self._under_way: set[Arrival] = set()
         self._used: set[Client] = set()
         self._sockets: dict[Client, int] = {}
@@ -40,9 +44,10 @@ class OpenConnections:
         self.most = limits.connections
         """How many may be open; fewer than the configured limit if the system allows fewer open files."""
 
-    def start(self) -> None:
-        """Start checking the connections."""
-        room = _raise_file_limit() - _OTHER_FILES
+    def start(self, also_used: Callable[[], Iterable[Client]] = tuple) -> None:
+        """Start checking the connections; `also_used` returns clients whose requests `begin` was not told of."""
+        self._also_used = also_used
+        room = (_raise_file_limit() - _OTHER_FILES) // self._sockets_each
         if room < self.most:
             _log.warning("this process may open too few files for %d connections: the limit is %d", self.most, room)
             self.most = room
@@ -98,7 +103,7 @@ class OpenConnections:
         clock = asyncio.get_running_loop().time
         while True:
             await asyncio.sleep(_CHECK_SECONDS)
-            used, self._used = self._used | self._sockets.keys(), set()
+            used, self._used = self._used.union(self._sockets, self._also_used()), set()
             under_way = {arrival.client: arrival for arrival in self._under_way}
             try:
                 await asyncio.to_thread(self._check, used, under_way, clock())

@@ -34,8 +34,10 @@ class Connection:
 class OwnSockets:
     """Follows the sockets of this process; not thread-safe."""
 
-    def __init__(self, files: Path = _FILES) -> None:
+    def __init__(self, files: Path = _FILES, *, not_ours: int | None = None) -> None:
+        """`not_ours` is a port of this process whose connections are not those of clients."""
         self._files = files
+        self._not_ours = not_ours
         self._ports: set[int] = set()
         self._known: dict[str, Connection | None] = {}
 
@@ -65,7 +67,10 @@ class OwnSockets:
         with _borrowed(descriptor) as each:
             if each is None or not each.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
                 return
-            self._ports.add(each.getsockname()[1])
+            port = each.getsockname()[1]
+            if port == self._not_ours:
+                return
+            self._ports.add(port)
             each.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
             for name, value in _KEEP_ALIVE:
                 if hasattr(socket, name):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
@@ -61,7 +62,7 @@ def plan(config: UpConfig, run: Path) -> Plan:
         child, url = _redis(config)
         children.append(child)
         environment["GANTRY_REDIS_URL"] = url
-    children += [_broker(python, config), _gateway(config), *_workers(python)]
+    children += [_broker(python, config), *_gateways(python, config), *_workers(python)]
     return Plan(tuple(children), environment)
 
 
@@ -94,31 +95,16 @@ def _broker(python: str, config: UpConfig) -> Child:
     return Child("broker", command, ready="line", needs_database=False)
 
 
-def _gateway(config: UpConfig) -> Child:
-    command = gateway_command(config.bind, config.http_port, config.workers)
-    return Child("gateway", command, ready="http", port=config.http_port)
+def _gateways(python: str, config: UpConfig) -> Iterator[Child]:
+    command = gateway_command(config.bind, config.http_port, python)
+    for number in range(1, config.workers + 1):
+        name = "gateway" if config.workers == 1 else f"gateway-{number}"
+        yield Child(name, command, ready="http", port=config.http_port)
 
 
-def gateway_command(bind: str, port: int, workers: int = 1) -> tuple[str, ...]:
-    """Return the command of a gateway that listens on `bind`:`port`, with this many processes."""
-    return (
-        str(Path(sys.executable).with_name("granian")),
-        "--interface", "asgi",
-        "--loop", "uvloop",
-        "--host", bind,
-        "--port", str(port),
-        "--workers", str(workers),
-        # Of several, one that dies takes only its own connections with it; a single one is started again from here.
-        *(["--respawn-failed-workers"] if workers > 1 else []),
-        # Above its own limit the server does not answer; `gateway.connections` keeps the number far below it.
-        "--backpressure", "65536",
-        "--backlog", "4096",
-        # This also limits how long a connection may wait for its next request.
-        "--http1-header-read-timeout", "30000",
-        "--workers-kill-timeout", "5",
-        "--log-level", "warning",
-        "gateway.asgi:application",
-    )  # fmt: skip
+def gateway_command(bind: str, port: int, python: str = sys.executable) -> tuple[str, ...]:
+    """Return the command of one gateway process that listens on `bind`:`port`; others may listen there too."""
+    return python, "-m", "gateway.serve", "--host", bind, "--port", str(port)
 
 
 def _workers(python: str) -> tuple[Child, ...]:

@@ -299,7 +299,7 @@ def test_the_connection_badge_tells_that_the_gateway_is_gone_and_that_it_is_back
 
 def kill_gateway(gantry: Gantry) -> None:
     """Kill the gateway with its workers, as the system does when memory ends: each child has a session of its own."""
-    (pid,) = [child for child in children(gantry.process.pid) if b"granian" in (child / "cmdline").read_bytes()]
+    (pid,) = [child for child in children(gantry.process.pid) if b"gateway.serve" in (child / "cmdline").read_bytes()]
     os.killpg(int(pid.name), signal.SIGKILL)
 
 

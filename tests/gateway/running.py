@@ -21,6 +21,8 @@ from gateway.data.routing import find_route
 from gateway.data.stream import Socket, converse
 from gateway.data.stream_consume import Consuming
 from gateway.data.stream_produce import Producing
+from gateway.ingress.listener import Ingress
+from gateway.ingress.places import Address, Places
 from gateway.limits import GatewayLimits
 from gateway.problems import ProblemError
 from gateway.sockets import refuse
@@ -57,9 +59,8 @@ def make_parts(name_server: str, redis_url: str, *, limits: GatewayLimits | None
     )
 
 
-def data_application(parts: DataPlaneParts) -> Callable[[Any, Any, Any], Awaitable[None]]:
+def data_application(plane: DataPlane, parts: DataPlaneParts) -> Callable[[Any, Any, Any], Awaitable[None]]:
     """Return an ASGI application with only the data plane."""
-    plane = DataPlane(parts)
 
     async def application(scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "http":
@@ -96,10 +97,17 @@ async def served(application: Any, *, interface: Interfaces = Interfaces.ASGINL)
 
 @asynccontextmanager
 async def running_plane(parts: DataPlaneParts) -> AsyncIterator[str]:
-    """Serve a data plane; yield its ``host:port``. Its parts are closed at the end."""
+    """Serve a data plane as `gateway.serve` does; yield its ``host:port``. Its parts are closed at the end."""
+    plane = DataPlane(parts)
     try:
-        async with served(data_application(parts)) as address:
-            yield address
+        async with served(data_application(plane, parts)) as address:
+            public = Address("127.0.0.1", free_ports())
+            ingress = Ingress(plane, Places(public, Address.parse(address)))
+            await ingress.start()
+            try:
+                yield f"{public.host}:{public.port}"
+            finally:
+                await ingress.stop()
     finally:
         await parts.consumers.close()
         await parts.connections.close()

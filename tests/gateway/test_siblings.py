@@ -51,9 +51,9 @@ def send(gantry: Gantry) -> int:
 
 
 def processes(gantry: Gantry) -> list[int]:
-    """Return the gateway's worker processes."""
-    (parent,) = _children(gantry.process.pid, "-f", "gateway.asgi")
-    return _children(parent)
+    """Return the gateway's processes that serve; each has a parent of its own."""
+    parents = _children(gantry.process.pid, "-f", "gateway.serve")
+    return [each for parent in parents for each in _children(parent)]
 
 
 def _children(parent: int, *options: str) -> list[int]:

@@ -1,0 +1,273 @@
+"""One connection of a client: plain requests to the data plane are answered, one after another; with the first request
+of any other kind the whole connection goes on to the server.
+
+::
+
+    bytes ─► head known or plain? ─ no ──► Tunnel, for good
+                      │ yes
+             body whole within a second? ─ no ──► Tunnel, which gets the request from its first byte
+                      │ yes
+             usual message? ─ yes ──► DataPlane.begin: no task
+                      └────── no ───► DataPlane: a task, ASGI's events
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from email.utils import formatdate
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Final, cast
+
+from gateway.arrival import Client
+from gateway.ingress.heads import MOST_BYTES, Head
+from gateway.ingress.tunnel import Tunnel
+from gateway.sockets import Event, Scope
+
+if TYPE_CHECKING:
+    from gateway.ingress.listener import Ingress
+
+_MOST_AHEAD: Final = 256 * 1024
+"""Bytes that are read of further requests while one is answered."""
+_STATUS_LINES: Final = {each.value: f"HTTP/1.1 {each.value} {each.phrase}\r\n".encode() for each in HTTPStatus}
+
+Header = tuple[bytes, bytes]
+
+
+class Connection(asyncio.Protocol):
+    """The connection; belongs to the ingress that made it."""
+
+    def __init__(self, ingress: Ingress) -> None:
+        self.client: Client = ("", "")
+        self.requests = 0
+        """How many were begun."""
+        self.is_busy = False
+        """Whether a request is being answered."""
+        self.waits_since: float | None = None
+        """When the part of a request arrived that is here, on the loop's clock."""
+        self._ingress = ingress
+        self._chunks: list[bytes] = []
+        self._size = 0
+        self._needed = 0
+        self._is_full = False
+        self._is_paused = False
+        self._is_last = False
+        self._started: Event = {}
+        self._tunnel: Tunnel | None = None
+        self._gone: asyncio.Future[None] | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Learn who it is."""
+        self._transport = cast(asyncio.Transport, transport)
+        name = transport.get_extra_info("peername") or ("", "")
+        self.client = str(name[0]), str(name[1])
+        self._ingress.opened(self)
+
+    def data_received(self, data: bytes) -> None:
+        """Begin the request that is whole now."""
+        if self._tunnel is not None:
+            self._tunnel.forward(data)
+            return
+        if self._size:
+            self._chunks.append(data)
+            self._size += len(data)
+            if self.is_busy or self._is_full:
+                self._hold_client()
+                return
+            if self._size < self._needed:
+                return
+            data = self._taken()
+        elif self.is_busy or self._is_full:
+            self._keep(data)
+            self._hold_client()
+            return
+        self._read(data)
+
+    def eof_received(self) -> bool:
+        """The client sends no more; a true answer keeps the connection open for what the server still answers."""
+        if self._tunnel is None:
+            if self.is_busy or not self._size:
+                return False
+            self.pass_on()  # the server knows what to say to a request that is cut off
+        if self._tunnel is not None:
+            self._tunnel.end()
+        return True
+
+    def pause_writing(self) -> None:
+        """The client does not read its answers."""
+        self._is_full = True
+        if self._tunnel is not None:
+            self._tunnel.hold()
+
+    def resume_writing(self) -> None:
+        """The client reads again."""
+        self._is_full = False
+        if self._tunnel is not None:
+            self._tunnel.go_on()
+        elif not self.is_busy:
+            self._go_on()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        """Tell whoever works for the client."""
+        self._ingress.closed(self)
+        self._chunks.clear()
+        self._size = 0
+        if self._tunnel is not None:
+            self._tunnel.cut()
+        if self._gone is not None and not self._gone.done():
+            self._gone.set_result(None)
+
+    def close(self) -> None:
+        """Close it after what is written."""
+        self._transport.close()
+
+    def close_when_answered(self) -> None:
+        """Close it now, or after the answer that is under way."""
+        self._is_last = True
+        if not self.is_busy and self._tunnel is None:
+            self._transport.close()
+
+    def pass_on(self) -> None:
+        """Let the server have what is here and all that follows."""
+        self._to_server(self._taken())
+
+    # ---- requests ----------------------------------------------------------------------------------------------------
+
+    def _read(self, data: bytes) -> None:
+        """Begin the first request in `data` if it is whole; keep the rest."""
+        end = data.find(b"\r\n\r\n", 0, MOST_BYTES) + 4
+        if end < 4:
+            if data.startswith(b"POST ") and len(data) < MOST_BYTES:
+                self._keep(data)
+            else:
+                self._to_server(data)
+            return
+        head = self._ingress.heads.find(data[:end])
+        if head is None:
+            self._to_server(data)
+            return
+        whole = end + head.length
+        if len(data) < whole:
+            self._keep(data, whole)
+            return
+        if len(data) > whole:
+            self._keep(data[whole:])
+            self._hold_client()
+        self._begin(head, data[end:whole])
+
+    def _begin(self, head: Head, body: bytes) -> None:
+        self.is_busy = True
+        self.requests += 1
+        if head.quick is None or not self._ingress.plane.begin(head.quick, body, self._answer):
+            self._task = self._ingress.loop.create_task(self._serve(head, body))
+
+    async def _serve(self, head: Head, body: bytes) -> None:
+        """Answer by way of ASGI's events."""
+        scope: Scope = {
+            "type": "http",
+            "asgi": {"version": "3.0", "spec_version": "2.3"},
+            "http_version": "1.1",
+            "method": "POST",
+            "scheme": "http",
+            "path": head.path,
+            "raw_path": head.path.encode(),
+            "query_string": b"",
+            "root_path": "",
+            "headers": head.headers,
+            "client": self.client,
+            "server": self._transport.get_extra_info("sockname"),
+            "state": {},
+        }
+        bodies, number = [body], self.requests
+
+        async def receive() -> Event:
+            if bodies:
+                return {"type": "http.request", "body": bodies.pop(), "more_body": False}
+            await self._until_gone()
+            return {"type": "http.disconnect"}
+
+        try:
+            await self._ingress.plane(head.route, scope, receive, self._send)
+        finally:
+            if self.is_busy and self.requests == number:  # nothing was answered
+                self._transport.close()
+
+    async def _send(self, event: Event) -> None:
+        if event["type"] == "http.response.start":
+            self._started = event
+        else:
+            self._answer(self._started["status"], self._started["headers"], event["body"])
+
+    async def _until_gone(self) -> None:
+        if self._transport.is_closing():
+            return
+        self._gone = self._ingress.loop.create_future()
+        await self._gone
+
+    def _answer(self, status: int, headers: Sequence[Header], content: bytes) -> None:
+        """Write an answer whose headers say its length, then go on with what the client has sent meanwhile."""
+        self.is_busy = False
+        if self._transport.is_closing():
+            return
+        lines = [b"%b: %b\r\n" % header for header in headers]
+        self._transport.write(
+            b"%b%bdate: %b\r\n\r\n%b" % (_STATUS_LINES[status], b"".join(lines), _clock.date(), content)
+        )
+        if self._is_last or (b"connection", b"close") in headers:
+            self._transport.close()
+        elif self._size and not self._is_full:
+            self._go_on()
+
+    # ---- what is here of further requests ----------------------------------------------------------------------------
+
+    def _keep(self, data: bytes, needed: int = 0) -> None:
+        self._chunks.append(data)
+        self._size += len(data)
+        self._needed = needed
+        self.waits_since = self._ingress.loop.time()
+
+    def _taken(self) -> bytes:
+        data = self._chunks[0] if len(self._chunks) == 1 else b"".join(self._chunks)
+        self._chunks.clear()
+        self._size = 0
+        self.waits_since = None
+        return data
+
+    def _hold_client(self) -> None:
+        if self._size > _MOST_AHEAD and not self._is_paused:
+            self._is_paused = True
+            self._transport.pause_reading()
+
+    def _go_on(self) -> None:
+        if self._is_paused and not self._transport.is_closing():
+            self._is_paused = False
+            self._transport.resume_reading()
+        if self._size:
+            self._read(self._taken())
+
+    def _to_server(self, data: bytes) -> None:
+        ingress = self._ingress
+        self._transport.pause_reading()  # until there is a way on
+        self._tunnel = tunnel = Tunnel(
+            self._transport, lambda port: ingress.sees(port, self.client), lambda port: ingress.forgets(port)
+        )
+        self._task = ingress.loop.create_task(tunnel.open(*ingress.server, data))
+
+
+class _Clock:
+    """The date of answers (RFC 9110 6.6.1), which changes once a second."""
+
+    def __init__(self) -> None:
+        self._second = 0
+        self._text = b""
+
+    def date(self) -> bytes:
+        now = int(time.time())
+        if now != self._second:
+            self._second, self._text = now, formatdate(now, usegmt=True).encode()
+        return self._text
+
+
+_clock: Final = _Clock()

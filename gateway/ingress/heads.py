@@ -1,0 +1,95 @@
+"""Request heads of HTTP/1.1 (RFC 9112) that are plain: everything that could be read in two ways is left to the server.
+
+A client sends the same head again and again, so heads are remembered by their bytes.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from gateway.data.quick import QuickCall, find_quick_call
+from gateway.data.routing import Route, find_route
+
+MOST_BYTES: Final = 8192
+"""Of a head."""
+MOST_BODY_BYTES: Final = 1024 * 1024
+"""Larger bodies arrive at the pace of the application, which the server knows how to keep."""
+_MOST_KEPT: Final = 1024
+_LONGEST_KEPT: Final = 2048
+_MOST_FIELDS: Final = 64
+
+_LINE: Final = re.compile(rb"POST (/[A-Za-z0-9_./:~-]+) HTTP/1\.1")
+_FIELD: Final = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*((?:[!-~\x80-\xff][\t -~\x80-\xff]*)?)")
+_LENGTH: Final = re.compile(rb"[0-9]{1,9}")
+_NOT_PLAIN: Final = frozenset({b"expect", b"te", b"trailer", b"transfer-encoding", b"upgrade"})
+
+
+@dataclass(slots=True, eq=False)
+class Head:
+    """The head of a request to the data plane."""
+
+    route: Route
+    path: str
+    """Without the base path of a proxy."""
+    headers: list[tuple[bytes, bytes]]
+    """Names are in lower case."""
+    length: int
+    """Bytes of the body."""
+    quick: QuickCall | None
+    """Set for a head with which a usual message may come."""
+
+
+class Heads:
+    """Reads heads; `base` is the path before all others, or empty."""
+
+    def __init__(self, base: str = "") -> None:
+        self._base = base
+        self._known: dict[bytes, Head] = {}
+
+    def find(self, data: bytes) -> Head | None:
+        """Return a head that ends with its empty line; None for one that is not plain, or not of the data plane."""
+        known = self._known.get(data)
+        if known is not None:
+            return known
+        head = self._read(data)
+        if head is not None and len(data) <= _LONGEST_KEPT:
+            if len(self._known) >= _MOST_KEPT:
+                self._known.clear()
+            self._known[data] = head
+        return head
+
+    def _read(self, data: bytes) -> Head | None:
+        line, *lines = data[:-4].split(b"\r\n")
+        found = _LINE.fullmatch(line)
+        if found is None or len(lines) > _MOST_FIELDS:
+            return None
+        path = found[1].decode("ascii")
+        if self._base and path.startswith(f"{self._base}/"):
+            path = path[len(self._base) :]
+        route = find_route("POST", path)
+        if route is None:
+            return None
+        headers: list[tuple[bytes, bytes]] = []
+        for each in lines:
+            field = _FIELD.fullmatch(each)
+            if field is None:
+                return None
+            headers.append((field[1].lower(), field[2].rstrip(b" \t")))
+        return _checked(route, path, headers)
+
+
+def _checked(route: Route, path: str, headers: list[tuple[bytes, bytes]]) -> Head | None:
+    names = [name for name, _ in headers]
+    if names.count(b"host") != 1 or names.count(b"content-length") != 1 or not _NOT_PLAIN.isdisjoint(names):
+        return None
+    by_name = dict(headers)
+    if by_name.get(b"connection", b"keep-alive").lower() != b"keep-alive" or names.count(b"connection") > 1:
+        return None
+    length = by_name[b"content-length"]
+    if _LENGTH.fullmatch(length) is None or int(length) > MOST_BODY_BYTES:
+        return None
+    if by_name.get(b"content-type", b"").lower().startswith(b"application/x-ndjson"):
+        return None
+    return Head(route, path, headers, int(length), find_quick_call(route, path, headers, by_name))

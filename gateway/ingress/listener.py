@@ -1,0 +1,96 @@
+"""Listens at the HTTP port of one gateway process, in front of its server (`gateway.serve`)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, Final
+
+from gateway.arrival import Client
+from gateway.data.app import DataPlane
+from gateway.ingress.connection import Connection
+from gateway.ingress.heads import Heads
+from gateway.ingress.places import BACKLOG, Places
+
+_LOOK_SECONDS: Final = 0.5
+_LATE_SECONDS: Final = 0.5
+"""A request that is not whole by then goes to the server, which has the limits for late ones."""
+_STOP_SECONDS: Final = 3.0
+
+
+class Ingress:
+    """The connections of one process, between `start` and `stop`."""
+
+    def __init__(self, plane: DataPlane, places: Places, base: str = "") -> None:
+        """`base` is the path before all others, or empty."""
+        self.plane = plane
+        self.heads = Heads(base)
+        self.server = places.server
+        self.loop = asyncio.get_running_loop()
+        self._public = places.public
+        self._connections: set[Connection] = set()
+        self._seen: dict[int, Client] = {}
+        self._counted: dict[Connection, int] = {}
+        self._listening: asyncio.Server | None = None
+        self._looking: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Listen; several processes may listen at the same port."""
+        self._listening = await self.loop.create_server(
+            lambda: Connection(self), self._public.host, self._public.port, backlog=BACKLOG, reuse_port=True
+        )
+        self._looking = asyncio.create_task(self._look_on(), name="ingress: late requests")
+
+    def close_port(self) -> None:
+        """Accept no more."""
+        if self._listening is not None:
+            self._listening.close()
+
+    async def stop(self) -> None:
+        """Accept no more, answer what is under way, and close."""
+        self.close_port()
+        if self._looking is not None:
+            self._looking.cancel()
+        for each in list(self._connections):
+            each.close_when_answered()
+        deadline = self.loop.time() + _STOP_SECONDS
+        while any(each.is_busy for each in self._connections) and self.loop.time() < deadline:  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+        for each in list(self._connections):
+            each.close()
+
+    def client_of(self, scope: Mapping[str, Any]) -> tuple[Any, Any] | None:
+        """Return the client of a request that the server got through a tunnel; else the one that the server saw."""
+        seen: tuple[Any, Any] | None = scope.get("client")
+        return seen if seen is None else self._seen.get(int(seen[1]), seen)
+
+    def used(self) -> set[Client]:
+        """Return the clients that had a request answered here since the last call, or wait for an answer."""
+        counted, self._counted = self._counted, {each: each.requests for each in self._connections}
+        return {each.client for each, now in self._counted.items() if each.is_busy or counted.get(each, 0) != now}
+
+    # ---- called by connections ---------------------------------------------------------------------------------------
+
+    def opened(self, connection: Connection) -> None:
+        """A client has come."""
+        self._connections.add(connection)
+
+    def closed(self, connection: Connection) -> None:
+        """It is gone."""
+        self._connections.discard(connection)
+
+    def sees(self, port: int, client: Client) -> None:
+        """The server sees this client at a port of this machine."""
+        self._seen[port] = client
+
+    def forgets(self, port: int) -> None:
+        """The tunnel from that port is closed."""
+        self._seen.pop(port, None)
+
+    async def _look_on(self) -> None:
+        while True:
+            await asyncio.sleep(_LOOK_SECONDS)
+            before = self.loop.time() - _LATE_SECONDS
+            for each in list(self._connections):
+                if each.waits_since is not None and each.waits_since <= before and not each.is_busy:
+                    each.pass_on()

@@ -1,0 +1,104 @@
+"""The way on to the server for connections that the ingress does not answer: their bytes, both ways, unchanged."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Final, cast
+
+Port = Callable[[int], None]
+
+_log: Final = logging.getLogger(__name__)
+
+
+class Tunnel(asyncio.Protocol):
+    """The connection to the server that carries the bytes of one client."""
+
+    def __init__(
+        self, near: asyncio.Transport, on_open: Callable[[int], None], on_close: Callable[[int], None]
+    ) -> None:
+        """`near` is the client's transport; both functions are called with the port from which the server sees it."""
+        self._near = near
+        self._on_open = on_open
+        self._on_close = on_close
+        self._far: asyncio.Transport | None = None
+        self._port = 0
+        self._is_cut = False
+        self._is_ended = False
+
+    async def open(self, host: str, port: int, first: bytes) -> None:
+        """Connect, pass on what was read already and let the client go on; close the client if that is impossible."""
+        try:
+            await asyncio.get_running_loop().create_connection(lambda: self, host, port)
+        except OSError as error:
+            _log.warning("ingress: the server does not accept a connection: %s", error)
+            self._near.close()
+            return
+        self.forward(first)
+        if self._is_ended:
+            self.end()
+        if not self._near.is_closing():
+            self._near.resume_reading()
+
+    # ---- from the client ---------------------------------------------------------------------------------------------
+
+    def forward(self, data: bytes) -> None:
+        """Pass on what the client sent."""
+        if self._far is not None:
+            self._far.write(data)
+
+    def end(self) -> None:
+        """Pass on that the client sends no more."""
+        self._is_ended = True
+        if self._far is not None and not self._far.is_closing():
+            self._far.write_eof()
+
+    def hold(self) -> None:
+        """Read no more from the server: the client does not keep up."""
+        if self._far is not None:
+            self._far.pause_reading()
+
+    def go_on(self) -> None:
+        """Read from the server again."""
+        if self._far is not None and not self._far.is_closing():
+            self._far.resume_reading()
+
+    def cut(self) -> None:
+        """Close: the client is gone."""
+        self._is_cut = True
+        if self._far is not None:
+            self._far.close()
+
+    # ---- from the server ---------------------------------------------------------------------------------------------
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Tell from which port the server sees the client."""
+        self._far = cast(asyncio.Transport, transport)
+        self._port = self._far.get_extra_info("sockname")[1]
+        self._on_open(self._port)
+        if self._is_cut:
+            self._far.close()
+
+    def data_received(self, data: bytes) -> None:
+        """Pass on what the server answered."""
+        self._near.write(data)
+
+    def eof_received(self) -> None:
+        """The server is done; without a true answer the transport closes, and with it the client's."""
+
+    def pause_writing(self) -> None:
+        """The server does not keep up: read no more from the client."""
+        if not self._near.is_closing():
+            self._near.pause_reading()
+
+    def resume_writing(self) -> None:
+        """The server has caught up."""
+        if not self._near.is_closing():
+            self._near.resume_reading()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        """Close the client's connection too, once it has all answers."""
+        self._on_close(self._port)
+        self._far = None
+        self._near.close()

@@ -1,0 +1,171 @@
+"""Requirements of `gateway.ingress`: one port, on which clients cannot see who answers them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx
+import pytest
+
+from gateway.data.parts import DataPlaneParts
+from gateway.limits import GatewayLimits, RateLimit
+from tests.gateway.data.conftest import Api
+from tests.gateway.installation import Installation
+from tests.gateway.running import make_parts, running_plane
+from tests.support.cluster import RunningBroker
+
+USUAL = {"keys": ["A17"], "body": {"encoding": "json", "data": {"a": 1}}, "options": {"timeout_ms": 30_000}}
+PLAIN = "application/json"
+WHOLE_WAY = "application/json; charset=utf-8"
+
+
+@pytest.fixture
+def parts(shared_broker: RunningBroker, redis_url: str) -> DataPlaneParts:
+    """The parts of a data plane that reaches the broker of all tests."""
+    return make_parts(shared_broker.name_server, redis_url)
+
+
+@pytest.fixture
+async def api(parts: DataPlaneParts) -> AsyncIterator[Api]:
+    """The API of the test's data plane."""
+    async with running_plane(parts) as where, httpx.AsyncClient(base_url=f"http://{where}", trust_env=False) as client:
+        yield Api(client, parts)
+
+
+@asynccontextmanager
+async def connected(api: Api) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+    """Open a connection of its own."""
+    url = api.client.base_url
+    reader, writer = await asyncio.open_connection(url.host, url.port)
+    try:
+        yield reader, writer
+    finally:
+        writer.close()
+
+
+def request(topic: str, body: Any = USUAL, *, token: str = "admin", kind: str = PLAIN, more: str = "") -> bytes:
+    """Return the bytes of a request to produce."""
+    content = json.dumps(body).encode()
+    head = (
+        f"POST /api/v1/clusters/local/topics/{topic}/messages HTTP/1.1\r\nHost: 127.0.0.1\r\n{more}"
+        f"Authorization: Bearer {token}\r\nContent-Type: {kind}\r\nContent-Length: {len(content)}\r\n\r\n"
+    )
+    return head.encode() + content
+
+
+async def answer(reader: asyncio.StreamReader) -> tuple[int, dict[str, str], Any]:
+    """Read one answer: status, headers and content."""
+    line, *lines = (await reader.readuntil(b"\r\n\r\n")).decode().rstrip().split("\r\n")
+    headers = {name.lower(): value for name, _, value in (each.partition(": ") for each in lines)}
+    return int(line.split()[1]), headers, json.loads(await reader.readexactly(int(headers["content-length"])))
+
+
+async def test_requests_sent_at_once_are_answered_in_their_order_whoever_answers(api: Api) -> None:
+    topic = await api.topic()
+    await api.post(f"/topics/{topic}/messages", USUAL)  # the token and the route are known now
+    sent = [
+        request(topic),
+        request(topic, {"body": 1}),
+        request(topic, {"messages": [USUAL | {"options": None}] * 2}),
+        request(topic, {"messages": [{"body": USUAL["body"]}] * 2}),
+        request(topic, token="nobody"),
+        request(topic),
+        request(topic, more="Connection: Keep-Alive\r\nExpect: nothing\r\nX-Request-Id: last\r\n"),
+        request(topic),
+    ]
+    async with connected(api) as (reader, writer):
+        writer.write(b"".join(sent))
+        got = [await answer(reader) for _ in sent]
+    assert [status for status, _, _ in got] == [201, 422, 422, 201, 401, 201, got[6][0], 201]
+    offsets = [each["offset"] for status, _, content in got if status == 201 for each in content["results"]]
+    assert offsets == sorted(offsets)
+    assert all("date" in headers for _, headers, _ in got)
+
+
+@pytest.mark.parametrize("pause", [0.0, 0.8])
+async def test_a_request_in_pieces_is_answered_like_a_whole_one(api: Api, pause: float) -> None:
+    topic = await api.topic()
+    text = request(topic)
+    async with connected(api) as (reader, writer):
+        for piece in (text[:30], text[30:-20], text[-20:]):
+            writer.write(piece)
+            await writer.drain()
+            await asyncio.sleep(pause)
+        assert (await answer(reader))[0] == 201
+        writer.write(request(topic))
+        assert (await answer(reader))[0] == 201
+
+
+@pytest.mark.parametrize(
+    ("topic", "body", "token"),
+    [
+        (None, USUAL, "admin"),
+        (None, USUAL | {"entry_id": "é"}, "admin"),
+        (None, USUAL | {"options": {"flush": "async", "timeout_ms": 30_000}}, "admin"),
+        (None, USUAL | {"options": {"flush": "sync"}}, "admin"),
+        (None, USUAL | {"colour": "red"}, "admin"),
+        (None, USUAL | {"tag": "*"}, "admin"),
+        ("missing", USUAL, "admin"),
+        (None, USUAL, "viewer"),
+        (None, USUAL, "nobody"),
+    ],
+)
+async def test_the_quick_way_answers_as_the_whole_way_does(api: Api, topic: str | None, body: Any, token: str) -> None:
+    topic = topic or await api.topic()
+    await api.post(f"/topics/{topic}/messages", USUAL)
+    async with connected(api) as (reader, writer):
+        writer.write(request(topic, body, token=token) + request(topic, body, token=token, kind=WHOLE_WAY))
+        quick, whole = await answer(reader), await answer(reader)
+    assert (quick[0], list(quick[1])) == (whole[0], list(whole[1]))
+    for each in (quick, whole):
+        for found in (each[2], *each[2].get("results", ())):
+            for changing in ("request_id", "message_id", "offset", "stored_at"):
+                found.pop(changing, None)
+    assert quick[2] == whole[2]
+
+
+async def test_the_quick_way_counts_and_limits_rates(shared_broker: RunningBroker, redis_url: str) -> None:
+    limits = GatewayLimits(produce=RateLimit("produce", 1, 3))
+    parts = make_parts(shared_broker.name_server, redis_url, limits=limits)
+    async with running_plane(parts) as where, httpx.AsyncClient(base_url=f"http://{where}", trust_env=False) as client:
+        api = Api(client, parts)
+        topic = await api.topic()
+        statuses = [(await api.post(f"/topics/{topic}/messages", USUAL)).status_code for _ in range(4)]
+    assert statuses == [201, 201, 201, 429]
+    found = {
+        sample.name + str(sample.labels): sample.value for each in parts.metrics.families() for sample in each.samples
+    }
+    assert found["gantry_gateway_messages_total{'what': 'produced'}"] == 3
+    assert found["gantry_gateway_requests_total{'route': 'produce', 'status': '201'}"] == 3
+    assert found["gantry_gateway_refused_total{'code': 'RATE_LIMITED'}"] == 1
+
+
+async def test_a_client_that_leaves_gives_its_place_in_a_long_poll_back(api: Api) -> None:
+    topic, group = await api.topic(), api.group()
+    content = b'{"wait_ms":30000}'
+    head = (
+        f"POST /api/v1/clusters/local/groups/{group}/topics/{topic}:receive HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+        f"Authorization: Bearer admin\r\nContent-Length: {len(content)}\r\n\r\n"
+    )
+    async with connected(api) as (_, writer):
+        writer.write(head.encode() + content)
+        while not await api.waiting(group, topic):  # noqa: ASYNC110 - the broker does not tell
+            await asyncio.sleep(0.02)
+    await api.produce(topic, "for the next one")
+    assert len(await api.receive(group, topic, wait_ms=20_000)) == 1
+
+
+def test_the_address_of_a_client_is_its_own_whoever_answers(installation: Installation) -> None:
+    transport = httpx.HTTPTransport(local_address="127.0.0.7")
+    viewer = {"Authorization": f"Bearer {installation.tokens['viewer']}"}
+    with httpx.Client(base_url=installation.url, transport=transport, headers=viewer, timeout=60) as client:
+        assert client.post("/api/v1/clusters/local/topics/ingress/messages", json=USUAL).status_code == 403
+        assert client.post("/api/v1/clusters/local/topics", json={"name": "ingress"}).status_code == 403
+    with installation.client("admin") as admin:
+        entries = admin.get("/api/v1/audit", params={"result": "refused"}).json()["items"]
+    assert {each["action"] for each in entries if each["address"] == "127.0.0.7"} >= {"access.produce"}
+    assert len([each for each in entries if each["address"] == "127.0.0.7"]) >= 2
