@@ -3,7 +3,7 @@
 A broker returns at most its newest 64 messages of a time range. Messages that it left out may lie between those of
 other brokers, so a page shows only messages that are newer than the oldest one of every broker, and the search goes on
 from there. If more than 64 messages were stored in the same millisecond, the search could not advance by time; they are
-read from their queues instead.
+read from their queues instead. An index of Apache RocketMQ knows only whole seconds, so there a second is read.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ from broker_core.errors import GantryError
 
 # Questions for one page: enough to fill the largest page, few enough to answer in time.
 _MOST_QUESTIONS: Final = 12
-# The most messages of one topic and one millisecond that are read.
+# The most messages of one topic that are read instead of searching.
 _MOST_IN_A_BURST: Final = 2_000
+_INDEX_SECOND_MS: Final = 1_000
 
 Place: TypeAlias = tuple[int, int, str]
 """The position of a message in the order of a search: store time (ms), log offset, broker."""
@@ -49,14 +50,15 @@ async def search_page(
 
     Raises TopicNotFound, or the first failure if no broker succeeds.
     """
-    page, at = Found(), upper
+    page, at, is_whole = Found(), upper, True
     for _ in range(_MOST_QUESTIONS):
         result = await admin.messages.search(topic, key, begin=begin, end=at, max_messages=MAX_FOUND)
         page.failed.update(result.failed)
         page.asked.update(result.asked)
-        page.complete = not page.failed
         page.figures = together(page.figures, result.figures)
-        found, below = await _sure(admin, topic, key, result)
+        found, below, has_all = await _sure(admin, topic, key, result, at)
+        is_whole = is_whole and has_all
+        page.complete = is_whole and not page.failed
         page.messages += [each for each in found if after is None or place_of(each) < after]
         if len(page.messages) > limit:
             del page.messages[limit:]
@@ -64,7 +66,7 @@ async def search_page(
             page.next_start = (last[0], last)
             return page
         if below is None or below < begin:
-            page.complete = not page.failed and (result.complete or below is not None)
+            page.complete = page.complete and (result.complete or below is not None)
             return page
         at, after = below, None
     page.next_start, page.complete = (at, None), False
@@ -76,26 +78,37 @@ def place_of(placed: PlacedMessage) -> Place:
     return (placed.message.store_timestamp, placed.message.log_offset, placed.broker_name)
 
 
-async def _sure(admin: Admin, topic: str, key: str, result: SearchResult) -> tuple[list[PlacedMessage], int | None]:
-    """Return the messages without gaps between them, and the time at which to continue; None at the end."""
-    if result.complete or not result.messages:
-        return _in_order(result.messages), None
+async def _sure(
+    admin: Admin, topic: str, key: str, result: SearchResult, upper: int
+) -> tuple[list[PlacedMessage], int | None, bool]:
+    """Return the messages without gaps between them, the time at which to continue, and whether none was left out.
+
+    The time is None at the end. `upper` (ms) is the end of the range that was searched.
+    """
+    if result.complete or not result.oldest_at:
+        return _in_order(result.messages), None, True
     # The answer does not say which brokers left something out; each may have, before its oldest message.
-    oldest: dict[str, int] = {}
-    for each in result.messages:
-        at = each.message.store_timestamp
-        oldest[each.broker_name] = min(at, oldest.get(each.broker_name, at))
-    horizon = max(oldest.values())
+    horizon = max(result.oldest_at.values())
+    if horizon > upper:
+        # All places were taken by messages of the same second that are after the range.
+        begin = max(0, upper - _INDEX_SECOND_MS + 1)
+        burst, is_whole = await _burst(admin, topic, key, begin, upper)
+        return burst, begin - 1, is_whole
     sure = [each for each in result.messages if each.message.store_timestamp > horizon]
     if sure:
-        return _in_order(sure), horizon
-    return await _burst(admin, topic, key, horizon), horizon - 1
+        return _in_order(sure), horizon, True
+    burst, is_whole = await _burst(admin, topic, key, horizon, horizon)
+    return burst, horizon - 1, is_whole
 
 
-async def _burst(admin: Admin, topic: str, key: str, at: int) -> list[PlacedMessage]:
-    """Return the messages with the key that were stored in one millisecond, read from their queues."""
-    page = await admin.messages.browse(topic, begin=at, end=at, limit=_MOST_IN_A_BURST)
-    return _in_order([each for each in page.messages if key in each.message.keys or each.message.unique_id == key])
+async def _burst(admin: Admin, topic: str, key: str, begin: int, end: int) -> tuple[list[PlacedMessage], bool]:
+    """Return the messages with the key that were stored from `begin` to `end` (ms), and whether these are all.
+
+    They are read from their queues.
+    """
+    page = await admin.messages.browse(topic, begin=begin, end=end, limit=_MOST_IN_A_BURST)
+    found = [each for each in page.messages if key in each.message.keys or each.message.unique_id == key]
+    return _in_order(found), len(page.messages) < _MOST_IN_A_BURST and not page.failed
 
 
 def _in_order(messages: Sequence[PlacedMessage]) -> list[PlacedMessage]:

@@ -20,6 +20,7 @@ from broker_core.protocol.record import decode_many
 
 MAX_FOUND: Final = 64
 """The most messages that one broker returns for one request."""
+_INDEX_SECOND_MS: Final = 1_000
 # Questions that are on the way to the brokers at the same time.
 _AT_ONCE: Final = 16
 
@@ -41,10 +42,14 @@ class IndexAnswer:
 
     matching: list[StoredMessage]
     returned: int
-    """How many messages it returned; those that do not match have a key of the same hash."""
+    """How many messages it returned."""
+    collisions: int
+    """How many of these have another key of the same hash."""
     header: QueryMessageResponse | None
     asked_for: int
     """How many messages the question allowed."""
+    oldest_at: int | None
+    """When the oldest message that it returned was stored (ms), whether that matches or not."""
 
     @property
     def is_complete(self) -> bool:
@@ -54,9 +59,14 @@ class IndexAnswer:
 
 
 async def ask_index(requests: AdminRequests, addr: str, header: QueryMessageRequest) -> IndexAnswer:
-    """Ask one broker for the messages of a topic with a key; raise what a refusal stands for, or MalformedAnswer."""
+    """Ask one broker for the messages of a topic with a key; raise what a refusal stands for, or MalformedAnswer.
+
+    An index keeps times in whole seconds, rounded down, and Apache RocketMQ selects by those alone: it is asked from a
+    second before, and of what it returns, only what was stored between the two times matches.
+    """
     session = requests.session
-    answer = await session.invoke(addr, header, timeout_ms=session.config.admin_timeout_ms)
+    wider = replace(header, begin_timestamp=max(0, header.begin_timestamp - _INDEX_SECOND_MS))
+    answer = await session.invoke(addr, wider, timeout_ms=session.config.admin_timeout_ms)
     if answer.code not in (ResponseCode.SUCCESS, ResponseCode.QUERY_NOT_FOUND):
         raise refusal(answer.code, answer.remark, addr, topic=header.topic)
     try:
@@ -64,12 +74,15 @@ async def ask_index(requests: AdminRequests, addr: str, header: QueryMessageRequ
         figures = answer.header(QueryMessageResponse) if answer.ext_fields else None
     except ProtocolError as error:
         raise MalformedAnswer(addr, str(error)) from error
-    matching = [
+    with_key = [
         message
         for message in found
         if message.topic == header.topic and (message.unique_id == header.key or header.key in message.keys)
     ]
-    return IndexAnswer(matching, len(found), figures, header.max_num)
+    begin, end = header.begin_timestamp, header.end_timestamp
+    matching = [message for message in with_key if begin <= message.store_timestamp <= end]
+    oldest_at = min((message.store_timestamp for message in found), default=None)
+    return IndexAnswer(matching, len(found), len(found) - len(with_key), figures, header.max_num, oldest_at)
 
 
 @dataclass(slots=True)
@@ -131,7 +144,7 @@ def figures_of(answers: Iterable[IndexAnswer]) -> SearchFigures:
     headers, dropped_here = [], 0
     for searched in answers:
         headers.append(searched.header)
-        dropped_here += searched.returned - len(searched.matching)
+        dropped_here += searched.collisions
 
     def total(name: str) -> int | None:
         values = [getattr(header, name, None) for header in headers]

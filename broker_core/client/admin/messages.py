@@ -44,6 +44,8 @@ class SearchResult:
     """Brokers that did not answer, by address."""
     asked: dict[str, str] = field(default_factory=dict)
     """Name of each broker that was searched, by address."""
+    oldest_at: dict[str, int] = field(default_factory=dict)
+    """When the oldest message that each broker returned was stored (ms), by name; it may be outside of the range."""
 
 
 class DeliveryState(StrEnum):
@@ -91,7 +93,8 @@ class Messages:
         ]
         placed.sort(key=lambda each: (each.message.store_timestamp, each.message.log_offset), reverse=True)
         complete = answers.complete and all(each.is_complete for each in answers.found.values())
-        return SearchResult(placed, complete, figures_of(answers.found.values()), answers.failed, dict(masters))
+        oldest = {masters[addr]: each.oldest_at for addr, each in answers.found.items() if each.oldest_at is not None}
+        return SearchResult(placed, complete, figures_of(answers.found.values()), answers.failed, dict(masters), oldest)
 
     async def key_lookup(self, topics: Sequence[str], *, begin: int, end: int, limit: int) -> KeyLookup:
         """Return a lookup of keys in these topics, for at most `limit` messages of a key, topic and broker.
