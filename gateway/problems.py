@@ -18,7 +18,7 @@ from broker_core.client import errors as client
 from broker_core.client.admin.topics import NameIllegal
 from broker_core.protocol.errors import MalformedProperties
 from console.clusters.connections import ClusterNotFound, ClusterSilent, ClusterUnknown, NoBrokerListed
-from console.clusters.reasons import reason_of
+from console.clusters.reasons import lacking_of, reason_of
 
 CONTENT_TYPE: Final = "application/problem+json"
 
@@ -202,7 +202,8 @@ def find_problem(error: BaseException) -> ProblemError | None:
     for ancestor in type(error).__mro__:
         kind = PROBLEMS.get(ancestor)
         if kind is not None:
-            return ProblemError(kind, _detail_of(error))
+            lacking = lacking_of(error)
+            return ProblemError(kind, _detail_of(error), extra=None if lacking is None else {"capability": lacking})
     return None
 
 

@@ -22,10 +22,14 @@ from broker_core.protocol.bodies import coder
 from broker_core.protocol.bodies.pop import BatchAckMessageRequestBody
 from broker_core.protocol.headers.groups import GetAllProducerInfoRequest
 from broker_core.protocol.headers.pop import BatchAckMessageRequest, PollingInfoRequest
+from broker_core.protocol.headers.timers import SummarizeTimersRequest
+from broker_core.protocol.headers.topics import GetTopicConfigRequest
 from broker_core.protocol.topics import TRACE_TOPIC
 from console.clusters.reasons import reason_of
 
-AbilityName = Literal["lease", "batch_ack", "timer", "transaction", "sql", "index", "producers", "replicas"]
+AbilityName = Literal[
+    "lease", "batch_ack", "timer", "scheduled", "transaction", "sql", "index", "message_type", "producers", "replicas"
+]
 AbilityState = Literal["yes", "partly", "no", "unknown"]
 ABILITIES: Final[tuple[AbilityName, ...]] = get_args(AbilityName)
 _PATIENCE_MS: Final = 3_000
@@ -72,13 +76,21 @@ async def _asked(admin: Admin, broker: BrokerAddress) -> dict[AbilityName, _Said
     """Ask one broker."""
     polling = PollingInfoRequest(consumer_group=BROWSING_GROUP, topic=TRACE_TOPIC, queue_id=0)
     nothing = coder.encode(BatchAckMessageRequestBody(broker.name, []))
-    settings, lease, batch_ack, producers = await asyncio.gather(
+    settings, lease, batch_ack, scheduled, message_type, producers = await asyncio.gather(
         _settings(admin, broker),
         _knows(admin, broker, polling),
         _knows(admin, broker, BatchAckMessageRequest(), nothing),
+        _knows(admin, broker, SummarizeTimersRequest(0, 0, 1)),
+        _knows(admin, broker, GetTopicConfigRequest(TRACE_TOPIC)),
         _knows(admin, broker, GetAllProducerInfoRequest()),
     )
-    found: dict[AbilityName, _Said] = {"lease": lease, "batch_ack": batch_ack, "producers": producers}
+    found: dict[AbilityName, _Said] = {
+        "lease": lease,
+        "batch_ack": batch_ack,
+        "scheduled": scheduled,
+        "message_type": message_type,
+        "producers": producers,
+    }
     for name, derive in _FROM_SETTINGS.items():
         found[name] = derive(settings) if isinstance(settings, dict) else _Said(None, reason=settings)
     return found

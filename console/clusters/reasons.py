@@ -17,8 +17,10 @@ _NUMBER: Final = re.compile(r"\[Errno -?\d+\] ")
 _NO_WAY: Final = frozenset({errno.ENETUNREACH, errno.EHOSTUNREACH})
 
 _REQUEST: Final = re.compile(r"request type (\d{1,9})\b")
-_NO_LEASES: Final = "does not support leases; RocketMQ 5 and Gantry do"
-_LACKING: Final[Mapping[int, str]] = {
+_LEASE: Final = "lease", "does not support leases; RocketMQ 5 and Gantry do"
+_SCHEDULED: Final = "scheduled", "does not list, move or recall messages that wait; Gantry does"
+# By the type of a request: the ability that it belongs to (`console.brokers.abilities`), and the words for its lack.
+_LACKING: Final[Mapping[int, tuple[str | None, str]]] = {
     **dict.fromkeys(
         (
             RequestCode.POP_MESSAGE,
@@ -31,14 +33,40 @@ _LACKING: Final[Mapping[int, str]] = {
             RequestCode.POP_ROLLBACK,
             RequestCode.SET_MESSAGE_REQUEST_MODE,
         ),
-        _NO_LEASES,
+        _LEASE,
     ),
-    RequestCode.QUERY_ASSIGNMENT: "does not assign queues to consumers; RocketMQ 5 and Gantry do",
-    RequestCode.GET_TOPIC_CONFIG: "does not report the settings of one topic; RocketMQ 5 and Gantry do",
-    RequestCode.GET_SUBSCRIPTIONGROUP_CONFIG: "does not report the settings of one group; RocketMQ 5 and Gantry do",
-    RequestCode.GET_ALL_PRODUCER_INFO: "does not list its producers; RocketMQ 4.9.3, RocketMQ 5 and Gantry do",
-    RequestCode.LITE_PULL_MESSAGE: "does not support lite pull; RocketMQ 5 and Gantry do",
+    **dict.fromkeys(
+        (
+            RequestCode.LIST_TIMERS,
+            RequestCode.SUMMARIZE_TIMERS,
+            RequestCode.RESCHEDULE_MESSAGE,
+            RequestCode.RECALL_MESSAGE,
+        ),
+        _SCHEDULED,
+    ),
+    RequestCode.QUERY_ASSIGNMENT: (None, "does not assign queues to consumers; RocketMQ 5 and Gantry do"),
+    RequestCode.GET_TOPIC_CONFIG: (
+        "message_type",
+        "does not keep the message types of topics; RocketMQ 5 and Gantry do",
+    ),
+    RequestCode.GET_SUBSCRIPTIONGROUP_CONFIG: (
+        None,
+        "does not report the settings of one group; RocketMQ 5 and Gantry do",
+    ),
+    RequestCode.GET_ALL_PRODUCER_INFO: (
+        "producers",
+        "does not list its producers; RocketMQ 4.9.3, RocketMQ 5 and Gantry do",
+    ),
+    RequestCode.LITE_PULL_MESSAGE: (None, "does not support lite pull; RocketMQ 5 and Gantry do"),
 }
+
+
+def lacking_of(error: BaseException) -> str | None:
+    """Return the ability (`console.brokers.abilities`) that a broker lacks, or None if it did not say so."""
+    if not isinstance(error, client.NotSupported):
+        return None
+    found = _REQUEST.search(error.remark or "")
+    return _LACKING.get(int(found[1]), (None, ""))[0] if found is not None else None
 
 
 def reason_of(error: BaseException, names: Mapping[str, str] | None = None) -> str:
@@ -114,7 +142,7 @@ def _lacks(remark: str) -> str:
     found = _REQUEST.search(remark)
     if found is None:
         return "does not support this request"
-    return _LACKING.get(int(found[1]), f"does not support requests of type {found[1]}")
+    return _LACKING.get(int(found[1]), (None, f"does not support requests of type {found[1]}"))[1]
 
 
 def _causes(error: BaseException) -> list[BaseException]:

@@ -18,6 +18,7 @@ from broker_core.client.errors import BrokerRefused, NotSupported, TopicNotFound
 from broker_core.clock import now_ms
 from broker_core.errors import GantryError
 from broker_core.protocol import properties as names
+from broker_core.protocol.codes import RequestCode, ResponseCode
 from broker_core.protocol.headers.timers import ListTimersRequest
 from broker_core.protocol.topics import TIMER_TOPIC
 from console.accounts.permissions import actor_of, allows, needs, require
@@ -222,8 +223,9 @@ class ScheduledMessageView(_ScheduledView):
             try:
                 found = await admin.messages.search(TIMER_TOPIC, message_id)
             except TopicNotFound as error:
-                code, text = 3, "The brokers of this cluster have no delivery times, only delay levels"
-                raise NotSupported(code, text, self.cluster) from error
+                # Brokers without delivery times have no such topic; they would refuse the list in these words.
+                remark = f"request type {RequestCode.LIST_TIMERS:d} not supported"
+                raise NotSupported(ResponseCode.REQUEST_CODE_NOT_SUPPORTED, remark, self.cluster) from error
             own = [each for each in found.messages if each.message.unique_id == message_id]
             if not own and found.failed:
                 raise next(iter(found.failed.values()))

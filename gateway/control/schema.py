@@ -26,6 +26,10 @@ PROBLEM: Final[Schema] = {
         "code": {"type": "string", "description": "Stable, for programs."},
         "request_id": {"type": "string"},
         "retryable": {"type": "boolean"},
+        "capability": {
+            "type": "string",
+            "description": "With NOT_SERVED_BY_BROKER: what the cluster lacks, as its capabilities name it.",
+        },
         "errors": {
             "type": "array",
             "items": {

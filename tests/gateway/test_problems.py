@@ -76,6 +76,17 @@ def test_why_a_broker_does_not_answer_or_cannot_is_said_in_words(error: Exceptio
     assert (problem.kind.code, problem.detail) == (code, detail)
 
 
+@pytest.mark.parametrize(
+    ("request_type", "capability"),
+    [(200050, "lease"), (30101, "scheduled"), (370, "scheduled"), (351, "message_type"), (999, None)],
+)
+def test_what_a_cluster_lacks_is_named(request_type: int, capability: str | None) -> None:
+    problem = find_problem(client.NotSupported(3, f" request type {request_type} not supported", "h:1"))
+    assert problem is not None
+    document = problem.document(instance="/", request_id="1")
+    assert (document["code"], document.get("capability")) == ("NOT_SERVED_BY_BROKER", capability)
+
+
 def test_an_error_nobody_foresaw_is_no_problem_of_the_table() -> None:
     assert find_problem(ZeroDivisionError()) is None
     assert internal("r-1").detail.endswith("under request r-1.")

@@ -3924,7 +3924,7 @@ export interface components {
             reason: string | null;
         };
         /** @enum {string} */
-        NameEnum: "lease" | "batch_ack" | "timer" | "transaction" | "sql" | "index" | "producers" | "replicas";
+        NameEnum: "lease" | "batch_ack" | "timer" | "scheduled" | "transaction" | "sql" | "index" | "message_type" | "producers" | "replicas";
         /** @description The names that users may choose. */
         NameRule: {
             /** @description A regular expression for the whole name, including its length. */
@@ -5777,6 +5777,8 @@ export interface components {
             code: string;
             request_id: string;
             retryable: boolean;
+            /** @description With NOT_SERVED_BY_BROKER: what the cluster lacks, as its capabilities name it. */
+            capability?: string;
             errors?: {
                 pointer: string;
                 code: string;

@@ -3,7 +3,7 @@ import type { Problem } from "@/lib/problem"
 
 type ReasonKey =
   | "refused" | "unknownHost" | "noNetwork" | "noConnection" | "closed" | "unreachable" | "late" | "stranger" | "notNameServer"
-  | "busy" | "notServed" | "notServedType" | "noLeases" | "noAssignment" | "noTopicConfig" | "noGroupConfig" | "noProducers" | "noLitePull"
+  | "busy" | "notServed" | "notServedType" | "noLeases" | "noAssignment" | "noMessageTypes" | "noScheduled" | "noGroupConfig" | "noProducers" | "noLitePull"
   | "nothingKnown" | "malformed" | "noBrokers" | "noCluster" | "noSession" | "refusedSilently" | "refusedBecause" | "unlisted" | "notConsumed"
 
 /** The sentences in which the server says why nobody answered, and what each is called here. */
@@ -22,7 +22,8 @@ const REASONS: readonly [ReasonKey, RegExp][] = [
   ["notServedType", /^(?<peer>.+) does not support requests of type (?<type>\d+)$/],
   ["noLeases", /^(?<peer>.+) does not support leases; RocketMQ 5 and Gantry do$/],
   ["noAssignment", /^(?<peer>.+) does not assign queues to consumers; RocketMQ 5 and Gantry do$/],
-  ["noTopicConfig", /^(?<peer>.+) does not report the settings of one topic; RocketMQ 5 and Gantry do$/],
+  ["noMessageTypes", /^(?<peer>.+) does not keep the message types of topics; RocketMQ 5 and Gantry do$/],
+  ["noScheduled", /^(?<peer>.+) does not list, move or recall messages that wait; Gantry does$/],
   ["noGroupConfig", /^(?<peer>.+) does not report the settings of one group; RocketMQ 5 and Gantry do$/],
   ["noProducers", /^(?<peer>.+) does not list its producers; RocketMQ 4\.9\.3, RocketMQ 5 and Gantry do$/],
   ["noLitePull", /^(?<peer>.+) does not support lite pull; RocketMQ 5 and Gantry do$/],

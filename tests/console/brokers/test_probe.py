@@ -47,6 +47,7 @@ async def test_every_step_passes_on_a_broker_that_answers(shared_broker: Running
     ]
     assert able(report)["lease"] == ("yes", None)
     assert able(report)["batch_ack"] == ("yes", None)
+    assert able(report)["scheduled"] == able(report)["message_type"] == ("yes", None)
     assert able(report)["sql"] == ("no", None)
     assert able(report)["replicas"] == ("no", "1")
     assert report.brokers[0].version == "V4_9_8"
@@ -58,7 +59,8 @@ async def test_a_broker_without_leases_says_so_itself() -> None:
 
         report = await look([cluster.name_server.addr], {})
 
-    assert able(report)["lease"] == able(report)["batch_ack"] == ("no", None)
+    for name in ("lease", "batch_ack", "scheduled", "message_type"):
+        assert able(report)[name] == ("no", None), name
     assert able(report)["transaction"] == ("yes", None)
     assert able(report)["timer"] == ("partly", "2")
     assert able(report)["index"] == ("unknown", None)
