@@ -1,26 +1,63 @@
-"""The control plane for a program of an operator, on the gateway that all tests share."""
+"""The control plane for a program of an operator, on the gateway that all tests share.
+
+Its tests run on two clusters of that gateway: ``local`` with Gantry's broker, and ``apache`` with Apache RocketMQ 4.9,
+added over the API. A test marked ``gantry_only`` uses what such a broker cannot do; `test_apache.py` says what is
+answered instead. Of the others, those marked ``sample`` run on ``apache`` each time, and all of them with APACHE=1.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import ExitStack
 from itertools import count
-from typing import Any
+from typing import Any, TypeAlias
 
 import httpx
 import pytest
 
+from broker_core.client.admin import Admin
+from broker_core.client.blocking import BlockingSession
+from broker_core.protocol.bodies import MessageQueue
+from tests.compat import java_build
 from tests.gateway.installation import Installation
+from tests.support.apache import ApacheBroker, started_apache
+from tests.support.cluster import RunningBroker
 from tests.support.wait import wait_until
 
 _numbers = count(1)
+APACHE = "apache"
+Broker: TypeAlias = RunningBroker | ApacheBroker
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what an Apache broker cannot do, and what is not in the sample, unless all is wanted."""
+    is_whole = os.environ.get("APACHE") == "1"
+    left_out = {
+        item
+        for item in items
+        if _is_for_apache(item)
+        and (item.get_closest_marker("gantry_only") or not (is_whole or item.get_closest_marker("sample")))
+    }
+    if left_out:
+        config.hook.pytest_deselected(items=list(left_out))
+        items[:] = [item for item in items if item not in left_out]
+
+
+def _is_for_apache(item: pytest.Item) -> bool:
+    call = getattr(item, "callspec", None)
+    return call is not None and call.params.get("cluster") == APACHE
 
 
 class Control:
-    """Requests below the cluster ``local`` as one of the cast, with unused names."""
+    """Requests below one cluster as one of the cast, with unused names."""
 
-    def __init__(self, clients: dict[str, httpx.Client]) -> None:
+    def __init__(self, clients: dict[str, httpx.Client], cluster: str, broker: Broker) -> None:
         self._clients = clients
+        self.cluster = cluster
+        self.broker = broker
+        self.path = f"/api/v1/clusters/{cluster}"
+        self.is_apache = cluster == APACHE
 
     def as_(self, role: str) -> httpx.Client:
         """Return the client of admin, operator, developer, viewer, narrow, or of a stranger without a token."""
@@ -28,7 +65,7 @@ class Control:
 
     def call(self, method: str, path: str, *, role: str = "operator", **options: Any) -> httpx.Response:
         """Send a request to a path below the cluster."""
-        return self._clients[role].request(method, f"/api/v1/clusters/local{path}", **options)
+        return self._clients[role].request(method, f"{self.path}{path}", **options)
 
     def change(self, method: str, path: str, **options: Any) -> httpx.Response:
         """Change or delete the resource at a path below the cluster, with its current ETag."""
@@ -71,7 +108,11 @@ class Control:
         return results
 
     def consume(self, group: str, topic: str, count: int) -> None:
-        """Receive and acknowledge this many messages."""
+        """Receive and acknowledge this many messages; natively where the broker knows no leases."""
+        if self.is_apache:
+            with BlockingSession(self.broker.config) as session:
+                session.run(_commit(session.admin, group, topic, count))
+            return
         path = f"/groups/{group}/topics/{topic}"
         taken = 0
         while taken < count:
@@ -89,10 +130,50 @@ class Control:
         return any(q["queue_id"] == result["queue_id"] and q["max_offset"] > result["offset"] for q in queues)
 
 
+async def _commit(admin: Admin, group: str, topic: str, count: int) -> None:
+    """Move a group past its next `count` messages, as a native member that consumed them does."""
+    stored = await admin.offsets.stored(group, topic)
+    positions: dict[MessageQueue, int] = {
+        queue: int(at) for each in stored.found.values() for queue, at in each.items()
+    }
+    moved: dict[MessageQueue, int] = {}
+    for queue, ends in (await admin.topics.stats(topic)).queues.items():
+        at = positions.get(queue, ends.min_offset)
+        moved[queue] = min(at + count, ends.max_offset)
+        count -= moved[queue] - at
+    assert count == 0, f"{count} messages are missing"
+    done = await admin.offsets.set(group, moved)
+    assert not done.failed, done.failed
+
+
+@pytest.fixture(scope="session", params=["local", APACHE])
+def cluster(request: pytest.FixtureRequest) -> str:
+    """The name of the cluster that a test is about."""
+    return str(request.param)
+
+
 @pytest.fixture(scope="session")
-def control(installation: Installation) -> Iterator[Control]:
-    """The control plane for all tests."""
+def broker(cluster: str, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
+    """The broker of the cluster; Apache RocketMQ's where the machine has what it takes."""
+    if cluster != APACHE:
+        yield request.getfixturevalue("shared_broker")
+        return
+    if missing := java_build.missing_tool():
+        pytest.skip(f"left out: Apache RocketMQ's broker needs a JDK and Maven, and there is no {missing}")
+    java_build.SERVER.build()
+    with started_apache(tmp_path_factory.mktemp(APACHE)) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def control(cluster: str, broker: Broker, installation: Installation) -> Iterator[Control]:
+    """The control plane for all tests of a cluster."""
     with ExitStack() as stack:
         clients = {role: stack.enter_context(installation.client(role)) for role in installation.tokens}
         clients["stranger"] = stack.enter_context(installation.client(None))
-        yield Control(clients)
+        if cluster == APACHE:
+            added = clients["admin"].post(
+                "/api/v1/clusters", json={"name": APACHE, "name_servers": [broker.name_server]}
+            )
+            assert added.status_code == 201, added.text
+        yield Control(clients, cluster, broker)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.gateway.control.conftest import Control
 
 CONFIG = "/brokers/broker-a/config"
@@ -13,6 +15,7 @@ def setting(answer: Any, name: str) -> Any:
     return next(row for row in answer["settings"] if row["name"] == name)
 
 
+@pytest.mark.gantry_only("its settings")
 def test_every_setting_is_shown_with_what_is_known_of_it(control: Control) -> None:
     shown = control.get(CONFIG, role="viewer")
 
@@ -30,6 +33,7 @@ def test_every_setting_is_shown_with_what_is_known_of_it(control: Control) -> No
     assert setting(shown, "brokerName")["fixed"] == "fixed"
 
 
+@pytest.mark.gantry_only("its settings")
 def test_a_change_is_previewed_made_read_back_recorded_and_undone(control: Control) -> None:
     body = {"settings": {"shortPollingTimeMills": "0900", "flushIntervalCommitLog": "500"}}
 
@@ -101,6 +105,7 @@ def test_a_value_that_is_no_text_is_refused_by_name(control: Control) -> None:
     assert answer.json()["errors"][0]["pointer"] == "#/settings/shortPollingTimeMills"
 
 
+@pytest.mark.gantry_only("its settings")
 def test_a_cluster_says_what_its_brokers_can_do(control: Control) -> None:
     shown = control.get("", role="viewer")
 

@@ -26,6 +26,7 @@ def bury(control: Control, group: str, topic: str, *reasons: str | None) -> None
     wait_until(lambda: control.get(f"/dead-letters/{group}/causes")["read"] == len(reasons))
 
 
+@pytest.mark.gantry_only("reasons of dead letters")
 def test_dead_letters_are_counted_by_reason_and_those_without_one_apart(control: Control) -> None:
     topic, group = control.topic(), control.group()
     bury(control, group, topic, "db down", None, "db down")
@@ -47,6 +48,7 @@ def test_a_group_without_dead_letters_has_no_causes_and_an_unknown_one_is_not_fo
     assert (answer.status_code, answer.json()["code"]) == (404, "GROUP_NOT_FOUND")
 
 
+@pytest.mark.gantry_only("reasons of dead letters")
 def test_groups_with_dead_letters_are_listed_with_count_times_and_top_cause(control: Control) -> None:
     topic, group, without = control.topic(), control.group("dying"), control.group("dying")
     bury(control, group, topic, "db down", "db down", "no rate")
@@ -71,6 +73,7 @@ def test_groups_with_dead_letters_are_listed_with_count_times_and_top_cause(cont
     assert control.get("/dead-letters", role="narrow", search="DYING")["items"] == []
 
 
+@pytest.mark.gantry_only("reasons of dead letters")
 def test_dead_letters_are_browsed_newest_first_page_by_page_and_by_filter(control: Control) -> None:
     topic, group = control.topic(), control.group()
     bury(control, group, topic, "db down", None, "db down", "no rate", "db down")
@@ -118,6 +121,7 @@ def test_a_limit_out_of_range_is_refused_by_name(control: Control, limit: str) -
     assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, "?max_messages")
 
 
+@pytest.mark.gantry_only("reasons of dead letters")
 def test_dead_letters_are_exported_as_csv_and_json_lines_with_bodies_only_on_request(control: Control) -> None:
     topic, group = control.topic(), control.group()
     bury(control, group, topic, "=1+1", None, "db down")

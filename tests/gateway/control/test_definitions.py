@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.gateway.control.conftest import Control
 
 PATH = "/api/v1/definitions"
@@ -22,12 +24,13 @@ def items(file: Any, section: str) -> dict[str, Any]:
     return {each["name"]: each for each in part[section]}
 
 
+@pytest.mark.gantry_only("message types")
 def test_the_file_has_the_settings_of_what_users_made_and_nothing_that_brokers_made(control: Control) -> None:
     topic, group = control.name(), control.group()
     made = {"name": topic, "read_queues": 3, "write_queues": 2, "permission": "r", "message_type": "fifo"}
     assert control.call("POST", "/topics", json=made).status_code == 201
 
-    file = export(control, cluster="local")
+    file = export(control, cluster=control.cluster)
 
     assert file["format"] == "gantry.definitions/1"
     assert items(file, "topics")[topic] == made
@@ -62,7 +65,7 @@ def test_what_a_caller_may_not_read_is_left_out_and_named(control: Control) -> N
     assert [(each["section"], each["code"]) for each in file["remarks"] if each["name"] is None] == [
         ("roles", "not_allowed")
     ]
-    mine = export(control, role="narrow", cluster="local")
+    mine = export(control, role="narrow", cluster=control.cluster)
     assert control.topic("unrelated") not in items(mine, "topics")
 
 
@@ -73,10 +76,14 @@ def test_an_unknown_section_or_cluster_is_refused_by_name(control: Control) -> N
     assert control.as_("admin").get(PATH, params={"cluster": "mars"}).json()["code"] == "CLUSTER_NOT_FOUND"
 
 
-def the_file(**sections: Any) -> dict[str, Any]:
-    """Return a file with these sections; topics and groups are those of the cluster `local`."""
+def the_file(control: Control, **sections: Any) -> dict[str, Any]:
+    """Return a file with these sections; topics and groups are those of the cluster."""
     part = {name: sections.pop(name) for name in ("topics", "groups") if name in sections}
-    return {"format": "gantry.definitions/1", "clusters": [{"name": "local", **part}] if part else [], **sections}
+    return {
+        "format": "gantry.definitions/1",
+        "clusters": [{"name": control.cluster, **part}] if part else [],
+        **sections,
+    }
 
 
 def diff(control: Control, file: Any, *, role: str = "admin", **options: Any) -> Any:
@@ -100,10 +107,12 @@ def test_what_was_saved_changes_nothing(control: Control) -> None:
     assert (plan["counts"]["same"] > 1, plan["counts"]["kept"]) == (True, 0)
 
 
+@pytest.mark.gantry_only("message types")
 def test_a_file_creates_and_changes_what_the_comparison_said_and_removes_nothing(control: Control) -> None:
     # Given a topic with other settings, one that the file does not have, and a new one
     old, kept, new, group = control.topic(), control.topic(), control.name(), control.name("billing")
     file = the_file(
+        control,
         topics=[{"name": old, "read_queues": 3}, {"name": new, "permission": "w", "message_type": "delay"}],
         groups=[{"name": group, "retry_max_times": 3}],
     )
@@ -117,7 +126,7 @@ def test_a_file_creates_and_changes_what_the_comparison_said_and_removes_nothing
     assert planned == [(old, "change"), (new, "create"), (group, "create")]
     assert compared.json()["items"][0]["changes"] == [{"field": "read_queues", "before": 1, "after": 3}]
     assert (applied.status_code, applied.json()["counts"]["done"]) == (200, 3), applied.text
-    now = items(export(control, cluster="local"), "topics")
+    now = items(export(control, cluster=control.cluster), "topics")
     assert (now[old]["read_queues"], now[old]["write_queues"]) == (3, 1)
     assert (now[new]["permission"], now[new]["message_type"], now[new]["read_queues"]) == ("w", "delay", 4)
     assert kept in now
@@ -131,11 +140,12 @@ def test_records_of_the_console_are_created_and_changed(control: Control) -> Non
     made = {"name": hook, "kind": "webhook", "url": "https://example.org/hook"}
     assert control.as_("operator").post("/api/v1/alert-channels", json=made).status_code == 201
     source, target = control.topic(), control.name()
-    job = {"type": "replay", "cluster": "local", "source": {"topic": source}, "target": {"topic": target}}
+    job = {"type": "replay", "cluster": control.cluster, "source": {"topic": source}, "target": {"topic": target}}
     nightly: dict[str, Any] = {"name": control.name("nightly"), "cron": "0 3 * * *", "job": job, "enabled": False}
     first = {"name": rule, "metric": "group_lag", "limit": 5, "channels": [hook]}
     rules = [{"kind": "topic", "pattern": "orders-*", "allow": ["read"]}]
     file = the_file(
+        control,
         topics=[{"name": target}],  # the schedule needs it
         roles=[{"name": role, "rules": rules}],
         alert_rules=[first],
@@ -143,7 +153,7 @@ def test_records_of_the_console_are_created_and_changed(control: Control) -> Non
     )
     applied = apply(control, file)
     assert applied.status_code == 200, applied.text
-    assert apply(control, the_file(alert_rules=[{**first, "limit": 7}])).json()["counts"]["done"] == 1
+    assert apply(control, the_file(control, alert_rules=[{**first, "limit": 7}])).json()["counts"]["done"] == 1
 
     now = export(control)
     assert items(now, "roles")[role]["rules"] == [{**rules[0], "refuse": []}]
@@ -152,10 +162,12 @@ def test_records_of_the_console_are_created_and_changed(control: Control) -> Non
     assert diff(control, now).json()["items"] == []
 
 
+@pytest.mark.gantry_only("message types")
 def test_what_cannot_be_done_is_refused_item_by_item_with_the_reason(control: Control) -> None:
     typed = control.name()
     assert control.call("POST", "/topics", json={"name": typed, "message_type": "fifo"}).status_code == 201
     file = the_file(
+        control,
         topics=[{"name": "no blanks"}, {"name": typed, "message_type": "delay"}],
         alert_rules=[{"name": control.name("rule"), "metric": "group_lag", "limit": 5, "channels": ["nobody"]}],
         schedules=[{"name": control.name("never"), "cron": "0 0 31 2 *", "job": {"type": "replay"}}],
@@ -171,7 +183,7 @@ def test_what_cannot_be_done_is_refused_item_by_item_with_the_reason(control: Co
 
 def test_each_item_needs_the_right_on_its_name(control: Control) -> None:
     mine, other = control.name("orders"), control.name("payments")
-    file = the_file(topics=[{"name": mine}, {"name": other}], roles=[{"name": control.name("r"), "rules": []}])
+    file = the_file(control, topics=[{"name": mine}, {"name": other}], roles=[{"name": control.name("r"), "rules": []}])
     found = {each["name"]: each["action"] for each in diff(control, file, role="oncall").json()["items"]}
     assert (found[mine], found[other]) == ("create", "refused")
     applied = apply(control, file, role="oncall")
@@ -180,7 +192,7 @@ def test_each_item_needs_the_right_on_its_name(control: Control) -> None:
 
 
 def test_a_file_is_applied_to_what_was_compared_and_to_another_cluster_by_its_name(control: Control) -> None:
-    file = the_file(topics=[{"name": control.name()}])
+    file = the_file(control, topics=[{"name": control.name()}])
     compared = diff(control, file)
     missing = control.as_("admin").post(f"{PATH}:apply", json={"definitions": file})
     assert (missing.status_code, missing.json()["code"]) == (428, "PRECONDITION_REQUIRED")
@@ -191,17 +203,17 @@ def test_a_file_is_applied_to_what_was_compared_and_to_another_cluster_by_its_na
     file["clusters"][0] |= {"name": "staging", "topics": [{"name": control.name()}]}
     (refused,) = diff(control, file).json()["items"]
     assert "'staging'" in refused["reason"]
-    (there,) = diff(control, file, cluster="local").json()["items"]
-    assert (there["action"], there["cluster"]) == ("create", "local")
-    assert diff(control, file, cluster="local", sections=["roles"]).json()["items"] == []
+    (there,) = diff(control, file, cluster=control.cluster).json()["items"]
+    assert (there["action"], there["cluster"]) == ("create", control.cluster)
+    assert diff(control, file, cluster=control.cluster, sections=["roles"]).json()["items"] == []
 
 
 def test_a_field_that_is_not_known_and_a_name_twice_are_refused_by_name(control: Control) -> None:
     for file, pointer in (
-        (the_file(topics=[{"name": "a", "retention": 5}]), "#/definitions/clusters/0/topics/0/retention"),
-        (the_file(users=[]), "#/definitions/users"),
-        ({**the_file(), "format": "gantry.definitions/2"}, "#/definitions/format"),
-        (the_file(groups=[{"name": "a"}, {"name": "a"}]), "#/definitions/clusters/0/groups"),
+        (the_file(control, topics=[{"name": "a", "retention": 5}]), "#/definitions/clusters/0/topics/0/retention"),
+        (the_file(control, users=[]), "#/definitions/users"),
+        ({**the_file(control), "format": "gantry.definitions/2"}, "#/definitions/format"),
+        (the_file(control, groups=[{"name": "a"}, {"name": "a"}]), "#/definitions/clusters/0/groups"),
     ):
         answer = control.as_("admin").post(f"{PATH}:diff", json={"definitions": file})
         assert answer.status_code == 422, answer.text
@@ -215,7 +227,7 @@ def test_topics_of_a_cluster_that_does_not_answer_are_unknown_and_not_to_be_crea
     try:
         file = export(control, cluster=silent, sections="topics")
         assert (file["clusters"][0]["topics"], file["remarks"][0]["code"]) == (None, "unreachable")
-        (found,) = diff(control, the_file(topics=[{"name": "orders"}]), cluster=silent).json()["items"]
+        (found,) = diff(control, the_file(control, topics=[{"name": "orders"}]), cluster=silent).json()["items"]
         assert (found["action"], found["reason"]) == ("refused", file["remarks"][0]["text"])
     finally:
         control.as_("admin").delete(f"/api/v1/clusters/{silent}", headers={"If-Match": "*"})

@@ -18,13 +18,11 @@ from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.message import StoredMessage
 from gateway.control.deliver import _deliver
 from gateway.problems import TIMED_OUT, ProblemError
-from tests.gateway.control.conftest import Control
-from tests.support.cluster import RunningBroker
+from tests.gateway.control.conftest import Broker, Control
 
 
-async def test_one_client_handles_a_message_now_and_its_result_is_shown(
-    control: Control, shared_broker: RunningBroker
-) -> None:
+@pytest.mark.sample
+async def test_one_client_handles_a_message_now_and_its_result_is_shown(control: Control, broker: Broker) -> None:
     topic, group = control.topic(), control.group()
     [stored] = control.produce(topic, "for one")
     seen: list[bytes] = []
@@ -34,7 +32,7 @@ async def test_one_client_handles_a_message_now_and_its_result_is_shown(
         if len(seen) > 1:
             raise ValueError("no more of this")
 
-    async with Session(ClientConfig([shared_broker.name_server])) as session:
+    async with Session(ClientConfig([broker.name_server])) as session:
         # Given a client of the group that reads other messages
         consumer = PushConsumer(session, group, handle, PushConfig(start_from="last"))
         consumer.subscribe(control.topic())
@@ -51,7 +49,11 @@ async def test_one_client_handles_a_message_now_and_its_result_is_shown(
     assert seen == [b"for one", b"for one"]
     # And both are in the audit
     entries = control.as_("admin").get("/api/v1/audit", params={"limit": 20}).json()["items"]
-    mine = [each for each in entries if each["resource"] == f"local/groups/{group}" and "deliver" in each["action"]]
+    mine = [
+        each
+        for each in entries
+        if each["resource"] == f"{control.cluster}/groups/{group}" and "deliver" in each["action"]
+    ]
     assert [each["after"]["result"] for each in mine] == [second.json()["result"], "success"]
 
 

@@ -13,8 +13,6 @@ import pytest
 
 from tests.gateway.control.conftest import Control
 
-LOCAL = "/api/v1/clusters/local"
-
 
 def at_once(requests: Sequence[Callable[[], httpx.Response]]) -> Counter[tuple[int, str]]:
     """Send the requests at once; return how often each status and code was the answer."""
@@ -27,9 +25,9 @@ def made(control: Control, kind: str) -> tuple[str, list[dict[str, Any]]]:
     """Create a resource; return its path and eight different changes."""
     admin, numbers = control.as_("admin"), range(1, 9)
     if kind == "topics":
-        return f"{LOCAL}/topics/{control.topic()}", [{"write_queues": 1 + n} for n in numbers]
+        return f"{control.path}/topics/{control.topic()}", [{"write_queues": 1 + n} for n in numbers]
     if kind == "groups":
-        return f"{LOCAL}/groups/{control.group()}", [{"retry_max_times": n} for n in numbers]
+        return f"{control.path}/groups/{control.group()}", [{"retry_max_times": n} for n in numbers]
     if kind == "users":
         body: dict[str, Any] = {"username": control.name("ann"), "password": "correct horse battery", "role": "viewer"}
         path = f"/api/v1/users/{admin.post('/api/v1/users', json=body).json()['id']}"
@@ -38,7 +36,12 @@ def made(control: Control, kind: str) -> tuple[str, list[dict[str, Any]]]:
         body = {"name": control.name("mars"), "name_servers": ["127.0.0.1:1"]}
         assert admin.post("/api/v1/clusters", json=body).status_code == 201
         return f"/api/v1/clusters/{body['name']}", [{"name_servers": [f"127.0.0.1:{1 + n}"]} for n in numbers]
-    job = {"type": "replay", "source": {"topic": control.topic()}, "target": {"topic": control.topic()}}
+    job = {
+        "type": "replay",
+        "cluster": control.cluster,
+        "source": {"topic": control.topic()},
+        "target": {"topic": control.topic()},
+    }
     body = {"name": control.name("nightly"), "cron": "0 2 1 1 *", "job": job}
     path = f"/api/v1/schedules/{admin.post('/api/v1/schedules', json=body).json()['id']}"
     return path, [{"cron": f"{n} 2 1 1 *"} for n in numbers]
@@ -58,5 +61,5 @@ def test_one_of_many_changes_of_one_version_is_made(control: Control, kind: str)
 @pytest.mark.parametrize("kind", ["topics", "groups"])
 def test_one_of_many_creations_at_once_is_made(control: Control, kind: str) -> None:
     admin, body = control.as_("admin"), {"name": control.name()}
-    answers = at_once([lambda: admin.post(f"{LOCAL}/{kind}", json=body)] * 8)
+    answers = at_once([lambda: admin.post(f"{control.path}/{kind}", json=body)] * 8)
     assert answers == {(201, ""): 1, (409, "ALREADY_EXISTS"): 7}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.gateway.control.conftest import Control
 from tests.support.wait import wait_until
 
@@ -14,6 +16,7 @@ def positions(control: Control, group: str) -> list[tuple[Any, ...]]:
     ]
 
 
+@pytest.mark.gantry_only("leases")
 def test_a_clone_has_the_settings_and_continues_where_the_other_group_is(control: Control) -> None:
     # Given a group with settings of its own that consumed two of five messages
     topic, source, name = control.topic(), control.group(), control.name("clone")

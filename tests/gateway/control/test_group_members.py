@@ -6,21 +6,21 @@ import asyncio
 from contextlib import AsyncExitStack
 from urllib.parse import quote
 
+import pytest
+
 from broker_core.client.config import ClientConfig, PushConfig
 from broker_core.client.consumer.push import PushConsumer
 from broker_core.client.session import Session
 from broker_core.protocol.message import StoredMessage
-from tests.gateway.control.conftest import Control
-from tests.support.cluster import RunningBroker
+from tests.gateway.control.conftest import Broker, Control
 
 
 async def handled(message: StoredMessage) -> None:
     """Consume a message."""
 
 
-async def test_members_that_take_messages_from_each_other_are_told(
-    control: Control, shared_broker: RunningBroker
-) -> None:
+@pytest.mark.sample
+async def test_members_that_take_messages_from_each_other_are_told(control: Control, broker: Broker) -> None:
     topic, group = control.topic(queues=2), control.group()
     control.produce(topic, "a", tag="paid")
 
@@ -31,10 +31,10 @@ async def test_members_that_take_messages_from_each_other_are_told(
 
     async with AsyncExitStack() as stack:
         # Given a member that is alone
-        first = await joined(stack, shared_broker, group, (topic, "paid"))
+        first = await joined(stack, broker, group, (topic, "paid"))
         assert await told() == (True, [("paid", 1)])
         # When another one subscribes to other messages of the topic
-        await joined(stack, shared_broker, group, (topic, "sent"))
+        await joined(stack, broker, group, (topic, "sent"))
         # Then both are named
         assert await told() == (False, [("paid", 1), ("sent", 1)])
         # And a member says what it reads
@@ -46,7 +46,7 @@ async def test_members_that_take_messages_from_each_other_are_told(
         assert all(each["cached_messages"] >= 0 for each in member["queues"])
 
 
-async def joined(stack: AsyncExitStack, broker: RunningBroker, group: str, wanted: tuple[str, str]) -> str:
+async def joined(stack: AsyncExitStack, broker: Broker, group: str, wanted: tuple[str, str]) -> str:
     """Start a member of a group that subscribes to one topic; return its client id."""
     session = await stack.enter_async_context(Session(ClientConfig([broker.name_server])))
     consumer = PushConsumer(session, group, handled, PushConfig(start_from="first", persist_offsets_ms=100))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.gateway.control.conftest import Control
 from tests.support.wait import wait_until
 
@@ -30,6 +32,7 @@ def test_a_group_that_nobody_made_is_not_there(control: Control) -> None:
         assert (answer.status_code, answer.json()["code"]) == (404, "GROUP_NOT_FOUND"), method
 
 
+@pytest.mark.sample
 def test_the_lag_of_a_group_is_what_it_has_not_consumed(control: Control) -> None:
     # Given a group that consumed two of five messages
     topic, group = control.topic(), control.group()
@@ -48,6 +51,7 @@ def test_the_lag_of_a_group_is_what_it_has_not_consumed(control: Control) -> Non
     assert [row["name"] for row in control.get(f"/topics/{topic}/groups")["items"]] == [group]
 
 
+@pytest.mark.gantry_only("leases")
 def test_messages_that_are_out_are_counted(control: Control) -> None:
     topic, group = control.topic(), control.group()
     control.produce(topic, *"abcde")
@@ -71,6 +75,7 @@ def test_a_change_keeps_what_it_does_not_name_and_heeds_what_was_read(control: C
     assert control.call("PATCH", f"/groups/{group}", json={"retry_max_times": 7}, headers=tag).status_code == 200
 
 
+@pytest.mark.gantry_only("leases")
 def test_a_paused_group_gets_nothing_and_settles_what_it_has(control: Control) -> None:
     topic, group = control.topic(), control.group()
     control.produce(topic, "a", "b")
@@ -92,6 +97,7 @@ def test_a_paused_group_gets_nothing_and_settles_what_it_has(control: Control) -
     assert control.call("POST", "/groups/nobody-made-this:pause").status_code == 404
 
 
+@pytest.mark.gantry_only("leases")
 def test_the_impact_of_a_deletion_names_what_it_hits(control: Control) -> None:
     # Given a group that holds two of three messages
     topic, group = control.topic(), control.group()
@@ -131,6 +137,7 @@ def test_a_group_without_clients_has_none(control: Control) -> None:
     assert control.get(f"/groups/{group}/subscriptions") == {"items": [], "consistent": True, "silent": []}
 
 
+@pytest.mark.gantry_only("leases")
 def test_whoever_receives_over_http_is_a_client_of_the_group(control: Control) -> None:
     topic, group = control.topic(), control.group()
     control.produce(topic, "a", "b")

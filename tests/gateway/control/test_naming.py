@@ -8,6 +8,8 @@ import pytest
 
 from tests.gateway.control.conftest import Control
 
+pytestmark = pytest.mark.gantry_only("no broker takes part")
+
 
 @pytest.mark.parametrize(("kind", "path"), [("topic", "/topics"), ("group", "/groups")])
 def test_a_name_is_taken_if_its_rule_says_so(control: Control, kind: str, path: str) -> None:

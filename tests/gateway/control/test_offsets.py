@@ -11,8 +11,7 @@ from broker_core.client.config import ClientConfig, PushConfig
 from broker_core.client.consumer.push import PushConsumer
 from broker_core.client.session import Session
 from broker_core.protocol.message import StoredMessage
-from tests.gateway.control.conftest import Control
-from tests.support.cluster import RunningBroker
+from tests.gateway.control.conftest import Broker, Control
 from tests.support.wait import eventually
 
 
@@ -101,6 +100,7 @@ def test_apply_and_undo_leave_the_group_where_it_was(control: Control) -> None:
     assert [each["before"] for each in ours] == [{"broker-a/0": 0}, {"broker-a/0": 3}]
 
 
+@pytest.mark.gantry_only("leases")
 def test_what_comes_after_is_what_the_group_receives(control: Control) -> None:
     topic, group = ready(control)
     apply(control, group, preview(control, group, topic, mode="offset", offset=1))
@@ -194,7 +194,8 @@ def test_plans_and_changes_of_others_are_not_found(control: Control) -> None:
         assert answer.status_code in (401, 403)
 
 
-async def test_a_connected_consumer_goes_along(control: Control, shared_broker: RunningBroker) -> None:
+@pytest.mark.gantry_only("offsets of connected members")
+async def test_a_connected_consumer_goes_along(control: Control, broker: Broker) -> None:
     # Given a native consumer that has had all five messages
     topic, group = control.topic(), control.group()
     control.produce(topic, *map(str, range(5)))
@@ -204,7 +205,7 @@ async def test_a_connected_consumer_goes_along(control: Control, shared_broker: 
         heard.append(message.body)
 
     config = PushConfig(start_from="first", persist_offsets_ms=100)
-    async with Session(ClientConfig([shared_broker.name_server])) as session:
+    async with Session(ClientConfig([broker.name_server])) as session:
         consumer = PushConsumer(session, group, handle, config)
         consumer.subscribe(topic)
         await consumer.start()

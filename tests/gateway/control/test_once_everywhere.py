@@ -11,6 +11,8 @@ import pytest
 from console.idempotency import MAX_KEY
 from tests.gateway.control.conftest import Control
 
+pytestmark = pytest.mark.gantry_only("no broker takes part")
+
 # A repetition of signing in must not hand out the first one's session; the others change nothing.
 WITHOUT_KEY = {"login", "logout", "checkAccess", "coverPatterns", "lookUpKeys", "probeCluster", "scanMessages"}
 _names = count(1)

@@ -19,6 +19,8 @@ from gateway.problems import RATE_LIMITED, ProblemError
 from tests.gateway.control.conftest import Control
 from tests.support.wait import wait_until
 
+pytestmark = pytest.mark.gantry_only("no broker takes part")
+
 
 @pytest.fixture
 def of_two() -> Iterator[rates.ControlRates]:

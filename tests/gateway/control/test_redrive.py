@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 
-from tests.gateway.control.conftest import Control
+from tests.gateway.control.conftest import Broker, Control
 from tests.gateway.control.test_dead_letters import bury
 from tests.gateway.installation import ROOT, Installation
-from tests.support.cluster import RunningBroker
 from tests.support.wait import wait_until
 
 _RUN = "import django, sys; django.setup(); from console.jobs import launcher; launcher.run(sys.argv[1], worker='w')"
@@ -22,14 +21,14 @@ RunJob = Callable[[str], dict[str, Any]]
 
 
 @pytest.fixture
-def run_job(control: Control, installation: Installation, shared_broker: RunningBroker, redis_url: str) -> RunJob:
+def run_job(control: Control, installation: Installation, broker: Broker, redis_url: str) -> RunJob:
     """Run a queued job to its end as a worker does; return it."""
 
     def run(job_id: str) -> dict[str, Any]:
         environment = {
             **os.environ, "PYTHONPATH": str(ROOT), "DJANGO_SETTINGS_MODULE": "gateway.settings",
             "GANTRY_DATA_DIR": str(installation.data), "GANTRY_REDIS_URL": redis_url,
-            "GANTRY_NAME_SERVERS": shared_broker.name_server,
+            "GANTRY_NAME_SERVERS": broker.name_server,
         }  # fmt: skip
         subprocess.run([sys.executable, "-c", _RUN, job_id], env=environment, check=True)
         job: dict[str, Any] = control.as_("operator").get(f"/api/v1/jobs/{job_id}").json()
@@ -44,6 +43,7 @@ def redrive(control: Control, group: str, to: str = "failed_group", **others: An
     return control.call("POST", f"/dead-letters/{group}:redrive", json=wanted)
 
 
+@pytest.mark.gantry_only("reasons of dead letters")
 def test_the_failed_group_alone_gets_its_dead_letters_back_and_each_only_once(
     control: Control, run_job: RunJob
 ) -> None:
@@ -95,6 +95,7 @@ def test_the_failed_group_alone_gets_its_dead_letters_back_and_each_only_once(
     assert (nothing.status_code, nothing.json()["code"]) == (422, "NO_EFFECT")
 
 
+@pytest.mark.gantry_only("reasons of dead letters")
 def test_a_redrive_to_the_origin_names_the_groups_that_will_see_it_again(control: Control, run_job: RunJob) -> None:
     topic, group, other = control.topic(), control.group(), control.group("shipping")
     bury(control, group, topic, "db down")

@@ -11,6 +11,8 @@ from console.accounts.rights import Verb
 from tests.gateway.control.conftest import Control
 from tests.support.wait import wait_until
 
+pytestmark = pytest.mark.gantry_only("no broker takes part")
+
 # Routes that people use before they have signed in, or about themselves.
 OPEN = {"login", "getCsrf"}
 OWN = {

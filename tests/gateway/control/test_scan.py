@@ -105,7 +105,7 @@ def test_a_client_that_leaves_frees_the_place_of_its_scan(control: Control, topi
     client = control.as_("operator")
     for _ in range(2 * AT_ONCE):
         with client.stream(
-            "POST", f"/api/v1/clusters/local/topics/{topic}/messages:scan", json={"bodies": True}, headers=LINES
+            "POST", f"{control.path}/topics/{topic}/messages:scan", json={"bodies": True}, headers=LINES
         ) as answer:
             assert answer.status_code in (200, 429)
     wait_until(lambda: control.call("POST", f"/topics/{topic}/messages:scan", json={}).status_code == 200)

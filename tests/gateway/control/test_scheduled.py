@@ -28,6 +28,7 @@ def waiting(control: Control, topic: str, **query: Any) -> list[str]:
     return [each["keys"][0] for each in control.get("/scheduled", topic=topic, **query)["items"]]
 
 
+@pytest.mark.gantry_only("delivery times")
 def test_what_waits_is_listed_by_its_time_and_paged(control: Control) -> None:
     topic = control.topic()
     (last,) = sent(control, topic, "last", delay_ms=2 * HOUR_MS)
@@ -46,6 +47,7 @@ def test_what_waits_is_listed_by_its_time_and_paged(control: Control) -> None:
     assert waiting(control, topic, to=last["deliver_at"]) == ["a", "b"]
 
 
+@pytest.mark.gantry_only("delivery times")
 def test_a_message_that_waits_is_shown_with_its_body_to_who_may_read_it(control: Control) -> None:
     topic = control.topic("payments")
     (result,) = sent(control, topic, "a")
@@ -59,6 +61,7 @@ def test_a_message_that_waits_is_shown_with_its_body_to_who_may_read_it(control:
     assert control.call("GET", "/scheduled/AC1100010000").status_code == 404
 
 
+@pytest.mark.gantry_only("delivery times")
 def test_a_recalled_message_never_comes_and_the_audit_says_who_did_it(control: Control) -> None:
     topic = control.topic()
     (result,) = sent(control, topic, "a")
@@ -75,6 +78,7 @@ def test_a_recalled_message_never_comes_and_the_audit_says_who_did_it(control: C
     assert any(change["before"] == {"message_id": result["message_id"]} for change in changes)
 
 
+@pytest.mark.gantry_only("delivery times")
 def test_a_message_is_moved_to_another_time_and_cannot_be_recalled_once_it_came(control: Control) -> None:
     topic = control.topic()
     (result,) = sent(control, topic, "a")
@@ -103,6 +107,7 @@ def test_a_message_is_moved_to_another_time_and_cannot_be_recalled_once_it_came(
         ({"delay_ms": -1}, "#/delay_ms"),
     ],
 )
+@pytest.mark.gantry_only("delivery times")
 def test_a_time_that_cannot_be_kept_is_refused(control: Control, body: dict[str, Any], pointer: str) -> None:
     topic = control.topic()
     (result,) = sent(control, topic, "a")
@@ -110,6 +115,7 @@ def test_a_time_that_cannot_be_kept_is_refused(control: Control, body: dict[str,
     assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, pointer), answer.text
 
 
+@pytest.mark.gantry_only("delivery times")
 def test_what_waits_is_counted_by_topic_and_time(control: Control) -> None:
     topic = control.topic("payments")
     begin = datetime.now(UTC).replace(microsecond=0)

@@ -11,6 +11,8 @@ import pytest
 
 from tests.gateway.control.conftest import Control
 
+pytestmark = pytest.mark.gantry_only("no broker takes part")
+
 Operation = tuple[str, str, dict[str, Any]]
 # Streams and paths of the data plane, which has its own tests.
 WITH_BODY = {"POST", "PUT", "PATCH"}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.gateway.control.conftest import Control
 from tests.support.wait import wait_until
 
@@ -23,6 +25,7 @@ def receive(control: Control, group: str, topic: str) -> str:
     return receipt
 
 
+@pytest.mark.gantry_only("leases")
 def test_a_message_tells_when_it_was_stored_and_which_groups_had_it(control: Control) -> None:
     topic, done, waiting = control.topic(), control.group(), control.group()
     [stored] = control.produce(topic, "a")
@@ -37,6 +40,7 @@ def test_a_message_tells_when_it_was_stored_and_which_groups_had_it(control: Con
     assert any("do not record when" in each for each in shown["not_known"])
 
 
+@pytest.mark.gantry_only("leases")
 def test_a_dead_letter_and_the_copies_that_were_sent_again_are_in_its_life(control: Control) -> None:
     topic, other, group = control.topic("orders"), control.topic("payments"), control.group("orders")
     [stored] = control.produce(topic, "a", keys=["A17"])

@@ -10,11 +10,12 @@ from broker_core.client.admin.topics import Topic, TopicKind
 from broker_core.protocol.bodies import TopicConfig
 from console.lag.shapes import TopicState
 from gateway.control.topic_shapes import summary_of
-from tests.gateway.control.conftest import Control
-from tests.support.cluster import RunningBroker, create_topic
+from tests.gateway.control.conftest import Broker, Control
+from tests.support.cluster import create_topic
 from tests.support.wait import wait_until
 
 
+@pytest.mark.sample
 def test_a_created_topic_is_shown_with_its_settings(control: Control) -> None:
     name = control.name()
     wanted = {"name": name, "read_queues": 2, "write_queues": 3, "permission": "r"}
@@ -60,6 +61,7 @@ def test_a_cluster_that_nobody_added_is_not_there(control: Control) -> None:
     assert (answer.status_code, answer.json()["code"]) == (404, "CLUSTER_NOT_FOUND")
 
 
+@pytest.mark.sample
 def test_a_change_keeps_what_it_does_not_name(control: Control) -> None:
     name = control.topic(queues=2)
     changed = control.change("PATCH", f"/topics/{name}", json={"permission": "r"})
@@ -108,6 +110,7 @@ def test_the_impact_of_a_deletion_is_read_like_anything_else(control: Control) -
     assert control.call("GET", f"/topics/{topic}/impact").status_code == 404
 
 
+@pytest.mark.sample
 def test_a_deleted_topic_is_gone(control: Control) -> None:
     topic = control.topic()
     assert control.change("DELETE", f"/topics/{topic}").status_code == 204
@@ -120,6 +123,7 @@ def test_a_topic_of_the_brokers_cannot_be_deleted(control: Control) -> None:
     assert (answer.status_code, answer.json()["code"]) == (409, "CONFLICT")
 
 
+@pytest.mark.sample
 def test_queues_show_what_is_stored(control: Control) -> None:
     topic = control.topic(queues=2)
     control.produce(topic, "a", "b", "c")
@@ -169,11 +173,9 @@ def test_a_question_that_makes_no_sense_is_refused(control: Control, query: dict
     assert answer.json()["errors"][0]["pointer"] == f"?{next(iter(query))}"
 
 
-async def test_what_a_page_shows_is_measured_however_many_topics_there_are(
-    control: Control, shared_broker: RunningBroker
-) -> None:
+async def test_what_a_page_shows_is_measured_however_many_topics_there_are(control: Control, broker: Broker) -> None:
     # Given more topics than are measured at a time while no sampler runs
-    async with shared_broker.session() as session:
+    async with broker.session() as session:
         for _ in range(205):
             await create_topic(session, control.name(), queues=1)
     last = control.topic(f"zz-{control.name('last')}", queues=1)
@@ -194,6 +196,7 @@ def test_the_list_falls_by_a_figure(control: Control) -> None:
     assert [row["name"] for row in control.get("/topics", search=stem, sort="messages")["items"]] == [few, many]
 
 
+@pytest.mark.gantry_only("sizes of topics")
 def test_the_list_tells_the_size_and_falls_by_it(control: Control) -> None:
     stem = control.name("sized")
     small, large = control.topic(f"{stem}small"), control.topic(f"{stem}large")
@@ -233,6 +236,7 @@ def test_a_list_is_narrowed_by_a_pattern_of_the_name(control: Control) -> None:
     assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, "?search")
 
 
+@pytest.mark.gantry_only("message types")
 def test_a_declared_message_type_is_shown_and_filtered(control: Control) -> None:
     stem = control.name("typed")
     plain = control.topic(f"{stem}-plain")
