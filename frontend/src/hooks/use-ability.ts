@@ -17,6 +17,10 @@ export const useClusterDetail = (cluster: string) =>
 
 export type AbilityName = Ability["name"]
 
+export const ABILITIES: readonly AbilityName[] = [
+  "lease", "batch_ack", "timer", "scheduled", "transaction", "sql", "index", "message_type", "producers", "replicas",
+]
+
 /** What it means that an ability is missing, limited or not known; null where nothing is lacking. */
 export function useLacking(): (ability: Ability) => string | null {
   const { t } = useTranslation()
@@ -28,10 +32,8 @@ export function useLacking(): (ability: Ability) => string | null {
   }
 }
 
-/** For a control that needs an ability: whether the cluster lacks it for certain, and the sentence of its tooltip. */
-export function useAbility(cluster: string, name: AbilityName): { isLacking: boolean; why: string | null } {
-  const lacking = useLacking()
-  const ability = useClusterDetail(cluster).data?.capabilities.find((each) => each.name === name)
-  if (!ability) return { isLacking: false, why: null }
-  return { isLacking: ability.state === "no", why: lacking(ability) }
+/** For what needs an ability: whether the cluster lacks it, or has it only in part, for certain. */
+export function useAbility(cluster: string, name: AbilityName): { isLacking: boolean; isLimited: boolean } {
+  const state = useClusterDetail(cluster).data?.capabilities.find((each) => each.name === name)?.state
+  return { isLacking: state === "no", isLimited: state === "no" || state === "partly" }
 }

@@ -9,6 +9,8 @@ export interface ProblemBody {
   code?: string
   request_id?: string
   retryable?: boolean
+  /** What the cluster lacks, where that is why. */
+  capability?: string
   errors?: { pointer?: string; code?: string; detail?: string }[]
 }
 
@@ -19,6 +21,7 @@ export class Problem extends Error {
   readonly requestId: string | null
   readonly retryable: boolean
   readonly title: string
+  readonly capability: string | null
   readonly fields: Readonly<Record<string, string>>
 
   constructor(status: number, body: ProblemBody, requestId: string | null = null) {
@@ -29,6 +32,7 @@ export class Problem extends Error {
     this.code = body.code ?? (status === 0 ? "UNREACHABLE" : `HTTP_${status}`)
     this.requestId = body.request_id ?? requestId
     this.retryable = body.retryable ?? (status === 0 || status >= 500)
+    this.capability = body.capability ?? null
     this.fields = fieldErrors(body)
   }
 }

@@ -3,9 +3,11 @@ import { IconCircleX, IconRefresh } from "@tabler/icons-react"
 import { useEffect, useState } from "react"
 import { useTranslation } from "react-i18next"
 import { CopyButton } from "@/components/code/copy-button"
+import { ABILITIES } from "@/hooks/use-ability"
 import { useFormat, useLanguage } from "@/hooks/use-format"
 import { asProblem, type Problem } from "@/lib/problem"
 import { problemIn } from "@/lib/reasons"
+import { Lacking } from "./lacking"
 import classes from "./states.module.css"
 
 interface FailedProps {
@@ -22,6 +24,8 @@ export function Failed({ what, error, retry }: FailedProps) {
   const { t } = useTranslation()
   const language = useLanguage()
   const problem = asProblem(error)
+  const lacking = ABILITIES.find((name) => name === problem.capability)
+  if (lacking) return <Lacking ability={lacking} />
   return (
     <div className={classes.failed} role="alert">
       <IconCircleX size={18} stroke={1.6} aria-hidden />

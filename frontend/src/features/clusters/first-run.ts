@@ -21,6 +21,7 @@ export const firstRequests = (cluster: string, topic: string) => ({
     headers: { "Content-Type": "text/plain", "MQ-Key": "first-1" },
     body: "hello, harbour",
   } satisfies CurlRequest,
+  read: { method: "GET", path: paths.topicMessages(cluster, topic) } satisfies CurlRequest,
   receive: {
     method: "POST",
     path: paths.receive(cluster, FIRST_GROUP, topic),

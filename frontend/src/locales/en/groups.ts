@@ -91,6 +91,7 @@ export const groups = {
     queuesOf_other: "{{count}} queues",
     noClients: "No client is connected",
     noClientsNext: "Messages wait until a client connects, natively or by leasing over HTTP.",
+    noNativeClientsNext: "Messages wait until a native client connects: this cluster lacks leases, so none consumes over HTTP.",
     expression: "Expression",
     type: "Type",
     noSubscription: "No subscription is known",

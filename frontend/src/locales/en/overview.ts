@@ -75,6 +75,8 @@ export const overview = {
     waitMessage: "Waiting for the first message. This page updates by itself.",
     receive: "Receive it",
     receiveWords: "Leases it for 30 seconds; acknowledge with the receipt in the answer.",
+    readIt: "Read it",
+    readWords: "This cluster lacks leases, so nothing is consumed over HTTP: a native client of a group receives it. Reading it moves no offset.",
     waitGroup: "Waiting for the first group. This page updates by itself.",
   },
   machine: {

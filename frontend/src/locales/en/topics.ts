@@ -124,6 +124,7 @@ export const topics = {
     orderingKey: "Ordering key",
     orderingKeyWords: "same key, same queue",
     delay: "Delivery",
+    levelsWords: "This cluster has these delays only",
     delayWords: "A delay, or a time of its own",
     atATime: "At a time …",
     deliverAt: "Delivered at",

@@ -83,6 +83,7 @@ export const groups = {
     queuesOf_other: "{{count}} 个队列",
     noClients: "没有已连接的客户端",
     noClientsNext: "消息会保留，直到有客户端通过原生协议或 HTTP 租约连接。",
+    noNativeClientsNext: "消息会保留，直到有原生客户端连接；该集群不支持租约，无法通过 HTTP 消费。",
     expression: "表达式",
     type: "类型",
     noSubscription: "没有已知的订阅关系",

@@ -117,6 +117,7 @@ export const topics = {
     orderingKey: "顺序键",
     orderingKeyWords: "相同的键进入同一队列",
     delay: "投递",
+    levelsWords: "该集群仅支持这些延迟",
     delayWords: "延时，或指定时间",
     atATime: "指定时间……",
     deliverAt: "投递时间",

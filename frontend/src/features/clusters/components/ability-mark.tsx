@@ -2,7 +2,7 @@ import { Tooltip } from "@mantine/core"
 import { IconCheck } from "@tabler/icons-react"
 import { useTranslation } from "react-i18next"
 import { Unknown } from "@/components/values/num"
-import { type AbilityName, useClusterDetail, useLacking } from "../api/get-cluster"
+import { type AbilityName, useClusterDetail, useLacking } from "@/hooks/use-ability"
 
 /** A tick with its value, a plain word when the cluster cannot, a hatch while it is not known: lacking something is no fault. */
 export function AbilityMark({ cluster, name }: { cluster: string; name: AbilityName }) {

@@ -8,6 +8,7 @@ import { CodeBlock } from "@/components/code/code-block"
 import { NeedsRight } from "@/components/forms/lock"
 import { Page } from "@/components/layout/page"
 import { toastFailed } from "@/components/toast/toast"
+import { useAbility } from "@/hooks/use-ability"
 import { type CurlRequest, curlOf } from "@/lib/curl"
 import { runRequest } from "../api/run-request"
 import { FIRST_TOPIC, firstRequests, firstRunClosed } from "../first-run"
@@ -28,6 +29,7 @@ interface FirstRunProps {
 export function FirstRun({ cluster, topic, messages }: FirstRunProps) {
   const { t } = useTranslation()
   const requests = firstRequests(cluster, topic ?? FIRST_TOPIC)
+  const { isLacking } = useAbility(cluster, "lease")
   const done = topic === null ? 0 : messages === 0 ? 1 : 2
   return (
     <Page
@@ -53,7 +55,13 @@ export function FirstRun({ cluster, topic, messages }: FirstRunProps) {
               <Act done={done > 1} request={requests.send} right="produce" waiting={t("first.waitMessage")} action={t("first.sendForMe")} />
             )}
           </Step>
-          <Step index={2} done={done} name={t("first.receive")} words={t("first.receiveWords")} request={requests.receive}>
+          <Step
+            index={2}
+            done={done}
+            name={t(isLacking ? "first.readIt" : "first.receive")}
+            words={t(isLacking ? "first.readWords" : "first.receiveWords")}
+            request={isLacking ? requests.read : requests.receive}
+          >
             {done > 1 && <Waiting words={t("first.waitGroup")} />}
           </Step>
         </div>

@@ -1,7 +1,7 @@
 import { useTranslation } from "react-i18next"
 import { Definitions, Panel } from "@/components/layout/panel"
 import type { Cluster } from "@/lib/api-types"
-import { useClusterDetail, useLacking } from "../api/get-cluster"
+import { useClusterDetail, useLacking } from "@/hooks/use-ability"
 
 /** One line for each thing that cannot be done somewhere: the same sentence as at the control that is locked. */
 export function MissingAbilities({ clusters }: { clusters: Cluster[] }) {

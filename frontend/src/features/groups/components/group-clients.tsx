@@ -13,6 +13,7 @@ import { paths } from "@/config/paths"
 import type { GroupClient } from "@/lib/api-types"
 import { curlOf } from "@/lib/curl"
 import { count } from "@/lib/format"
+import { useAbility } from "@/hooks/use-ability"
 import { useUrlState } from "@/hooks/use-url-state"
 import { useGroupClients } from "../api/get-group-clients"
 import { GroupClientPanel } from "./group-client"
@@ -44,6 +45,7 @@ export function GroupClients({ cluster, group }: { cluster: string; group: strin
     ],
     [t, change],
   )
+  const { isLacking } = useAbility(cluster, "lease")
   const receive = { method: "POST", path: paths.receive(cluster, group, "TOPIC"), body: { max_messages: 1, wait_ms: 20_000 } } as const
   return (
     <>
@@ -55,8 +57,8 @@ export function GroupClients({ cluster, group }: { cluster: string; group: strin
       empty={
         <Empty
           title={t("groups.noClients")}
-          next={t("groups.noClientsNext")}
-          actions={<CodeBlock language="curl" text={curlOf(receive)} />}
+          next={t(isLacking ? "groups.noNativeClientsNext" : "groups.noClientsNext")}
+          actions={isLacking ? undefined : <CodeBlock language="curl" text={curlOf(receive)} />}
         />
       }
     >

@@ -32,8 +32,8 @@ export const chooseColumn = (t: TFunction, chosen: ReadonlySet<string>, onChoose
     />
   ))
 
-/** The columns of a list of groups; all rails share `scale`. */
-export const groupColumns = (t: TFunction, scale: number) => [
+/** The columns of a list of groups; all rails share `scale`, and `noLeases` says why none can be counted. */
+export const groupColumns = (t: TFunction, scale: number, noLeases: string | null = null) => [
   column("name", t("groups.name"), { isName: true, sort: "name", isFixed: true }, ({ name }) => (
     <Link to="/groups/$group" params={{ group: name }} title={name}>
       {name}
@@ -61,7 +61,7 @@ export const groupColumns = (t: TFunction, scale: number) => [
     <DeadLetters group={group} />
   )),
   column("leases", t("groups.inFlight"), { align: "end", isSecondary: true, minWidth: 1120 }, ({ leases, unknown_reason: reason }) => (
-    <Num value={leases} reason={reason} />
+    <Num value={leases} reason={noLeases ?? reason} />
   )),
 ]
 

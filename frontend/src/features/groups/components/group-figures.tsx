@@ -7,6 +7,8 @@ import { usePhone } from "@/hooks/use-media"
 import type { Group, GroupQueue } from "@/lib/api-types"
 import { count, rate, signed } from "@/lib/format"
 import { lagGrowth, withUnknown } from "@/lib/lag"
+import { useAbility } from "@/hooks/use-ability"
+import { useCluster } from "@/hooks/use-cluster"
 import { reasonIn } from "@/lib/reasons"
 
 /** The queue whose oldest message waits longest. */
@@ -25,6 +27,8 @@ export function GroupFigures({ group }: { group: Group }) {
   const figureOf = useFigure(group)
   const readers = useReaders(group)
   const isPhone = usePhone()
+  const lease = useAbility(useCluster(), "lease")
+  const unleased = lease.isLacking ? t("abilities.lacks", { ability: t("abilities.things.lease") }) : group.unknown_reason
   if (isPhone) return <TitleBlock figures={[...lag, { label: t("groups.inOut"), value: inOut(group), unit: "/s" }, drain]} />
   const figures: KeyFigure[] = [
     ...lag,
@@ -33,8 +37,8 @@ export function GroupFigures({ group }: { group: Group }) {
     drain,
     {
       label: t("groups.inFlight"),
-      value: group.leases === null ? <Unknown reason={group.unknown_reason} /> : count(group.leases),
-      fact: group.leases === null ? t("states.unknown") : t("groups.leasesWords"),
+      value: group.leases === null ? <Unknown reason={unleased} /> : count(group.leases),
+      fact: group.leases === null ? (lease.isLacking && unleased) || t("states.unknown") : t("groups.leasesWords"),
     },
   ]
   return <TitleBlock figures={figures} />

@@ -4,6 +4,7 @@ import { CodeBlock } from "@/components/code/code-block"
 import { Empty } from "@/components/states/empty"
 import { QueryPanel } from "@/components/states/query-panel"
 import { paths } from "@/config/paths"
+import { useAbility } from "@/hooks/use-ability"
 import { useCluster } from "@/hooks/use-cluster"
 import type { GroupSummary } from "@/lib/api-types"
 import { curlOf } from "@/lib/curl"
@@ -13,6 +14,7 @@ import { GroupsTable } from "./groups-table"
 export function GroupsOfTopic({ topic, query }: { topic: string; query: UseQueryResult<GroupSummary[]> }) {
   const { t } = useTranslation()
   const cluster = useCluster()
+  const { isLacking } = useAbility(cluster, "lease")
   const receive = { method: "POST", path: paths.receive(cluster, "demo", topic), body: { max_messages: 1, wait_ms: 20_000 } } as const
   return (
     <QueryPanel
@@ -25,7 +27,7 @@ export function GroupsOfTopic({ topic, query }: { topic: string; query: UseQuery
         <Empty
           title={t("groups.noneOfTopic", { topic })}
           next={t("groups.noneNext")}
-          actions={<CodeBlock language="curl" text={curlOf(receive)} />}
+          actions={isLacking ? undefined : <CodeBlock language="curl" text={curlOf(receive)} />}
         />
       }
     >

@@ -3,6 +3,7 @@ import { useMemo } from "react"
 import { useTranslation } from "react-i18next"
 import { DataTable } from "@/components/data-table/data-table"
 import { useHiddenColumns } from "@/components/data-table/table-tools"
+import { useAbility } from "@/hooks/use-ability"
 import { usePhone } from "@/hooks/use-media"
 import type { GroupSummary } from "@/lib/api-types"
 import { useGroupStates } from "../api/get-groups"
@@ -30,10 +31,12 @@ export function GroupsTable({ cluster, rows, sort, onSort, onEnd, natural = fals
   const isPhone = usePhone()
   const shown = useMemo(() => rows.map((row) => ({ ...row, ...states.get(row.name) })), [rows, states])
   const scale = Math.max(1, ...shown.map(({ lag }) => lag ?? 0))
-  const columns = useMemo(
-    () => (chosen && onChoose ? [chooseColumn(t, chosen, onChoose), ...groupColumns(t, scale)] : groupColumns(t, scale)),
-    [t, scale, chosen, onChoose],
-  )
+  const lease = useAbility(cluster, "lease")
+  const noLeases = lease.isLacking ? t("abilities.lacks", { ability: t("abilities.things.lease") }) : null
+  const columns = useMemo(() => {
+    const all = groupColumns(t, scale, noLeases)
+    return chosen && onChoose ? [chooseColumn(t, chosen, onChoose), ...all] : all
+  }, [t, scale, noLeases, chosen, onChoose])
   if (isPhone) return <GroupRows rows={shown} scale={scale} onEnd={onEnd} />
   return (
     <DataTable

@@ -62,7 +62,7 @@ export function CreateTopic({ cluster, like, onClose }: CreateTopicProps) {
       <QueueNumber label={t("topics.readQueues")} value={input.read_queues} error={refused.read_queues} onChange={(read_queues) => setInput({ ...input, read_queues })} />
       <QueueNumber label={t("topics.writeQueues")} value={input.write_queues} error={refused.write_queues} onChange={(write_queues) => setInput({ ...input, write_queues })} />
       <PermissionField value={input.permission} onChange={(permission) => setInput({ ...input, permission })} />
-      <MessageTypeField value={input.message_type} error={refused.message_type} onChange={(message_type) => setInput(withType(input, message_type))} />
+      <MessageTypeField cluster={cluster} value={input.message_type} error={refused.message_type} onChange={(message_type) => setInput(withType(input, message_type))} />
     </FormDrawer>
   )
 }

@@ -1,6 +1,7 @@
 import { Select } from "@mantine/core"
 import { useTranslation } from "react-i18next"
 import { Unknown } from "@/components/values/num"
+import { useAbility } from "@/hooks/use-ability"
 import type { TopicInput, TopicSummary } from "@/lib/api-types"
 
 export type MessageType = NonNullable<TopicSummary["message_type"]>
@@ -14,19 +15,22 @@ export function MessageTypeCell({ topic: { message_type: declared } }: { topic: 
 }
 
 interface FieldProps {
+  cluster: string
   value: TopicInput["message_type"]
   error?: string | undefined
   onChange: (value: MessageType | undefined) => void
 }
 
 /** Of a new topic; nothing is declared unless one is chosen, because brokers before RocketMQ 5 refuse any. */
-export function MessageTypeField({ value, error, onChange }: FieldProps) {
+export function MessageTypeField({ cluster, value, error, onChange }: FieldProps) {
   const { t } = useTranslation()
+  const { isLacking } = useAbility(cluster, "message_type")
   return (
     <Select
       clearable
       label={t("topics.messageType")}
-      description={t("topics.messageTypeHint")}
+      description={isLacking ? t("abilities.lacks", { ability: t("abilities.things.message_type") }) : t("topics.messageTypeHint")}
+      disabled={isLacking}
       placeholder={t("topics.notDeclared")}
       data={MESSAGE_TYPES.map((name) => ({ value: name, label: t(`topics.messageTypes.${name}`) }))}
       value={value ?? null}

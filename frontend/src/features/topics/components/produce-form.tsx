@@ -12,6 +12,7 @@ import { Columns } from "@/components/layout/page"
 import { Panel } from "@/components/layout/panel"
 import { toastFailed, toastUnknown } from "@/components/toast/toast"
 import { paths } from "@/config/paths"
+import { useAbility } from "@/hooks/use-ability"
 import { useFormat } from "@/hooks/use-format"
 import { curlOf } from "@/lib/curl"
 import { count } from "@/lib/format"
@@ -67,7 +68,7 @@ export function ProduceForm({ cluster, topic }: { cluster: string; topic: string
               }}
             >
               <Stack gap={14} p={14}>
-                <DraftFields draft={draft} onChange={setDraft} wrongLine={problems.properties} />
+                <DraftFields cluster={cluster} draft={draft} onChange={setDraft} wrongLine={problems.properties} />
                 <BodyField draft={draft} onChange={setDraft} problem={problems.body} />
                 {isMany && <ManyFields draft={draft} onChange={setDraft} />}
                 <Group gap={12}>
@@ -114,8 +115,9 @@ interface FieldsProps {
   onChange: (draft: ProduceDraft) => void
 }
 
-function DraftFields({ draft, onChange, wrongLine }: FieldsProps & { wrongLine: number | undefined }) {
+function DraftFields({ cluster, draft, onChange, wrongLine }: FieldsProps & { cluster: string; wrongLine: number | undefined }) {
   const { t } = useTranslation()
+  const timer = useAbility(cluster, "timer")
   const format = useFormat()
   const set = (field: keyof ProduceDraft) => (event: { currentTarget: { value: string } }) =>
     onChange({ ...draft, [field]: event.currentTarget.value })
@@ -127,13 +129,13 @@ function DraftFields({ draft, onChange, wrongLine }: FieldsProps & { wrongLine: 
         <TextInput label={t("produce.orderingKey")} description={t("produce.orderingKeyWords")} value={draft.orderingKey} onChange={set("orderingKey")} />
         <Select
           label={t("produce.delay")}
-          description={t("produce.delayWords")}
+          description={timer.isLimited ? t("produce.levelsWords") : t("produce.delayWords")}
           value={draft.delayMs}
           onChange={(delayMs) => onChange({ ...draft, delayMs: delayMs ?? "" })}
           data={[
             { value: "", label: t("produce.atOnce") },
             ...DELAY_LEVELS_MS.map((ms) => ({ value: String(ms), label: format.duration(ms) })),
-            { value: AT_A_TIME, label: t("produce.atATime") },
+            ...(timer.isLimited ? [] : [{ value: AT_A_TIME, label: t("produce.atATime") }]),
           ]}
         />
       </Group>
