@@ -1,6 +1,6 @@
 """Paging with ``limit`` and an opaque ``cursor`` bound to its filter; page numbers would not suit changing data.
 
-A cursor contains the last key of the previous page and the query that it belongs to. A cursor of another query, or an
+A cursor contains the key beside which a page lies, and the query that it belongs to. A cursor of another query, or an
 invalid one, is refused.
 """
 
@@ -21,6 +21,7 @@ from rest_framework.exceptions import APIException, ValidationError
 from rest_framework.request import Request
 
 T = TypeVar("T")
+S = TypeVar("S")
 M = TypeVar("M", bound=Model)
 
 DEFAULT_LIMIT: Final = 50
@@ -29,7 +30,7 @@ MAX_LIMIT: Final = 500
 LIMIT: Final = OpenApiParameter(
     "limit", {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": DEFAULT_LIMIT}, description="Page size."
 )
-CURSOR: Final = OpenApiParameter("cursor", str, description="`next_cursor` of the previous page.")
+CURSOR: Final = OpenApiParameter("cursor", str, description="`next_cursor` or `prev_cursor` of another page.")
 PAGE_PARAMETERS: Final = [LIMIT, CURSOR]
 _pages: dict[str, type[serializers.Serializer[Any]]] = {}
 
@@ -48,7 +49,13 @@ class Page(Generic[T]):
 
     items: list[T]
     next_cursor: str | None
+    prev_cursor: str | None = None
+    """Of the rows right before this page; None at the beginning."""
     total: int | None = None
+
+    def of(self, items: list[S]) -> Page[S]:
+        """Return this page with other items in the places of its own."""
+        return Page(items, self.next_cursor, self.prev_cursor, self.total)
 
 
 def page_of(item: type[serializers.BaseSerializer[Any]]) -> type[serializers.Serializer[Any]]:
@@ -64,6 +71,7 @@ def _make_page(item: type[serializers.BaseSerializer[Any]]) -> type[serializers.
     fields = {
         "items": item(many=True),
         "next_cursor": serializers.CharField(allow_null=True),
+        "prev_cursor": serializers.CharField(allow_null=True),
         "total": serializers.IntegerField(allow_null=True),
         "__doc__": f"A page of {item.__name__.removesuffix('Serializer')}.",
     }
@@ -92,47 +100,58 @@ def cursor_of(request: Request) -> Any:
     return kept[1]
 
 
-def make_cursor(request: Request, after: Any) -> str:
-    """Return the cursor for the page that begins after the key `after` (JSON), for the query of this request."""
-    return base64.urlsafe_b64encode(orjson.dumps([_seal(request, after), after])).rstrip(b"=").decode()
+def make_cursor(request: Request, place: Any) -> str:
+    """Return the cursor of the page at a place (JSON), for the query of this request."""
+    return base64.urlsafe_b64encode(orjson.dumps([_seal(request, place), place])).rstrip(b"=").decode()
 
 
 def page_sequence(request: Request, rows: Sequence[T], *, key: Callable[[T], str]) -> Page[T]:
-    """Return a page of the sorted `rows`; it begins after the row whose unique `key` is in the cursor.
+    """Return a page of the sorted `rows`: it follows or precedes the row whose unique `key` is in the cursor.
 
-    If that row no longer exists, the page begins where it was.
+    If that row no longer exists, the page lies where it was.
     """
-    limit = limit_of(request)
-    start = _start(cursor_of(request), rows, key)
-    items = list(rows[start : start + limit])
-    more = start + limit < len(rows)
-    after = [key(items[-1]), start + limit] if more and items else None
-    return Page(items, None if after is None else make_cursor(request, after), total=len(rows))
+    start, end = _bounds(cursor_of(request), limit_of(request), rows, key)
+    items = list(rows[start:end])
+    return Page(
+        items,
+        next_cursor=make_cursor(request, ["after", key(items[-1]), end]) if items and end < len(rows) else None,
+        prev_cursor=make_cursor(request, ["before", key(items[0]), start]) if items and start else None,
+        total=len(rows),
+    )
 
 
 def page_queryset(request: Request, rows: QuerySet[M]) -> Page[M]:
     """Return a page of a queryset, newest (highest primary key) first."""
     limit = limit_of(request)
-    after = cursor_of(request)
-    rows = rows.order_by("-pk")
-    if after is not None:
-        rows = rows.filter(pk__lt=after)
-    items = list(rows[: limit + 1])
-    more = len(items) > limit
-    items = items[:limit]
-    return Page(items, make_cursor(request, items[-1].pk) if more else None)
+    side, key = cursor_of(request) or ("", None)
+    newer = side == "before"
+    if key is not None:
+        rows = rows.filter(**{"pk__gt" if newer else "pk__lt": key})
+    found = list(rows.order_by("pk" if newer else "-pk")[: limit + 1])
+    has_more = len(found) > limit
+    items = found[:limit][::-1] if newer else found[:limit]
+    has_older, has_newer = (True, has_more) if newer else (has_more, key is not None)
+    return Page(
+        items,
+        next_cursor=make_cursor(request, ["after", items[-1].pk]) if items and has_older else None,
+        prev_cursor=make_cursor(request, ["before", items[0].pk]) if items and has_newer else None,
+    )
 
 
-def _start(after: Any, rows: Sequence[T], key: Callable[[T], str]) -> int:
-    if after is None:
-        return 0
-    if not isinstance(after, list) or len(after) != 2 or not isinstance(after[1], int):
-        raise CursorGone
-    last, position = after
-    return next((index + 1 for index, row in enumerate(rows) if key(row) == last), position)
+def _bounds(place: Any, limit: int, rows: Sequence[T], key: Callable[[T], str]) -> tuple[int, int]:
+    """Return from which index on up to which one the page at a place has the rows."""
+    if place is None:
+        return 0, min(limit, len(rows))
+    side, beside, position = place
+    index = next((index for index, row in enumerate(rows) if key(row) == beside), None)
+    if side == "before":
+        end = min(position, len(rows)) if index is None else index
+        return max(0, end - limit), end
+    start = min(position, len(rows)) if index is None else index + 1
+    return start, min(start + limit, len(rows))
 
 
-def _seal(request: Request, after: Any) -> str:
-    """Return a signature that binds `after` to the query of this request, so that cursors cannot be forged."""
+def _seal(request: Request, place: Any) -> str:
+    """Return a signature that binds a place to the query of this request, so that cursors cannot be forged."""
     asked = sorted((name, value) for name, value in request.query_params.items() if name not in ("cursor", "limit"))
-    return salted_hmac("console.paging", orjson.dumps([request.path, asked, after])).hexdigest()[:20]
+    return salted_hmac("console.paging.sides", orjson.dumps([request.path, asked, place])).hexdigest()[:20]

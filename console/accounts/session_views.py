@@ -17,7 +17,7 @@ from console.api_view import ApiView
 from console.errors import NotKnown
 from console.fields import moment
 from console.moments import Moment
-from console.paging import PAGE_PARAMETERS, Page, page_of, page_sequence
+from console.paging import PAGE_PARAMETERS, page_of, page_sequence
 from console.shapes import as_json, serializer_of
 
 
@@ -105,7 +105,7 @@ class SessionView(ApiView):
 def _listed(request: Request, sessions: Sequence[OpenSession]) -> Response:
     page = page_sequence(request, sessions, key=lambda each: each.id)
     current = _key(request)
-    return Response(as_json(Page([_shown(each, current) for each in page.items], page.next_cursor, page.total)))
+    return Response(as_json(page.of([_shown(each, current) for each in page.items])))
 
 
 def _ended(request: Request, sessions: Sequence[OpenSession], session_id: str) -> Response:

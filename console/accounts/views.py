@@ -50,7 +50,7 @@ class UsersView(ApiView):
     def get(self, request: Request) -> Response:
         """List users, the newest first."""
         page = page_queryset(request, User.objects.prefetch_related("own_roles"))
-        return Response(UserPage({"items": page.items, "next_cursor": page.next_cursor, "total": None}).data)
+        return Response(UserPage(page).data)
 
     @extend_schema(
         operation_id="createUser", tags=["access"], request=UserCreateSerializer, responses={201: UserSerializer}
@@ -129,7 +129,7 @@ class TokensView(ApiView):
     def get(self, request: Request) -> Response:
         """List tokens, the newest first; their text is not stored."""
         page = page_queryset(request, _visible(request, everybody=flag_of(request, "all")))
-        return Response(TokenPage({"items": page.items, "next_cursor": page.next_cursor, "total": None}).data)
+        return Response(TokenPage(page).data)
 
     @extend_schema(
         operation_id="createToken", tags=["access"], request=TokenCreateSerializer, responses={201: NewTokenSerializer}

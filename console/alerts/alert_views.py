@@ -19,7 +19,7 @@ from console.alerts.alert_shapes import (
 )
 from console.alerts.models import Alert, AlertState
 from console.api_view import ApiView
-from console.paging import PAGE_PARAMETERS, Page, page_of, page_queryset, page_sequence
+from console.paging import PAGE_PARAMETERS, page_of, page_queryset, page_sequence
 from console.rows import row_of
 from console.shapes import as_json
 
@@ -56,7 +56,7 @@ class AlertsView(ApiView):
             rows = rows.filter(rule_id=request.query_params["rule"])
         if state == AlertState.RESOLVED:
             page = page_queryset(request, rows.filter(state=state).select_related("rule"))
-            return Response(as_json(Page(alerts.shapes_of(page.items), page.next_cursor)))
+            return Response(as_json(page.of(alerts.shapes_of(page.items))))
         found = alerts.open_alerts(rows, None if state == "open" else state)
         return Response(as_json(page_sequence(request, found, key=lambda alert: alert.id)))
 

@@ -124,8 +124,8 @@ class ChannelsView(ApiView):
     def get(self, request: Request) -> Response:
         """List the alert channels, the newest first."""
         page = page_queryset(request, Channel.objects.all())
-        items = ChannelSerializer(page.items, many=True).data
-        return Response({"items": items, "next_cursor": page.next_cursor, "total": page.total})
+        items = list(ChannelSerializer(page.items, many=True).data)
+        return Response(as_json(page.of(items)))
 
     @extend_schema(
         operation_id="createAlertChannel",

@@ -14,7 +14,7 @@ from console.alerts import delivering
 from console.alerts.delivery_shapes import DeliverySerializer, shape_of
 from console.alerts.models import Delivery, DeliveryState
 from console.api_view import ApiView
-from console.paging import PAGE_PARAMETERS, Page, page_of, page_queryset
+from console.paging import PAGE_PARAMETERS, page_of, page_queryset
 from console.rows import row_of
 from console.shapes import as_json
 
@@ -47,7 +47,7 @@ class DeliveriesView(ApiView):
                 raise ValidationError({"state": f"must be one of {', '.join(DeliveryState.values)}"})
             rows = rows.filter(state=query["state"])
         page = page_queryset(request, rows)
-        return Response(as_json(Page([shape_of(each) for each in page.items], page.next_cursor)))
+        return Response(as_json(page.of([shape_of(each) for each in page.items])))
 
 
 class DeliveryView(ApiView):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from drf_spectacular.utils import extend_schema
@@ -35,8 +36,8 @@ class RulesView(ApiView):
     def get(self, request: Request) -> Response:
         """List the alert rules, the newest first."""
         page = page_queryset(request, Rule.objects.prefetch_related("channels"))
-        items = RuleSerializer(page.items, many=True, context=_figures()).data
-        return Response({"items": items, "next_cursor": page.next_cursor, "total": Rule.objects.count()})
+        items = list(RuleSerializer(page.items, many=True, context=_figures()).data)
+        return Response(as_json(replace(page.of(items), total=Rule.objects.count())))
 
     @extend_schema(
         operation_id="createAlertRule", tags=_TAGS, request=RuleWriteSerializer, responses={201: RuleSerializer}

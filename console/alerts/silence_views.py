@@ -20,6 +20,7 @@ from console.api_view import ApiView
 from console.fields import MomentField
 from console.paging import PAGE_PARAMETERS, page_of, page_queryset
 from console.rows import row_of
+from console.shapes import as_json
 
 LONGEST: Final = timedelta(days=90)
 STATES: Final = ("active", "pending", "ended")
@@ -98,8 +99,8 @@ class SilencesView(ApiView):
         elif state is not None:
             raise ValidationError({"state": f"must be one of {', '.join(STATES)}"})
         page = page_queryset(request, rows)
-        items = SilenceSerializer(page.items, many=True).data
-        return Response({"items": items, "next_cursor": page.next_cursor, "total": page.total})
+        items = list(SilenceSerializer(page.items, many=True).data)
+        return Response(as_json(page.of(items)))
 
     @extend_schema(
         operation_id="createSilence", tags=_TAGS, request=SilenceCreateSerializer, responses={201: SilenceSerializer}

@@ -34,7 +34,7 @@ class AuditView(ApiView):
     def get(self, request: Request) -> Response:
         """List changes, the newest first."""
         page = page_queryset(request, found(request))
-        return Response(AuditPage({"items": page.items, "next_cursor": page.next_cursor, "total": None}).data)
+        return Response(AuditPage(page).data)
 
 
 class CsvRenderer(BaseRenderer):

@@ -31,7 +31,7 @@ from console.clusters.serializers import (
 from console.errors import Conflict
 from console.etags import IF_MATCH, etag, locked, match, tagged
 from console.lag import current
-from console.paging import PAGE_PARAMETERS, Page, page_of, page_sequence
+from console.paging import PAGE_PARAMETERS, page_of, page_sequence
 from console.shapes import as_json, serializer_of
 
 ClusterSerializer = serializer_of(ClusterState)
@@ -62,7 +62,7 @@ class ClustersView(_ClusterRights):
         """List the clusters by name, the embedded one first."""
         rows = sorted(Cluster.objects.all(), key=lambda row: (row.kind != ClusterKind.EMBEDDED, row.name))
         page = page_sequence(request, rows, key=lambda row: row.name)
-        return Response(as_json(Page([_described(row) for row in page.items], page.next_cursor, page.total)))
+        return Response(as_json(page.of([_described(row) for row in page.items])))
 
     @extend_schema(
         operation_id="createCluster",

@@ -50,8 +50,8 @@ class SchedulesView(_ScheduleRights):
     def get(self, request: Request) -> Response:
         """List schedules, the newest first."""
         page = page_queryset(request, visible_schedules(request, Schedule.objects.all()))
-        items = ScheduleSerializer(page.items, many=True).data
-        return Response({"items": items, "next_cursor": page.next_cursor, "total": page.total})
+        items = list(ScheduleSerializer(page.items, many=True).data)
+        return Response(as_json(page.of(items)))
 
     @extend_schema(
         operation_id="createSchedule",

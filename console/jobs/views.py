@@ -78,7 +78,7 @@ class JobsView(_JobRights):
                 rows = rows.filter(**{f"{name}__in": wanted})
         page = page_queryset(request, visible_jobs(request, rows))
         items = as_json([shape_of(job) for job in page.items])
-        return Response({"items": items, "next_cursor": page.next_cursor, "total": page.total})
+        return Response(as_json(page.of(items)))
 
     @extend_schema(operation_id="startJob", tags=_TAGS, request=JobRequestSerializer, responses={202: JobSerializer})
     def post(self, request: Request) -> Response:

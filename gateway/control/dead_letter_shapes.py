@@ -84,6 +84,7 @@ class DeadLetterGroups(Struct, frozen=True, kw_only=True):
 
     items: list[DeadLetterGroup]
     next_cursor: str | None
+    prev_cursor: str | None
     total: int
     messages: Annotated[int | None, Meta(description="Over all groups, not only this page; null if one is unknown.")]
     groups: Annotated[int | None, Meta(description="How many groups the caller may read.")]

@@ -83,6 +83,7 @@ class DeadLetterGroupsView(ClusterListView):
         shown = DeadLetterGroups(
             items=[_completed(row, seen[row.name]) for row in page.items],
             next_cursor=page.next_cursor,
+            prev_cursor=page.prev_cursor,
             total=len(rows),
             messages=None if None in counts else sum(filter(None, counts)),
             groups=self._groups(),

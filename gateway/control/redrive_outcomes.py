@@ -58,6 +58,7 @@ class RedriveOutcomesView(GroupOfDeadLettersView):
         shown = RedriveOutcomes(
             items=[_shown(each, _original(job, each, offsets)) for each in page.items],
             next_cursor=page.next_cursor,
+            prev_cursor=page.prev_cursor,
             total=len(rows),
             counts=dict.fromkeys(_WORDS, 0) | Counter(each.outcome for each in found),
         )

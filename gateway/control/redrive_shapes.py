@@ -83,5 +83,6 @@ class RedriveOutcomes(Struct, frozen=True, kw_only=True):
 
     items: list[RedriveOutcome]
     next_cursor: str | None
+    prev_cursor: str | None
     total: Annotated[int, Meta(description="With the chosen outcome.")]
     counts: Annotated[dict[str, int], Meta(description="By outcome.")]

@@ -73,6 +73,7 @@ class TopicPage(Struct, frozen=True, kw_only=True):
 
     items: list[TopicSummary]
     next_cursor: str | None
+    prev_cursor: str | None
     total: int | None
     counts: TopicCounts
 

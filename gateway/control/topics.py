@@ -98,6 +98,7 @@ class TopicsView(ClusterListView):
         shown = TopicPage(
             items=page.items,
             next_cursor=page.next_cursor,
+            prev_cursor=page.prev_cursor,
             total=page.total,
             counts=TopicCounts(**{name: counts[name] for name in KINDS}),
         )

@@ -37,6 +37,19 @@ def test_every_row_is_on_one_page(rows: list[str], limit: int) -> None:
     assert all(len(page) == limit for page in pages[:-1])
 
 
+@given(st.lists(st.text(min_size=1), unique=True, max_size=30), st.integers(1, 12))
+def test_the_way_back_has_the_pages_of_the_way_there(rows: list[str], limit: int) -> None:
+    page, there = page_sequence(request(limit=limit), rows, key=str), [list[str]()]
+    while page.next_cursor is not None:
+        there.append(page.items)
+        page = page_sequence(request(limit=limit, cursor=page.next_cursor), rows, key=str)
+    back = [list[str]()]
+    while page.prev_cursor is not None:
+        page = page_sequence(request(limit=limit, cursor=page.prev_cursor), rows, key=str)
+        back.append(page.items)
+    assert back[1:] == there[:0:-1]
+
+
 def test_rows_that_come_and_go_move_no_other_across_the_edge() -> None:
     first = page_sequence(request(limit=2), ["b", "c", "d", "e"], key=str)
     again = request(limit=2, cursor=first.next_cursor)
@@ -44,6 +57,10 @@ def test_rows_that_come_and_go_move_no_other_across_the_edge() -> None:
     assert page_sequence(again, ["c", "d", "e"], key=str).items == ["d", "e"]
     # The row of the cursor was deleted: the page begins where the row was
     assert page_sequence(again, ["a", "b", "d", "e"], key=str).items == ["d", "e"]
+    second = page_sequence(again, ["b", "c", "d", "e"], key=str)
+    before = request(limit=2, cursor=second.prev_cursor)
+    assert page_sequence(before, ["a", "b", "c", "d", "e"], key=str).items == ["b", "c"]
+    assert page_sequence(before, ["b", "c", "e"], key=str).items == ["b", "c"]
 
 
 @given(st.recursive(st.none() | st.integers(-(2**53), 2**53) | st.text(), st.lists, max_leaves=5))

@@ -51,6 +51,15 @@ def test_records_are_paged_newest_first(operator: Any) -> None:
     second = operator.get(f"/api/v1/audit?actor=mia&limit=2&cursor={first['next_cursor']}").json()
     assert [row["resource"][-2:] for row in first["items"] + second["items"]] == ["t2", "t1", "t0"]
     assert second["next_cursor"] is None
+    assert first["prev_cursor"] is None
+    again = operator.get(f"/api/v1/audit?actor=mia&limit=1&cursor={second['prev_cursor']}").json()
+    assert [row["resource"][-2:] for row in again["items"]] == ["t1"]
+    newest = operator.get(f"/api/v1/audit?actor=mia&limit=1&cursor={again['prev_cursor']}").json()
+    assert ([row["resource"][-2:] for row in newest["items"]], newest["prev_cursor"]) == (["t2"], None)
+    assert (
+        operator.get(f"/api/v1/audit?actor=mia&limit=1&cursor={newest['next_cursor']}").json()["items"]
+        == again["items"]
+    )
 
 
 def test_the_audit_is_not_for_everybody(cast: Cast) -> None:
