@@ -133,7 +133,8 @@ class Browse(Struct, frozen=True, kw_only=True):
     """Messages by time, the newest first; messages of the brokers in `missing` are not included."""
 
     items: list[MessageSummary]
-    next_cursor: str | None
+    next_cursor: Annotated[str | None, Meta(description="Of the page with older messages; null if there are none.")]
+    prev_cursor: Annotated[str | None, Meta(description="Of the page with newer messages; null if there are none.")]
     missing: list[MissingBroker]
 
 

@@ -1,4 +1,4 @@
-"""A topic read backwards in time by a filter: matches and progress as they come, and where to go on.
+"""A topic read by time and by a filter: matches and progress as they come, and where to go on.
 
 Reads queues by offset without a group, so it works on every cluster and moves nobody.
 """
@@ -39,6 +39,10 @@ class Wanted:
     queue_id: int | None = None
     positions: Positions | None = None
     """Where an earlier scan ended; None at the beginning."""
+    finished: Positions = field(default_factory=dict)
+    """Where the queues ended that an earlier scan finished."""
+    is_forward: bool = False
+    """From `positions` on to newer messages instead of older ones."""
 
 
 @dataclass(slots=True)
@@ -54,6 +58,8 @@ class Progress:
     """Store time (ms) of the oldest message read."""
     positions: Positions = field(default_factory=dict)
     """Where the next scan goes on; empty at the end."""
+    finished: Positions = field(default_factory=dict)
+    """Where the queues ended that have no more to read."""
     asked: frozenset[str] = frozenset()
     failed: dict[str, GantryError] = field(default_factory=dict)
     """Brokers that did not answer: their older messages were not read."""
@@ -78,18 +84,11 @@ async def scan(admin: Admin, wanted: Wanted) -> AsyncIterator[Block]:
 
     A block with more matches than are wanted is cut: the scan goes on before the last match that was returned.
     """
-    progress = Progress()
+    progress = Progress(finished=wanted.finished)
     positions = wanted.positions
     while True:
         size = min(_BLOCK, wanted.budget - progress.read)
-        page = await admin.messages.browse(
-            wanted.topic,
-            begin=wanted.begin,
-            end=wanted.end,
-            limit=size,
-            queue_id=wanted.queue_id,
-            positions=None if positions is None else dict(positions),
-        )
+        page = await read_page(admin, wanted, positions, size)
         _note(progress, page)
         matches = _matches(page, wanted, progress)
         positions = progress.positions
@@ -101,6 +100,20 @@ async def scan(admin: Admin, wanted: Wanted) -> AsyncIterator[Block]:
         await asyncio.sleep(0)
 
 
+async def read_page(admin: Admin, wanted: Wanted, positions: Positions | None, limit: int) -> BrowsePage:
+    """Return the next messages in the direction of the scan, whether or not they match; raise like `scan`."""
+    if wanted.is_forward:
+        return await admin.messages.browse_newer(wanted.topic, positions or {}, end=wanted.end, limit=limit)
+    return await admin.messages.browse(
+        wanted.topic,
+        begin=wanted.begin,
+        end=wanted.end,
+        limit=limit,
+        queue_id=wanted.queue_id,
+        positions=None if positions is None else dict(positions),
+    )
+
+
 async def found_page(admin: Admin, wanted: Wanted) -> BrowsePage:
     """Return the matches as one page, with the positions at which the next one goes on; raise like `scan`."""
     matches: list[PlacedMessage] = []
@@ -108,13 +121,20 @@ async def found_page(admin: Admin, wanted: Wanted) -> BrowsePage:
     async for block in scan(admin, wanted):
         matches += block.matches
         progress = block.progress
-    return BrowsePage(matches, dict(progress.positions), failed=progress.failed, asked=progress.asked)
+    return BrowsePage(
+        matches,
+        dict(progress.positions),
+        dict(progress.finished),
+        failed=progress.failed,
+        asked=progress.asked,
+    )
 
 
 def _note(progress: Progress, page: BrowsePage) -> None:
     progress.asked |= page.asked
     progress.failed.update(page.failed)
     progress.positions = page.positions
+    progress.finished = {**progress.finished, **page.finished}
 
 
 def _matches(page: BrowsePage, wanted: Wanted, progress: Progress) -> list[PlacedMessage]:
@@ -130,16 +150,20 @@ def _matches(page: BrowsePage, wanted: Wanted, progress: Progress) -> list[Place
         matches.append(placed)
         progress.matched += 1
         if progress.matched == wanted.limit:
-            progress.positions = _back(page, index)
+            progress.positions = _stopped(page, index, wanted)
+            progress.finished = {
+                queue: at for queue, at in progress.finished.items() if queue not in progress.positions
+            }
             break
     return matches
 
 
-def _back(page: BrowsePage, index: int) -> Positions:
+def _stopped(page: BrowsePage, index: int, wanted: Wanted) -> Positions:
     """Return where to go on after the message at `index` of the page, so that none is skipped or read twice."""
     positions = dict(page.positions)
+    # The last one that is put in is the first that was not looked at.
     for placed in reversed(page.messages[index + 1 :]):
-        positions[placed.queue] = max(positions.get(placed.queue, 0), placed.message.queue_offset + 1)
+        positions[placed.queue] = placed.message.queue_offset + (0 if wanted.is_forward else 1)
     return positions
 
 

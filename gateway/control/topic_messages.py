@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
@@ -23,7 +24,7 @@ from console.shapes import as_json, serializer_of
 from gateway.control.cluster_view import ClusterScopedView, moment_of, number_of
 from gateway.control.message_shapes import Browse, summary_of
 from gateway.control.messages import FROM, TO, check_queue, missing_of
-from gateway.control.scan import Wanted, found_page
+from gateway.control.scan import Positions, Wanted, found_page, read_page
 from gateway.control.scan_limits import SECONDS, give_back, take_place
 from gateway.filter_text import BadFilter, parse_filter
 from gateway.message_filter import BadPath, MessageFilter
@@ -66,10 +67,11 @@ class TopicMessagesView(ClusterScopedView):
             page = BrowsePage()
         if page.failed and page.asked == page.failed.keys():
             raise next(iter(page.failed.values()))
-        rest = [[queue.broker_name, queue.queue_id, at] for queue, at in page.positions.items()]
+        older, newer = _cursors(request, wanted, page)
         shown = Browse(
-            items=[summary_of(each) for each in page.messages],
-            next_cursor=make_cursor(request, rest) if rest else None,
+            items=[summary_of(each) for each in (reversed(page.messages) if wanted.is_forward else page.messages)],
+            next_cursor=older,
+            prev_cursor=newer,
             missing=missing_of(cluster, topic, page.asked, page.failed, queue_id=wanted.queue_id),
         )
         return Response(as_json(shown))
@@ -77,14 +79,7 @@ class TopicMessagesView(ClusterScopedView):
     def _everything(self, wanted: Wanted) -> BrowsePage:
         async def question(admin: Admin) -> BrowsePage:
             await check_queue_of(admin, wanted)
-            return await admin.messages.browse(
-                wanted.topic,
-                begin=wanted.begin,
-                end=wanted.end,
-                limit=wanted.limit,
-                queue_id=wanted.queue_id,
-                positions=None if wanted.positions is None else dict(wanted.positions),
-            )
+            return await read_page(admin, wanted, wanted.positions, wanted.limit)
 
         return self.ask(question)
 
@@ -108,7 +103,7 @@ async def check_queue_of(admin: Admin, wanted: Wanted) -> None:
 
 def wanted_of(request: Request, topic: str, chosen: MessageFilter, *, limit: int, budget: int) -> Wanted:
     """Return what the query wants of the topic, from its cursor on; raise ValidationError or CursorGone."""
-    after = cursor_of(request)
+    side, positions, finished = cursor_of(request) or ("older", None, [])
     return Wanted(
         topic=topic,
         begin=moment_of(request, "from", 0),
@@ -117,8 +112,31 @@ def wanted_of(request: Request, topic: str, chosen: MessageFilter, *, limit: int
         limit=limit,
         budget=budget,
         queue_id=number_of(request, "queue", None, high=2**31 - 1),
-        positions=None if after is None else {MessageQueue(topic, name, queue): at for name, queue, at in after},
+        positions=None if positions is None else _positions(topic, positions),
+        finished=_positions(topic, finished),
+        is_forward=side == "newer",
     )
+
+
+def _positions(topic: str, places: Iterable[tuple[str, int, int]]) -> Positions:
+    return {MessageQueue(topic, name, queue): at for name, queue, at in places}
+
+
+def _cursor(request: Request, side: str, positions: Positions, finished: Positions) -> str:
+    places = [[[queue.broker_name, queue.queue_id, at] for queue, at in each.items()] for each in (positions, finished)]
+    return make_cursor(request, [side, *places])
+
+
+def _cursors(request: Request, wanted: Wanted, page: BrowsePage) -> tuple[str | None, str | None]:
+    """Return the cursors of the pages with older and with newer messages."""
+    began = None if wanted.positions is None else {**wanted.finished, **wanted.positions}
+    ended = {**(began or {}), **page.finished, **page.positions}
+    if wanted.is_forward:
+        older = _cursor(request, "older", began or {}, {})
+        return older, _cursor(request, "newer", ended, {}) if page.positions else None
+    finished = {queue: at for queue, at in ended.items() if queue not in page.positions}
+    older_page = _cursor(request, "older", page.positions, finished) if page.positions else None
+    return older_page, None if began is None else _cursor(request, "newer", began, {})
 
 
 def filter_of(request: Request) -> MessageFilter | None:

@@ -1,22 +1,23 @@
-"""A topic read backwards in time, over all its queues.
+"""A topic read by time over all its queues, backwards or, from a page that was read, forwards.
 
 Each queue is in store order, so the newest message of a topic is the newest of the queues' last messages. Every queue
-is read backwards in blocks, and a heap yields the newest message in the blocks. A queue ends at the first message older
-than `begin`. Brokers find offsets by time only roughly (broker/README.md#looking-up-messages), so times are checked
-here.
+is read in blocks, and a heap yields the next message in the blocks. A queue ends at the first message older than
+`begin`, or newer than `end`. Brokers find offsets by time only roughly (broker/README.md#looking-up-messages), so times
+are checked here.
 """
 
 from __future__ import annotations
 
 import asyncio
 import heapq
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
 from broker_core.client.admin.placed import BrowsePage, PlacedMessage, RangeReader
 from broker_core.client.admin.requests import AdminRequests
 from broker_core.client.answers import ask_all
+from broker_core.client.routes import Route
 from broker_core.errors import GantryError
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.headers.offsets import (
@@ -49,11 +50,11 @@ class _Backwards:
     block: list[StoredMessage] = field(default_factory=list)
     """Read but not returned yet, oldest first."""
 
-    async def newest(self) -> StoredMessage | None:
-        """Return the newest message that was not returned yet, or None at the beginning of the range."""
+    async def look(self) -> tuple[int, int] | None:
+        """Return a number by which the newest message not returned yet is sorted, or None at the end of the range."""
         while not self.block and self.upper > self.first:
             await self._read_block()
-        return self.block[-1] if self.block else None
+        return (-self.block[-1].store_timestamp, -self.block[-1].log_offset) if self.block else None
 
     def give(self) -> PlacedMessage:
         """Remove the newest message and return it."""
@@ -78,8 +79,53 @@ class _Backwards:
             self.first = low
 
 
+@dataclass(slots=True)
+class _Forwards:
+    """One queue, read forwards."""
+
+    queue: MessageQueue
+    ranges: RangeReader
+    lower: int
+    """The offset up to which everything is read."""
+    last: int
+    end: int
+    block: list[StoredMessage] = field(default_factory=list)
+    """Read but not returned yet, newest first."""
+
+    async def look(self) -> tuple[int, int] | None:
+        """Return a number by which the oldest message not returned yet is sorted, or None at the end of the range."""
+        while not self.block and self.lower < self.last:
+            await self._read_block()
+        return (self.block[-1].store_timestamp, self.block[-1].log_offset) if self.block else None
+
+    def give(self) -> PlacedMessage:
+        """Remove the oldest message and return it."""
+        return PlacedMessage(self.block.pop(), self.queue.broker_name)
+
+    @property
+    def has_more(self) -> bool:
+        """Whether there may be newer messages in the range."""
+        return bool(self.block) or self.lower < self.last
+
+    @property
+    def position(self) -> int:
+        """The offset at which reading continues."""
+        return self.block[-1].queue_offset if self.block else self.lower
+
+    async def _read_block(self) -> None:
+        high = min(self.last, self.lower + _BLOCK)
+        read = await self.ranges.before(self.queue, self.lower, high)
+        self.block = [message for message in reversed(read) if message.store_timestamp <= self.end]
+        self.lower = high
+        if len(self.block) < len(read):
+            self.lower = self.last = read[len(self.block)].queue_offset
+
+
+_Reader = TypeVar("_Reader", _Backwards, _Forwards)
+
+
 class Browse:
-    """Reads topics by time, newest first."""
+    """Reads topics by time."""
 
     def __init__(self, requests: AdminRequests, ranges: RangeReader) -> None:
         self._requests = requests
@@ -95,27 +141,28 @@ class Browse:
         queue_id: int | None,
         positions: Mapping[MessageQueue, int] | None,
     ) -> BrowsePage:
-        """Return one page; queues whose broker fails are left out, and the broker is named."""
+        """Return one page, newest first; queues whose broker fails are left out, and the broker is named."""
         route = await self._requests.session.routes.get(topic)
         if positions is not None:
             queues = list(positions)
         else:
             queues = [queue for queue in route.read_queues if queue_id is None or queue.queue_id == queue_id]
-        by_name = {f"{queue.broker_name}/{queue.queue_id}": queue for queue in queues}
 
-        async def start(name: str) -> _Backwards:
-            queue = by_name[name]
+        async def start(queue: MessageQueue) -> _Backwards:
             return await self._start(queue, begin, end, None if positions is None else positions[queue])
 
-        started = await ask_all(by_name, start)
-        if queues:
-            started.raise_if_none()
-        failed = {name.rpartition("/")[0]: error for name, error in started.failed.items()}
-        readers = list(started.found.values())
-        messages = await _newest_of(readers, limit, failed)
-        left = {reader.queue: reader.position for reader in readers if reader.has_more}
-        asked = frozenset(queue.broker_name for queue in (*route.read_queues, *queues))
-        return BrowsePage(messages, left, failed=failed, asked=asked)
+        return await _page(route, queues, start, limit)
+
+    async def newer(self, topic: str, end: int, limit: int, positions: Mapping[MessageQueue, int]) -> BrowsePage:
+        """Return the page after these positions, oldest first; failures are treated like those of `page`."""
+        route = await self._requests.session.routes.get(topic)
+
+        async def start(queue: MessageQueue) -> _Forwards:
+            first = await self._offset(queue, GetMinOffsetRequest(queue.topic, queue.queue_id), GetMinOffsetResponse)
+            last = await self._upper(queue, end)
+            return _Forwards(queue, self._ranges, max(first, positions[queue]), last, end)
+
+        return await _page(route, list(positions), start, limit)
 
     async def _start(self, queue: MessageQueue, begin: int, end: int, position: int | None) -> _Backwards:
         first = await self._offset(queue, GetMinOffsetRequest(queue.topic, queue.queue_id), GetMinOffsetResponse)
@@ -136,17 +183,41 @@ class Browse:
         return self._requests.read(kind, await self._requests.ask(addr, header), addr).offset
 
 
-async def _newest_of(readers: Sequence[_Backwards], limit: int, failed: dict[str, GantryError]) -> list[PlacedMessage]:
-    """Return the newest `limit` messages of all queues together, newest first."""
+async def _page(
+    route: Route,
+    queues: Sequence[MessageQueue],
+    start: Callable[[MessageQueue], Awaitable[_Reader]],
+    limit: int,
+) -> BrowsePage:
+    """Return the first `limit` messages of readers that `start` makes."""
+    by_name = {f"{queue.broker_name}/{queue.queue_id}": queue for queue in queues}
+    started = await ask_all(by_name, lambda name: start(by_name[name]))
+    if queues:
+        started.raise_if_none()
+    failed = {name.rpartition("/")[0]: error for name, error in started.failed.items()}
+    readers = list(started.found.values())
+    messages = await _merged(readers, limit, failed)
+    return BrowsePage(
+        messages,
+        {reader.queue: reader.position for reader in readers if reader.has_more},
+        finished={reader.queue: reader.position for reader in readers if not reader.has_more},
+        failed=failed,
+        asked=frozenset(queue.broker_name for queue in (*route.read_queues, *queues)),
+    )
+
+
+async def _merged(readers: Sequence[_Reader], limit: int, failed: dict[str, GantryError]) -> list[PlacedMessage]:
+    """Return the first `limit` messages of all queues together, in the order of the readers."""
 
     async def look(index: int) -> None:
+        place: tuple[int, int] | None
         try:
-            newest = await readers[index].newest()
+            place = await readers[index].look()
         except GantryError as error:
             failed[readers[index].queue.broker_name] = error
             return
-        if newest is not None:
-            heapq.heappush(heads, (-newest.store_timestamp, -newest.log_offset, index))
+        if place is not None:
+            heapq.heappush(heads, (place[0], place[1], index))
 
     heads: list[tuple[int, int, int]] = []
     await asyncio.gather(*(look(index) for index in range(len(readers))))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
@@ -168,6 +168,16 @@ class Messages:
         failed are in the page.
         """
         return await self._browse.page(topic, begin, end, limit, queue_id=queue_id, positions=positions)
+
+    async def browse_newer(
+        self, topic: str, positions: Mapping[MessageQueue, int], *, end: int = _MAX_TIME, limit: int = 50
+    ) -> BrowsePage:
+        """Return the `limit` messages that follow these offsets, stored up to `end` (ms), oldest first.
+
+        The offsets are those from which an older page was read: its `positions` and `finished` together. Pass those of
+        this page for the next, newer one. Raises like `browse`.
+        """
+        return await self._browse.newer(topic, end, limit, positions)
 
     async def deliveries(self, placed: PlacedMessage) -> list[Delivery]:
         """Return for each group of the message's topic whether it has consumed the message."""

@@ -32,6 +32,8 @@ class BrowsePage:
     messages: list[PlacedMessage] = field(default_factory=list)
     positions: dict[MessageQueue, int] = field(default_factory=dict)
     """By time: for each unfinished queue, the offset before which to continue. By offset: the next offset."""
+    finished: dict[MessageQueue, int] = field(default_factory=dict)
+    """By time: for each queue at the end of the range, the offset at which it ended."""
     min_offset: int = 0
     max_offset: int = 0
     """Bounds of the queue, for pages by offset."""

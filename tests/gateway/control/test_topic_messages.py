@@ -43,6 +43,14 @@ def test_only_what_fulfils_tag_and_filter_is_listed_page_by_page(
             break
         cursor = {"cursor": page["next_cursor"]}
     assert seen == found
+    back, last = list[str](), len(page["items"])
+    while page["prev_cursor"] is not None:
+        page = control.get(f"/topics/{topic}/messages", limit=2, **query, cursor=page["prev_cursor"])
+        back = [item["keys"][0] for item in page["items"]] + back
+    assert back == seen[: len(seen) - last]
+    if page["next_cursor"] is not None and back:
+        again = control.get(f"/topics/{topic}/messages", limit=2, **query, cursor=page["next_cursor"])
+        assert [item["keys"][0] for item in again["items"]] == seen[len(page["items"]) :][:2]
 
 
 @pytest.mark.parametrize(

@@ -116,3 +116,19 @@ async def test_messages_that_are_gone_are_not_asked_for(cluster: Cluster) -> Non
 
     assert await browse(cluster, queue) == list(reversed(range(30, 50)))
     assert min(queue.pulled) >= 30
+
+
+async def test_from_a_page_the_newer_messages_are_read_again(cluster: Cluster) -> None:
+    queue = Queue([1_000 + at for at in range(100)], first=3, at_once=7)
+    queue.install(cluster["broker-a"])
+    async with Session(ClientConfig([cluster.name_server.addr])) as session:
+        messages = Admin(session).messages
+        older = await messages.browse("orders", limit=90, end=1_095)
+        place = older.positions
+        seen: list[int] = []
+        for limit in (1, 40, 40, 40):
+            page = await messages.browse_newer("orders", place, limit=limit, end=1_095)
+            seen += [int(placed.message.body) for placed in page.messages]
+            place = page.positions | page.finished
+    assert seen == list(range(6, 96))
+    assert not page.positions
