@@ -95,7 +95,8 @@ class Search(Struct, frozen=True, kw_only=True):
     complete: Annotated[bool, Meta(description="Whether everything known was searched, up to the end of the page.")]
     missing: list[MissingBroker]
     items: list[MessageSummary]
-    next_cursor: str | None
+    next_cursor: Annotated[str | None, Meta(description="Of the page with older messages; null if there are none.")]
+    prev_cursor: Annotated[str | None, Meta(description="Of the page with newer messages; null if there are none.")]
     searched: Searched
 
 

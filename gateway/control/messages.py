@@ -46,7 +46,7 @@ from gateway.control.message_shapes import (
     read_message_of,
     summary_of,
 )
-from gateway.control.search import Found, search_page
+from gateway.control.search import Found, newer_page, search_page
 from gateway.data.schemas import encode
 
 _NOT_LISTED: Final = "it is known, but no name server lists it for this topic"
@@ -69,13 +69,16 @@ class MessageSearchView(TopicInQueryView):
     def get(self, request: Request, cluster: str) -> Response:
         """Find messages by key through the index files, the newest first; by default in the last three days."""
         topic, key = needed(request, "topic"), needed(request, "key")
-        begin, end, upper, after = cursor_of(request) or first_page(request)
+        cursor = cursor_of(request)
+        begin, end, upper, place = cursor or first_page(request)
         limit = limit_of(request)
         started = time.perf_counter()
 
         async def question(admin: Admin) -> Found:
-            place = None if after is None else (after[0], after[1], after[2])
-            return await search_page(admin, topic, key, begin=begin, upper=upper, after=place, limit=limit)
+            beside = None if place is None else (place[0], place[1], place[2])
+            if upper is None and beside is not None:
+                return await newer_page(admin, topic, key, end=end, before=beside, limit=limit)
+            return await search_page(admin, topic, key, begin=begin, upper=upper, after=beside, limit=limit)
 
         try:
             found = self.ask(question)
@@ -93,6 +96,9 @@ class MessageSearchView(TopicInQueryView):
             missing=missing,
             items=[summary_of(each) for each in found.messages],
             next_cursor=None if found.next_start is None else make_cursor(request, [begin, end, *found.next_start]),
+            prev_cursor=None
+            if cursor is None or found.newer is None
+            else make_cursor(request, [begin, end, None, found.newer]),
             searched=searched_of(found.figures or SearchFigures(), begin, end, started),
         )
         return Response(as_json(shown))

@@ -4,6 +4,8 @@ A broker returns at most its newest 64 messages of a time range. Messages that i
 other brokers, so a page shows only messages that are newer than the oldest one of every broker, and the search goes on
 from there. If more than 64 messages were stored in the same millisecond, the search could not advance by time; they are
 read from their queues instead. An index of Apache RocketMQ knows only whole seconds, so there a second is read.
+
+The way back to newer messages asks for spans of time that grow while they are read whole, and shrink when they are not.
 """
 
 from __future__ import annotations
@@ -23,9 +25,14 @@ _MOST_QUESTIONS: Final = 12
 # The most messages of one topic that are read instead of searching.
 _MOST_IN_A_BURST: Final = 2_000
 _INDEX_SECOND_MS: Final = 1_000
+# The way back begins with a second; spans grow and shrink by a factor.
+_FIRST_SPAN_MS: Final = 1_000
+_WIDER: Final = 8
 
 Place: TypeAlias = tuple[int, int, str]
 """The position of a message in the order of a search: store time (ms), log offset, broker."""
+# Behind every message of its millisecond.
+_LAST: Final = (2**63 - 1, "")
 
 
 @dataclass(slots=True)
@@ -35,6 +42,8 @@ class Found:
     messages: list[PlacedMessage] = field(default_factory=list)
     next_start: tuple[int, Place | None] | None = None
     """Where the next page begins: at this time (ms) or earlier, and after this place. None: no more pages."""
+    newer: Place | None = None
+    """The place which the page with newer messages precedes. None: there are no newer ones."""
     complete: bool = True
     """Whether everything that the asked brokers have was seen, up to the end of the page."""
     figures: SearchFigures | None = None
@@ -50,12 +59,21 @@ async def search_page(
 
     Raises TopicNotFound, or the first failure if no broker succeeds.
     """
+    page = await _older_page(admin, topic, key, begin=begin, upper=upper, after=after, limit=limit)
+    if page.messages:
+        page.newer = place_of(page.messages[0])
+    else:
+        page.newer = (upper, *_LAST) if after is None else (after[0], after[1] - 1, after[2])
+    return page
+
+
+async def _older_page(
+    admin: Admin, topic: str, key: str, *, begin: int, upper: int, after: Place | None, limit: int
+) -> Found:
     page, at, is_whole = Found(), upper, True
     for _ in range(_MOST_QUESTIONS):
         result = await admin.messages.search(topic, key, begin=begin, end=at, max_messages=MAX_FOUND)
-        page.failed.update(result.failed)
-        page.asked.update(result.asked)
-        page.figures = together(page.figures, result.figures)
+        _note(page, result)
         found, below, has_all = await _sure(admin, topic, key, result, at)
         is_whole = is_whole and has_all
         page.complete = is_whole and not page.failed
@@ -71,6 +89,50 @@ async def search_page(
         at, after = below, None
     page.next_start, page.complete = (at, None), False
     return page
+
+
+async def newer_page(admin: Admin, topic: str, key: str, *, end: int, before: Place, limit: int) -> Found:
+    """Return the `limit` messages with `key` stored up to `end` (ms) that come right before `before`, newest first.
+
+    Raises like `search_page`.
+    """
+    page, at, span = Found(), before[0], _FIRST_SPAN_MS
+    upwards: list[PlacedMessage] = []
+    for _ in range(_MOST_QUESTIONS):
+        upto = min(end, at + span)
+        result = await admin.messages.search(topic, key, begin=at, end=upto, max_messages=MAX_FOUND)
+        _note(page, result)
+        found = _in_order(result.messages)
+        if result.is_cut:
+            is_whole = False
+            if upto - at < _INDEX_SECOND_MS:
+                found, is_whole = await _burst(admin, topic, key, at, upto)
+            if not is_whole and upto > at:
+                span = (upto - at) // _WIDER
+                continue
+            page.complete = page.complete and is_whole
+        upwards += [each for each in reversed(found) if place_of(each) > before]
+        at, span = upto + 1, max(1, span) * _WIDER
+        if len(upwards) > limit:
+            del upwards[limit:]
+            page.newer = place_of(upwards[-1])
+            break
+        if at > end:
+            break
+    else:
+        page.newer, page.complete = (at - 1, *_LAST), False
+    page.messages = upwards[::-1]
+    time, log_offset, broker = before
+    last = place_of(page.messages[-1]) if page.messages else (time, log_offset + 1, broker)
+    page.next_start = (last[0], last)
+    return page
+
+
+def _note(page: Found, result: SearchResult) -> None:
+    page.failed.update(result.failed)
+    page.asked.update(result.asked)
+    page.complete = page.complete and not page.failed
+    page.figures = together(page.figures, result.figures)
 
 
 def place_of(placed: PlacedMessage) -> Place:

@@ -39,6 +39,8 @@ class SearchResult:
     messages: list[PlacedMessage] = field(default_factory=list)
     complete: bool = True
     """Whether the search was complete: every broker answered, and none reached a limit."""
+    is_cut: bool = False
+    """Whether a broker that answered reached a limit."""
     figures: SearchFigures = field(default_factory=SearchFigures)
     failed: dict[str, GantryError] = field(default_factory=dict)
     """Brokers that did not answer, by address."""
@@ -92,9 +94,17 @@ class Messages:
             for message in searched.matching
         ]
         placed.sort(key=lambda each: (each.message.store_timestamp, each.message.log_offset), reverse=True)
-        complete = answers.complete and all(each.is_complete for each in answers.found.values())
+        is_cut = not all(each.is_complete for each in answers.found.values())
         oldest = {masters[addr]: each.oldest_at for addr, each in answers.found.items() if each.oldest_at is not None}
-        return SearchResult(placed, complete, figures_of(answers.found.values()), answers.failed, dict(masters), oldest)
+        return SearchResult(
+            placed,
+            complete=answers.complete and not is_cut,
+            is_cut=is_cut,
+            figures=figures_of(answers.found.values()),
+            failed=answers.failed,
+            asked=dict(masters),
+            oldest_at=oldest,
+        )
 
     async def key_lookup(self, topics: Sequence[str], *, begin: int, end: int, limit: int) -> KeyLookup:
         """Return a lookup of keys in these topics, for at most `limit` messages of a key, topic and broker.

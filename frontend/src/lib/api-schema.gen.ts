@@ -2661,6 +2661,7 @@ export interface components {
         AlertDeliveryPage: {
             items: components["schemas"]["AlertDelivery"][];
             next_cursor: string | null;
+            prev_cursor: string | null;
             total: number | null;
         };
         /** @enum {string} */
@@ -2673,6 +2674,7 @@ export interface components {
         AlertPage: {
             items: components["schemas"]["Alert"][];
             next_cursor: string | null;
+            prev_cursor: string | null;
             total: number | null;
         };
         /** @description The rule of an alert. */
@@ -2768,6 +2770,7 @@ export interface components {
         AuditRecordPage: {
             items: components["schemas"]["AuditRecord"][];
             next_cursor: string | null;
+            prev_cursor: string | null;
             total: number | null;
         };
         /** @enum {string} */
@@ -2842,7 +2845,10 @@ export interface components {
         /** @description Messages by time, the newest first; messages of the brokers in `missing` are not included. */
         Browse: {
             items: components["schemas"]["MessageSummary"][];
+            /** @description Of the page with older messages; null if there are none. */
             next_cursor: string | null;
+            /** @description Of the page with newer messages; null if there are none. */
+            prev_cursor: string | null;
             missing: components["schemas"]["MissingBroker"][];
         };
         /** @enum {string} */
@@ -2938,6 +2944,7 @@ export interface components {
         ChannelPage: {
             items: components["schemas"]["Channel"][];
             next_cursor: string | null;
+            prev_cursor: string | null;
             total: number | null;
         };
         /** @enum {string} */
@@ -3006,6 +3013,7 @@ export interface components {
         ClusterPage: {
             items: components["schemas"]["Cluster"][];
             next_cursor: string | null;
+            prev_cursor: string | null;
             total: number | null;
         };
         /** @description What a cluster is to have. */
@@ -3131,6 +3139,7 @@ export interface components {
         DeadLetterGroups: {
             items: components["schemas"]["DeadLetterGroup"][];
             next_cursor: string | null;
+            prev_cursor: string | null;
             total: number;
             /** @description Over all groups, not only this page; null if one is unknown. */
             messages: number | null;
@@ -3621,6 +3630,7 @@ export interface components {
         GroupSummaryPage: {
             items: components["schemas"]["GroupSummary"][];
             next_cursor: string | null;
+            prev_cursor: string | null;
             total: number | null;
         };
         /** @description One check. */
@@ -3683,6 +3693,7 @@ export interface components {
         JobPage: {
             items: components["schemas"]["Job"][];
             next_cursor: string | null;
+            prev_cursor: string | null;
             total: number | null;
         };
         /** @description The report of a job: queues for a replay, tiles and samples for a reconciliation. */
@@ -4065,6 +4076,7 @@ export interface components {
         OpenSessionPage: {
             items: components["schemas"]["OpenSession"][];
             next_cursor: string | null;
+            prev_cursor: string | null;
             total: number | null;
         };
         /** @enum {string} */
@@ -4543,6 +4555,7 @@ export interface components {
         RedriveOutcomes: {
             items: components["schemas"]["RedriveOutcome"][];
             next_cursor: string | null;
+            prev_cursor: string | null;
             /** @description With the chosen outcome. */
             total: number;
             /** @description By outcome. */
@@ -4825,6 +4838,7 @@ export interface components {
         RulePage: {
             items: components["schemas"]["Rule"][];
             next_cursor: string | null;
+            prev_cursor: string | null;
             total: number | null;
         };
         /** @description What a rule would have done within the last day, by means of a minute each. */
@@ -5089,6 +5103,7 @@ export interface components {
         SchedulePage: {
             items: components["schemas"]["Schedule"][];
             next_cursor: string | null;
+            prev_cursor: string | null;
             total: number | null;
         };
         /** @description A cron line to preview. */
@@ -5208,7 +5223,10 @@ export interface components {
             complete: boolean;
             missing: components["schemas"]["MissingBroker"][];
             items: components["schemas"]["MessageSummary"][];
+            /** @description Of the page with older messages; null if there are none. */
             next_cursor: string | null;
+            /** @description Of the page with newer messages; null if there are none. */
+            prev_cursor: string | null;
             searched: components["schemas"]["Searched"];
         };
         /** @enum {string} */
@@ -5337,6 +5355,7 @@ export interface components {
         SilencePage: {
             items: components["schemas"]["Silence"][];
             next_cursor: string | null;
+            prev_cursor: string | null;
             total: number | null;
         };
         /** @enum {string} */
@@ -5444,6 +5463,7 @@ export interface components {
         TokenPage: {
             items: components["schemas"]["Token"][];
             next_cursor: string | null;
+            prev_cursor: string | null;
             total: number | null;
         };
         /** @description A topic. */
@@ -5615,6 +5635,7 @@ export interface components {
         TopicPage: {
             items: components["schemas"]["TopicSummary"][];
             next_cursor: string | null;
+            prev_cursor: string | null;
             total: number | null;
             counts: components["schemas"]["TopicCounts"];
         };
@@ -5732,6 +5753,7 @@ export interface components {
         UserPage: {
             items: components["schemas"]["User"][];
             next_cursor: string | null;
+            prev_cursor: string | null;
             total: number | null;
         };
         /** @enum {string} */
@@ -6008,7 +6030,7 @@ export interface operations {
     listAlertChannels: {
         parameters: {
             query?: {
-                /** @description `next_cursor` of the previous page. */
+                /** @description `next_cursor` or `prev_cursor` of another page. */
                 cursor?: string;
                 /** @description Page size. */
                 limit?: number;
@@ -6208,7 +6230,7 @@ export interface operations {
     listAlertRules: {
         parameters: {
             query?: {
-                /** @description `next_cursor` of the previous page. */
+                /** @description `next_cursor` or `prev_cursor` of another page. */
                 cursor?: string;
                 /** @description Page size. */
                 limit?: number;
@@ -6411,7 +6433,7 @@ export interface operations {
         parameters: {
             query?: {
                 cluster?: string;
-                /** @description `next_cursor` of the previous page. */
+                /** @description `next_cursor` or `prev_cursor` of another page. */
                 cursor?: string;
                 /** @description Page size. */
                 limit?: number;
@@ -6583,7 +6605,7 @@ export interface operations {
                 actor?: string;
                 /** @description Exact, or a prefix followed by `*`. */
                 address?: string;
-                /** @description `next_cursor` of the previous page. */
+                /** @description `next_cursor` or `prev_cursor` of another page. */
                 cursor?: string;
                 /** @description Recorded at this moment or after it (RFC 3339). */
                 from?: string;
@@ -6680,7 +6702,7 @@ export interface operations {
     listClusters: {
         parameters: {
             query?: {
-                /** @description `next_cursor` of the previous page. */
+                /** @description `next_cursor` or `prev_cursor` of another page. */
                 cursor?: string;
                 /** @description Page size. */
                 limit?: number;
@@ -7001,7 +7023,7 @@ export interface operations {
     listDeadLetterGroups: {
         parameters: {
             query?: {
-                /** @description `next_cursor` of the previous page. */
+                /** @description `next_cursor` or `prev_cursor` of another page. */
                 cursor?: string;
                 /** @description Page size. */
                 limit?: number;
@@ -7155,7 +7177,7 @@ export interface operations {
             query?: {
                 /** @description Given up for this reason or exception. */
                 cause?: string;
-                /** @description `next_cursor` of the previous page. */
+                /** @description `next_cursor` or `prev_cursor` of another page. */
                 cursor?: string;
                 /** @description Stored at this moment or after it (RFC 3339). */
                 from?: string;
@@ -7200,7 +7222,7 @@ export interface operations {
     listRedriveOutcomes: {
         parameters: {
             query: {
-                /** @description `next_cursor` of the previous page. */
+                /** @description `next_cursor` or `prev_cursor` of another page. */
                 cursor?: string;
                 /** @description Id of the redrive. */
                 job: string;
@@ -7285,7 +7307,7 @@ export interface operations {
     listGroups: {
         parameters: {
             query?: {
-                /** @description `next_cursor` of the previous page. */
+                /** @description `next_cursor` or `prev_cursor` of another page. */
                 cursor?: string;
                 /** @description Page size. */
                 limit?: number;
@@ -8349,7 +8371,7 @@ export interface operations {
     searchMessages: {
         parameters: {
             query: {
-                /** @description `next_cursor` of the previous page. */
+                /** @description `next_cursor` or `prev_cursor` of another page. */
                 cursor?: string;
                 /** @description Stored at this moment or after it (RFC 3339). */
                 from?: string;
@@ -8487,7 +8509,7 @@ export interface operations {
     listScheduled: {
         parameters: {
             query?: {
-                /** @description `next_cursor` of the previous page. */
+                /** @description `next_cursor` or `prev_cursor` of another page. */
                 cursor?: string;
                 /** @description Due at this moment or later. */
                 from?: string;
@@ -8662,7 +8684,7 @@ export interface operations {
     listTopics: {
         parameters: {
             query?: {
-                /** @description `next_cursor` of the previous page. */
+                /** @description `next_cursor` or `prev_cursor` of another page. */
                 cursor?: string;
                 kind?: "all" | "dlq" | "normal" | "retry" | "system";
                 /** @description Page size. */
@@ -8940,7 +8962,7 @@ export interface operations {
     browseMessages: {
         parameters: {
             query?: {
-                /** @description `next_cursor` of the previous page. */
+                /** @description `next_cursor` or `prev_cursor` of another page. */
                 cursor?: string;
                 /** @description Only messages that fulfil it, such as `$.amount >= 100 and property.source = web`. */
                 filter?: string;
@@ -9696,7 +9718,7 @@ export interface operations {
                 alert?: string;
                 /** @description An id. */
                 channel?: string;
-                /** @description `next_cursor` of the previous page. */
+                /** @description `next_cursor` or `prev_cursor` of another page. */
                 cursor?: string;
                 /** @description Page size. */
                 limit?: number;
@@ -9869,7 +9891,7 @@ export interface operations {
     listJobs: {
         parameters: {
             query?: {
-                /** @description `next_cursor` of the previous page. */
+                /** @description `next_cursor` or `prev_cursor` of another page. */
                 cursor?: string;
                 /** @description Page size. */
                 limit?: number;
@@ -10444,7 +10466,7 @@ export interface operations {
     listMySessions: {
         parameters: {
             query?: {
-                /** @description `next_cursor` of the previous page. */
+                /** @description `next_cursor` or `prev_cursor` of another page. */
                 cursor?: string;
                 /** @description Page size. */
                 limit?: number;
@@ -10727,7 +10749,7 @@ export interface operations {
     listSchedules: {
         parameters: {
             query?: {
-                /** @description `next_cursor` of the previous page. */
+                /** @description `next_cursor` or `prev_cursor` of another page. */
                 cursor?: string;
                 /** @description Page size. */
                 limit?: number;
@@ -10962,7 +10984,7 @@ export interface operations {
     listSessions: {
         parameters: {
             query?: {
-                /** @description `next_cursor` of the previous page. */
+                /** @description `next_cursor` or `prev_cursor` of another page. */
                 cursor?: string;
                 /** @description Page size. */
                 limit?: number;
@@ -11024,7 +11046,7 @@ export interface operations {
     listSilences: {
         parameters: {
             query?: {
-                /** @description `next_cursor` of the previous page. */
+                /** @description `next_cursor` or `prev_cursor` of another page. */
                 cursor?: string;
                 /** @description Page size. */
                 limit?: number;
@@ -11158,7 +11180,7 @@ export interface operations {
             query?: {
                 /** @description Tokens of all users; needs the right `admin`. */
                 all?: boolean;
-                /** @description `next_cursor` of the previous page. */
+                /** @description `next_cursor` or `prev_cursor` of another page. */
                 cursor?: string;
                 /** @description Page size. */
                 limit?: number;
@@ -11255,7 +11277,7 @@ export interface operations {
     listUsers: {
         parameters: {
             query?: {
-                /** @description `next_cursor` of the previous page. */
+                /** @description `next_cursor` or `prev_cursor` of another page. */
                 cursor?: string;
                 /** @description Page size. */
                 limit?: number;

@@ -167,7 +167,7 @@ export const search = (overrides: Partial<MessageSearch> = {}): MessageSearch =>
   complete: true,
   missing: [],
   items: [],
-  next_cursor: null,
+  next_cursor: null, prev_cursor: null,
   searched: {
     index_files: 3,
     index_files_skipped_by_time: 5,

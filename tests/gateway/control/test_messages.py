@@ -104,6 +104,15 @@ def test_every_message_of_a_key_is_reached_once_newest_first(control: Control) -
         assert moments == sorted(moments, reverse=True)
         assert {(page["verdict"], page["complete"]) for page in pages} == {("match", True)}
         assert pages[-1]["verdict"] == "match"
+        # And the way back has them all again
+        back = ids[-len(pages[-1]["items"]) :]
+        cursor = pages[-1]["prev_cursor"]
+        while cursor is not None:
+            page = control.get("/messages:search", topic=topic, key="hot", limit=limit, cursor=cursor)
+            back = [item["message_id"] for item in page["items"]] + back
+            cursor = page["prev_cursor"]
+        assert back == ids
+        assert page["next_cursor"] is not None
 
 
 @pytest.fixture
