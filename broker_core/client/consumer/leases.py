@@ -12,12 +12,13 @@ sender may have set one too, it is used only where the header is ambiguous.
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Final, Self
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple, Self
 
 from broker_core.protocol import properties as names
 from broker_core.protocol.headers.pop import ChangeInvisibleTimeResponse, PopMessageResponse
 from broker_core.protocol.message import StoredMessage
+from broker_core.protocol.record import decode_many
 from broker_core.protocol.topics import is_retry_topic, retry_topic
 from broker_core.protocol.values import hot_value
 
@@ -28,6 +29,42 @@ _BETWEEN_NAMES: Final = {_RETRY: "_", "2": "+"}
 """By retry flag: the separator between group and topic in the name of the retry topic."""
 _TIME_DIGITS: Final = 15
 _PARTS: Final = 8  # maximum length of the time in a receipt
+
+
+class LeasePortion(NamedTuple):
+    """What the receipts of the messages share that one pop leased from one queue."""
+
+    group: str
+    broker_name: str
+    topic: str
+    """The topic of the leased messages: the topic that was read, or the group's retry topic of it."""
+    queue_id: int
+    start_offset: int
+    pop_time: int
+    invisible_ms: int
+    revive_queue_id: int
+    flag: str = _NORMAL
+    """The retry flag; "0" for the topic itself."""
+
+    def receipt(self, queue_offset: int) -> LeaseReceipt:
+        """Return the receipt of the message at an offset."""
+        times = f"{self.pop_time} {self.invisible_ms} {self.revive_queue_id}"
+        where = f"{self.flag} {self.broker_name} {self.queue_id} {queue_offset}"
+        return LeaseReceipt(
+            self.group,
+            self.broker_name,
+            self.topic,
+            self.queue_id,
+            queue_offset,
+            f"{self.start_offset} {times} {where}",
+            self.pop_time,
+            self.invisible_ms,
+        )
+
+    @property
+    def is_normal(self) -> bool:
+        """Whether the messages are in the topic itself, not in a retry topic."""
+        return self.flag == _NORMAL
 
 
 @hot_value
@@ -50,6 +87,13 @@ class LeaseReceipt:
     def expires_at(self) -> int:
         """When the lease ends, ms of the broker's clock."""
         return self.pop_time + self.invisible_ms
+
+    @property
+    def portion(self) -> LeasePortion:
+        """What it shares with others of its pop; raises ValueError for a broker's text of an unknown form."""
+        start, _, _, revive_queue_id, flag, _ = self.extra_info.split(" ", 5)
+        numbers = int(start), self.pop_time, self.invisible_ms, int(revive_queue_id)
+        return LeasePortion(self.group, self.broker_name, self.topic, self.queue_id, *numbers, flag)
 
     def to_text(self) -> str:
         """Return the receipt as text for `from_text`; it contains no secret and is not signed."""
@@ -84,6 +128,42 @@ class LeasedMessage:
     """1 for the first delivery."""
     first_delivered_at: int | None
     """Time of the first delivery, ms of the broker's clock; None if the broker does not report it."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeasedRecords:
+    """The leased messages of one pop answer, not decoded."""
+
+    group: str
+    topic: str
+    broker_name: str
+    header: PopMessageResponse
+    records: bytes
+
+    def portions(self) -> list[tuple[LeasePortion, list[int]]]:
+        """Return portions with their queue offsets in the order of the records.
+
+        Raises ValueError for an answer that only the messages explain: with those of retry topics, or without offsets.
+        """
+        header = self.header
+        starts = _starts(header.start_offset_info)
+        times = header.pop_time, header.invisible_time, header.revive_qid
+        portions = []
+        for part in (header.msg_offset_info or "").split(";"):
+            flag, queue_id, offsets = part.split(" ")
+            if flag != _NORMAL:
+                raise ValueError("messages of a retry topic")
+            places = [int(offset) for offset in offsets.split(",")]
+            start = starts.get((flag, int(queue_id)), places[0])
+            portions.append(
+                (LeasePortion(self.group, self.broker_name, self.topic, int(queue_id), start, *times), places)
+            )
+        return portions
+
+    def messages(self) -> list[LeasedMessage]:
+        """Decode the messages; raises ProtocolError or ValueError."""
+        receipts = Receipts(self.group, self.topic, self.broker_name, self.header)
+        return [receipts.leased(message) for message in decode_many(self.records)]
 
 
 class Receipts:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import count as counting_from
 from typing import Final
 
-from broker_core.client.consumer.acks import BatchOfAcks, batches_of
-from broker_core.client.consumer.leases import LeasedMessage, LeaseReceipt, Receipts
+from broker_core.client.consumer.acks import BatchOfAcks, batches_of, batches_of_portions
+from broker_core.client.consumer.leases import LeasedMessage, LeasedRecords, LeasePortion, LeaseReceipt
 from broker_core.client.consumer.subscriptions import EVERYTHING, TAG, subscription, wants
 from broker_core.client.errors import LeaseExpired, MalformedAnswer, NoRoute, NotSupported, Unreachable, refusal
 from broker_core.client.session import Session
@@ -33,9 +33,8 @@ from broker_core.protocol.headers.pop import (
     PopMessageResponse,
     PopRollbackRequest,
 )
-from broker_core.protocol.record import decode_many
 
-__all__ = ["LeaseConsumer", "LeaseReceipt", "LeasedMessage", "Received"]
+__all__ = ["LeaseConsumer", "LeasePortion", "LeaseReceipt", "LeasedMessage", "LeasedRecords", "Received"]
 
 MAX_MESSAGES: Final = 32
 _ANY_QUEUE: Final = -1
@@ -133,6 +132,33 @@ class LeaseConsumer:
             if _since(asked_at) < _IDLE_PAUSE_MS:  # the brokers are not holding requests at the moment
                 await asyncio.sleep(min(_IDLE_PAUSE_MS, wait_ms - _since(started)) / 1000)
 
+    async def receive_records(self, topic: str, *, max_messages: int, lease_ms: int) -> LeasedRecords | None:
+        """Lease messages of the topic as they are, without waiting, and leave the decoding to the caller (`decoded`).
+
+        Returns None if more than one broker has the topic, which only `receive` serves. Raises the same errors.
+        """
+        brokers = await self._brokers(topic)
+        if len(brokers) != 1:
+            return None
+        name, addr = brokers[0]
+        count = min(max(max_messages, 1), MAX_MESSAGES)
+        wanted = _Wanted(topic, count, lease_ms, subscription(topic), None, is_ordered=False)
+        asked = self._session.tasks.start_awaited(f"pop {topic}", self._ask(name, addr, wanted, count, 0, None))
+        try:
+            return await asyncio.shield(asked)
+        except asyncio.CancelledError:
+            if not asked.cancelled():
+                self._session.tasks.start(f"leave a pop of {topic}", self._leave(addr, None, _read(asked, addr)))
+            raise
+
+    async def decoded(self, records: LeasedRecords) -> list[LeasedMessage]:
+        """Return the intact messages of an answer; damaged ones are logged and end as dead letters, as in `receive`."""
+        leased = _decoded(records, records.broker_name)
+        intact = [each for each in leased if each.message.damage is None]
+        if len(intact) < len(leased):
+            await self._refuse_damaged(leased)
+        return intact
+
     async def ack(self, receipt: LeaseReceipt) -> bool:
         """End a lease: the message is consumed. Return False if the broker reports that it already was.
 
@@ -150,12 +176,36 @@ class LeaseConsumer:
         Brokers that do not report single results, as Apache RocketMQ's, are believed.
         """
         batches = batches_of(receipts) if len(receipts) > 1 else []
+        return await self._ack_all(batches, len(receipts), receipts.__getitem__)
+
+    async def ack_portions(self, portions: Sequence[tuple[LeasePortion, Sequence[int]]]) -> list[bool | GantryError]:
+        """Do what `ack_many` does with the messages of portions, given by their offsets; one result for each."""
+        size = sum(len(offsets) for _, offsets in portions)
+        batches = batches_of_portions(portions) if size > 1 else []
+
+        def receipt_at(place: int) -> LeaseReceipt:
+            for portion, offsets in portions:
+                if place < len(offsets):
+                    return portion.receipt(offsets[place])
+                place -= len(offsets)
+            raise IndexError(place)
+
+        return await self._ack_all(batches, size, receipt_at)
+
+    async def _ack_all(
+        self, batches: Sequence[BatchOfAcks], size: int, receipt_at: Callable[[int], LeaseReceipt]
+    ) -> list[bool | GantryError]:
         results: dict[int, bool | GantryError] = {}
-        for found in await asyncio.gather(*(self._ack_batch(batch, receipts) for batch in batches)):
-            results |= found
-        alone = [place for place in range(len(receipts)) if place not in results]
-        results |= dict(zip(alone, await asyncio.gather(*(self._try_ack(receipts[at]) for at in alone)), strict=True))
-        return [results[place] for place in range(len(receipts))]
+        if len(batches) == 1:
+            results = await self._ack_batch(batches[0], receipt_at)
+        else:
+            for found in await asyncio.gather(*(self._ack_batch(batch, receipt_at) for batch in batches)):
+                results |= found
+        if len(results) < size:
+            alone = [place for place in range(size) if place not in results]
+            acks = [self._try_ack(receipt_at(place)) for place in alone]
+            results |= dict(zip(alone, await asyncio.gather(*acks), strict=True))
+        return [results[place] for place in range(size)]
 
     async def extend(self, receipt: LeaseReceipt, lease_ms: int) -> LeaseReceipt:
         """Make the lease end `lease_ms` from now and return its new receipt; the old one becomes invalid.
@@ -235,7 +285,8 @@ class LeaseConsumer:
     ) -> list[LeasedMessage]:
         """Ask, and ask again while there are only damaged messages: those behind them may be intact."""
         while True:
-            leased = await self._ask(name, addr, wanted, count, wait_ms, poll_id)
+            records = await self._ask(name, addr, wanted, count, wait_ms, poll_id)
+            leased = await self._matching(_decoded(records, addr), wanted)
             intact = [each for each in leased if each.message.damage is None]
             if len(intact) < len(leased):
                 await self._refuse_damaged(leased)
@@ -246,7 +297,7 @@ class LeaseConsumer:
 
     async def _ask(
         self, name: str, addr: str, wanted: _Wanted, count: int, wait_ms: int, poll_id: str | None
-    ) -> list[LeasedMessage]:
+    ) -> LeasedRecords:
         header = PopMessageRequest(
             consumer_group=self.group,
             topic=wanted.topic,
@@ -264,18 +315,14 @@ class LeaseConsumer:
         )
         answer = await self._session.invoke(addr, header, timeout_ms=wait_ms + _ANSWER_SLACK_MS)
         if answer.code in _NOTHING:
-            return []
+            return LeasedRecords(self.group, wanted.topic, name, PopMessageResponse(0, wanted.lease_ms, 0, 0), b"")
         if answer.code != ResponseCode.SUCCESS:
             raise refusal(answer.code, answer.remark, addr, topic=wanted.topic)
-        messages = self._leased(answer, name, addr, wanted)
-        return await self._matching(messages, wanted)
-
-    def _leased(self, answer: Command, name: str, addr: str, wanted: _Wanted) -> list[LeasedMessage]:
         try:
-            receipts = Receipts(self.group, wanted.topic, name, answer.header(PopMessageResponse))
-            return [receipts.leased(message) for message in decode_many(answer.body)]
-        except (ProtocolError, ValueError) as error:
-            raise MalformedAnswer(addr, f"a pop answer cannot be read: {error}") from error
+            header_of_answer = answer.header(PopMessageResponse)
+        except ProtocolError as error:
+            raise _unreadable(addr, error) from error
+        return LeasedRecords(self.group, wanted.topic, name, header_of_answer, answer.body)
 
     async def _matching(self, leased: list[LeasedMessage], wanted: _Wanted) -> list[LeasedMessage]:
         """Acknowledge messages whose tag only has the same hash as a requested one, and return the others."""
@@ -300,7 +347,7 @@ class LeaseConsumer:
             except GantryError as error:  # then it is delivered again after its lease
                 self._log.info("topic=%s: lease not shortened: %s", message.topic, error)
 
-    async def _leave(self, addr: str, poll_id: str | None, asked: asyncio.Task[list[LeasedMessage]]) -> None:
+    async def _leave(self, addr: str, poll_id: str | None, asked: Awaitable[list[LeasedMessage]]) -> None:
         """End a pop whose caller is gone; brokers without that request hold it until its time is over."""
         try:
             if poll_id is not None:
@@ -321,15 +368,18 @@ class LeaseConsumer:
                 # Nothing is lost: the message is delivered again after its lease.
                 self._log.info("topic=%s: lease not returned: %s", leased.message.topic, error)
 
-    async def _ack_batch(self, batch: BatchOfAcks, receipts: Sequence[LeaseReceipt]) -> dict[int, bool | GantryError]:
+    async def _ack_batch(
+        self, batch: BatchOfAcks, receipt_at: Callable[[int], LeaseReceipt]
+    ) -> dict[int, bool | GantryError]:
         """Return results by place; none at all if the broker does not know batches."""
         places = batch.places
+        topic = next(iter(batch.portions)).topic
         try:
             addr = await self._session.master_of(batch.broker_name)
             if addr is None:
-                raise NoRoute(receipts[places[0]].topic, f"no master of broker {batch.broker_name!r} is known")
+                raise NoRoute(topic, f"no master of broker {batch.broker_name!r} is known")
             body = coder.encode(batch.body)
-            answer = await self._session.call(addr, BatchAckMessageRequest(), body, topic=receipts[places[0]].topic)
+            answer = await self._session.call(addr, BatchAckMessageRequest(), body, topic=topic)
         except NotSupported:
             return {}
         except GantryError as error:
@@ -339,7 +389,9 @@ class LeaseConsumer:
         told = coder.decode(BatchAckMessageResponseBody, answer.body).results
         if len(told) != len(places):
             raise MalformedAnswer(addr, f"{len(told)} results for {len(places)} acknowledgements")
-        return {place: _result(receipts[place], result) for place, result in zip(places, told, strict=True)}
+        if not any(told):
+            return dict.fromkeys(places, True)
+        return {place: _result(receipt_at(place), result) for place, result in zip(places, told, strict=True)}
 
     async def _try_ack(self, receipt: LeaseReceipt) -> bool | GantryError:
         try:
@@ -366,6 +418,21 @@ class LeaseConsumer:
         if not brokers:
             raise NoRoute(topic, "none of its queues is readable")
         return brokers
+
+
+def _decoded(records: LeasedRecords, addr: str) -> list[LeasedMessage]:
+    try:
+        return records.messages()
+    except (ProtocolError, ValueError) as error:
+        raise _unreadable(addr, error) from error
+
+
+async def _read(asked: Awaitable[LeasedRecords], addr: str) -> list[LeasedMessage]:
+    return _decoded(await asked, addr)
+
+
+def _unreadable(addr: str, error: Exception) -> MalformedAnswer:
+    return MalformedAnswer(addr, f"a pop answer cannot be read: {error}")
 
 
 def _result(receipt: LeaseReceipt, result: int) -> bool | GantryError:
