@@ -163,6 +163,34 @@ class Native(Protocol):
     ) -> int:
         """Do what the loop of `protocol.record.decode_many` does, as far as nothing is unusual: where it got to."""
 
+    def write_leased(
+        self,
+        records: bytes,
+        position: int,
+        key: bytes,
+        portion: str,
+        topic: bytes,
+        queue_id: int,
+        fixed: bytes,
+        expires: bytes,
+        hidden: tuple[bytes, ...],
+        first_delivered: bytes,
+        offsets: list[int],
+        /,
+    ) -> tuple[bytes, int] | None:
+        """Twin of `gateway.data.leases.lease_out` and the encoder for the records of one portion from `position` on.
+
+        `portion` is the text of the portion in receipts. `fixed` is the JSON from the topic to the queue id, `expires`
+        and `first_delivered` are the moments as JSON, `hidden` the names of properties that are left out. Returns the
+        messages with commas between them and where the last record ends; None for what is odd.
+        """
+
+    def open_receipts(self, key: bytes, texts: list[str], /) -> list[tuple[str, list[int], list[int]]] | None:
+        """Do what `gateway.data.receipts.Receipts.open` does for many: portion texts with queue offsets and places.
+
+        The holder is not checked. None if a signature is wrong.
+        """
+
     def walk_units(
         self,
         units: memoryview,

@@ -9,14 +9,8 @@
 #define SMALLEST 91
 #define LONGEST_HOST 27
 
-typedef struct {
-    const uint8_t *record;
-    uint32_t size;
-    Span body, topic, properties;
-} Parts;
-
 /* Find the parts of the record at `at`; return 0 for what is odd. */
-static int find_parts(const uint8_t *at, Py_ssize_t left, Parts *parts)
+int find_parts(const uint8_t *at, Py_ssize_t left, MessageParts *parts)
 {
     if (left < SMALLEST)
         return 0;
@@ -31,7 +25,7 @@ static int find_parts(const uint8_t *at, Py_ssize_t left, Parts *parts)
     int32_t properties = (int16_t)get16(topic + 1 + length);
     if (properties != behind - 3 - length)
         return 0;
-    *parts = (Parts){at, (uint32_t)size, {at + BODY_AT, body}, {topic + 1, length}, {topic + 3 + length, properties}};
+    *parts = (MessageParts){at, (uint32_t)size, {at + BODY_AT, body}, {topic + 1, length}, {topic + 3 + length, properties}};
     return 1;
 }
 
@@ -76,7 +70,7 @@ static PyObject *host_of(const uint8_t *at)
 }
 
 /* Make a StoredMessage, which is `kind`, of its fields in their order. */
-static PyObject *message_of(PyObject *kind, const Parts *parts)
+static PyObject *message_of(PyObject *kind, const MessageParts *parts)
 {
     const uint8_t *at = parts->record;
     PyObject *fields[] = {
@@ -107,7 +101,7 @@ static PyObject *message_of(PyObject *kind, const Parts *parts)
     return message;
 }
 
-static int add_message(PyObject *kind, const Parts *parts, PyObject *messages)
+static int add_message(PyObject *kind, const MessageParts *parts, PyObject *messages)
 {
     PyObject *message = message_of(kind, parts);
     int failed = message == NULL || PyList_Append(messages, message) < 0;
@@ -128,7 +122,7 @@ PyObject *native_decode_messages(PyObject *module, PyObject *const *args, Py_ssi
     Py_buffer buffer;
     if (PyObject_GetBuffer(args[1], &buffer, PyBUF_SIMPLE) < 0)
         return NULL;
-    Parts parts;
+    MessageParts parts;
     int failed = 0;
     while (!failed && position >= 0 && position < buffer.len &&
            find_parts((const uint8_t *)buffer.buf + position, buffer.len - position, &parts)) {

@@ -27,6 +27,8 @@ static PyMethodDef functions[] = {
     FAST(hash_keys, "Hash the keys of records."),
     FAST(put_entries, "Write entries of an index file."),
     FAST(decode_messages, "Make messages of records."),
+    FAST(write_leased, "Write leased messages as JSON."),
+    FAST(open_receipts, "Check receipts and sort them by portion."),
     FAST(walk_units, "Collect records along a consume queue."),
     {NULL, NULL, 0, NULL},
 };

@@ -190,6 +190,49 @@ int add_syncer(PyObject *module);
 /* message.c */
 PyObject *native_decode_messages(PyObject *module, PyObject *const *args, Py_ssize_t count);
 
+typedef struct {
+    const uint8_t *record;
+    uint32_t size;
+    Span body, topic, properties;
+} MessageParts;
+
+int find_parts(const uint8_t *at, Py_ssize_t left, MessageParts *parts);
+
+/* blake2b.c */
+#define SIGNATURE_BYTES 18
+
+/* The state after the key. */
+typedef struct {
+    uint64_t state[8];
+} SigningKey;
+
+int read_signing_key(PyObject *object, SigningKey *key);
+void sign(const SigningKey *key, Span text, uint8_t *signature);
+
+/* json.c: what is added grows; `bytes` is freed by PyMem_Free. All return -1 with an exception set if there is no
+ * memory. */
+typedef struct {
+    uint8_t *bytes;
+    Py_ssize_t size, room;
+} Growing;
+
+uint8_t *grow(Growing *out, Py_ssize_t size);
+int add_span(Growing *out, Span span);
+int add_text(Growing *out, const char *text);
+int add_number(Growing *out, int64_t number);
+int add_string(Growing *out, Span text);
+int add_base64(Growing *out, Span data, int for_urls);
+int is_plain_json(Span text);
+
+/* receipts.c */
+#define LONGEST_ID 255
+
+int add_receipt(Growing *out, const SigningKey *key, Span portion, int64_t offset, uint32_t delivery_count, Span id);
+PyObject *native_open_receipts(PyObject *module, PyObject *const *args, Py_ssize_t count);
+
+/* leased.c */
+PyObject *native_write_leased(PyObject *module, PyObject *const *args, Py_ssize_t count);
+
 /* walk.c */
 PyObject *native_walk_units(PyObject *module, PyObject *const *args, Py_ssize_t count);
 

@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
+from broker_core.protocol import record
 from broker_core.protocol.batch import encode_batch
 from broker_core.protocol.frame import Frame, frame_parts
 from broker_core.protocol.message import Message
@@ -80,6 +81,37 @@ def _calls() -> list[Callable[[], object]]:
         lambda: compiled.hash_keys(pending, 0),
         lambda: compiled.put_entries(file, 4, HEADER.size + 16, 1, 0, 0, 0, packed([(5, 6, 7)])),
         fails(lambda: compiled.put_entries(file, 4, HEADER.size + 16, 1, 0, 0, 0, packed([(-1, 6, 7)]))),
+        *_calls_of_leases(),
+    ]
+
+
+def _calls_of_leases() -> list[Callable[[], object]]:
+    """Return calls of the functions of leased messages: usual ones, and those that are left to Python."""
+    key, hidden = b"key", (b"KEYS", b"UNIQ_KEY", b"CONTENT_TYPE")
+    origin = MessageOrigin(1_790_000_000_000, bytes(8), 1_790_000_000_000, bytes(8))
+    bodies = [b'{"a":[1,"\\n",null]}', b"text\x01" * 900, bytes(range(256)) * 9]
+    text = b"KEYS\x01k1 k2\x02colour\x01red"
+    records = [
+        record.encode(TOPIC, body, text, origin, record.size_of(TOPIC, body, text, origin), 3, 40 + place, 0)
+        for place, body in enumerate(bodies)
+    ]
+    shared = "portion", b"topic", 3, b'"topic":"topic"', b'"then"', hidden, b'"before"'
+
+    def write(data: bytes, offsets: list[int]) -> tuple[bytes, int] | None:
+        return compiled.write_leased(data, 0, key, *shared, offsets)
+
+    data, odd = b"".join(records), b"".join(records)[:-1]
+    written = write(data, [40, 41, 42])
+    assert written is not None
+    receipts = ["v3." + part.partition('"')[0] for part in written[0].decode().split('"v3.')[1:]]
+    return [
+        lambda: write(data, [40, 41, 42]),
+        lambda: write(data, [40, 43]),
+        lambda: write(odd, [40, 41, 42]),
+        lambda: write(b"", [40]),
+        lambda: compiled.open_receipts(key, receipts),
+        lambda: compiled.open_receipts(b"another", receipts),
+        lambda: compiled.open_receipts(key, [*receipts, "v3.", "é"]),
     ]
 
 
