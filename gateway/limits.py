@@ -6,7 +6,7 @@ expires.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -68,24 +68,25 @@ class GatewayLimits:
 
 
 @dataclass(slots=True)
-class _LeaseEnds:
-    """Leases with their ends; `soonest` is the earliest of these."""
+class _Open:
+    """The open leases of one portion, by queue offset."""
 
-    until: dict[str, float] = field(default_factory=dict)
-    soonest: float = float("inf")
-
-    def forget_expired(self, now: float) -> None:
-        if now >= self.soonest:
-            self.until = {lease: until for lease, until in self.until.items() if until > now}
-            self.soonest = min(self.until.values(), default=float("inf"))
+    offsets: set[int]
+    keys: tuple[str, str]
+    until: float
 
 
 class LeasesOut:
-    """Counts the leases of this process that are neither settled nor expired, by group and by caller."""
+    """Counts the leases of this process that are neither settled nor expired, by group and by caller.
+
+    Leases are kept by portion, the messages that one pop leased from one queue: they start and end together.
+    """
 
     def __init__(self, limits: GatewayLimits) -> None:
         self._limits = limits
-        self._by_key: dict[str, _LeaseEnds] = {}
+        self._open: dict[str, _Open] = {}
+        self._counts: dict[str, int] = {}
+        self._soonest = float("inf")
         self._asked = 0
 
     def room(self, *, group: str, caller: str, wanted: int, now: float) -> int:
@@ -101,43 +102,54 @@ class LeasesOut:
             raise _too_many("this caller", self._limits.leases_per_caller)
         return min(of_group, of_caller)
 
-    def add(self, leases: Sequence[str], *, group: str, caller: str, expires_at: float) -> None:
-        """Count the leases with these handles until `expires_at` (s, same clock as `now`)."""
-        if not leases:
-            return
-        for key in (group, caller):
-            counted = self._by_key.setdefault(key, _LeaseEnds())
-            counted.until.update(dict.fromkeys(leases, expires_at))
-            counted.soonest = min(counted.soonest, expires_at)
+    def add(self, portion: str, offsets: Iterable[int], *, group: str, caller: str, expires_at: float) -> None:
+        """Count the leases of a portion until `expires_at` (s, same clock as `now`)."""
+        leases = self._open.get(portion)
+        if leases is None:
+            leases = self._open[portion] = _Open(set(), (group, caller), expires_at)
+        before = len(leases.offsets)
+        leases.offsets.update(offsets)
+        leases.until = max(leases.until, expires_at)
+        self._soonest = min(self._soonest, expires_at)
+        self._count(leases.keys, len(leases.offsets) - before)
 
-    def settle(self, leases: Iterable[str], *, group: str, caller: str) -> None:
-        """Stop counting leases; those that another process granted are skipped."""
-        for key in (group, caller):
-            counted = self._by_key.get(key)
-            if counted is None:
-                continue
-            for lease in leases:
-                counted.until.pop(lease, None)
-            if not counted.until:
-                del self._by_key[key]
+    def settle(self, portion: str, offsets: Iterable[int]) -> None:
+        """Stop counting leases of a portion; those that another process granted are skipped."""
+        leases = self._open.get(portion)
+        if leases is None:
+            return
+        before = len(leases.offsets)
+        leases.offsets.difference_update(offsets)
+        self._count(leases.keys, len(leases.offsets) - before)
+        if not leases.offsets:
+            del self._open[portion]
 
     def total(self) -> int:
         """Return how many leases are counted, including expired ones that were not removed yet."""
-        return sum(len(leases.until) for leases in self._by_key.values()) // 2
+        return sum(len(leases.offsets) for leases in self._open.values())
 
     def forget_expired(self, now: float) -> None:
         """Remove all expired leases."""
-        for leases in self._by_key.values():
-            leases.forget_expired(now)
-        self._by_key = {key: leases for key, leases in self._by_key.items() if leases.until}
+        if now < self._soonest:
+            return
+        for leases in self._open.values():
+            if leases.until <= now:
+                self._count(leases.keys, -len(leases.offsets))
+        self._open = {portion: leases for portion, leases in self._open.items() if leases.until > now}
+        self._soonest = min((leases.until for leases in self._open.values()), default=float("inf"))
+
+    def _count(self, keys: tuple[str, str], by: int) -> None:
+        for key in keys:
+            count = self._counts.get(key, 0) + by
+            if count:
+                self._counts[key] = count
+            else:
+                self._counts.pop(key, None)
 
     def _room(self, key: str, limit: int, wanted: int, now: float) -> int:
-        leases = self._by_key.get(key)
-        if leases is None:
-            return min(wanted, limit)
-        if len(leases.until) + wanted > limit:
-            leases.forget_expired(now)
-        return min(wanted, limit - len(leases.until))
+        if self._counts.get(key, 0) + wanted > limit:
+            self.forget_expired(now)
+        return min(wanted, limit - self._counts.get(key, 0))
 
 
 def _too_many(whose: str, limit: int) -> ProblemError:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Final, Literal
@@ -50,16 +50,28 @@ class Caller:
 
 
 @dataclass(slots=True)
+class _Leases:
+    """Open leases of one portion, by queue offset, and when they end (ms)."""
+
+    offsets: set[int]
+    until: int
+
+
+@dataclass(slots=True)
 class _Consumer:
     since: int
     asked_at: int
     asking: int = 0
-    leases: dict[str, int] = field(default_factory=dict)
-    """When each open lease ends (ms)."""
+    leases: dict[str, _Leases] = field(default_factory=dict)
+    """The open leases by portion."""
+
+    @property
+    def in_flight(self) -> int:
+        return sum(len(each.offsets) for each in self.leases.values())
 
     def forget_ended(self, now: int) -> None:
-        if any(until <= now for until in self.leases.values()):
-            self.leases = {lease: until for lease, until in self.leases.items() if until > now}
+        if any(each.until <= now for each in self.leases.values()):
+            self.leases = {portion: each for portion, each in self.leases.items() if each.until > now}
 
     def is_gone(self, now: int) -> bool:
         return not self.asking and not self.leases and self.asked_at < now - GONE_AFTER_MS
@@ -94,19 +106,29 @@ class LeaseConsumers:
             consumer.asking -= 1
             consumer.asked_at = self._now_ms()
 
-    def leased(self, cluster: str, group: str, caller: Caller, leases: Sequence[str], lease_ms: int) -> None:
-        """Record that the caller holds leases from now on."""
+    def leased(
+        self, cluster: str, group: str, caller: Caller, portion: str, offsets: Iterable[int], lease_ms: int
+    ) -> None:
+        """Record that the caller holds leases of a portion from now on."""
         consumer = self._consumer(cluster, group, caller)
         consumer.asked_at = self._now_ms()
-        consumer.leases.update(dict.fromkeys(leases, consumer.asked_at + lease_ms))
-        self._holders.update(dict.fromkeys(leases, consumer))
+        leases = consumer.leases.get(portion)
+        if leases is None:
+            leases = consumer.leases[portion] = _Leases(set(), 0)
+        leases.offsets.update(offsets)
+        leases.until = consumer.asked_at + lease_ms
+        self._holders[portion] = consumer
 
-    def settled(self, leases: Iterable[str]) -> None:
-        """Record that leases have ended."""
-        for lease in leases:
-            consumer = self._holders.pop(lease, None)
-            if consumer is not None:
-                consumer.leases.pop(lease, None)
+    def settled(self, portion: str, offsets: Iterable[int]) -> None:
+        """Record that leases of a portion have ended."""
+        consumer = self._holders.get(portion)
+        leases = None if consumer is None else consumer.leases.get(portion)
+        if consumer is None or leases is None:
+            return
+        leases.offsets.difference_update(offsets)
+        if not leases.offsets:
+            del consumer.leases[portion]
+            del self._holders[portion]
 
     async def close(self) -> None:
         """Stop writing, and remove these consumers from Redis."""
@@ -161,7 +183,7 @@ class LeaseConsumers:
             consumer.forget_ended(now)
         self._consumers = {place: each for place, each in self._consumers.items() if not each.is_gone(now)}
         if len(self._holders) > 2 * sum(len(each.leases) for each in self._consumers.values()) + 1_000:
-            self._holders = {lease: each for each in self._consumers.values() for lease in each.leases}
+            self._holders = {portion: each for each in self._consumers.values() for portion in each.leases}
         clusters: dict[str, dict[str, list[LeaseConsumerState]]] = {}
         for (cluster, group, caller), each in self._consumers.items():
             row = LeaseConsumerState(
@@ -170,7 +192,7 @@ class LeaseConsumers:
                 kind=caller.kind,
                 address=caller.address,
                 since=rfc3339(each.since),
-                in_flight=len(each.leases),
+                in_flight=each.in_flight,
                 last_receive_at=rfc3339(each.asked_at),
             )
             clusters.setdefault(cluster, {}).setdefault(group, []).append(row)

@@ -7,9 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-import msgspec
-
-from broker_core.client.consumer.leases import LeasedMessage, LeaseReceipt
+from broker_core.client.consumer.leases import LeasedMessage, LeasedRecords, LeaseReceipt
 from broker_core.client.consumer.pop import LeaseConsumer
 from broker_core.clock import now_ms
 from broker_core.errors import GantryError
@@ -20,7 +18,7 @@ from gateway.data.bodies import CONTENT_TYPE, present
 from gateway.data.consumers import Caller
 from gateway.data.messages import user_properties
 from gateway.data.parts import DataPlaneParts
-from gateway.data.receipts import Receipt
+from gateway.data.receipts import Portion, Receipt, text_of
 from gateway.data.schemas import Leased, Order
 
 # For a broker "at once" is a lease that ends immediately.
@@ -74,6 +72,10 @@ class Wanted:
         )
         return list(received.messages)
 
+    async def ask_records(self, max_messages: int) -> LeasedRecords | None:
+        """Do the same without waiting and without decoding; None if `ask` has to."""
+        return await self.consumer.receive_records(self.topic, max_messages=max_messages, lease_ms=self.lease_ms)
+
 
 def lease_out(
     parts: DataPlaneParts,
@@ -88,12 +90,13 @@ def lease_out(
     """
     if not leased:
         return []
-    handles = [each.receipt.to_text() for each in leased]
     lease_ms = leased[0].receipt.invisible_ms
-    _count(parts, holder, handles, lease_ms)
     # By our clock: the broker's may differ, and ours decides whether the receipt is still valid.
     shown = _Shown(parts.receipts.seal, holder, encoding, reasons, now_ms() + lease_ms)
-    return [shown.message(each, handle) for each, handle in zip(leased, handles, strict=True)]
+    messages = [shown.message(each) for each in leased]
+    for portion, offsets in shown.portions():
+        count(parts, holder, portion, offsets, lease_ms)
+    return messages
 
 
 class _Shown:
@@ -113,14 +116,27 @@ class _Shown:
         self._reasons = reasons
         self._expires_at = expires_at
         self._expires = rfc3339(expires_at)
+        self._portions: dict[tuple[str, ...], tuple[Portion, str, list[int]]] = {}
 
-    def message(self, leased: LeasedMessage, handle: str) -> Leased:
+    def portions(self) -> list[tuple[str, list[int]]]:
+        """Return the text and the queue offsets of each portion of the messages so far."""
+        return [(text, offsets) for _, text, offsets in self._portions.values()]
+
+    def _receipt(self, leased: LeasedMessage, message_id: str) -> Receipt:
+        handle = leased.receipt
+        place = handle.broker_name, handle.topic, handle.extra_info.rpartition(" ")[0]
+        known = self._portions.get(place)
+        if known is None:
+            portion = Portion(self._holder.cluster, self._holder.topic, self._expires_at, handle.portion)
+            known = self._portions[place] = portion, text_of(portion), []
+        portion, text, offsets = known
+        offsets.append(handle.queue_offset)
+        return Receipt(portion, text, handle.queue_offset, leased.delivery_count, message_id)
+
+    def message(self, leased: LeasedMessage) -> Leased:
         stored, holder = leased.message, self._holder
         properties, message_id, delivery_count = stored.properties, stored.message_id, leased.delivery_count
         content_type = properties.get(CONTENT_TYPE)
-        receipt = Receipt(
-            holder.cluster, holder.group, holder.topic, handle, self._expires_at, delivery_count, message_id
-        )
         first = leased.first_delivered_at
         return Leased(
             message_id=message_id,
@@ -139,49 +155,44 @@ class _Shown:
             delivery_count=delivery_count,
             first_delivered_at=None if first is None else rfc3339(first),
             nack_reason=self._reasons.get(message_id),
-            receipt=self._seal(receipt),
+            receipt=self._seal(self._receipt(leased, message_id)),
             lease_expires_at=self._expires,
         )
 
 
 def renew(parts: DataPlaneParts, holder: LeaseHolder, old: Receipt, handle: LeaseReceipt) -> Receipt:
     """Count a lease with its new end after it was extended; return its new receipt."""
-    forget(parts, holder, [old])
-    lease = handle.to_text()
-    _count(parts, holder, [lease], handle.invisible_ms)
-    return msgspec.structs.replace(old, lease=lease, expires_at=now_ms() + handle.invisible_ms)
+    forget(parts, old.portion_text, [old.queue_offset])
+    lease_ms = handle.invisible_ms
+    portion = Portion(holder.cluster, holder.topic, now_ms() + lease_ms, handle.portion)
+    text = text_of(portion)
+    count(parts, holder, text, [old.queue_offset], lease_ms)
+    return Receipt(portion, text, old.queue_offset, old.delivery_count, old.message_id)
 
 
-def forget(parts: DataPlaneParts, holder: LeaseHolder, receipts: Iterable[Receipt]) -> None:
-    """Stop counting settled leases, and notify their watchers."""
-    leases = [receipt.lease for receipt in receipts]
-    _uncount(parts, holder, leases)
+def count(parts: DataPlaneParts, holder: LeaseHolder, portion: str, offsets: Sequence[int], lease_ms: int) -> None:
+    """Count leases of a portion, by its text, which end in `lease_ms`."""
+    until = parts.clock() + lease_ms / 1000
+    parts.leases.add(portion, offsets, group=holder.group_key, caller=holder.caller, expires_at=until)
+    parts.consumers.leased(holder.cluster, holder.group, holder.who, portion, offsets, lease_ms)
+
+
+def forget(parts: DataPlaneParts, portion: str, offsets: Sequence[int]) -> None:
+    """Stop counting settled leases of a portion, by its text, and notify their watchers."""
+    parts.leases.settle(portion, offsets)
+    parts.consumers.settled(portion, offsets)
     if parts.watched:
-        for lease in leases:
-            settled = parts.watched.pop(lease, None)
+        for offset in offsets:
+            settled = parts.watched.pop((portion, offset), None)
             if settled is not None:
                 settled()
 
 
-async def give_back(
-    parts: DataPlaneParts, holder: LeaseHolder, consumer: LeaseConsumer, messages: Iterable[LeasedMessage]
-) -> None:
+async def give_back(consumer: LeaseConsumer, messages: Iterable[LeasedMessage]) -> None:
     """End the leases of messages that could not be delivered, so that others get them at once."""
     for leased in messages:
-        _uncount(parts, holder, [leased.receipt.to_text()])
         try:
             await consumer.give_back(leased.receipt)
         except GantryError as error:
             # The lease expires anyway; only the wait is longer.
             _log.warning("topic=%s: a message could not be given back: %s", leased.message.topic, error)
-
-
-def _count(parts: DataPlaneParts, holder: LeaseHolder, leases: Sequence[str], lease_ms: int) -> None:
-    until = parts.clock() + lease_ms / 1000
-    parts.leases.add(leases, group=holder.group_key, caller=holder.caller, expires_at=until)
-    parts.consumers.leased(holder.cluster, holder.group, holder.who, leases, lease_ms)
-
-
-def _uncount(parts: DataPlaneParts, holder: LeaseHolder, leases: Sequence[str]) -> None:
-    parts.leases.settle(leases, group=holder.group_key, caller=holder.caller)
-    parts.consumers.settled(leases)

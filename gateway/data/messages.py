@@ -21,10 +21,11 @@ _LEVELS_S: Final = (1, 5, 10, 30, 60, 120, 180, 240, 300, 360, 420, 480, 540, 60
 DELAY_LEVELS: Final = {seconds * 1000: level for level, seconds in enumerate(_LEVELS_S, start=1)}
 """Delay in ms → RocketMQ's delay level, by its default list (broker_core/broker/README.md#delay-levels)."""
 
-_SYSTEM: Final = names.RESERVED | {
+SYSTEM_PROPERTIES: Final = names.RESERVED | {
     names.SHARDING_KEY, names.TRANSACTION_ID, *names.OF_DELIVERIES, *names.TIMERS, *names.OF_TIMER,
     "__STARTDELIVERTIME", CONTENT_TYPE,
 }  # fmt: skip
+"""Properties of brokers, clients and gateway: applications neither set nor see them."""
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND: Final = timedelta(milliseconds=1)
 _NO_MOMENT: Final = "Must be a time with date and offset, such as 2026-05-01T08:00:00Z."
@@ -67,7 +68,7 @@ class _Delay(NamedTuple):
 
 def user_properties(stored: dict[str, str]) -> dict[str, str]:
     """Return the properties that the producing application set, without those of brokers, clients and gateway."""
-    return {name: value for name, value in stored.items() if name not in _SYSTEM}
+    return {name: value for name, value in stored.items() if name not in SYSTEM_PROPERTIES}
 
 
 def draft_of_entry(entry: Entry, topic: str, *, entry_id: str, at: str, sizes: Sizes) -> Draft:
@@ -153,7 +154,7 @@ def checked_properties(given: dict[str, str], at: str) -> dict[str, str]:
         return {}
     for name, value in given.items():
         where = f"{at}/{escaped(name)}" if at.startswith("#") else at + name
-        if name in _SYSTEM:
+        if name in SYSTEM_PROPERTIES:
             raise invalid(where, f"The property name {name!r} is reserved.")
         if not name or not value:
             raise invalid(where, "A property needs a name and a value.")

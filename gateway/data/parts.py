@@ -15,7 +15,7 @@ from gateway.auth import Authenticator, Principal
 from gateway.data.audit_notes import FirstUses, KnownGroups, Note
 from gateway.data.consumers import Caller, LeaseConsumers
 from gateway.data.delays import Delays
-from gateway.data.receipts import Receipts
+from gateway.data.receipts import Lease, Receipts
 from gateway.data.routing import Route
 from gateway.limits import GatewayLimits, LeasesOut
 from gateway.metrics import Metrics
@@ -97,7 +97,7 @@ class DataPlaneParts:
     limits: GatewayLimits = field(default_factory=GatewayLimits)
     metrics: Metrics = field(default_factory=Metrics)
     draining: asyncio.Event = field(default_factory=asyncio.Event)
-    watched: dict[str, Callable[[], None]] = field(default_factory=dict)
+    watched: dict[Lease, Callable[[], None]] = field(default_factory=dict)
     """By lease: called once when this process settles the lease, by HTTP or WebSocket."""
     clock: Callable[[], float] = time.monotonic
     produce_rate: RateLimiter = field(init=False)

@@ -36,7 +36,10 @@ async def ack(parts: DataPlaneParts, request: Request) -> Answer:
 async def _ack(parts: DataPlaneParts, request: Request) -> Answer:
     wanted = decode(_ACK, request.body)
     headers = _admit(parts, request, wanted.receipts)
-    return _answer(await settlement.ack(parts, holder_of(request), wanted.receipts), headers)
+    results = await settlement.ack_results(parts, holder_of(request), wanted.receipts)
+    if results.count(True) == len(results):
+        return Answer(200, _all_acked(wanted.receipts), headers)
+    return _answer(settlement.ack_outcomes(wanted.receipts, results), headers)
 
 
 async def nack(parts: DataPlaneParts, request: Request) -> Answer:
@@ -70,6 +73,12 @@ def holder_of(request: Request) -> LeaseHolder:
 def _admit(parts: DataPlaneParts, request: Request, receipts: Sequence[str]) -> Sequence[Header]:
     settlement.check_receipts(receipts, parts.limits.sizes.receipts)
     return parts.consume_rate.take(request.principal.key, 1, parts.clock())
+
+
+def _all_acked(receipts: Sequence[str]) -> bytes:
+    """Return what `_answer` encodes if all were acknowledged; receipts that were opened need no escapes."""
+    text = '"status":"acked"},{"receipt":'.join(f'"{receipt}",' for receipt in receipts)
+    return f'{{"results":[{{"receipt":{text}"status":"acked"}}],"settled":{len(receipts)},"failed":0}}'.encode()
 
 
 def _answer(outcomes: Sequence[SettleOutcome], headers: Sequence[Header]) -> Answer:

@@ -18,7 +18,7 @@ from gateway.data.dead_letters import bury
 from gateway.data.leases import NOW_MS, LeaseHolder, forget, renew
 from gateway.data.parts import DataPlaneParts
 from gateway.data.reasons import keep_reason
-from gateway.data.receipts import Receipt
+from gateway.data.receipts import OpenedPortion, Receipt
 from gateway.data.schemas import ExtendRequest, NackRequest, Settled, invalid
 from gateway.problems import RECEIPT_EXPIRED, ProblemError, find_problem
 
@@ -38,30 +38,79 @@ class SettleOutcome:
 Act = Callable[[DataPlaneParts, LeaseHolder, LeaseConsumer, str, Receipt], Awaitable[Settled]]
 
 
-async def ack(parts: DataPlaneParts, holder: LeaseHolder, texts: Sequence[str]) -> list[SettleOutcome]:
+async def ack(parts: DataPlaneParts, holder: LeaseHolder, texts: list[str]) -> list[SettleOutcome]:
     """Acknowledge messages."""
-    outcomes: dict[str, SettleOutcome] = {}
-    receipts: dict[str, Receipt] = {}
-    for text in texts:
-        try:
-            receipts[text] = _opened(parts, holder, text)
-        except ProblemError as problem:
-            outcomes[text] = _failed(text, problem)
+    return ack_outcomes(texts, await ack_results(parts, holder, texts))
+
+
+def ack_outcomes(texts: Sequence[str], results: Sequence[bool | ProblemError]) -> list[SettleOutcome]:
+    """Return what `ack_results` found as the results of receipts."""
+    return [
+        _failed(text, result)
+        if isinstance(result, ProblemError)
+        else SettleOutcome(Settled(text, "acked" if result else "already_acked"))
+        for text, result in zip(texts, results, strict=True)
+    ]
+
+
+async def ack_results(parts: DataPlaneParts, holder: LeaseHolder, texts: list[str]) -> list[bool | ProblemError]:
+    """Acknowledge messages; return for each whether this was its first acknowledgement, or the problem."""
+    results: list[bool | ProblemError] = [True] * len(texts)
+    portions = _running_portions(parts, holder, texts) or _portions_one_by_one(parts, holder, texts, results)
     consumer = await parts.connections.lease_consumer(holder.cluster, holder.group)
-    results = await consumer.ack_many([receipt.handle for receipt in receipts.values()])
-    pairs = list(zip(receipts.values(), results, strict=True))
-    forget(parts, holder, [receipt for receipt, result in pairs if not isinstance(result, GantryError)])
-    for text, result in zip(receipts, results, strict=True):
-        if isinstance(result, GantryError):
-            outcomes[text] = _failed(text, _problem_of(result))
-        else:
-            outcomes[text] = SettleOutcome(Settled(text, "acked" if result else "already_acked"))
-    return _counted(parts, [outcomes[text] for text in texts])
+    told = await consumer.ack_portions([(each.portion.leased, each.offsets) for each in portions])
+    if told.count(True) == len(told):
+        for each in portions:
+            forget(parts, each.text, each.offsets)
+    else:
+        _note_results(parts, portions, told, results)
+    parts.metrics.messages("acked", results.count(True))
+    return results
 
 
-def _counted(parts: DataPlaneParts, outcomes: list[SettleOutcome]) -> list[SettleOutcome]:
-    parts.metrics.messages("acked", sum(outcome.result.status == "acked" for outcome in outcomes))
-    return outcomes
+def _running_portions(parts: DataPlaneParts, holder: LeaseHolder, texts: list[str]) -> list[OpenedPortion] | None:
+    """Return the receipts by portion if all of them are of this holder and have not ended."""
+    portions = parts.receipts.open_all(texts, cluster=holder.cluster, group=holder.group, topic=holder.topic)
+    now = now_ms()
+    if portions is None or any(each.portion.expires_at <= now for each in portions):
+        return None
+    return portions
+
+
+def _portions_one_by_one(
+    parts: DataPlaneParts, holder: LeaseHolder, texts: Sequence[str], results: list[bool | ProblemError]
+) -> list[OpenedPortion]:
+    """Return the receipts that can be settled by portion; put the problem of each other into `results`."""
+    portions: dict[str, OpenedPortion] = {}
+    for place, text in enumerate(texts):
+        try:
+            receipt = _opened(parts, holder, text)
+        except ProblemError as problem:
+            results[place] = problem
+            continue
+        name = receipt.portion_text
+        opened = portions.setdefault(name, OpenedPortion(name, receipt.portion, [], []))
+        opened.offsets.append(receipt.queue_offset)
+        opened.places.append(place)
+    return list(portions.values())
+
+
+def _note_results(
+    parts: DataPlaneParts,
+    portions: Sequence[OpenedPortion],
+    told: Sequence[bool | GantryError],
+    results: list[bool | ProblemError],
+) -> None:
+    answers = iter(told)
+    for each in portions:
+        settled = []
+        for offset, place, answer in zip(each.offsets, each.places, answers, strict=False):
+            if isinstance(answer, GantryError):
+                results[place] = _problem_of(answer)
+            else:
+                results[place] = answer
+                settled.append(offset)
+        forget(parts, each.text, settled)
 
 
 async def nack(
@@ -75,7 +124,7 @@ async def nack(
         if wanted.reason:
             await keep_reason(parts, holder, receipt.message_id, wanted.reason)
         await consumer.extend(receipt.handle, max(NOW_MS, wanted.delay_ms))
-        forget(parts, holder, [receipt])
+        forget(parts, receipt.portion_text, [receipt.queue_offset])
         return Settled(text, "nacked")
 
     async def bury_one(
@@ -86,7 +135,7 @@ async def nack(
         handle = await consumer.extend(receipt.handle, lease_ms)
         await bury(parts, holder, handle, reason=wanted.reason)
         await consumer.ack(handle)
-        forget(parts, holder, [receipt])
+        forget(parts, receipt.portion_text, [receipt.queue_offset])
         return Settled(text, "dead_lettered")
 
     outcomes = await _settle(parts, holder, texts, bury_one if wanted.dead_letter else again)

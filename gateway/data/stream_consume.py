@@ -26,10 +26,11 @@ from broker_core.errors import GantryError
 from gateway import sockets
 from gateway.data import settlement
 from gateway.data.consumers import Caller
-from gateway.data.leases import LeaseHolder, Wanted, give_back, lease_out
+from gateway.data.leases import LeaseHolder, Wanted, forget, give_back, lease_out
 from gateway.data.reasons import last_reasons
+from gateway.data.receipts import Lease, Receipt
 from gateway.data.routing import check_consumer
-from gateway.data.schemas import AckRequest, ExtendRequest, Filter, NackRequest, Order, decoder, encode
+from gateway.data.schemas import AckRequest, ExtendRequest, Filter, Leased, NackRequest, Order, decoder, encode
 from gateway.data.settlement import SettleOutcome
 from gateway.data.stream import FrameHandler, Socket, SocketClosed
 from gateway.problems import CONFLICT, RECEIPT_EXPIRED, ProblemError, find_problem
@@ -210,24 +211,31 @@ class Consuming:
     async def _send(
         self, holder: LeaseHolder, frame: SubscribeFrame, wanted: Wanted, leased: list[LeasedMessage]
     ) -> None:
-        unsent = list(leased)
+        sent = 0
+        outs: list[Leased] = []
         try:
             reasons = await last_reasons(self._parts, holder, leased)
-            for out in lease_out(self._parts, holder, leased, frame.body_encoding, reasons):
+            outs = lease_out(self._parts, holder, leased, frame.body_encoding, reasons)
+            for out in outs:
                 self._watch_lease(holder, out.receipt, frame.lease_ms)
                 await self._socket.send_text(b'{"type":"message",' + encode(out)[1:])
-                del unsent[0]
+                sent += 1
                 self._credit -= 1
         except BaseException:  # the socket closed, or this side ended the conversation
-            await give_back(self._parts, holder, wanted.consumer, unsent)
+            for out in outs[sent:]:
+                portion, offset = self._open(holder, out.receipt).lease
+                forget(self._parts, portion, [offset])
+            await give_back(wanted.consumer, leased[sent:])
             raise
         self._parts.metrics.messages("leased", len(leased))
         if self._credit <= 0:
             self._has_credit.clear()
 
     def _watch_lease(self, holder: LeaseHolder, text: str, lease_ms: int) -> None:
-        receipt = self._parts.receipts.open(text, cluster=holder.cluster, group=holder.group, topic=holder.topic)
-        self._leases.add(text, receipt.lease, self._parts.clock() + lease_ms / 1000)
+        self._leases.add(text, self._open(holder, text).lease, self._parts.clock() + lease_ms / 1000)
+
+    def _open(self, holder: LeaseHolder, text: str) -> Receipt:
+        return self._parts.receipts.open(text, cluster=holder.cluster, group=holder.group, topic=holder.topic)
 
     async def _watch(self) -> None:
         """Notify the client of leases that ended without being settled here or over HTTP."""
@@ -242,12 +250,12 @@ class Consuming:
 class _SocketLeases:
     """The unsettled leases of this socket, by receipt; each entry leaves `watched` with its lease."""
 
-    def __init__(self, watched: dict[str, Callable[[], None]]) -> None:
+    def __init__(self, watched: dict[Lease, Callable[[], None]]) -> None:
         self._watched = watched
-        self._ends: dict[str, tuple[float, str]] = {}
+        self._ends: dict[str, tuple[float, Lease]] = {}
         self._order: list[tuple[float, str]] = []
 
-    def add(self, receipt: str, lease: str, ends_at: float) -> None:
+    def add(self, receipt: str, lease: Lease, ends_at: float) -> None:
         """Watch a lease until `ends_at` (s)."""
         self._ends[receipt] = ends_at, lease
         heappush(self._order, (ends_at, receipt))
@@ -255,7 +263,7 @@ class _SocketLeases:
 
     def remove(self, receipt: str) -> None:
         """Stop watching a lease."""
-        _, lease = self._ends.pop(receipt, (0.0, ""))
+        _, lease = self._ends.pop(receipt, (0.0, ("", 0)))
         self._watched.pop(lease, None)
 
     def take_ended(self, now: float) -> list[str]:

@@ -15,8 +15,8 @@ def leases(**limits: int) -> LeasesOut:
 def test_the_room_is_what_group_and_caller_have_left() -> None:
     out = leases(leases_per_group=3, leases_per_caller=2)
     assert out.room(group="c/g", caller="t1", wanted=16, now=0) == 2
-    out.add(["a"], group="c/g", caller="t1", expires_at=10)
-    out.add(["b"], group="c/g", caller="t1", expires_at=20)
+    out.add("p", [1], group="c/g", caller="t1", expires_at=10)
+    out.add("q", [1], group="c/g", caller="t1", expires_at=20)
     with pytest.raises(ProblemError) as caught:
         out.room(group="c/g", caller="t1", wanted=1, now=0)
     assert caught.value.kind is TOO_MANY_IN_FLIGHT
@@ -25,23 +25,32 @@ def test_the_room_is_what_group_and_caller_have_left() -> None:
 
 def test_a_lease_that_is_over_makes_room() -> None:
     out = leases(leases_per_group=1, leases_per_caller=1)
-    out.add(["a"], group="c/g", caller="t1", expires_at=10)
+    out.add("p", [1], group="c/g", caller="t1", expires_at=10)
     assert out.room(group="c/g", caller="t1", wanted=1, now=10.5) == 1
 
 
 def test_a_settled_lease_makes_room_and_settling_it_twice_is_nothing() -> None:
     out = leases(leases_per_group=1, leases_per_caller=1)
-    out.add(["a"], group="c/g", caller="t1", expires_at=10)
-    out.settle(["a"], group="c/g", caller="t1")
-    out.settle(["a"], group="c/g", caller="t1")
+    out.add("p", [1], group="c/g", caller="t1", expires_at=10)
+    out.settle("p", [1])
+    out.settle("p", [1])
     assert out.total() == 0
+    assert out.room(group="c/g", caller="t1", wanted=5, now=0) == 1
+
+
+def test_leases_of_one_portion_are_settled_one_by_one() -> None:
+    out = leases(leases_per_group=3, leases_per_caller=3)
+    out.add("p", [1, 2, 3], group="c/g", caller="t1", expires_at=10)
+    out.settle("p", [2, 9])
+    out.settle("elsewhere", [1])
+    assert out.total() == 2
     assert out.room(group="c/g", caller="t1", wanted=5, now=0) == 1
 
 
 def test_what_is_over_is_forgotten_on_demand() -> None:
     out = leases()
     for number in range(100):
-        out.add([str(number)], group="c/g", caller="t1", expires_at=number)
+        out.add(str(number), [7], group="c/g", caller="t1", expires_at=number)
     out.forget_expired(now=49)
     assert out.total() == 50
 
@@ -49,7 +58,7 @@ def test_what_is_over_is_forgotten_on_demand() -> None:
 def test_what_is_over_is_forgotten_in_the_long_run_without_being_asked_to() -> None:
     out = leases()
     for number in range(100):
-        out.add([str(number)], group="c/gone", caller="t1", expires_at=1)
+        out.add(str(number), [7], group="c/gone", caller="t1", expires_at=1)
     for _ in range(5000):
         out.room(group="c/other", caller="t2", wanted=1, now=50)
     assert out.total() == 0

@@ -63,7 +63,7 @@ async def test_a_message_comes_with_all_that_was_given_and_what_the_broker_knows
         "delivery_count": 1,
         "nack_reason": None,
     }
-    assert message["receipt"].startswith("v2.")
+    assert message["receipt"].startswith("v3.")
     leased_at = datetime.fromisoformat(times["lease_expires_at"]) - timedelta(minutes=1)
     assert before - MILLISECOND < leased_at <= after
 

@@ -52,7 +52,7 @@ async def test_an_expired_receipt_is_a_409_that_says_how_long_ago(api: Api) -> N
 async def test_some_settled_and_some_not_is_a_207_with_a_result_for_each(api: Api) -> None:
     topic, group = await api.topic(), api.group()
     receipt = await one(api, topic, group)
-    answer = await api.settle("ack", group, topic, receipt, "v2.broken")
+    answer = await api.settle("ack", group, topic, receipt, "v3.broken")
     assert answer.status_code == 207
     assert (answer.json()["settled"], answer.json()["failed"]) == (1, 1)
     assert answer.json()["results"][1]["problem"]["code"] == "INVALID_RECEIPT"
@@ -207,5 +207,5 @@ async def test_with_a_key_a_repetition_is_answered_as_the_first_one_was(api: Api
     again = await api.post(path, body, headers=headers)
     assert (first.status_code, again.status_code, again.json()) == (200, 200, first.json())
     assert again.headers["idempotency-replayed"] == "true"
-    other = await api.post(path, {**body, "receipts": ["v2.other"]}, headers=headers)
+    other = await api.post(path, {**body, "receipts": ["v3.other"]}, headers=headers)
     assert code_of(other) == (422, "IDEMPOTENCY_MISMATCH")
