@@ -19,7 +19,7 @@ interface NumberFieldProps extends NumberRange {
   value: number | undefined
   error?: string | null | undefined
   isOptional?: boolean
-  width?: number
+  width?: number | string
   onChange: (value: number | undefined) => void
 }
 

@@ -26,7 +26,7 @@ export function AlertDrawer({ id }: { id: string }) {
   const alert = useAlert(id)
   const deliveries = useDeliveries({ alert: id })
   return (
-    <DockedDrawer label={t("alerts.one")} onClose={() => change({ alert: undefined })} actions={alert.data && <Actions alert={alert.data} />}>
+    <DockedDrawer label={t("alerts.one")} onClose={() => change({ alert: undefined })}>
       <div className={drawerClasses.form}>
         <QueryBody query={alert} what={t("alerts.oneFailed")}>
           {(shown) => <Story alert={shown} />}
@@ -46,14 +46,14 @@ function Story({ alert }: { alert: Alert }) {
   return (
     <>
       <h2 className={drawerClasses.title}>{alert.rule.name}</h2>
-      <p>
-        <AlertState state={alert.shown} /> {alert.summary}
-      </p>
+      <p className={classes.told}>{alert.summary}</p>
+      <Actions alert={alert} />
       {alert.acknowledged && (
-        <p>
+        <p className={classes.told}>
           {t("alerts.acknowledgedBy", { by: alert.acknowledged.by, time: format.when(alert.acknowledged.at) })} {alert.acknowledged.note}
         </p>
       )}
+      <h3>{t("alerts.changes")}</h3>
       <dl className={classes.changes}>
         {alert.changes.map(({ at, state, value }) => (
           <Change key={`${at}${state}`} at={at} state={state} value={value === null ? t("states.unknown") : measured(alert.rule.metric, value, format)} />
@@ -70,8 +70,9 @@ function Change({ at, state, value }: { at: string; state: Alert["state"]; value
         <Time at={at} withMs />
       </dt>
       <dd>
-        <AlertState state={state} /> <span className="micro">{value}</span>
+        <AlertState state={state} />
       </dd>
+      <dd>{value}</dd>
     </>
   )
 }
@@ -85,8 +86,8 @@ function Actions({ alert }: { alert: Alert }) {
   const told = { onSuccess: () => toastDone(t("alerts.noted")), onError: (error: unknown) => toastFailed(t("alerts.notNoted"), error) }
   if (alert.state === "resolved") return null
   return (
-    <>
-      {!alert.acknowledged && <TextInput size="xs" w={150} value={note} placeholder={t("alerts.note")} aria-label={t("alerts.note")} onChange={(event) => setNote(event.currentTarget.value)} />}
+    <div className={classes.acts}>
+      {!alert.acknowledged && <TextInput value={note} placeholder={t("alerts.note")} aria-label={t("alerts.note")} onChange={(event) => setNote(event.currentTarget.value)} />}
       <NeedsRight right="manage">
         {alert.acknowledged ? (
           <Button loading={unacknowledge.isPending} onClick={() => unacknowledge.mutate(undefined, told)}>
@@ -101,6 +102,6 @@ function Actions({ alert }: { alert: Alert }) {
       <NeedsRight right="manage">
         <Button onClick={() => change({ new: "silence", rule: alert.rule.name, subject: alert.subject, alert: undefined })}>{t("alerts.silence")}</Button>
       </NeedsRight>
-    </>
+    </div>
   )
 }

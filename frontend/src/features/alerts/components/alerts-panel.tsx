@@ -2,9 +2,11 @@ import { useTranslation } from "react-i18next"
 import { PanelFoot } from "@/components/layout/panel"
 import { Empty } from "@/components/states/empty"
 import { QueryPanel } from "@/components/states/query-panel"
+import { usePhone } from "@/hooks/use-media"
 import { useUrlState } from "@/hooks/use-url-state"
 import { useAlerts } from "../api/get-alerts"
 import { useAlertRules } from "../api/get-rules"
+import { AlertRows } from "./alert-rows"
 import { AlertsTable } from "./alerts-table"
 
 const STALE_AFTER_MS = 30_000
@@ -19,6 +21,7 @@ export function AlertsPanel() {
   const loud = new Set(alerts.data?.items.map(({ rule }) => rule.id))
   const quiet = rules?.filter(({ id, enabled }) => enabled && !loud.has(id)).length
   const none = rules?.length === 0
+  const List = usePhone() ? AlertRows : AlertsTable
   return (
     <QueryPanel
       query={alerts}
@@ -29,16 +32,27 @@ export function AlertsPanel() {
     >
       {({ items, next_cursor }) => (
         <>
-          <AlertsTable alerts={items} rules={rules ?? []} selectedId={state.alert} onAlert={({ id }) => change({ alert: id, new: undefined, edit: undefined })} />
-          <PanelFoot>
-            <span className="micro">
-              {!state.state && quiet !== undefined && t("alerts.quietRules", { count: quiet })}
-              {unfollowed > 0 && ` ${t("alerts.unfollowed", { count: unfollowed })}`}
-              {next_cursor !== null && ` ${t("alerts.more", { count: items.length })}`}
-            </span>
-          </PanelFoot>
+          <List alerts={items} rules={rules ?? []} selectedId={state.alert} onAlert={({ id }) => change({ alert: id, new: undefined, edit: undefined })} />
+          <Foot
+            words={[
+              !state.state && quiet !== undefined && quiet > 0 && t("alerts.quietRules", { count: quiet }),
+              unfollowed > 0 && t("alerts.unfollowed", { count: unfollowed }),
+              next_cursor !== null && t("alerts.more", { count: items.length }),
+            ]}
+          />
         </>
       )}
     </QueryPanel>
+  )
+}
+
+/** Nothing where there is nothing to add. */
+function Foot({ words }: { words: (string | false)[] }) {
+  const said = words.filter((each) => each !== false)
+  if (said.length === 0) return null
+  return (
+    <PanelFoot>
+      <span className="micro">{said.join(" ")}</span>
+    </PanelFoot>
   )
 }

@@ -12,7 +12,7 @@ import { LimitRail } from "./limit-rail"
 
 const column = columnsFor<Alert>()
 
-interface AlertsTableProps {
+export interface AlertsTableProps {
   alerts: Alert[]
   rules: Rule[]
   selectedId: string | undefined
@@ -22,10 +22,8 @@ interface AlertsTableProps {
 /** The open alerts, firing first; a value is the one of this moment where the sampler still says it. */
 export function AlertsTable({ alerts, rules, selectedId, onAlert }: AlertsTableProps) {
   const { t } = useTranslation()
-  const format = useFormat()
   const columns = useMemo(() => {
     const now = (alert: Alert) => valueNow(alert, rules)
-    const written = (alert: Alert, value: number | null) => (value === null ? <Unknown /> : measured(alert.rule.metric, value, format))
     return [
       column("shown", t("alerts.state"), { width: 136 }, ({ shown }) => <AlertState state={shown} />),
       column("rule", t("alerts.rule"), { isName: true }, ({ rule }) => rule.name),
@@ -34,15 +32,21 @@ export function AlertsTable({ alerts, rules, selectedId, onAlert }: AlertsTableP
       column("rail", "", { width: 110, minWidth: 620, ends: ["0", "2 ×"], label: t("alerts.ofLimit") }, (alert) => (
         <LimitRail value={now(alert)} limit={alert.rule.limit} state={alert.shown} />
       )),
-      column("value", t("alerts.now"), { align: "end", isStrong: true }, (alert) => written(alert, alert.state === "no_data" ? null : now(alert))),
-      column("limit", t("alerts.limit"), { align: "end", minWidth: 700 }, (alert) => written(alert, alert.rule.limit)),
+      column("value", t("alerts.now"), { align: "end", isStrong: true }, (alert) => <Measured alert={alert} value={alert.state === "no_data" ? null : now(alert)} />),
+      column("limit", t("alerts.limit"), { align: "end", minWidth: 700 }, (alert) => <Measured alert={alert} value={alert.rule.limit} />),
       column("since", t("alerts.for"), { align: "end", minWidth: 480 }, (alert) => <Since alert={alert} />),
     ]
-  }, [t, format, rules])
+  }, [t, rules])
   return <DataTable natural label={t("nav.alerts")} columns={columns} rows={alerts} rowId={({ id }) => id} onRow={onAlert} selectedId={selectedId} />
 }
 
-function Since({ alert }: { alert: Alert }) {
+/** A value in the unit of its metric, or that it is not known. */
+export function Measured({ alert, value }: { alert: Alert; value: number | null }) {
+  const format = useFormat()
+  return value === null ? <Unknown /> : <>{measured(alert.rule.metric, value, format)}</>
+}
+
+export function Since({ alert }: { alert: Alert }) {
   const { t } = useTranslation()
   const format = useFormat()
   if (alert.shown === "silenced" && alert.silenced_until) return <>{t("alerts.until", { time: format.when(alert.silenced_until) })}</>
@@ -50,7 +54,7 @@ function Since({ alert }: { alert: Alert }) {
 }
 
 /** The value of this moment if the alert is its rule's worst; else that of its last change. */
-function valueNow(alert: Alert, rules: Rule[]): number | null {
+export function valueNow(alert: Alert, rules: Rule[]): number | null {
   if (alert.state === "resolved") return alert.value
   const rule = rules.find(({ id }) => id === alert.rule.id)
   const figures = rule?.figures.find(({ cluster, worst }) => cluster === alert.cluster && worst === alert.subject)

@@ -1,10 +1,11 @@
 import { Link } from "@tanstack/react-router"
 import { useTranslation } from "react-i18next"
-import { Definitions } from "@/components/layout/panel"
 import { Empty } from "@/components/states/empty"
 import { QueryPanel } from "@/components/states/query-panel"
+import { Ago } from "@/components/values/time"
 import { useAlerts } from "../api/get-alerts"
 import { AlertState } from "./alert-state"
+import classes from "./alerts.module.css"
 
 const SHOWN = 5
 
@@ -22,14 +23,21 @@ export function FiringAlerts() {
       empty={<Empty small title={t("alerts.noneFiring")} />}
     >
       {({ items }) => (
-        <Definitions
-          items={items.slice(0, SHOWN).map(({ id, rule, subject, shown }) => [
-            `${rule.name} · ${subject}`,
-            <Link key={id} to="/alerts" search={{ alert: id }}>
-              <AlertState state={shown} />
-            </Link>,
-          ])}
-        />
+        <ul>
+          {items.slice(0, SHOWN).map(({ id, rule, subject, shown, since }) => (
+            <li key={id}>
+              <Link to="/alerts" search={{ alert: id }} className={classes.firing}>
+                <AlertState state={shown} />
+                <span className="truncate" title={subject}>
+                  {rule.name} · {subject}
+                </span>
+                <small>
+                  <Ago at={since} />
+                </small>
+              </Link>
+            </li>
+          ))}
+        </ul>
       )}
     </QueryPanel>
   )

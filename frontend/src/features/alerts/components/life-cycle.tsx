@@ -22,7 +22,7 @@ export function LifeCycle({ counts }: { counts: AlertCounts | undefined }) {
           data-alarm={(stage === "firing" && (counts?.firing ?? 0) > 0) || undefined}
           onClick={() => change({ state: state.state === stage ? undefined : stage, tab: undefined })}
         >
-          {t(`alerts.states.${stage}`)}
+          <span>{t(`alerts.states.${stage}`)}</span>
           <b>{counts ? count(counts[stage]) : <Unknown />}</b>
           {t(`alerts.stageWords.${stage}`)}
         </button>

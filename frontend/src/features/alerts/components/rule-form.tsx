@@ -1,4 +1,4 @@
-import { Group, MultiSelect, NumberInput, SegmentedControl, Select, TextInput } from "@mantine/core"
+import { MultiSelect, NumberInput, SegmentedControl, Select, TextInput } from "@mantine/core"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import { FormDrawer } from "@/components/drawer/form-drawer"
@@ -16,6 +16,7 @@ import { useUpdateRule } from "../api/update-rule"
 import { METRICS, unitOf, WITH_HISTORY } from "../measure"
 import { draftOf, inputOf, isWhole, limitsOf, newDraft, rounded } from "../rule-draft"
 import { useRulePreview } from "../use-rule-preview"
+import classes from "./alerts.module.css"
 import { RulePreview } from "./rule-preview"
 
 const SEVERITIES = ["info", "warning", "critical"] as const
@@ -58,14 +59,14 @@ export function RuleForm({ rule }: { rule?: Rule }) {
     >
       <TextInput label={t("alerts.name")} value={draft.name} error={refused.name} onChange={(event) => set({ name: event.currentTarget.value })} />
       <Select label={t("alerts.metric")} data={METRICS.map((value) => ({ value, label: t(`alerts.metrics.${value}`) }))} value={draft.metric} allowDeselect={false} onChange={(metric) => metric && set({ metric: metric as Rule["metric"] })} />
-      <Group gap={12} align="flex-start">
-        <TextInput label={t("alerts.cluster")} value={draft.cluster} error={refused.cluster} onChange={(event) => set({ cluster: event.currentTarget.value })} w={150} />
-        <TextInput label={t("alerts.subject")} description={t("alerts.patternWords")} value={draft.subject} error={refused.subject} onChange={(event) => set({ subject: event.currentTarget.value })} w={220} />
-      </Group>
-      <Group gap={12} align="flex-end">
+      <div className={classes.pair}>
+        <TextInput label={t("alerts.cluster")} value={draft.cluster} error={refused.cluster} onChange={(event) => set({ cluster: event.currentTarget.value })} />
+        <TextInput label={t("alerts.subject")} description={t("alerts.patternWords")} value={draft.subject} error={refused.subject} onChange={(event) => set({ subject: event.currentTarget.value })} />
         {!isYesOrNo && (
           <>
-            <SegmentedControl value={draft.direction} onChange={(direction) => set({ direction: direction as Rule["direction"] })} data={(["above", "below"] as const).map((value) => ({ value, label: t(`alerts.directions.${value}`) }))} />
+            <Field label={t("alerts.direction")}>
+              <SegmentedControl value={draft.direction} onChange={(direction) => set({ direction: direction as Rule["direction"] })} data={(["above", "below"] as const).map((value) => ({ value, label: t(`alerts.directions.${value}`) }))} />
+            </Field>
             <NumberInput
               label={unit ? t("alerts.limitIn", { unit: t(`alerts.units.${unit}`) }) : t("alerts.limit")}
               value={Number.isNaN(draft.limit) ? "" : draft.limit}
@@ -73,13 +74,12 @@ export function RuleForm({ rule }: { rule?: Rule }) {
               thousandSeparator=","
               error={refused.limit}
               onChange={(value) => set({ limit: typeof value === "number" ? value : Number.NaN })}
-              w={150}
             />
           </>
         )}
-        <NumberField label={t("alerts.forSeconds")} min={0} max={86_400} value={draft.forSeconds} error={refused.for_ms} width={120} onChange={(value) => set({ forSeconds: value ?? Number.NaN })} />
-        <NumberField label={t("alerts.noDataSeconds")} min={5} max={86_400} isOptional value={draft.noDataSeconds} error={refused.no_data_after_ms} width={150} onChange={(noDataSeconds) => set({ noDataSeconds })} />
-      </Group>
+        <NumberField label={t("alerts.forSeconds")} min={0} max={86_400} value={draft.forSeconds} error={refused.for_ms} width="100%" onChange={(value) => set({ forSeconds: value ?? Number.NaN })} />
+        <NumberField label={t("alerts.noDataSeconds")} min={5} max={86_400} isOptional value={draft.noDataSeconds} error={refused.no_data_after_ms} width="100%" onChange={(noDataSeconds) => set({ noDataSeconds })} />
+      </div>
       {WITH_HISTORY.includes(draft.metric) ? (
         <RulePreview query={preview} metric={draft.metric} limit={input.limit} onLimit={(limit) => set({ limit: rounded(Math.round((100 * limit) / size) / 100) })} />
       ) : (
@@ -89,10 +89,10 @@ export function RuleForm({ rule }: { rule?: Rule }) {
         <SegmentedControl value={draft.severity} onChange={(severity) => set({ severity: severity as Rule["severity"] })} data={SEVERITIES.map((value) => ({ value, label: t(`alerts.severities.${value}`) }))} />
       </Field>
       <MultiSelect label={t("alerts.tabs.channels")} description={t("alerts.channelsWords")} data={channels.map(({ id, name }) => ({ value: id, label: name }))} value={draft.channels} error={refused.channels} onChange={(chosen) => set({ channels: chosen })} />
-      <Group gap={12} align="flex-start">
-        <NumberField label={t("alerts.repeatMinutes")} min={1} max={10_080} isOptional value={draft.repeatMinutes} error={refused.repeat_ms} width={180} onChange={(repeatMinutes) => set({ repeatMinutes })} />
-        <TextInput label={t("alerts.template")} description={t("alerts.templateWords")} value={draft.template} error={refused.template} onChange={(event) => set({ template: event.currentTarget.value })} w={300} />
-      </Group>
+      <div className={classes.pair}>
+        <NumberField label={t("alerts.repeatMinutes")} min={1} max={10_080} isOptional value={draft.repeatMinutes} error={refused.repeat_ms} width="100%" onChange={(repeatMinutes) => set({ repeatMinutes })} />
+        <TextInput label={t("alerts.template")} description={t("alerts.templateWords")} value={draft.template} error={refused.template} onChange={(event) => set({ template: event.currentTarget.value })} />
+      </div>
     </FormDrawer>
   )
 }

@@ -20,9 +20,8 @@ export function RulePreview({ query, metric, limit, onLimit }: RulePreviewProps)
   const { t } = useTranslation()
   return (
     <section aria-label={t("alerts.preview")}>
-      <h3>
-        {t("alerts.preview")} <span className="micro">{t("alerts.previewNote")}</span>
-      </h3>
+      <h3>{t("alerts.preview")}</h3>
+      <p className="micro">{t("alerts.previewNote")}</p>
       <QueryBody query={query} what={t("alerts.previewFailed")} isEmpty={({ subjects }) => subjects === 0} empty={<p className="micro">{t("alerts.previewNone")}</p>}>
         {(found) => (
           <>
@@ -62,7 +61,7 @@ function Plot({ found, metric, limit, onLimit }: Omit<RulePreviewProps, "query">
         <path className={classes.line} d={pathOf(found.values, top)} />
       </svg>
       <div className={classes.limit} style={{ top: `${100 - (100 * limit) / top}%` }}>
-        {t("alerts.limitLine", { limit: measured(metric, limit, format) })}
+        <span>{t("alerts.limitLine", { limit: measured(metric, limit, format) })}</span>
         <button
           type="button"
           className={classes.handle}

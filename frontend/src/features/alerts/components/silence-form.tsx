@@ -1,4 +1,4 @@
-import { Group, Select, TextInput } from "@mantine/core"
+import { Select, TextInput } from "@mantine/core"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import { FormDrawer } from "@/components/drawer/form-drawer"
@@ -8,6 +8,7 @@ import { useFormat } from "@/hooks/use-format"
 import { useUrlState } from "@/hooks/use-url-state"
 import { refusedFields } from "@/lib/problem"
 import { useCreateSilence } from "../api/create-silence"
+import classes from "./alerts.module.css"
 
 const HOURS = [1, 4, 12, 24, 72, 168] as const
 const HOUR_MS = 3_600_000
@@ -33,7 +34,7 @@ export function SilenceForm() {
       onError: (error) => toastFailed(t("alerts.notSilenced"), error),
     })
   const field = (name: "rule" | "cluster" | "subject", label: string) => (
-    <TextInput label={label} value={draft[name]} error={refused[name]} onChange={(event) => setDraft({ ...draft, [name]: event.currentTarget.value })} w={220} />
+    <TextInput label={label} value={draft[name]} error={refused[name]} onChange={(event) => setDraft({ ...draft, [name]: event.currentTarget.value })} />
   )
   return (
     <FormDrawer
@@ -47,11 +48,11 @@ export function SilenceForm() {
       request={{ method: "POST", path: paths.silences, body: input }}
     >
       <p className="micro">{t("alerts.silenceWords")}</p>
-      <Group gap={12}>
+      <div className={classes.pair}>
         {field("rule", t("alerts.rule"))}
         {field("cluster", t("alerts.cluster"))}
         {field("subject", t("alerts.subject"))}
-      </Group>
+      </div>
       <Select
         label={t("alerts.silenceFor")}
         description={t("alerts.until", { time: format.when(ends) })}
