@@ -45,6 +45,9 @@ export function DueCalendar({ bounds, buckets, from, to, onPick }: DueCalendarPr
   )
 }
 
+/** Every how many hours the time is written below. */
+const TICK = 6
+
 interface HoursProps extends Pick<DueCalendarProps, "from" | "to" | "onPick"> {
   day: Span
   spans: Span[]
@@ -76,11 +79,16 @@ function Hours({ day, spans, from, to, onPick }: HoursProps) {
           )
         })}
       </ul>
+      <div className={classes.axis} aria-hidden>
+        {spans.map((hour, index) => (
+          <span key={hour.from}>{index % TICK === 0 && format.clock(hour.from).slice(0, 5)}</span>
+        ))}
+      </div>
       <p className={classes.words}>
         {top.due > 0
           ? top.onlyTopic === null
-            ? t("scheduled.top", { at: format.when(top.from), count: top.due })
-            : t("scheduled.topOfOne", { at: format.when(top.from), count: top.due, topic: top.onlyTopic })
+            ? t("scheduled.top", { at: format.clock(top.from).slice(0, 5), count: top.due })
+            : t("scheduled.topOfOne", { at: format.clock(top.from).slice(0, 5), count: top.due, topic: top.onlyTopic })
           : t("scheduled.nothingDue")}
       </p>
     </>
