@@ -1,6 +1,7 @@
 export const clusters = {
   clusters: {
-    facts: "{{n}}, of which {{answering}} answer",
+    facts_one: "{{answering}} of {{count}} cluster answers",
+    facts_other: "{{answering}} of {{count}} clusters answer",
     failed: "The clusters could not be read",
     cluster: "Cluster",
     answering: "Clusters that answer",
@@ -66,7 +67,7 @@ export const clusters = {
       batch_ack: "Batch ack",
       timer: "Timers",
       scheduled: "Scheduled",
-      transaction: "Transact.",
+      transaction: "Transactions",
       sql: "SQL",
       index: "Key search",
       message_type: "Types",

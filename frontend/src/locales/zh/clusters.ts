@@ -1,6 +1,6 @@
 export const clusters = {
   clusters: {
-    facts: "共 {{n}} 个，{{answering}} 个有应答",
+    facts_other: "{{count}} 个集群，{{answering}} 个有应答",
     failed: "无法读取集群",
     cluster: "集群",
     answering: "有应答的集群",

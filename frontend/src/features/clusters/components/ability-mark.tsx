@@ -3,6 +3,7 @@ import { IconCheck } from "@tabler/icons-react"
 import { useTranslation } from "react-i18next"
 import { Unknown } from "@/components/values/num"
 import { type AbilityName, useClusterDetail, useLacking } from "@/hooks/use-ability"
+import classes from "./clusters-page.module.css"
 
 /** A tick with its value, a plain word when the cluster cannot, a hatch while it is not known: lacking something is no fault. */
 export function AbilityMark({ cluster, name }: { cluster: string; name: AbilityName }) {
@@ -15,7 +16,7 @@ export function AbilityMark({ cluster, name }: { cluster: string; name: AbilityN
   const words = lacking(ability)
   return (
     <Tooltip label={words ?? t(`abilities.having.${name}`)}>
-      <span tabIndex={0}>
+      <span tabIndex={0} className={classes.mark}>
         {ability.state === "no" ? (
           value || t("abilities.no")
         ) : (

@@ -34,7 +34,7 @@ export function ClustersPage() {
           <>
             <CurlButton request={{ path: paths.clusters }} />
             <NeedsRight right="admin">
-              <Button leftSection={<IconPlus size={15} stroke={1.6} />} onClick={() => change({ new: "cluster", edit: undefined })}>
+              <Button variant="filled" leftSection={<IconPlus size={15} stroke={1.6} />} onClick={() => change({ new: "cluster", edit: undefined })}>
                 {t("clusters.add")}
               </Button>
             </NeedsRight>
@@ -53,7 +53,7 @@ export function ClustersPage() {
 
 function Facts({ clusters }: { clusters: Cluster[] }) {
   const { t } = useTranslation()
-  return t("clusters.facts", { n: count(clusters.length), answering: count(clusters.filter(({ reachable }) => reachable).length) })
+  return t("clusters.facts", { count: clusters.length, answering: count(clusters.filter(({ reachable }) => reachable).length) })
 }
 
 /** Sums over clusters say how many clusters are not in them. */
