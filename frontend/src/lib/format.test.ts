@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { bytes, compact, count, duration, percent, percentNumber, queueAndOffset, rate, shortId, signed } from "./format"
+import { axisDuration, bytes, compact, count, duration, percent, percentNumber, queueAndOffset, rate, shortId, signed } from "./format"
 
 describe("writing numbers", () => {
   it.each([
@@ -87,5 +87,16 @@ describe("writing durations", () => {
   ])("writes %s ms in the two largest units", (ms, english, chinese) => {
     expect(duration(ms, "en")).toBe(english)
     expect(duration(ms, "zh")).toBe(chinese)
+  })
+})
+
+describe("durations on an axis", () => {
+  it.each([
+    [30_000, "30 s", "30 秒"],
+    [90_000, "1.5 min", "1.5 分"],
+    [7_200_000, "2 h", "2 小时"],
+    [250, "250 ms", "250 毫秒"],
+  ])("have one unit (%i)", (ms, english, chinese) => {
+    expect([axisDuration(ms, "en"), axisDuration(ms, "zh")]).toEqual([english, chinese])
   })
 })

@@ -75,6 +75,12 @@ export function duration(ms: number, language: Language): string {
   return words.join(" ")
 }
 
+/** For the levels of an axis, where there is room for one unit: 90 s, 1.5 h. */
+export function axisDuration(ms: number, language: Language): string {
+  const unit = DURATION_UNITS.find(({ ms: size }) => ms >= size && Number.isInteger((ms * 2) / size))
+  return unit ? `${ms / unit.ms} ${unit[language]}` : duration(ms, language)
+}
+
 /** Ids differ at the end, so the middle is cut: AC11…61E8B2. */
 export const shortId = (id: string): string => (id.length > 14 ? `${id.slice(0, 4)}…${id.slice(-6)}` : id)
 

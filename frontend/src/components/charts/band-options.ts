@@ -49,13 +49,9 @@ export function bandOptions(options: BandOptions): uPlot.Options {
 }
 
 function valueRange(band: Band): uPlot.Range.Function {
-  return (_, low, high) => {
+  return (_, _low, high) => {
     const levels = (band.levels ?? []).map(({ at }) => at)
     const top = band.max ?? Math.max(high ?? 0, ...levels.filter((at) => at < (high ?? 0) * 3))
-    if (band.fromZero === false && low !== null && low !== undefined && low > 0) {
-      const room = (top - low) * 0.35 || top * 0.2
-      return [Math.max(0, low - room), top + room]
-    }
     return [0, band.max ?? (top > 0 ? top * 1.12 : 1)]
   }
 }

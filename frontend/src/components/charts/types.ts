@@ -27,8 +27,6 @@ export interface Band {
   levels?: Level[]
   /** Tints stacked on each other under full-colour lines. */
   isStacked?: boolean
-  /** Starts at zero unless the band is about small differences. */
-  fromZero?: boolean
   max?: number
   /** Levels of the axis are whole numbers (the default), fractions, or spans of time in ms. */
   kind?: "whole" | "fraction" | "duration"

@@ -129,7 +129,7 @@ function useBands(samples: Samples<Key>, groups: readonly string[]): Band[] {
         height: 136,
         kind: "duration",
         write: (ms) => format.duration(ms),
-        writeAxis: (ms) => (ms === 0 ? "0" : format.duration(ms)),
+        writeAxis: (ms) => (ms === 0 ? "0" : format.axisDuration(ms)),
         series: [{ id: "oldest", label: t("overview.bands.age"), color: seriesColors[0], values: of(samples, "oldest_unconsumed_ms") }],
       },
       {

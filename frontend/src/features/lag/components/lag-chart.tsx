@@ -124,7 +124,6 @@ function useLagBands({ series }: Samples<Key>, isGrowing: boolean): Band[] {
         title: t("lag.rates"),
         height: RATE_HEIGHT,
         gap: true,
-        fromZero: false,
         write: rate,
         series: [
           { id: "in", label: t("lag.in"), color: seriesColors[0], values: series.in_rate ?? [] },
