@@ -13,19 +13,19 @@ const MANY_RETRIES = 10
 
 /** Beside a drawer the list keeps what tells messages apart; keys and size go first. */
 export const messageColumns = (t: TFunction, withTopic: boolean, withBroker = false) => [
-  column("stored", t("messages.stored"), { align: "end", width: 158 }, ({ stored_at }) => <Time at={stored_at} withMs />),
+  column("stored", t("messages.stored"), { width: 118 }, ({ stored_at }) => <Time at={stored_at} withMs />),
   ...(withTopic ? [column("topic", t("messages.topic"), { isName: true, minWidth: 560 }, ({ topic }) => topic)] : []),
   ...(withBroker ? [column("broker", t("topics.broker"), { isSecondary: true, minWidth: 520 }, ({ broker }) => broker)] : []),
   column("queue", t("messages.queueOffset"), { align: "end", isSecondary: true, minWidth: 420 }, (message) =>
     queueAndOffset(message.queue_id, message.queue_offset),
   ),
-  column("id", t("messages.id"), {}, ({ message_id, damage }) => (
+  column("id", t("messages.id"), { minWidth: 460 }, ({ message_id, damage }) => (
     <>
       <Ident id={message_id} />
       {damage !== null && <Badge tone="crit">{t("messages.damaged")}</Badge>}
     </>
   )),
-  column("keys", t("messages.keys"), { isSecondary: true, minWidth: 760 }, ({ keys }) => (
+  column("keys", t("messages.keys"), { isSecondary: true }, ({ keys }) => (
     <span className="mono" title={keys.join("\n")}>
       {keys.slice(0, 2).join(" ")}
       {keys.length > 2 && ` +${keys.length - 2}`}

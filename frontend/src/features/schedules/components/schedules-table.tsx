@@ -27,7 +27,7 @@ export function SchedulesTable({ schedules }: { schedules: Schedule[] }) {
       column("enabled", "", { width: 44 }, (schedule) => <Enabled schedule={schedule} />),
       column("name", t("schedules.name"), { isName: true }, ({ name }) => name),
       column("type", t("schedules.job"), { isSecondary: true, minWidth: 620 }, ({ job }) => <JobWords job={job} />),
-      column("cron", t("schedules.cron"), {}, ({ cron }) => <span className="mono">{cron}</span>),
+      column("cron", t("schedules.cron"), { minWidth: 480 }, ({ cron }) => <span className="mono">{cron}</span>),
       column("zone", t("schedules.zone"), { isSecondary: true, minWidth: 860 }, ({ zone }) => zone),
       column("next", t("schedules.next"), { align: "end" }, (schedule) => <Next schedule={schedule} />),
       column("last", t("schedules.last"), { align: "end", isSecondary: true, minWidth: 760 }, ({ last_run_at }) => <Time at={last_run_at} />),

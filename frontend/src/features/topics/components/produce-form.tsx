@@ -1,4 +1,4 @@
-import { Button, FileButton, Group, SegmentedControl, Select, Stack, Textarea, TextInput } from "@mantine/core"
+import { Button, FileButton, Group, SegmentedControl, Select, SimpleGrid, Stack, Textarea, TextInput } from "@mantine/core"
 import { IconFileUpload, IconSend } from "@tabler/icons-react"
 import { useMemo, useState } from "react"
 import { useTranslation } from "react-i18next"
@@ -123,7 +123,7 @@ function DraftFields({ cluster, draft, onChange, wrongLine }: FieldsProps & { cl
     onChange({ ...draft, [field]: event.currentTarget.value })
   return (
     <>
-      <Group gap={12} grow align="flex-end">
+      <SimpleGrid type="container" cols={{ base: 1, "340px": 2, "620px": 4 }} spacing={12} verticalSpacing={14} style={{ alignItems: "end" }}>
         <TextInput label={t("produce.keys")} description={t("produce.keysWords")} value={draft.keys} onChange={set("keys")} />
         <TextInput label={t("produce.tag")} description={t("produce.tagWords")} value={draft.tag} onChange={set("tag")} />
         <TextInput label={t("produce.orderingKey")} description={t("produce.orderingKeyWords")} value={draft.orderingKey} onChange={set("orderingKey")} />
@@ -138,7 +138,7 @@ function DraftFields({ cluster, draft, onChange, wrongLine }: FieldsProps & { cl
             ...(timer.isLimited ? [] : [{ value: AT_A_TIME, label: t("produce.atATime") }]),
           ]}
         />
-      </Group>
+      </SimpleGrid>
       {draft.delayMs === AT_A_TIME && (
         <WallClockInput label={t("produce.deliverAt")} description={t("produce.deliverAtWords")} value={draft.deliverAt} onChange={(deliverAt) => onChange({ ...draft, deliverAt })} />
       )}
