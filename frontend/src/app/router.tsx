@@ -78,6 +78,7 @@ const pages = [
   createRoute({ ...parent, path: "/access", component: lazyRouteComponent(() => import("./routes/access"), "AccessRoute") }),
   createRoute({ ...parent, path: "/api-reference", component: lazyRouteComponent(() => import("./routes/api-reference"), "ApiReferenceRoute") }),
   createRoute({ ...parent, path: "/settings", component: lazyRouteComponent(() => import("./routes/settings"), "SettingsRoute") }),
+  createRoute({ ...parent, path: "$", component: NotFound }),
 ] as const
 
 const tree = root.addChildren([login, inside.addChildren(pages)])

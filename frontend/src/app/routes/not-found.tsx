@@ -7,13 +7,11 @@ import { Empty } from "@/components/states/empty"
 export function NotFound() {
   const { t } = useTranslation()
   return (
-    <main>
-      <Page title={t("notFound.title")}>
-        <Empty
-          title={t("notFound.next")}
-          actions={<Button renderRoot={(props: object) => <Link to="/" {...props} />}>{t("notFound.home")}</Button>}
-        />
-      </Page>
-    </main>
+    <Page title={t("notFound.title")}>
+      <Empty
+        title={t("notFound.next")}
+        actions={<Button renderRoot={(props: object) => <Link to="/" {...props} />}>{t("notFound.home")}</Button>}
+      />
+    </Page>
   )
 }

@@ -1,6 +1,6 @@
 import { ActionIcon, Tooltip } from "@mantine/core"
 import { IconChevronDown, IconChevronUp, IconX } from "@tabler/icons-react"
-import type { ReactNode } from "react"
+import { type ReactNode, useEffect, useState } from "react"
 import { useTranslation } from "react-i18next"
 import { useKeys } from "@/hooks/use-keys"
 import classes from "./drawer.module.css"
@@ -33,6 +33,7 @@ interface DockedDrawerProps {
 /** From under the top bar to the bottom edge; Esc closes it, the arrows walk through the rows. */
 export function DockedDrawer({ label, position, onPrevious, onNext, onClose, actions, children }: DockedDrawerProps) {
   const { t } = useTranslation()
+  useFocusBack()
   useKeys({
     Escape: onClose,
     ArrowUp: () => onPrevious?.(),
@@ -59,6 +60,17 @@ export function DockedDrawer({ label, position, onPrevious, onNext, onClose, act
       </div>
       <div className={classes.body}>{children}</div>
     </aside>
+  )
+}
+
+/** What was focused before goes on when this closes, unless the focus went elsewhere meanwhile. */
+function useFocusBack() {
+  const [before] = useState(() => document.activeElement)
+  useEffect(
+    () => () => {
+      if (document.activeElement === document.body && before instanceof HTMLElement && before.isConnected) before.focus({ preventScroll: true })
+    },
+    [before],
   )
 }
 
