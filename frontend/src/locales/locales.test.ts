@@ -66,7 +66,7 @@ describe("the source", () => {
     const all = code.map(({ text }) => text).join("\n")
     const patterns = [...all.matchAll(/`([\w.]+\.)\$\{/g)].map(([, prefix = ""]) => prefix)
     const unused = withoutSingular
-      .map((key) => key.replace(/_other$/, ""))
+      .map((key) => key.replace(/_(other|zero)$/, ""))
       .filter((key) => !all.includes(`"${key}"`) && !patterns.some((prefix) => key.startsWith(prefix)))
     expect(unused).toEqual([])
   })

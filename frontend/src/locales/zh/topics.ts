@@ -54,6 +54,7 @@ export const topics = {
     permissions: { rw: "可读可写", r: "只读", w: "只写", none: "不可读写" },
     eachBroker: "各 Broker 的设置",
     eachBrokerNote: "协议不支持单个队列的权限",
+    changeBrokers_zero: "尚无改动",
     changeBrokers_other: "修改 {{count}} 个 Broker",
     effectsFailed: "无法得知修改的影响",
     effects: {
@@ -68,6 +69,7 @@ export const topics = {
     readQueues: "读队列",
     writeQueues: "写队列",
     fewerQueues: "被移除队列中的消息将无法再消费。",
+    saveFields_zero: "尚无改动",
     saveFields_other: "修改 {{count}} 个字段",
     produce: "发送消息",
     search: "查询消息",

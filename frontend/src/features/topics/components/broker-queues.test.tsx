@@ -34,7 +34,7 @@ it("changes one broker alone, after it said what that does", async () => {
 it("changes nothing before something differs, nor with a number that is none", async () => {
   show()
   await readQueues("broker-a")
-  expect(button("Change on 0 brokers").disabled).toBe(true)
+  expect(button("Nothing changed yet").disabled).toBe(true)
   fireEvent.change(await readQueues("broker-b"), { target: { value: "0" } })
   expect(button("Change on 1 broker").disabled).toBe(true)
   expect(requests(CHANGE)).toHaveLength(0)
