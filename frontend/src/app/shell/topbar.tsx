@@ -25,9 +25,9 @@ export function Topbar({ onMenu }: { onMenu: () => void }) {
         <Logo size={20} />
       </span>
       <Breadcrumbs />
-      <button type="button" className={classes.search} onClick={openPalette} aria-label={`${t("palette.open")} ${KEYS}`}>
+      <button type="button" className={classes.search} onClick={openPalette}>
         <IconSearch size={15} stroke={1.6} aria-hidden />
-        <span>{t("palette.open")}</span>
+        <span>{t("palette.open")}</span>{" "}
         <kbd>{KEYS}</kbd>
       </button>
       <JobsTray />

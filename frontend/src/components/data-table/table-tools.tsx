@@ -18,10 +18,14 @@ interface FilterInputProps {
   value: string
   onChange: (value: string | undefined) => void
   placeholder: string
+  /** One field of a page is reached by "/". */
+  isFirst?: boolean
 }
 
+const NO_KEYS = {}
+
 /** Filters as one types; "/" jumps here. */
-export function FilterInput({ value, onChange, placeholder }: FilterInputProps) {
+export function FilterInput({ value, onChange, placeholder, isFirst = true }: FilterInputProps) {
   const [typed, setTyped] = useState(value)
   const input = useRef<HTMLInputElement>(null)
   const still = useDebounced(typed)
@@ -32,7 +36,7 @@ export function FilterInput({ value, onChange, placeholder }: FilterInputProps) 
   useEffect(() => {
     change.current(still === "" ? undefined : still)
   }, [still])
-  useKeys({ "/": () => input.current?.focus() })
+  useKeys(isFirst ? { "/": () => input.current?.focus() } : NO_KEYS)
   return (
     <TextInput
       ref={input}
@@ -42,7 +46,7 @@ export function FilterInput({ value, onChange, placeholder }: FilterInputProps) 
       placeholder={placeholder}
       aria-label={placeholder}
       leftSection={<IconFilter size={15} stroke={1.6} />}
-      rightSection={<kbd className={classes.slash}>/</kbd>}
+      rightSection={isFirst && <kbd className={classes.slash}>/</kbd>}
     />
   )
 }

@@ -1,7 +1,7 @@
 export const groups = {
   groups: {
     facts: "{{n}} of {{total}}",
-    troubleFacts: "{{n}} of {{total}} · worst first, unknown at the top",
+    troubleFacts: "{{n}} of {{total}} · worst first",
     consumes: "consumes {{topics}}",
     create: "Create group",
     createOne: "Create a group",

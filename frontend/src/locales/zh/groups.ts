@@ -1,7 +1,7 @@
 export const groups = {
   groups: {
     facts: "显示 {{n}} / {{total}} 个",
-    troubleFacts: "显示 {{n}} / {{total}} 个 · 异常优先，未知置顶",
+    troubleFacts: "显示 {{n}} / {{total}} 个 · 异常优先",
     consumes: "消费 {{topics}}",
     create: "创建消费组",
     createOne: "创建一个消费组",

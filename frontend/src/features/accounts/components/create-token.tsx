@@ -73,7 +73,7 @@ function TokenFields({ draft, rights, onChange }: TokenFieldsProps) {
       />
       <Field label={t("access.may")}>
         <Checkbox.Group value={draft.verbs} onChange={(verbs) => onChange({ verbs })}>
-          <Stack gap={6} mt={4}>
+          <Stack gap={10} mt={4}>
             {VERBS.map((verb) => (
               <Checkbox
                 key={verb}

@@ -23,7 +23,7 @@ export function TokensTable({ onCreate }: { onCreate: () => void }) {
       column("name", t("access.name"), { isName: true }, ({ name }) => name),
       column("prefix", t("access.prefix"), {}, ({ prefix }) => <span className="mono">{prefix}…</span>),
       column("scopes", t("access.scopes"), { minWidth: 520 }, ({ scopes }) => (
-        <Group component="span" display="inline-flex" gap={4} wrap="nowrap">
+        <Group component="span" display="inline-flex" gap={4} py={4}>
           {scopes.map((scope) => (
             <Tag key={scope}>{scope}</Tag>
           ))}

@@ -22,10 +22,10 @@ export function ApiPage() {
       title={t("apiReference.title")}
       actions={
         <>
-          <Anchor href={paths.openapi} target="_blank" size="sm">
+          <Anchor href={paths.openapi} target="_blank" fz={12.5}>
             {t("apiReference.document")}
           </Anchor>
-          <Anchor href={paths.apiDocs} target="_blank" size="sm">
+          <Anchor href={paths.apiDocs} target="_blank" fz={12.5}>
             {t("apiReference.plain")}
           </Anchor>
         </>

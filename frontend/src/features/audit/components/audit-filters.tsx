@@ -19,9 +19,9 @@ export function AuditFilters({ filter, onChange }: AuditFiltersProps) {
     <>
       <FilterRow>
         <FilterInput value={filter.q ?? ""} onChange={(q) => onChange({ q })} placeholder={t("auditSearch.words")} />
-        <FilterInput value={filter.resource ?? ""} onChange={(resource) => onChange({ resource })} placeholder={t("audit.byResource")} />
-        <FilterInput value={filter.actor ?? ""} onChange={(actor) => onChange({ actor })} placeholder={t("audit.byActor")} />
-        <FilterInput value={filter.address ?? ""} onChange={(address) => onChange({ address })} placeholder={t("auditSearch.address")} />
+        <FilterInput value={filter.resource ?? ""} onChange={(resource) => onChange({ resource })} isFirst={false} placeholder={t("audit.byResource")} />
+        <FilterInput value={filter.actor ?? ""} onChange={(actor) => onChange({ actor })} isFirst={false} placeholder={t("audit.byActor")} />
+        <FilterInput value={filter.address ?? ""} onChange={(address) => onChange({ address })} isFirst={false} placeholder={t("auditSearch.address")} />
       </FilterRow>
       <FilterRow>
         <Select

@@ -1,4 +1,5 @@
 import { Button } from "@mantine/core"
+import { IconPlayerPause, IconPlayerPlay, IconTrash } from "@tabler/icons-react"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import { FilterDivider, FilterRow } from "@/components/data-table/table-tools"
@@ -9,6 +10,12 @@ import { BulkChange } from "./bulk-change"
 
 /** How many groups the API changes by one request. */
 const MOST = 200
+
+const ICONS = {
+  pause: <IconPlayerPause size={15} stroke={1.6} />,
+  resume: <IconPlayerPlay size={15} stroke={1.6} />,
+  delete: <IconTrash size={15} stroke={1.6} />,
+}
 
 interface BulkBarProps {
   cluster: string
@@ -34,7 +41,7 @@ export function BulkBar({ cluster, chosen, shown, onChoose }: BulkBarProps) {
       <FilterDivider />
       {(["pause", "resume", "delete"] as const).map((each) => (
         <NeedsRight key={each} right={each === "delete" ? "delete" : "manage"}>
-          <Button disabled={isTooMany} onClick={() => setAction(each)} {...(each === "delete" && { "data-danger": true })}>
+          <Button disabled={isTooMany} leftSection={ICONS[each]} onClick={() => setAction(each)} {...(each === "delete" && { "data-danger": true })}>
             {t(`groupBulk.${each}`)}
           </Button>
         </NeedsRight>

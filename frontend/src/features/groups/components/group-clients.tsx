@@ -29,7 +29,7 @@ export function GroupClients({ cluster, group }: { cluster: string; group: strin
     () => [
       column("client", t("groups.client"), { isName: true }, (client) => (
         <span className="mono" title={client.client_id}>
-          {client.protocol === "native" ? <Anchor component="button" onClick={() => change({ client: client.client_id })}>{nameOf(client)}</Anchor> : nameOf(client)}
+          {client.protocol === "native" ? <Anchor component="button" inherit onClick={() => change({ client: client.client_id })}>{nameOf(client)}</Anchor> : nameOf(client)}
         </span>
       )),
       column("protocol", t("groups.protocol"), {}, (client) => t(`groups.protocols.${client.protocol}`)),
