@@ -35,6 +35,7 @@ import {
 } from "../produce-draft"
 import { useSending } from "../use-sending"
 import { ProduceResults } from "./produce-results"
+import classes from "./topics.module.css"
 
 const SHOWN_IN_CURL = 3
 
@@ -123,7 +124,7 @@ function DraftFields({ cluster, draft, onChange, wrongLine }: FieldsProps & { cl
     onChange({ ...draft, [field]: event.currentTarget.value })
   return (
     <>
-      <SimpleGrid type="container" cols={{ base: 1, "340px": 2, "620px": 4 }} spacing={12} verticalSpacing={14} style={{ alignItems: "end" }}>
+      <SimpleGrid type="container" cols={{ base: 1, "340px": 2, "620px": 4 }} spacing={12} verticalSpacing={14} className={classes.fields ?? ""}>
         <TextInput label={t("produce.keys")} description={t("produce.keysWords")} value={draft.keys} onChange={set("keys")} />
         <TextInput label={t("produce.tag")} description={t("produce.tagWords")} value={draft.tag} onChange={set("tag")} />
         <TextInput label={t("produce.orderingKey")} description={t("produce.orderingKeyWords")} value={draft.orderingKey} onChange={set("orderingKey")} />
