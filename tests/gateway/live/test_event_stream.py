@@ -111,7 +111,7 @@ async def test_a_tail_goes_on_where_the_last_progress_was(installation: Installa
         ("/ws/v1/lag?groups=*&interval_ms=often", "viewer", 422, "INVALID"),
         ("/ws/v1/lag?groups=a&groups=b", "viewer", 422, "INVALID"),
         ("/ws/v1/tail?topics=never-made", "admin", 404, "TOPIC_NOT_FOUND"),
-        ("/ws/v1/tail?topics=orders", "narrow", 200, ""),
+        ("/ws/v1/tail?topics=orders-streamed", "narrow", 200, ""),
         ("/ws/v1/tail?topics=payments", "narrow", 403, "FORBIDDEN"),
     ],
 )
@@ -119,7 +119,7 @@ async def test_what_is_refused_is_a_problem_of_http(
     installation: Installation, path: str, role: str | None, status: int, code: str
 ) -> None:
     with installation.client() as client:
-        client.post("/api/v1/clusters/local/topics", json={"name": "orders"})
+        client.post("/api/v1/clusters/local/topics", json={"name": "orders-streamed"})
     async with reading(installation, path, role) as (answer, events):
         assert answer.status_code == status
         if code:
