@@ -24,6 +24,7 @@ _ALONE: Final = frozenset({names.DELAY, names.TRAN_MSG, *names.TIMERS, *names.OF
 _OF_THE_PRODUCER: Final = ~(flags.COMPRESSED | flags.COMPRESSOR_MASK)
 _LONG_PROPERTIES: Final = 8_000
 """Characters; near the limit of a broker a message travels alone, so that a refusal concerns no other one."""
+_NO_RETRY_BATCH: Final = "a batch cannot be sent to a retry topic"
 
 
 @dataclass(slots=True)
@@ -92,6 +93,18 @@ class Packer:
         ids = tuple(unique_id for _, _, unique_id in identified)
         return Packed(topic, body, _of_batch(messages[0].waits_for_store), ids, born_timestamp=now, is_batch=True)
 
+    def make_ids(self, count: int, *, now: int) -> list[str]:
+        """Return unique ids for messages that the caller encodes itself."""
+        return self._ids.make_many(now, count)
+
+    def pack_encoded(self, topic: str, body: bytes, ids: Sequence[str], *, waits_for_store: bool, now: int) -> Packed:
+        """Pack a batch whose entries are encoded and have these ids; raise MessageTooLarge or MessageRefused."""
+        if is_retry_topic(topic):
+            raise MessageRefused(_NO_RETRY_BATCH)
+        if len(body) > self._config.max_body_bytes:
+            raise MessageTooLarge(len(body), self._config.max_body_bytes)
+        return Packed(topic, body, _of_batch(waits_for_store), tuple(ids), born_timestamp=now, is_batch=True)
+
     def _identified(self, message: Message, now: int) -> tuple[dict[str, str], str]:
         properties = dict(message.properties)
         unique_id = properties.get(names.UNIQ_KEY)
@@ -118,7 +131,7 @@ def _check_batch(topic: str, messages: Sequence[Message]) -> None:
     if not messages:
         raise MessageRefused("a batch needs at least one message")
     if is_retry_topic(topic):
-        raise MessageRefused("a batch cannot be sent to a retry topic")
+        raise MessageRefused(_NO_RETRY_BATCH)
     for message in messages:
         if message.topic != topic:
             raise MessageRefused(f"messages of a batch must have the same topic, not {topic!r} and {message.topic!r}")

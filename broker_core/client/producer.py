@@ -105,6 +105,29 @@ class Producer:
         terms = self._terms(queue, timeout_ms, is_repeatable)
         return await self._attempts.deliver(packed, terms, time.monotonic() + terms.timeout_ms / 1000)
 
+    def make_ids(self, count: int) -> list[str]:
+        """Return unique ids for messages that the caller encodes for `submit_encoded`."""
+        return self._packer.make_ids(count, now=now_ms())
+
+    def submit_encoded(
+        self,
+        topic: str,
+        body: bytes,
+        ids: Sequence[str],
+        *,
+        waits_for_store: bool = True,
+        timeout_ms: int | None = None,
+    ) -> asyncio.Future[SendResult]:
+        """Begin to send a batch whose entries are encoded (`protocol.batch`) and have these ids of `make_ids`.
+
+        Raises MessageTooLarge or MessageRefused at once. Await the future, or cancel it: its error is reported only
+        there.
+        """
+        packed = self._packer.pack_encoded(topic, body, ids, waits_for_store=waits_for_store, now=now_ms())
+        terms = self._terms(None, timeout_ms, True)
+        deadline = time.monotonic() + terms.timeout_ms / 1000
+        return asyncio.get_running_loop().create_task(self._attempts.deliver(packed, terms, deadline), name="send")
+
     async def send_many(
         self, messages: Iterable[Message], *, timeout_ms: int | None = None
     ) -> list[SendResult | ClientError]:

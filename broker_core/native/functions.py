@@ -15,6 +15,9 @@ Writable = Any
 
 Incoming = tuple[str, int, bytes, str, int, int, int, bytes, int, bytes, int, int]
 """The fields of `store.incoming.Incoming`."""
+Buffer = Any
+"""What bytes can be made of; type checkers of Python 3.11 have no name for that."""
+
 HeaderParts = tuple[int, dict[str, str], int, int, str | None, int, int]
 
 
@@ -86,6 +89,20 @@ class Native(Protocol):
 
     def encode_entries(self, entries: Sequence[tuple[int, bytes, str]], /) -> bytes | None:
         """Twin of `protocol.batch.encode_entries`; None for what is odd."""
+
+    def encode_plain(
+        self,
+        bodies: Sequence[Buffer],
+        keys: Sequence[list[str]],
+        tags: Sequence[str | None],
+        ids: Sequence[str],
+        common: str,
+        most_keys: int,
+        most_characters: int,
+        most_body: int,
+        /,
+    ) -> bytes | None:
+        """Twin of `protocol.batch.encode_plain`; None for what is odd."""
 
     def settle_text(self, text: str, pair: str, /) -> tuple[str, bool] | None:
         """Twin of `broker.sent_text.settle`."""

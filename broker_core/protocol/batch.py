@@ -11,20 +11,24 @@ Readers trust the inner lengths; size, magic and CRC are ignored.
 
 from __future__ import annotations
 
+import re
 import struct
-from collections.abc import Iterable
-from typing import Final, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, NamedTuple
 
 from broker_core.native import native
+from broker_core.protocol import properties as names
 from broker_core.protocol.errors import MalformedBatch, MalformedProperties
 from broker_core.protocol.message import Message
-from broker_core.protocol.properties import MAX_PROPERTIES_BYTES, format_properties
+from broker_core.protocol.properties import MAX_PROPERTIES_BYTES, NAME_END, PAIR_END, format_properties
 
 _HEAD: Final = struct.Struct(">iiiii")
 _PROPERTIES_LENGTH: Final = struct.Struct(">h")
 _HEAD_BYTES: Final = _HEAD.size
 _LENGTH_BYTES: Final = _PROPERTIES_LENGTH.size
 _FIXED_BYTES: Final = _HEAD_BYTES + _LENGTH_BYTES
+_PLAIN_KEY: Final = re.compile("[!-~]+")
+_PLAIN_TAG: Final = re.compile("[!-{}~]([ -{}~]*[!-{}~])?")  # no | is in it
 _unpack_head: Final = _HEAD.unpack_from
 _unpack_length: Final = _PROPERTIES_LENGTH.unpack_from
 
@@ -58,6 +62,59 @@ def _encode_entries(entries: list[tuple[int, bytes, str]]) -> bytes:
         parts += (_HEAD.pack(size, 0, 0, flag, len(body)), body)
         parts += (_PROPERTIES_LENGTH.pack(len(text)), text)
     return b"".join(parts)
+
+
+class PlainLimits(NamedTuple):
+    """What a plain message may have; callers leave the rest to the general way of packing."""
+
+    keys: int
+    characters: int
+    """Of all keys with a space between two, and of the tag."""
+    body: int
+
+
+def encode_plain(
+    bodies: Sequence[Any],
+    keys: Sequence[list[str]],
+    tags: Sequence[str | None],
+    ids: Sequence[str],
+    common: str,
+    limits: PlainLimits,
+) -> bytes | None:
+    """Return the body of a batch of messages with these keys, tags and unique ids, and a property text `common` to all.
+
+    All lists are as long as each other; a body is bytes, or something like them. Returns None unless all is plain:
+    bodies of ASCII, keys and tags of printable ASCII that `Message.create` would take as they are, within the limits.
+    """
+    body = native.encode_plain(bodies, keys, tags, ids, common, *limits) if native else None
+    return _encode_plain(bodies, keys, tags, ids, common, limits) if body is None else body
+
+
+def _encode_plain(
+    bodies: Sequence[Any],
+    keys: Sequence[list[str]],
+    tags: Sequence[str | None],
+    ids: Sequence[str],
+    common: str,
+    limits: PlainLimits,
+) -> bytes | None:
+    entries: list[tuple[int, bytes, str]] = []
+    for body, words, tag, unique_id in zip(bodies, keys, tags, ids, strict=True):
+        data, joined = bytes(body), " ".join(words)
+        if len(data) > limits.body or not data.isascii() or len(words) > limits.keys or len(joined) > limits.characters:
+            return None
+        if not all(_PLAIN_KEY.fullmatch(word) for word in words):
+            return None
+        if tag is not None and (tag == "*" or len(tag) > limits.characters or not _PLAIN_TAG.fullmatch(tag)):
+            return None
+        pairs = [f"{names.KEYS}{NAME_END}{joined}"] if joined else []
+        if tag is not None:
+            pairs.append(f"{names.TAGS}{NAME_END}{tag}")
+        if common:
+            pairs.append(common)
+        pairs.append(f"{names.UNIQ_KEY}{NAME_END}{unique_id}")
+        entries.append((0, data, PAIR_END.join(pairs)))
+    return _encode_entries(entries)
 
 
 def decode_batch(body: bytes | memoryview) -> list[BatchEntry]:

@@ -83,6 +83,13 @@ class UniqueIds:
         self._counter = (self._counter + 1) & 0xFFFF
         return f"{self._fixed}{(now - self._month_begin) & 0xFFFFFFFF:08X}{self._counter:04X}"
 
+    def make_many(self, now: int, count: int) -> list[str]:
+        """Return the next ids, at most 65,535 of them."""
+        first = self.make(now)
+        start, begin = first[:-4], self._counter
+        self._counter = (begin + count - 1) & 0xFFFF
+        return [f"{start}{number & 0xFFFF:04X}" for number in range(begin, begin + count)]
+
 
 def born_time_of_unique_id(text: str, now: int) -> int:
     """Return when a unique id was created, in ms: the latest time not after `now` that matches it.

@@ -23,6 +23,7 @@ static PyMethodDef functions[] = {
     FAST(measure_batch, "Measure the body of a batch."),
     FAST(write_batch, "Write the records of a batch."),
     FAST(format_ids, "Write the message ids of a batch."),
+    FAST(encode_plain, "Make the body of a batch of plain messages."),
     FAST(settle_text, "Make the property text to be stored of that of a send."),
     FAST(hash_keys, "Hash the keys of records."),
     FAST(put_entries, "Write entries of an index file."),

@@ -180,6 +180,7 @@ PyObject *native_put_entries(PyObject *module, PyObject *const *args, Py_ssize_t
 /* sending.c */
 PyObject *native_format_properties(PyObject *module, PyObject *properties);
 PyObject *native_encode_entries(PyObject *module, PyObject *entries);
+PyObject *native_encode_plain(PyObject *module, PyObject *const *args, Py_ssize_t count);
 
 /* sync.c */
 PyObject *native_sync_file(PyObject *module, PyObject *path);

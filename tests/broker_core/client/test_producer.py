@@ -24,7 +24,7 @@ from broker_core.client.errors import (
 )
 from broker_core.client.producer import Producer, SendResult, SendStatus
 from broker_core.client.session import Session
-from broker_core.protocol.batch import decode_batch
+from broker_core.protocol.batch import decode_batch, encode_entries
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.codes import RequestCode, ResponseCode
 from broker_core.protocol.command import Command
@@ -323,6 +323,26 @@ async def test_a_batch_is_one_request(cluster: Cluster, producer: Producer) -> N
     assert [entry.body for entry in decode_batch(request.body)] == [b"a", b"b", b"c"]
     assert len(result.message_ids) == 3
     assert result.message_id == result.message_ids[0]
+
+
+async def test_an_encoded_batch_is_sent_as_it_is_with_its_ids(cluster: Cluster, producer: Producer) -> None:
+    ids = producer.make_ids(2)
+    body = encode_entries([(0, b"a", f"UNIQ_KEY\x01{ids[0]}"), (0, b"b", f"UNIQ_KEY\x01{ids[1]}")])
+
+    result = await producer.submit_encoded("orders", body, ids, waits_for_store=False)
+
+    (request,) = cluster[result.queue.broker_name].asked(RequestCode.SEND_BATCH_MESSAGE)
+    header = request.header(SendMessageV2Request)
+    assert (header.batch, parse_properties(header.properties or "")) == (True, {"WAIT": "false"})
+    assert request.body == body
+    assert result.message_ids == tuple(ids)
+
+
+async def test_an_encoded_batch_that_no_broker_takes_is_refused_at_once(producer: Producer) -> None:
+    with pytest.raises(MessageTooLarge):
+        producer.submit_encoded("orders", b"x" * (4 * 1024 * 1024 + 1), [], waits_for_store=True)
+    with pytest.raises(MessageRefused):
+        producer.submit_encoded("%RETRY%billing", b"x", [], waits_for_store=True)
 
 
 async def test_many_messages_have_each_their_own_outcome(producer: Producer) -> None:

@@ -62,6 +62,12 @@ def test_ids_made_in_the_same_millisecond_differ() -> None:
     assert len({ids.make(1_700_000_000_000) for _ in range(1 << 16)}) == 1 << 16
 
 
+def test_many_ids_are_those_that_would_have_been_made_one_by_one() -> None:
+    one, many = (UniqueIds(ip="10.0.0.1", pid=1, loader=1) for _ in range(2))
+    for count in (1, 3, 65_534, 2):
+        assert many.make_many(1_700_000_000_000, count) == [one.make(1_700_000_000_000) for _ in range(count)]
+
+
 @given(st.integers(1_500_000_000_000, 1_900_000_000_000), st.integers(0, 27 * 86_400_000))
 def test_the_time_of_an_id_younger_than_a_month_is_found_again(made: int, age: int) -> None:
     text = UniqueIds(ip="10.0.0.1", pid=1, loader=1).make(made)
