@@ -21,7 +21,7 @@ from gateway.data.request_head import media_type
 from gateway.data.retries import find_ended, identify
 from gateway.data.schemas import Entry, Options, ProduceRequest, decode, decoder, invalid
 from gateway.data.sending import BATCH_BYTES, SendOutcome, failed, send_all, send_as_batch, send_one
-from gateway.data.usual import find_all_usual, find_usual, send_usual, send_usual_batch
+from gateway.data.usual import encode_usual_batch, find_usual, send_usual, send_usual_batch
 from gateway.limits import Sizes
 from gateway.problems import ATOMIC_NOT_POSSIBLE, SEND_UNCERTAIN, ProblemError
 
@@ -68,11 +68,11 @@ def _produce_json(parts: DataPlaneParts, request: Request, claim: Claim | None) 
     entries = wanted.messages
     if len(entries) > sizes.batch_messages:
         raise invalid("#/messages", f"{len(entries)} messages; the limit is {sizes.batch_messages}.")
-    _check_only_messages(wanted)
-    if is_usual:
-        messages = find_all_usual(entries, request, sizes)
-        if messages is not None:
-            return send_usual_batch(parts, request, messages, wanted)
+    check_only_messages(wanted)
+    producer = parts.connections.find_producer(request.route.cluster) if is_usual else None
+    batch = None if producer is None else encode_usual_batch(producer, wanted, topic, sizes)
+    if producer is not None and batch is not None:
+        return send_usual_batch(parts, request, producer, batch, wanted)
     return _send_many(parts, request, entries, options, claim)
 
 
@@ -175,7 +175,8 @@ def _check_atomic(drafts: list[Draft], refused: dict[str, SendOutcome]) -> None:
         )
 
 
-def _check_only_messages(wanted: ProduceRequest) -> None:
+def check_only_messages(wanted: ProduceRequest) -> None:
+    """Raise INVALID for a field of a single message beside a list of messages."""
     for name in ("body", "entry_id", "keys", "tag", "properties", "ordering_key", "delay_ms", "deliver_at"):
         if getattr(wanted, name) != getattr(_NO_MESSAGE, name):
             raise invalid(f"#/{name}", f"With a list of messages, {name} belongs in each message.")

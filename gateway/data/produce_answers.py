@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import count
 from typing import Final
 
 from msgspec import UNSET, to_builtins
@@ -61,12 +62,9 @@ def answer_of_batch(
     """Return the answer to a request whose messages were stored as one batch that begins at `offset`."""
     end = f'","queue_id":{queue_id},"offset":'
     last = f',"stored_at":"{stored_at}"}}'
+    entries = [f'"{place}"' if each is None else encode(each).decode() for place, each in enumerate(entry_ids)]
     results = [
-        f'{{"entry_id":{_name(entry_id, place)},"status":"stored","message_id":"{message_id}{end}{offset + place}{last}'
-        for place, (entry_id, message_id) in enumerate(zip(entry_ids, message_ids, strict=True))
+        f'{{"entry_id":{name},"status":"stored","message_id":"{message_id}{end}{its_offset}{last}'
+        for name, message_id, its_offset in zip(entries, message_ids, count(offset))
     ]
     return f'{{"results":[{",".join(results)}],"stored":{len(results)},"failed":0}}'.encode()
-
-
-def _name(entry_id: str | None, place: int) -> str:
-    return f'"{place}"' if entry_id is None else encode(entry_id).decode()

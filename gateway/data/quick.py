@@ -1,7 +1,7 @@
-"""The usual message in a usual request, from its bytes to those of its answer without a task.
+"""Usual messages in a usual request, from its bytes to those of its answer without a task for the request.
 
-`begin` takes a request only if the whole way through `gateway.data.app` would come to send this message; it has then
-done all checks of that way. Whatever it does not take goes that way from the start.
+`begin` takes a request only if the whole way through `gateway.data.app` would come to send the same; it has then done
+all checks of that way. Whatever it does not take goes that way from the start.
 """
 
 from __future__ import annotations
@@ -12,26 +12,38 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 from msgspec import UNSET
 
+from broker_core.client.producer import Producer
 from broker_core.client.sending import SendResult
 from broker_core.errors import GantryError
-from broker_core.protocol.message import Message
 from console.accounts.rights import Resource
 from gateway.auth import Principal
 from gateway.data import idempotency
 from gateway.data.parts import DataPlaneParts, Header, wants_text_offsets
+from gateway.data.produce import check_only_messages
 from gateway.data.request_head import check_headers
 from gateway.data.request_ids import RequestIds
 from gateway.data.routing import Route, check_target
 from gateway.data.schemas import ProduceRequest, decoder
-from gateway.data.usual import answer_of_usual, find_usual, problem_of_usual, submit_usual
+from gateway.data.usual import (
+    answer_of_usual,
+    answer_of_usual_batch,
+    encode_usual_batch,
+    find_usual,
+    problem_of_usual,
+    problem_of_usual_batch,
+    submit_usual,
+    submit_usual_batch,
+)
 from gateway.problems import ProblemError, find_problem, internal, respond
 
 _decode: Final = decoder(ProduceRequest).decode
+_MOST_MESSAGES: Final = 256
+"""The answer to more of them may be large enough to be compressed."""
 _JSON: Final = (b"content-type", b"application/json")
 
 Reply = Callable[[int, Sequence[Header], bytes], None]
@@ -42,7 +54,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(slots=True, eq=False)
 class QuickCall:
-    """The head of a request that may carry a usual message."""
+    """The head of a request that may carry usual messages."""
 
     route: Route
     path: str
@@ -53,13 +65,23 @@ class QuickCall:
     """Who was last found to have the right; a principal's rights do not change."""
 
 
+class _Send(NamedTuple):
+    """The usual messages of a request, and what becomes of them."""
+
+    messages: int
+    submit: Callable[[], asyncio.Future[SendResult]]
+    """Begins to send them; raises a GantryError."""
+    answer: Callable[[SendResult], bytes]
+    """Returns the answer; raises the problem of messages that are not as safe as promised."""
+    problem: Callable[[GantryError], ProblemError]
+
+
 @dataclass(slots=True, eq=False)
 class _Sent:
-    """A message on its way to a broker."""
+    """Messages on their way to a broker."""
 
     call: QuickCall
-    message: Message
-    wanted: ProduceRequest
+    send: _Send
     headers: tuple[Header, ...]
     started: float
     reply: Reply
@@ -68,7 +90,7 @@ class _Sent:
 def find_quick_call(
     route: Route, path: str, headers: Sequence[Header], by_name: dict[bytes, bytes]
 ) -> QuickCall | None:
-    """Return what a POST's head says; None if a usual message cannot come with it, or it is to be refused.
+    """Return what a POST's head says; None if usual messages cannot come with it, or it is to be refused.
 
     `by_name` has the last value of each of `headers`.
     """
@@ -86,14 +108,14 @@ def find_quick_call(
 
 
 class QuickSends:
-    """Begins the sends of usual messages; belongs to one loop."""
+    """Begins to send usual messages; belongs to one loop."""
 
     def __init__(self, parts: DataPlaneParts, ids: RequestIds) -> None:
         self._parts = parts
         self._ids = ids
 
     def begin(self, call: QuickCall, body: bytes, reply: Reply) -> bool:
-        """Begin to send the message of a request if it is a usual one, and return whether it is; then `reply` follows.
+        """Begin to send the messages of a request if they are usual, and return whether they are; `reply` follows then.
 
         `reply` is called later, never during this call.
         """
@@ -102,29 +124,53 @@ class QuickSends:
         principal = parts.auth.cached(call.authorization)
         if principal is None or not self._is_granted(call, principal) or not parts.serves_host(call.host):
             return False
-        sizes = parts.limits.sizes
-        if len(body) > sizes.body_bytes:
+        if len(body) > parts.limits.sizes.body_bytes:
+            return False
+        producer = parts.connections.find_producer(call.route.cluster)
+        if producer is None:
             return False
         try:
             wanted = _decode(body)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            return False
-        if wanted.messages is not UNSET or wanted.options.flush == "sync":
-            return False
-        message = find_usual(wanted, call.route.topic, sizes)
-        producer = parts.connections.find_producer(call.route.cluster)
-        if message is None or producer is None:
-            return False
+            send = self._find_send(producer, wanted, call.route.topic)
+            if send is None:
+                return False
+            headers = parts.produce_rate.take(principal.key, send.messages, parts.clock())
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ProblemError):
+            return False  # nothing was taken of the rate
+        sent = _Sent(call, send, headers, started, reply)
         try:
-            headers = parts.produce_rate.take(principal.key, 1, parts.clock())
-        except ProblemError:
-            return False  # nothing was taken
-        sent = _Sent(call, message, wanted, headers, started, reply)
-        try:
-            submit_usual(producer, message, wanted).add_done_callback(partial(self._end, sent))
+            send.submit().add_done_callback(partial(self._end, sent))
         except GantryError as error:
-            asyncio.get_running_loop().call_soon(self._refuse, sent, problem_of_usual(wanted, error))
+            asyncio.get_running_loop().call_soon(self._refuse, sent, send.problem(error))
         return True
+
+    def _find_send(self, producer: Producer, wanted: ProduceRequest, topic: str) -> _Send | None:
+        """Return how to send what a request wants; None for what is not usual. Raises a problem, or returns None."""
+        sizes = self._parts.limits.sizes
+        if wanted.options.flush == "sync":
+            return None
+        if wanted.messages is UNSET:
+            message = find_usual(wanted, topic, sizes)
+            if message is None:
+                return None
+            return _Send(
+                1,
+                partial(submit_usual, producer, message, wanted),
+                partial(answer_of_usual, self._parts, wanted),
+                partial(problem_of_usual, wanted),
+            )
+        if len(wanted.messages) > _MOST_MESSAGES:
+            return None
+        check_only_messages(wanted)
+        batch = encode_usual_batch(producer, wanted, topic, sizes)
+        if batch is None or batch.entry_ids[0] is not None:
+            return None
+        return _Send(
+            len(batch.message_ids),
+            partial(submit_usual_batch, producer, topic, batch, wanted),
+            partial(answer_of_usual_batch, self._parts, batch),
+            partial(problem_of_usual_batch, batch),
+        )
 
     def _is_granted(self, call: QuickCall, principal: Principal) -> bool:
         if call.granted_to is not principal:
@@ -134,11 +180,11 @@ class QuickSends:
         return True
 
     def _end(self, sent: _Sent, answer: asyncio.Future[SendResult]) -> None:
-        """Reply to a request whose message was stored, or not."""
+        """Reply to a request whose messages were stored, or not."""
         try:
-            content = answer_of_usual(self._parts, sent.message, sent.wanted, answer.result())
+            content = sent.send.answer(answer.result())
         except GantryError as error:
-            self._refuse(sent, problem_of_usual(sent.wanted, error))
+            self._refuse(sent, sent.send.problem(error))
         except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - the top of a request
             self._refuse(sent, error)
         else:

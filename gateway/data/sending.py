@@ -68,7 +68,7 @@ async def send_one(producer: Producer, draft: Draft, *, timeout_ms: int, is_repe
         sent = await producer.send(draft.message, timeout_ms=timeout_ms, queue=queue, is_repeatable=is_repeatable)
     except GantryError as error:
         return failed(draft.entry_id, _problem_of(error))
-    return stored(draft, sent, sent.message_id, 0, now_ms())
+    return stored(draft.entry_id, sent, sent.message_id, 0, now_ms(), delayed=draft if draft.asks_delay else None)
 
 
 async def send_as_batch(
@@ -158,7 +158,7 @@ async def _send_batch(
         return [failed(draft.entry_id, problem) for draft in drafts]
     now = now_ms()
     return [
-        stored(draft, sent, message_id, place, now)
+        stored(draft.entry_id, sent, message_id, place, now, delayed=draft if draft.asks_delay else None)
         for place, (draft, message_id) in enumerate(zip(drafts, ids, strict=True))
     ]
 
@@ -186,10 +186,15 @@ def failed_by(entry_id: str, error: GantryError) -> SendOutcome:
     return failed(entry_id, _problem_of(error))
 
 
-def stored(draft: Draft, sent: SendResult, message_id: str, place: int, now_ms: int) -> SendOutcome:
-    """Return the outcome of a stored message, the one at `place` of a batch; `now_ms` is when the answer came."""
-    result = Produced(draft.entry_id, "stored", message_id=message_id, stored_at=rfc3339(now_ms))
-    due = _due_time(draft, sent, now_ms) if draft.asks_delay else None
+def stored(
+    entry_id: str, sent: SendResult, message_id: str, place: int, now_ms: int, *, delayed: Draft | None = None
+) -> SendOutcome:
+    """Return the outcome of a stored message, the one at `place` of a batch; `now_ms` is when the answer came.
+
+    `delayed` is the message if it asks for a delay.
+    """
+    result = Produced(entry_id, "stored", message_id=message_id, stored_at=rfc3339(now_ms))
+    due = None if delayed is None else _due_time(delayed, sent, now_ms)
     if due is not None:
         # The broker answers with a position in its schedule; queue and offset are known only when the message is due.
         result.deliver_at = rfc3339(due)

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from broker_core.client.producer import Producer
+from broker_core.protocol import properties as names
+from broker_core.protocol.batch import decode_batch
+from broker_core.protocol.properties import format_properties
 from gateway.data.messages import draft_of_entry
 from gateway.data.produce_answers import answer_of_batch, answer_of_one
-from gateway.data.schemas import Entry
-from gateway.data.usual import find_usual
+from gateway.data.schemas import Entry, ProduceRequest
+from gateway.data.usual import encode_usual_batch, find_usual
 from gateway.limits import Sizes
 from gateway.problems import ProblemError
 from tests.gateway.data.conftest import Api
 
 SIZES = Sizes()
+USUAL: dict[str, Any] = {"keys": ["A17"], "tag": "t", "body": {"encoding": "json", "data": {"a": 1}}}
 WORD = st.one_of(
     st.sampled_from(["A17", "a b", "x||y", "*", " a", "é", "\x01", "\x02", "蛇"]), st.text(min_size=1, max_size=8)
 )
@@ -48,6 +53,53 @@ def test_a_usual_message_is_the_one_that_the_general_way_makes(fields: dict[str,
     assert usual is not None or not is_plain, "the usual message is not left to the general way"
 
 
+class Ids:
+    """A producer that only makes ids."""
+
+    def make_ids(self, count: int) -> list[str]:
+        return [f"7F{number:02}" for number in range(count)]
+
+
+@given(st.lists(ENTRIES, min_size=2, max_size=3), st.sampled_from([None, "async"]))
+def test_a_usual_batch_holds_the_messages_that_the_general_way_makes(
+    messages: list[dict[str, Any]], flush: str | None
+) -> None:
+    request = {"messages": messages, "options": {"flush": flush}}
+    wanted = msgspec.json.decode(json.dumps(request).encode(), type=ProduceRequest)
+    assert wanted.messages is not msgspec.UNSET
+    made = encode_usual_batch(cast(Producer, Ids()), wanted, "orders", SIZES)
+    try:
+        drafts = [draft_of_entry(each, "orders", entry_id="0", at="#", sizes=SIZES) for each in wanted.messages]
+    except ProblemError:
+        assert made is None
+        return
+    if made is not None:
+        more = {} if flush is None else {names.WAIT: "false"}
+        expected = [
+            (0, draft.message.body, format_properties({**draft.message.properties, **more, names.UNIQ_KEY: unique_id}))
+            for draft, unique_id in zip(drafts, made.message_ids, strict=True)
+        ]
+        assert decode_batch(made.body) == expected
+    are_plain = all(each["body"]["encoding"] == "json" and len(each) == 1 for each in messages)
+    assert made is not None or not are_plain or not all(each["body"]["data"].isascii() for each in messages)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"messages": [USUAL]},
+        {"messages": [USUAL, USUAL | {"entry_id": "a"}]},
+        {"messages": [USUAL | {"entry_id": "a"}] * 2},
+        {"messages": [USUAL | {"ordering_key": "a"}, USUAL]},
+        {"messages": [USUAL | {"deliver_at": "2030-01-01T00:00:00Z"}, USUAL]},
+        {"messages": [USUAL | {"body": {"encoding": "json", "data": "x" * 4_000_000}}, USUAL]},
+    ],
+)
+def test_what_is_not_one_usual_batch_is_left_to_the_general_way(fields: dict[str, Any]) -> None:
+    wanted = msgspec.json.decode(json.dumps(fields).encode(), type=ProduceRequest)
+    assert encode_usual_batch(cast(Producer, Ids()), wanted, "orders", SIZES) is None
+
+
 @given(st.text(min_size=1, max_size=5), st.integers(0, 9), st.integers(0, 2**40))
 def test_an_answer_is_the_json_that_the_general_way_encodes(entry_id: str, queue_id: int, offset: int) -> None:
     one: dict[str, Any] = {
@@ -64,10 +116,9 @@ def test_an_answer_is_the_json_that_the_general_way_encodes(entry_id: str, queue
 @pytest.mark.parametrize("count", [1, 3])
 async def test_both_ways_answer_alike(api: Api, count: int) -> None:
     topic = await api.topic()
-    usual: dict[str, Any] = {"keys": ["A17"], "tag": "t", "body": {"encoding": "json", "data": {"a": 1}}}
-    general = {**usual, "properties": {"source": "web"}}
+    general = {**USUAL, "properties": {"source": "web"}}
     answers = []
-    for message in (usual, general):
+    for message in (USUAL, general):
         body = message if count == 1 else {"messages": [message] * count}
         answer = await api.post(f"/topics/{topic}/messages", body)
         answers.append((answer.status_code, answer.json(), sorted(answer.headers)))

@@ -18,7 +18,9 @@ from tests.gateway.installation import Installation
 from tests.gateway.running import make_parts, running_plane
 from tests.support.cluster import RunningBroker
 
-USUAL = {"keys": ["A17"], "body": {"encoding": "json", "data": {"a": 1}}, "options": {"timeout_ms": 30_000}}
+PATIENT = {"timeout_ms": 30_000}
+MESSAGE = {"keys": ["A17"], "body": {"encoding": "json", "data": {"a": 1}}}
+USUAL = MESSAGE | {"options": PATIENT}
 PLAIN = "application/json"
 WHOLE_WAY = "application/json; charset=utf-8"
 
@@ -109,6 +111,10 @@ async def test_a_request_in_pieces_is_answered_like_a_whole_one(api: Api, pause:
         (None, USUAL | {"options": {"flush": "sync"}}, "admin"),
         (None, USUAL | {"colour": "red"}, "admin"),
         (None, USUAL | {"tag": "*"}, "admin"),
+        (None, {"messages": [MESSAGE] * 3, "options": PATIENT}, "admin"),
+        (None, {"messages": [MESSAGE] * 3, "options": PATIENT, "tag": "t"}, "admin"),
+        (None, {"messages": [MESSAGE | {"entry_id": "a"}, MESSAGE], "options": PATIENT}, "admin"),
+        ("missing", {"messages": [MESSAGE] * 2}, "admin"),
         ("missing", USUAL, "admin"),
         (None, USUAL, "viewer"),
         (None, USUAL, "nobody"),
