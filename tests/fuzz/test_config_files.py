@@ -20,7 +20,7 @@ from broker_core.broker.groups import Groups
 from broker_core.broker.limits import BrokerLimits
 from broker_core.broker.offsets import ConsumerOffsets
 from broker_core.broker.pop import journal
-from broker_core.broker.pop.changes import Acknowledged, Held, Leased, Opened, QueueClosed
+from broker_core.broker.pop.changes import Acknowledged, AllAcknowledged, Held, Leased, Opened, QueueClosed
 from broker_core.broker.pop.leases import Leases
 from broker_core.broker.saving import JsonFile, Register
 from broker_core.broker.settings import Settings as BrokerSettings
@@ -158,6 +158,7 @@ CHANGES: Final = (
     Opened(1, "g", "orders", 0, 5),
     Leased(1, 8, 1_700_000_000_000, 1_700_000_060_000, (5, 6, 7)),
     Acknowledged(1, 6),
+    AllAcknowledged(1, (5, 7)),
     Held(1, 5, 1_700_000_000_000, 1_700_000_090_000, 2),
     QueueClosed(1),
 )

@@ -40,6 +40,14 @@ class Acknowledged:
 
 
 @dataclass(frozen=True, slots=True)
+class AllAcknowledged:
+    """The messages of one acknowledgement are done."""
+
+    queue: int
+    offsets: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Held:
     """A message is on lease until `visible_at`, whatever its state before: an extension, or a line of a snapshot."""
 
@@ -59,4 +67,4 @@ class QueueClosed:
     queue: int
 
 
-Change = Opened | Leased | Acknowledged | Held | QueueClosed
+Change = Opened | Leased | Acknowledged | AllAcknowledged | Held | QueueClosed

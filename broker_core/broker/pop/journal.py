@@ -13,6 +13,7 @@
       4 held         queue u32, offset i64, pop time i64, visible at i64, deliveries u32
       5 closed       queue u32
       6 held         as 4, then first pop time i64
+      7 acknowledged queue u32, offsets i64 each
 
 Each change is written to the operating system before its request is answered, so a killed process loses none. A host
 that loses power may lose the tail: those messages are delivered again. A torn tail (too short, or with a wrong
@@ -29,13 +30,13 @@ import os
 from collections.abc import Callable, Iterable
 from errno import ENOSPC
 from pathlib import Path
-from struct import Struct
+from struct import Struct, pack, unpack
 from struct import error as StructError  # noqa: N812 - its own name says nothing
 from typing import Final
 from zlib import crc32
 
 from broker_core.broker.errors import BadConfigFile
-from broker_core.broker.pop.changes import Acknowledged, Change, Held, Leased, Opened, QueueClosed
+from broker_core.broker.pop.changes import Acknowledged, AllAcknowledged, Change, Held, Leased, Opened, QueueClosed
 
 FILE_NAME: Final = "leases.journal"
 REWRITE_BYTES: Final = 8 * 1024 * 1024
@@ -47,6 +48,7 @@ _LEASED: Final = Struct(">BIqqq")
 _ACKNOWLEDGED: Final = Struct(">BIq")
 _HELD: Final = Struct(">BIqqqI")
 _CLOSED: Final = Struct(">BI")
+_ALL_ACKNOWLEDGED: Final = Struct(">BI")
 _HELD_SINCE: Final = Struct(">BIqqqIq")
 
 
@@ -159,7 +161,9 @@ def _encode_payload(change: Change) -> bytes:
         return _ACKNOWLEDGED.pack(3, change.queue, change.offset)
     if isinstance(change, Leased):
         head = _LEASED.pack(2, change.queue, change.next_offset, change.pop_time, change.visible_at)
-        return head + b"".join(offset.to_bytes(8, "big") for offset in change.offsets)
+        return head + _packed(change.offsets)
+    if isinstance(change, AllAcknowledged):
+        return _ALL_ACKNOWLEDGED.pack(7, change.queue) + _packed(change.offsets)
     if isinstance(change, Held):
         return _HELD_SINCE.pack(
             6,
@@ -177,6 +181,10 @@ def _encode_payload(change: Change) -> bytes:
     return _CLOSED.pack(5, change.queue)
 
 
+def _packed(offsets: tuple[int, ...]) -> bytes:
+    return pack(f">{len(offsets)}q", *offsets)
+
+
 def _decode_opened(payload: bytes) -> Opened:
     _, queue, queue_id, start, group_size = _OPENED.unpack_from(payload)
     names = payload[_OPENED.size :]
@@ -185,14 +193,16 @@ def _decode_opened(payload: bytes) -> Opened:
 
 def _decode_leased(payload: bytes) -> Leased:
     _, queue, next_offset, pop_time, visible_at = _LEASED.unpack_from(payload)
-    offsets = memoryview(payload)[_LEASED.size :]
-    return Leased(
-        queue,
-        next_offset,
-        pop_time,
-        visible_at,
-        tuple(int.from_bytes(offsets[at : at + 8], "big") for at in range(0, len(offsets), 8)),
-    )
+    return Leased(queue, next_offset, pop_time, visible_at, _unpacked(payload[_LEASED.size :]))
+
+
+def _decode_all_acknowledged(payload: bytes) -> AllAcknowledged:
+    _, queue = _ALL_ACKNOWLEDGED.unpack_from(payload)
+    return AllAcknowledged(queue, _unpacked(payload[_ALL_ACKNOWLEDGED.size :]))
+
+
+def _unpacked(offsets: bytes) -> tuple[int, ...]:
+    return unpack(f">{len(offsets) // 8}q", offsets)
 
 
 _DECODERS: Final[dict[int, Callable[[bytes], Change]]] = {
@@ -202,4 +212,5 @@ _DECODERS: Final[dict[int, Callable[[bytes], Change]]] = {
     4: lambda payload: Held(*_HELD.unpack(payload)[1:]),
     5: lambda payload: QueueClosed(*_CLOSED.unpack(payload)[1:]),
     6: lambda payload: Held(*_HELD_SINCE.unpack(payload)[1:]),
+    7: _decode_all_acknowledged,
 }

@@ -17,12 +17,12 @@ Every change is passed to `record` before it is made; after a restart `apply` re
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum
 from heapq import heappop, heappush
 from typing import TypeVar
 
-from broker_core.broker.pop.changes import Acknowledged, Change, Held, Leased, Opened, QueueClosed
+from broker_core.broker.pop.changes import Acknowledged, AllAcknowledged, Change, Held, Leased, Opened, QueueClosed
 from broker_core.broker.pop.queue_leases import SLACK, Lease, QueueLeases
 
 C = TypeVar("C", bound=Change)
@@ -43,7 +43,8 @@ class Leases:
         self._record = record
         self._queues: dict[tuple[str, str], dict[int, QueueLeases]] = {}
         self._numbers: dict[int, QueueLeases] = {}
-        self._ends: list[tuple[int, int, int]] = []  # a heap of (visible at, queue number, offset)
+        self._ends: list[tuple[int, int, tuple[int, ...]]] = []  # a heap of (visible at, queue number, offsets)
+        self._ending = 0  # offsets in `_ends`
         self._per_group: dict[str, int] = {}
         self._total = 0
         self._last_number = 0
@@ -100,6 +101,17 @@ class Leases:
             self.finish(queue, offset)
         return state
 
+    def settle_all(self, queue: QueueLeases, offsets: Sequence[int], *, pop_time: int, now: int) -> list[Settled]:
+        """Do what `settle` does with each of the messages of one pop, recorded as one change."""
+        live = queue.live(offsets, pop_time=pop_time, now=now)
+        if len(live) == len(offsets):
+            states = [Settled.DONE] * len(live)
+        else:
+            states = [_state(queue, offset, pop_time, now) for offset in offsets]
+        if live:
+            self._all_acknowledged(queue, self._told(AllAcknowledged(queue.number, tuple(live))))
+        return states
+
     def extend(
         self,
         queue: QueueLeases,
@@ -132,10 +144,14 @@ class Leases:
         """Make every message due again whose lease ended by `now`; return the queues that have due messages."""
         woken: dict[int, QueueLeases] = {}
         while self._ends and self._ends[0][0] <= now:
-            visible_at, number, offset = heappop(self._ends)
+            visible_at, number, offsets = heappop(self._ends)
+            self._ending -= len(offsets)
             queue = self._numbers.get(number)
-            if queue is not None and queue.end_lease(offset, visible_at):
-                woken[number] = queue
+            if queue is None:
+                continue
+            for offset in offsets:
+                if queue.end_lease(offset, visible_at):
+                    woken[number] = queue
         return list(woken.values())
 
     def close_matching(self, *, topic: str | None = None, group: str | None = None) -> None:
@@ -170,6 +186,8 @@ class Leases:
             self._leased(queue, change)
         elif isinstance(change, Acknowledged):
             self._acknowledged(queue, change)
+        elif isinstance(change, AllAcknowledged):
+            self._all_acknowledged(queue, change)
         elif isinstance(change, Held):
             self._held(queue, change)
         else:
@@ -190,13 +208,19 @@ class Leases:
         return queue
 
     def _leased(self, queue: QueueLeases, change: Leased) -> None:
-        for offset in change.offsets:
+        begin = queue.next_offset
+        new = [offset for offset in change.offsets if offset >= begin]
+        for offset in (offset for offset in change.offsets if offset < begin):
             before = queue.find(offset)
             if before is None or not before.deliveries:  # never, or only to a client that had left
                 lease = Lease(change.pop_time, change.visible_at, 1, change.pop_time)
             else:
                 lease = Lease(change.pop_time, change.visible_at, before.deliveries + 1, before.first_pop_time)
             self._hold(queue, offset, lease)
+        if new:
+            queue.hold_new(sorted(new), Lease(change.pop_time, change.visible_at, 1, change.pop_time))
+            self._count(queue.group, len(new))
+            self._ends_at(change.visible_at, queue, tuple(new))
         queue.next_offset = max(queue.next_offset, change.next_offset)
 
     def _held(self, queue: QueueLeases, change: Held) -> None:
@@ -209,21 +233,29 @@ class Leases:
             self._count(queue.group, 1)
         if before is not None and before.visible_at == lease.visible_at:
             return  # that end is known; a second entry would make the message due twice and be delivered twice at once
-        heappush(self._ends, (lease.visible_at, queue.number, offset))
-        if len(self._ends) > 2 * self._total + SLACK:
+        self._ends_at(lease.visible_at, queue, (offset,))
+
+    def _ends_at(self, visible_at: int, queue: QueueLeases, offsets: tuple[int, ...]) -> None:
+        heappush(self._ends, (visible_at, queue.number, offsets))
+        self._ending += len(offsets)
+        if self._ending > 2 * self._total + SLACK:
             self._forget_ended()
 
     def _forget_ended(self) -> None:
         """Rebuild the heap of ends: most of its entries belong to leases that were settled long before their end."""
-        self._ends = sorted(
-            (lease.visible_at, queue.number, offset)
-            for queue in self._numbers.values()
-            for offset, lease in queue.leases()
-        )
+        by_end: dict[tuple[int, int], list[int]] = {}
+        for queue in self._numbers.values():
+            for offset, lease in queue.leases():
+                by_end.setdefault((lease.visible_at, queue.number), []).append(offset)
+        self._ends = sorted((*end, tuple(offsets)) for end, offsets in by_end.items())
+        self._ending = self._total
 
     def _acknowledged(self, queue: QueueLeases, change: Acknowledged) -> None:
         if queue.drop(change.offset):
             self._count(queue.group, -1)
+
+    def _all_acknowledged(self, queue: QueueLeases, change: AllAcknowledged) -> None:
+        self._count(queue.group, -queue.drop_all(change.offsets))
 
     def _closed(self, queue: QueueLeases, change: QueueClosed) -> None:
         del self._numbers[change.queue]

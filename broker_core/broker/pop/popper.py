@@ -273,16 +273,24 @@ class Popper:
         """Find messages that were never delivered; return the offset up to which the queue was read, and the bytes."""
         position = queue.next_offset
         for _ in range(MAX_SCANS if room > 0 and max_bytes > 0 else 0):
+            begin = position
             answer = self._store.get(
-                queue.topic, queue.queue_id, position, max_messages=room, max_bytes=max_bytes, accept_tag=wanted.accept
+                queue.topic, queue.queue_id, begin, max_messages=room, max_bytes=max_bytes, accept_tag=wanted.accept
             )
             position = max(position, answer.next_offset)
             if answer.status is GetStatus.FOUND:
-                found.update((offset_of(record), record) for record in answer.records)
+                found.update(zip(_offsets_of(answer, begin), answer.records, strict=True))
                 return position, sum(map(len, answer.records))
             if position >= answer.max_offset:
                 break
         return position, 0
+
+
+def _offsets_of(answer: GetResult, begin: int) -> Iterable[int]:
+    """Return the offsets of the records of a read from `begin` on; usually none was left out."""
+    if answer.next_offset - begin == len(answer.records):
+        return range(begin, answer.next_offset)
+    return map(offset_of, answer.records)
 
 
 def _of_lease(record: memoryview, lease: Lease, before: int) -> bytes | memoryview:

@@ -11,7 +11,7 @@ Two positions divide the queue into three parts::
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import Final
@@ -24,7 +24,7 @@ SLACK: Final = 256
 
 @dataclass(slots=True)
 class Lease:
-    """One delivery of one message: identified by the time of its pop, ends at `visible_at`."""
+    """One delivery: identified by the time of its pop, ends at `visible_at`. Messages of one pop may share it."""
 
     pop_time: int
     visible_at: int
@@ -57,6 +57,8 @@ class QueueLeases:
     def committed(self) -> int:
         """The lowest offset that is not done: the group's consumer offset."""
         lowest, held = self._lowest, self._held
+        if not held:
+            lowest.clear()
         while lowest and lowest[0] not in held:
             heappop(lowest)
         return lowest[0] if lowest else self.next_offset
@@ -115,11 +117,38 @@ class QueueLeases:
         self._held[offset] = lease
         if is_new:
             heappush(self._lowest, offset)
-            if len(self._lowest) > 2 * len(self._held) + SLACK:
-                self._lowest = sorted(self._held)
+            self._tidy()
         self.next_offset = max(self.next_offset, offset + 1)
         return is_new
+
+    def hold_new(self, offsets: Sequence[int], lease: Lease) -> None:
+        """Put messages on one lease that were never delivered; their offsets are sorted and at least `next_offset`."""
+        self._held.update(dict.fromkeys(offsets, lease))
+        self._lowest += offsets  # larger than all others, so it is still a heap
+        self._tidy()
+        self.next_offset = offsets[-1] + 1
 
     def drop(self, offset: int) -> bool:
         """Mark a message as done; return whether it was held."""
         return self._held.pop(offset, None) is not None
+
+    def drop_all(self, offsets: Iterable[int]) -> int:
+        """Mark messages as done; return how many were held."""
+        held = self._held
+        before = len(held)
+        for offset in offsets:
+            held.pop(offset, None)
+        return before - len(held)
+
+    def live(self, offsets: Iterable[int], *, pop_time: int, now: int) -> list[int]:
+        """Return those of the messages whose latest lease is that of `pop_time` and has not ended."""
+        held = self._held
+        return [
+            offset
+            for offset in offsets
+            if (lease := held.get(offset)) is not None and lease.pop_time == pop_time and lease.visible_at > now
+        ]
+
+    def _tidy(self) -> None:
+        if len(self._lowest) > 2 * len(self._held) + SLACK:
+            self._lowest = sorted(self._held)

@@ -31,11 +31,8 @@ from broker_core.protocol.headers import pop as headers
 from broker_core.remoting.connection import Connection
 
 _REVIVE_QUEUE: Final = 0
-_RESULTS: Final = {
-    Settled.DONE: AckResult.DONE,
-    Settled.ALREADY_DONE: AckResult.ALREADY_DONE,
-    Settled.LOST: AckResult.LOST,
-}
+_DONE: Final = int(AckResult.DONE)
+_OTHERS: Final = {Settled.ALREADY_DONE: int(AckResult.ALREADY_DONE), Settled.LOST: int(AckResult.LOST)}
 _TIME_DIGITS: Final = 19  # of a 64-bit number
 
 
@@ -90,7 +87,7 @@ class AckProcessor:
             self._topics.get(ack.topic)
             wanted.append((ack, _offsets_of(ack, room)))
             room -= len(wanted[-1][1])
-        results = [int(result) for ack, offsets in wanted for result in self._settle_all(ack, offsets)]
+        results = [result for ack, offsets in wanted for result in self._settle_all(ack, offsets)]
         lost = results.count(AckResult.LOST)
         remark = f"{lost} leases were lost" if lost else None
         answer = coder.encode(BatchAckMessageResponseBody(results))
@@ -116,18 +113,24 @@ class AckProcessor:
         response = headers.ChangeInvisibleTimeResponse(lease.pop_time, lease.visible_at - lease.pop_time, _REVIVE_QUEUE)
         return Command.response(ResponseCode.SUCCESS, response)
 
-    def _settle_all(self, ack: BatchAck, offsets: list[int]) -> list[AckResult]:
+    def _settle_all(self, ack: BatchAck, offsets: list[int]) -> list[int]:
         queue = self._leases.find(ack.consumer_group, ack.topic, ack.queue_id)
         if queue is None:
-            return [AckResult.LOST] * len(offsets)
-        return [_RESULTS[self._settle(queue, offset, ack.pop_time)] for offset in offsets]
+            return [_OTHERS[Settled.LOST]] * len(offsets)
+        states = self._leases.settle_all(queue, offsets, pop_time=ack.pop_time, now=self._clock())
+        if Settled.DONE in states:
+            self._report(queue)
+        return [_DONE if state is Settled.DONE else _OTHERS[state] for state in states]
 
     def _settle(self, queue: QueueLeases, offset: int, pop_time: int) -> Settled:
         settled = self._leases.settle(queue, offset, pop_time=pop_time, now=self._clock())
         if settled is Settled.DONE:
-            self._offsets.commit(queue.group, queue.topic, queue.queue_id, queue.committed)
-            self._settled(queue)
+            self._report(queue)
         return settled
+
+    def _report(self, queue: QueueLeases) -> None:
+        self._offsets.commit(queue.group, queue.topic, queue.queue_id, queue.committed)
+        self._settled(queue)
 
     def _leased_queue(self, group: str, topic: str, queue_id: int) -> QueueLeases:
         self._topics.get(topic)
@@ -155,6 +158,9 @@ def _offsets_of(ack: BatchAck, room: int) -> list[int]:
         raise IllegalArgument(f"the bit set {ack.bit_set[:40]!r} is not Base64") from error
     if 8 * len(octets) > room + 7:
         raise IllegalArgument(f"a bit set of {8 * len(octets)} messages; limit leases_per_group leaves room for {room}")
+    bits = int.from_bytes(octets, "little")
+    if not bits & (bits + 1):  # usual: all messages of a pop, one after the other
+        return list(range(ack.start_offset, ack.start_offset + bits.bit_length()))
     return [
         ack.start_offset + 8 * at + bit
         for at, octet in enumerate(octets)

@@ -82,14 +82,18 @@ def _make_writer(hint: Any) -> _ToTree:
     arguments = get_args(hint)
     if get_origin(hint) is list:
         write_item = _writer(arguments[0])
-        return lambda value: [write_item(each) for each in value]
+        return _as_it_is if write_item is _as_it_is else lambda value: [write_item(each) for each in value]
     if get_origin(hint) is dict:
         write_value = _writer(arguments[1])
         if is_dataclass(arguments[0]):
             write_key = _writer(arguments[0])
             return lambda value: {fastjson.object_key(write_key(key)): write_value(each) for key, each in value.items()}
         return lambda value: {key: write_value(each) for key, each in value.items()}
-    return lambda value: value
+    return _as_it_is
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
 
 
 def _make_object_writer(kind: type) -> _ToTree:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker_core.broker.pop.changes import Acknowledged, Change, Held, Leased, Opened, QueueClosed
+from broker_core.broker.pop.changes import Acknowledged, AllAcknowledged, Change, Held, Leased, Opened, QueueClosed
 from broker_core.broker.pop.journal import FILE_NAME, Journal, decode_all, encode
 
 EXAMPLES: list[Change] = [
@@ -18,6 +18,7 @@ EXAMPLES: list[Change] = [
     Leased(1, 20, 1_700_000_000_000, 1_700_000_030_000, (17, 19)),
     Leased(1, 25, 0, 0, ()),
     Acknowledged(1, 17),
+    AllAcknowledged(1, (18, 21)),
     Held(1, 19, 1_700_000_000_001, 1_700_000_060_000, 4, 1_699_999_999_000),
     QueueClosed(1),
 ]
@@ -28,6 +29,7 @@ changes: st.SearchStrategy[Change] = st.one_of(
     st.builds(Opened, numbers, st.text(max_size=80), st.text(max_size=80), st.integers(-1, 2**31 - 1), offsets),
     st.builds(Leased, numbers, offsets, offsets, offsets, st.lists(st.integers(0, 2**63 - 1)).map(tuple)),
     st.builds(Acknowledged, numbers, offsets),
+    st.builds(AllAcknowledged, numbers, st.lists(offsets).map(tuple)),
     st.builds(Held, numbers, offsets, offsets, offsets, numbers, offsets),
     st.builds(QueueClosed, numbers),
 )
