@@ -6,24 +6,31 @@
     < {"type":"state","subject":"groups:local","seq":8,"at":"…","data":{"at":"…","items":[…]}}
     < {"type":"delta","subject":"groups:local","seq":9,"at":"…","data":{"at":"…","changed":[…],"removed":[…],…}}
     < {"type":"denied","subject":"job:01J8…"}
+    > {"type":"subscribe","subjects":["groups:local"],"rows":{"groups:local":["billing","shipping"]}}
     > {"type":"unsubscribe","subjects":["groups:local"]}
 
 A state is complete, so the next one makes up for a missed one. For `groups:` and `topics:` the first frame is a state
-and the next ones say what changed since the previous frame; where that is unknown, a state is sent instead. This socket
-asks no broker: it forwards what the sampler and the jobs publish, and a new subscriber gets the last state that was
-kept.
+and the next ones say what changed since the previous frame; where that is unknown, a state is sent instead. With `rows`
+the frames hold these rows alone, whatever the size of the list; subscribing again replaces them, and a caller who may
+not read all names gets those that it may read. This socket asks no broker: it forwards what the sampler and the jobs
+publish, and a new subscriber gets the last state that was kept.
 """
 
 from __future__ import annotations
 
+import time
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Final, Literal
 
 import msgspec
 from msgspec import Meta, Struct
 
 from console import live
-from console.accounts.rights import EVERYTHING, Resource, Unnamed
+from console.accounts.rights import EVERYTHING, Kind, Resource, Unnamed
+from console.lag.shown import MAX_NAMES, anote_shown
 from gateway.auth import Principal
+from gateway.data.schemas import invalid
+from gateway.live.latest import latest, rows_of
 from gateway.live.socket import LiveSocket
 from gateway.problems import TOO_MANY_IN_FLIGHT, ProblemError
 
@@ -36,14 +43,19 @@ _OF_KIND: Final[dict[str, Resource | Unnamed]] = {
     "job": EVERYTHING,
 }
 
+_LISTS: Final[Mapping[str, Kind]] = {"groups": "group", "topics": "topic"}
+_NOTE_SECONDS: Final = 30.0
+
+Rows = Annotated[list[Annotated[str, Meta(min_length=1, max_length=255)]], Meta(max_length=MAX_NAMES)]
 Subjects = Annotated[list[Annotated[str, Meta(min_length=1, max_length=400)]], Meta(max_length=MAX_SUBJECTS)]
 
 
 class SubscribeFrame(Struct, forbid_unknown_fields=True):
-    """Subscribe to these."""
+    """Subscribe to these; of the lists in `rows` only to these rows."""
 
     type: Literal["subscribe"]
     subjects: Subjects
+    rows: dict[str, Rows] = {}
 
 
 class UnsubscribeFrame(Struct, forbid_unknown_fields=True):
@@ -51,6 +63,9 @@ class UnsubscribeFrame(Struct, forbid_unknown_fields=True):
 
     type: Literal["unsubscribe"]
     subjects: Subjects
+
+
+_NOTHING_SENT: Final = -1
 
 
 class EventsConsumer(LiveSocket):
@@ -64,6 +79,8 @@ class EventsConsumer(LiveSocket):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._last_seq: dict[str, int] = {}
+        self._rows: dict[str, list[str]] = {}
+        self._noted_at = 0.0
 
     async def handle_frame(self, frame: SubscribeFrame | UnsubscribeFrame) -> None:
         """Begin or end subscriptions."""
@@ -71,11 +88,20 @@ class EventsConsumer(LiveSocket):
             for subject in frame.subjects:
                 await self._leave(subject)
             return
+        for subject in frame.rows:
+            if subject not in frame.subjects or subject.partition(":")[0] not in _LISTS:
+                raise invalid("rows", f"{subject!r} is not one of the lists in `subjects`.")
         for subject in frame.subjects:
-            if not may_watch(self.principal, subject):
+            rows = frame.rows.get(subject)
+            if not self._may_watch(subject, rows):
                 await self.send_frame({"type": "denied", "subject": subject})
             elif subject not in self._last_seq:
+                self._choose(subject, rows)
                 await self._join(subject)
+            elif rows != self._rows.get(subject):
+                self._choose(subject, rows)
+                self._last_seq[subject] = _NOTHING_SENT
+                await self._catch_up(subject)
 
     async def state(self, event: live.Event) -> None:
         """Forward a published state (called by Channels)."""
@@ -85,33 +111,83 @@ class EventsConsumer(LiveSocket):
             await self.send_frame(event)
 
     async def delta(self, event: live.Event) -> None:
-        """Forward a delta if it follows the event sent last, else the whole state (called by Channels)."""
-        subject = event["subject"]
+        """Send what changed of a list if the event follows the one sent last, else the list (called by Channels)."""
+        subject, seq = event["subject"], event["seq"]
         sent = self._last_seq.get(subject)
-        if sent is not None and sent + 1 == event["seq"]:
-            await self.state(event)
-        elif sent is not None and sent < event["seq"]:
+        if sent is None or sent == seq:
+            return
+        changes = await latest(self.store).changes(event) if sent + 1 == seq else None
+        if changes is None:
             await self._catch_up(subject)
+            return
+        self._last_seq[subject] = seq
+        rows = self._rows.get(subject)
+        if rows is None:
+            await self.send(changes.text)
+        else:
+            await self.send_frame(live.event(subject, seq, changes.at, changes.of(rows), kind="delta", plain=False))
+        await self._note_shown()
 
     async def disconnect(self, code: int) -> None:
         """Leave every subject."""
         for subject in list(self._last_seq):
             await self._leave(subject)
 
+    def _may_watch(self, subject: str, rows: list[str] | None) -> bool:
+        return may_watch(self.principal, subject) or (rows is not None and bool(self._readable(subject, rows)))
+
+    def _readable(self, subject: str, rows: list[str]) -> list[str]:
+        kind = _LISTS[subject.partition(":")[0]]
+        return [name for name in rows if self.principal.may("read", Resource(kind, name))]
+
+    def _choose(self, subject: str, rows: list[str] | None) -> None:
+        self._noted_at = 0.0
+        if rows is None:
+            self._rows.pop(subject, None)
+        else:
+            self._rows[subject] = self._readable(subject, list(dict.fromkeys(rows)))
+
     async def _join(self, subject: str) -> None:
         if len(self._last_seq) >= MAX_SUBJECTS:
             raise ProblemError(TOO_MANY_IN_FLIGHT, f"A socket can watch at most {MAX_SUBJECTS} subjects.")
         # First join, then read: a state published in between arrives twice rather than not at all.
-        self._last_seq[subject] = 0
+        self._last_seq[subject] = _NOTHING_SENT
         await self.channel_layer.group_add(live.channel_group(subject), self.channel_name)
+        await self._note_shown()
         await self._catch_up(subject)
 
     async def _catch_up(self, subject: str) -> None:
-        event = await live.last_state(subject, store=self.store)
-        if event is not None:
-            await self.state(event)
+        if subject.partition(":")[0] not in _LISTS:
+            event = await live.last_state(subject, store=self.store)
+            if event is not None:
+                await self.state(event)
+            return
+        kept = await latest(self.store).whole(subject)
+        if kept is None or self._last_seq.get(subject) in (None, kept.seq):
+            return
+        self._last_seq[subject] = kept.seq
+        rows = self._rows.get(subject)
+        items = kept.items if rows is None else rows_of(kept, rows)
+        await self.send_frame(live.event(subject, kept.seq, kept.at, {"at": kept.as_of, "items": items}, plain=False))
+
+    async def _note_shown(self) -> None:
+        """Let the sampler measure first what this socket shows, and publish the groups that it watches."""
+        now = time.monotonic()
+        if self._noted_at and now - self._noted_at < _NOTE_SECONDS:
+            return
+        self._noted_at = now
+        for subject in self._last_seq:
+            kind, _, rest = subject.partition(":")
+            if kind == "group":
+                cluster, _, name = rest.partition(":")
+                await anote_shown(self.store, cluster, groups=[name])
+            elif kind == "groups":
+                await anote_shown(self.store, rest, groups=self._rows.get(subject, ()))
+            elif kind == "topics":
+                await anote_shown(self.store, rest, topics=self._rows.get(subject, ()))
 
     async def _leave(self, subject: str) -> None:
+        self._rows.pop(subject, None)
         if self._last_seq.pop(subject, None) is not None:
             await self.channel_layer.group_discard(live.channel_group(subject), self.channel_name)
 

@@ -3,7 +3,7 @@ import { act, renderHook } from "@testing-library/react"
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
 import { renderCached } from "@/testing/hook"
 import { FakeSocket } from "@/testing/socket"
-import { POLL_MS, useLiveEvents, useLiveItems, useLiveQuery } from "./use-live"
+import { POLL_MS, useLiveEvents, useLiveQuery, useLiveRows } from "./use-live"
 
 const KEY = ["overview", "local"]
 const settle = () => act(() => vi.advanceTimersByTimeAsync(0))
@@ -121,12 +121,20 @@ describe("events of a subject", () => {
   })
 })
 
-it("keeps the newest item of each name", async () => {
-  const { result } = renderHook(() => useLiveItems<{ name: string; rate: number }>("topics:local"))
+it("keeps the newest items of the rows in view, and asks for others when the view moves", async () => {
+  const { result, rerender } = renderHook(({ names }) => useLiveRows<{ name: string; rate: number }>("topics:local", names), {
+    initialProps: { names: ["orders"] },
+  })
   await settle()
   act(() => FakeSocket.last.greet())
   expect(result.current.size).toBe(0)
   act(() => FakeSocket.last.state("topics:local", 1, { items: [{ name: "orders", rate: 1 }] }))
   act(() => FakeSocket.last.state("topics:local", 2, { items: [{ name: "orders", rate: 7 }] }))
   expect([...result.current.values()]).toEqual([{ name: "orders", rate: 7 }])
+  expect(FakeSocket.last.sent).toEqual([{ type: "subscribe", subjects: ["topics:local"], rows: { "topics:local": ["orders"] } }])
+  rerender({ names: ["ships"] })
+  await settle()
+  expect(FakeSocket.last.sent.at(-1)).toEqual({ type: "subscribe", subjects: ["topics:local"], rows: { "topics:local": ["ships"] } })
+  act(() => FakeSocket.last.state("topics:local", 2, { items: [{ name: "ships", rate: 3 }] }))
+  expect([...result.current.keys()]).toEqual(["ships"])
 })

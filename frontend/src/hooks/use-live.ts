@@ -40,10 +40,14 @@ export function useLiveQuery(subject: string, key: QueryKey, pollMs = POLL_MS): 
   return isFlowing ? false : pollMs
 }
 
-/** The newest item of each name of a subject; empty until the first event. */
-export function useLiveItems<T extends { name: string }>(subject: string): ReadonlyMap<string, T> {
+/** The newest items of some rows of a list, by name; empty until the first event. */
+export function useLiveRows<T extends { name: string }>(subject: string, names: readonly string[]): ReadonlyMap<string, T> {
   const [items, setItems] = useState<ReadonlyMap<string, T>>(new Map())
-  useLiveEvents(subject, ({ data }) => setItems(byName((data as { items?: T[] }).items ?? [])))
+  const rows = JSON.stringify(names)
+  useEffect(() => {
+    if (rows === "[]") return
+    return live.subscribe(subject, ({ data }) => setItems(byName((data as { items?: T[] }).items ?? [])), JSON.parse(rows) as string[])
+  }, [subject, rows])
   return items
 }
 

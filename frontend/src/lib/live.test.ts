@@ -44,6 +44,11 @@ describe("a delta", () => {
     })
     expect(after.items.map((item) => item.measured_at)).toEqual(["2", undefined, "3"])
   })
+
+  it("measures nothing that was never measured", () => {
+    const unknown = { items: [{ name: "a", measured_at: null }] }
+    expect(applyDelta(unknown, { changed: [], removed: [], measured: [["2", null]] }).items[0]?.measured_at).toBeNull()
+  })
 })
 
 describe("the live connection", () => {
@@ -264,6 +269,31 @@ describe("the live connection", () => {
     FakeSocket.last.delta("topics:local", 2, { changed: [{ name: "orders", lag: 2 }] })
     expect(second.events).toEqual(first.events)
     expect(second.events.at(-1)?.data).toEqual({ items: [{ name: "orders", lag: 2 }] })
+  })
+
+  it("asks for the rows of all who show some of a list, and for all rows when somebody shows all", async () => {
+    const stop = connection.subscribe("topics:local", () => undefined, ["b", "a"])
+    connection.subscribe("topics:local", () => undefined, ["c", "a"])
+    await settle()
+    FakeSocket.last.greet()
+    expect(FakeSocket.last.sent).toEqual([{ type: "subscribe", subjects: ["topics:local"], rows: { "topics:local": ["a", "b", "c"] } }])
+    stop()
+    await settle()
+    expect(FakeSocket.last.sent.at(-1)).toEqual({ type: "subscribe", subjects: ["topics:local"], rows: { "topics:local": ["a", "c"] } })
+    watch("topics:local")
+    await settle()
+    expect(FakeSocket.last.sent.at(-1)).toEqual({ type: "subscribe", subjects: ["topics:local"] })
+    expect(FakeSocket.last.sent).toHaveLength(3)
+  })
+
+  it("takes the state of other rows although its number is that of the last one", async () => {
+    const { events } = watch("topics:local")
+    await settle()
+    FakeSocket.last.greet()
+    FakeSocket.last.state("topics:local", 4, { items: [] })
+    FakeSocket.last.state("topics:local", 4, { items: [{ name: "orders" }] })
+    FakeSocket.last.state("topics:local", 3, { items: [] })
+    expect(events.at(-1)?.data).toEqual({ items: [{ name: "orders" }] })
   })
 
   it("makes nothing of a change without the state before it: that is on its way", async () => {

@@ -20,7 +20,7 @@ interface ListState {
   items: Item[]
 }
 
-/** What changed of a list since the event before it; `null` in `measured` is every item that is named nowhere else. */
+/** What changed of a list since the event before it; `null` in `measured` is every measured item that is named nowhere else. */
 interface Delta {
   changed: Item[]
   removed: string[]
@@ -30,6 +30,8 @@ interface Delta {
 type DeltaEvent = Omit<LiveEvent, "type" | "data"> & { type: "delta"; data: Delta }
 type Frame = LiveEvent | DeltaEvent | { type: "hello" } | { type: "denied"; subject: string }
 type Listener = (event: LiveEvent) => void
+/** The rows of a list that somebody shows; null is all of them. */
+type Rows = readonly string[] | null
 
 export interface LiveStatus {
   state: "connecting" | "open" | "lost"
@@ -39,6 +41,7 @@ export interface LiveStatus {
 const FIRST_DELAY_MS = 500
 const LONGEST_DELAY_MS = 15_000
 const CLOSED_BY_AUTH = 4401
+const MOST_ROWS = 500
 
 /** The list that a delta makes of the one before it; what did not change stays the same object. */
 export function applyDelta(state: ListState, delta: Delta): ListState {
@@ -49,7 +52,8 @@ export function applyDelta(state: ListState, delta: Delta): ListState {
   const usual = measured.find(([, names]) => names === null)
   for (const [name, item] of next) {
     const moment = moments.has(name) ? moments.get(name) : usual?.[0]
-    if (moment !== undefined && moment !== item.measured_at) next.set(name, { ...item, measured_at: moment })
+    // What was never measured is not measured by the others either.
+    if (moment !== undefined && item.measured_at != null && moment !== item.measured_at) next.set(name, { ...item, measured_at: moment })
   }
   for (const item of changed) next.set(item.name, item)
   return { ...rest, items: [...next.values()] }
@@ -63,8 +67,8 @@ export function applyDelta(state: ListState, delta: Delta): ListState {
  */
 export class LiveConnection {
   readonly status = createStore<LiveStatus>({ state: "lost", since: Date.now() })
-  private readonly listeners = new Map<string, Set<Listener>>()
-  private readonly asked = new Set<string>()
+  private readonly listeners = new Map<string, Map<Listener, Rows>>()
+  private readonly asked = new Map<string, string>()
   private readonly last = new Map<string, LiveEvent>()
   private readonly told = new Map<string, number>()
   private readonly held = new Map<string, number>()
@@ -82,10 +86,10 @@ export class LiveConnection {
     this.leastMs = leastMs
   }
 
-  /** Watch `subject`; the answer stops watching. The first watcher opens the socket. */
-  subscribe(subject: string, listener: Listener): () => void {
-    const set = this.listeners.get(subject) ?? new Set()
-    this.listeners.set(subject, set.add(listener))
+  /** Watch `subject`, of a list only `rows`; the answer stops watching. The first watcher opens the socket. */
+  subscribe(subject: string, listener: Listener, rows: Rows = null): () => void {
+    const set = this.listeners.get(subject) ?? new Map<Listener, Rows>()
+    this.listeners.set(subject, set.set(listener, rows))
     this.flushSoon()
     if (!this.socket && this.timer === undefined) this.connect()
     return () => {
@@ -134,7 +138,8 @@ export class LiveConnection {
     }
     if (frame.type === "denied" || !this.asked.has(frame.subject)) return
     const last = this.last.get(frame.subject)
-    if (last && frame.seq <= last.seq) return
+    // A state with the same number is that of other rows.
+    if (last && (frame.type === "delta" ? frame.seq <= last.seq : frame.seq < last.seq)) return
     const event = frame.type === "delta" ? this.whole(frame, last) : frame
     if (!event) return
     this.last.set(frame.subject, event)
@@ -159,7 +164,7 @@ export class LiveConnection {
     const event = this.last.get(subject)
     if (!event) return
     this.told.set(subject, Date.now())
-    for (const listener of this.listeners.get(subject) ?? []) listener(event)
+    for (const listener of this.listeners.get(subject)?.keys() ?? []) listener(event)
   }
 
   /** Tell what was held back, since the time between two events is another one now. */
@@ -180,7 +185,22 @@ export class LiveConnection {
   private askAgain(subject: string): void {
     this.last.delete(subject)
     this.send("unsubscribe", [subject])
-    this.send("subscribe", [subject])
+    this.subscribeTo([subject])
+  }
+
+  /** The rows that the listeners of a subject show together; null if one of them shows all. */
+  private rowsOf(subject: string): Rows {
+    const wanted = [...(this.listeners.get(subject)?.values() ?? [])]
+    const rows = new Set(wanted.flatMap((each) => each ?? []))
+    return wanted.includes(null) ? null : [...rows].sort().slice(0, MOST_ROWS)
+  }
+
+  private subscribeTo(subjects: string[]): void {
+    const chosen = subjects.flatMap((subject) => {
+      const rows = this.rowsOf(subject)
+      return rows === null ? [] : [[subject, rows] as const]
+    })
+    this.send("subscribe", subjects, chosen.length > 0 ? Object.fromEntries(chosen) : undefined)
   }
 
   private lost(code: number): void {
@@ -208,11 +228,16 @@ export class LiveConnection {
     if (this.status.get().state !== "open" || !this.socket) return
     // While it closes nothing can be said any more; what is wanted by then is asked for on the next socket.
     if (this.socket.readyState !== WebSocket.OPEN) return
-    const wanted = [...this.listeners.keys()].filter((subject) => !this.asked.has(subject))
-    const left = [...this.asked].filter((subject) => !this.listeners.has(subject))
-    this.send("subscribe", wanted)
+    const keys = new Map([...this.listeners.keys()].map((subject) => [subject, JSON.stringify(this.rowsOf(subject))]))
+    const wanted = [...keys.keys()].filter((subject) => this.asked.get(subject) !== keys.get(subject))
+    const left = [...this.asked.keys()].filter((subject) => !this.listeners.has(subject))
+    this.subscribeTo(wanted)
     this.send("unsubscribe", left)
-    for (const subject of wanted) this.asked.add(subject)
+    for (const subject of wanted) {
+      // The state of the rows that are wanted now is on its way.
+      this.last.delete(subject)
+      this.asked.set(subject, keys.get(subject) ?? "null")
+    }
     for (const subject of left) {
       this.asked.delete(subject)
       this.last.delete(subject)
@@ -220,8 +245,8 @@ export class LiveConnection {
     }
   }
 
-  private send(type: "subscribe" | "unsubscribe", subjects: string[]): void {
-    if (subjects.length > 0) this.socket?.send(JSON.stringify({ type, subjects }))
+  private send(type: "subscribe" | "unsubscribe", subjects: string[], rows?: Record<string, readonly string[]>): void {
+    if (subjects.length > 0) this.socket?.send(JSON.stringify({ type, subjects, rows }))
   }
 
   private note(state: LiveStatus["state"]): void {

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any
 
 import pytest
+from msgspec.structs import asdict
 
+from console.lag.shapes import GroupState
 from gateway import sockets
 from gateway.auth import Principal
 from gateway.live.events import MAX_SUBJECTS, may_watch
+from tests.console.lag.figures import AT, group
 from tests.gateway.installation import Installation
-from tests.gateway.live.conftest import Publish, listening
+from tests.gateway.live.conftest import Publish, PublishCluster, PublishTopics, listening
 from tests.support.wait import eventually
 
 Watched = Callable[[str], Awaitable[bool]]
@@ -42,31 +44,28 @@ async def test_a_subject_without_a_state_is_heard_of_when_it_has_one(
 
 
 async def test_of_a_list_the_first_frame_is_whole_and_the_next_ones_tell_what_changed(
-    installation: Installation, publish: Publish, watched: Watched
+    installation: Installation, publish_topics: PublishTopics
 ) -> None:
-    def topics(**messages: int) -> dict[str, Any]:
-        return {"topics:list": {"at": "now", "items": [{"name": n, "messages": m} for n, m in messages.items()]}}
-
-    await publish(topics(orders=1, ship=1))
+    await publish_topics("list", orders=1, same=1, ship=1)
     async with listening(installation, "events") as socket:
         await socket.say(type="subscribe", subjects=["topics:list"])
         first = await socket.hear()
-        assert (first["type"], len(first["data"]["items"])) == ("state", 2)
-        await eventually(lambda: watched("topics:list"))
-        await publish(topics(orders=2, new=0))
+        assert (first["type"], len(first["data"]["items"])) == ("state", 3)
+        await publish_topics("list", orders=2, same=1, new=0)
         delta = await socket.hear()
         assert (delta["type"], delta["seq"]) == ("delta", first["seq"] + 1)
-        changed = [{"name": "orders", "messages": 2}, {"name": "new", "messages": 0}]
-        assert delta["data"] == {"at": "now", "changed": changed, "removed": ["ship"], "measured": []}
+        changed = {row["name"]: row["messages"] for row in delta["data"]["changed"]}
+        assert (changed, delta["data"]["removed"]) == ({"orders": 2, "new": 0}, ["ship"])
+        assert delta["data"]["measured"] == [[AT, None]]
 
 
 async def test_a_delta_to_what_was_not_sent_becomes_a_whole_state(
-    installation: Installation, publish: Publish, watched: Watched
+    installation: Installation, publish_topics: PublishTopics, watched: Watched
 ) -> None:
     async with listening(installation, "events") as socket:
         await socket.say(type="subscribe", subjects=["topics:gap"])
         await eventually(lambda: watched("topics:gap"))
-        await publish({"topics:gap": {"items": [{"name": "a"}]}})
+        await publish_topics("gap", a=1)
         assert (await socket.hear())["type"] == "state"
         await socket.say(type="unsubscribe", subjects=["topics:gap"])
 
@@ -74,9 +73,53 @@ async def test_a_delta_to_what_was_not_sent_becomes_a_whole_state(
             return not await watched("topics:gap")
 
         await eventually(left)
-        await publish({"topics:gap": {"items": [{"name": "b"}]}})
+        await publish_topics("gap", b=1)
         await socket.say(type="subscribe", subjects=["topics:gap"])
-        assert (await socket.hear())["data"] == {"items": [{"name": "b"}]}
+        assert [row["name"] for row in (await socket.hear())["data"]["items"]] == ["b"]
+
+
+async def test_who_watches_some_rows_hears_of_these_alone(
+    installation: Installation, publish_topics: PublishTopics
+) -> None:
+    # Given a list of a thousand topics, of which somebody sees three
+    many = {f"t{number:03}": 1 for number in range(1000)}
+    await publish_topics("rows", **many)
+    async with listening(installation, "events") as socket:
+        rows = ["t001", "t002", "never"]
+        await socket.say(type="subscribe", subjects=["topics:rows"], rows={"topics:rows": rows})
+        first = await socket.hear()
+        assert [row["name"] for row in first["data"]["items"]] == ["t001", "t002"]
+        # When many change, the frame has the changed one of the three
+        await publish_topics("rows", **(many | {f"t{number:03}": 2 for number in range(2, 900)}))
+        delta = await socket.hear()
+        assert [(row["name"], row["messages"]) for row in delta["data"]["changed"]] == [("t002", 2)]
+        # And when none of the three changes, only the time of the measurement
+        await publish_topics("rows", **(many | {f"t{number:03}": 3 for number in range(3, 900)} | {"t002": 2}))
+        quiet = await socket.hear()
+        assert (quiet["type"], quiet["data"]["changed"], quiet["data"]["measured"]) == ("delta", [], [[AT, None]])
+        # And other rows take the place of these
+        await socket.say(type="subscribe", subjects=["topics:rows"], rows={"topics:rows": ["t899"]})
+        other = await socket.hear()
+        assert (other["type"], [row["messages"] for row in other["data"]["items"]]) == ("state", [3])
+
+
+async def test_who_may_read_some_names_watches_these_rows_alone(
+    installation: Installation, publish_topics: PublishTopics
+) -> None:
+    await publish_topics("some", orders=1, payments=1)
+    async with listening(installation, "events", "narrow") as socket:
+        await socket.say(type="subscribe", subjects=["topics:some"])
+        assert (await socket.hear())["type"] == "denied"
+        await socket.say(type="subscribe", subjects=["topics:some"], rows={"topics:some": ["payments"]})
+        assert (await socket.hear())["type"] == "denied"
+        await socket.say(type="subscribe", subjects=["topics:some"], rows={"topics:some": ["orders", "payments"]})
+        assert [row["name"] for row in (await socket.hear())["data"]["items"]] == ["orders"]
+
+
+async def test_rows_of_what_is_no_list_are_refused(installation: Installation) -> None:
+    async with listening(installation, "events") as socket:
+        await socket.say(type="subscribe", subjects=["jobs"], rows={"jobs": ["a"]})
+        assert (await socket.hear())["problem"]["code"] == "INVALID"
 
 
 async def test_what_is_not_subscribed_is_not_heard(
@@ -162,3 +205,19 @@ async def test_what_is_no_frame_ends_the_socket(installation: Installation, fram
         await socket.connection.send(frame)
         assert (await socket.hear())["problem"]["code"] == "MALFORMED"
         assert await socket.closed_with() == sockets.BAD_FRAME
+
+
+async def test_a_single_group_is_heard_of_from_the_first_frame_on(
+    installation: Installation, publish_cluster: PublishCluster, watched: Watched
+) -> None:
+    def detail(lag: int) -> GroupState:
+        return GroupState(**asdict(group("billing", lag)), at=AT, queues=[], config=None)
+
+    await publish_cluster("single", groups=[detail(3)])
+    async with listening(installation, "events") as socket:
+        await socket.say(type="subscribe", subjects=["group:single:billing"])
+        first = await socket.hear()
+        assert (first["type"], first["data"]["lag"], first["data"]["measured_at"]) == ("state", 3, AT)
+        await eventually(lambda: watched("group:single:billing"))
+        await publish_cluster("single", groups=[detail(4)])
+        assert (await socket.hear())["data"]["lag"] == 4

@@ -1,7 +1,7 @@
 import { useElementSize, useMergedRef } from "@mantine/hooks"
 import { type Row, type RowData, useTable } from "@tanstack/react-table"
 import { useVirtualizer } from "@tanstack/react-virtual"
-import { type CSSProperties, type ReactNode, useMemo, useRef } from "react"
+import { type CSSProperties, type ReactNode, useEffect, useMemo, useRef } from "react"
 import { densityPreference } from "@/lib/preferences"
 import { useStore } from "@/lib/store"
 import { type Column, type Features, features, ROW_HEIGHT } from "./columns"
@@ -26,13 +26,23 @@ export interface DataTableProps<T extends RowData> {
   natural?: boolean
   rowHeight?: number
   onEnd?: (() => void) | undefined
+  /** Told the first and the last row that are rendered, when these are others. */
+  onView?: ((first: number, last: number) => void) | undefined
   /** Words after the last row. */
   end?: ReactNode
 }
 
+function useViewTold(shown: readonly { index: number }[] | null, onView: DataTableProps<RowData>["onView"]) {
+  const first = shown?.[0]?.index
+  const last = shown?.at(-1)?.index
+  useEffect(() => {
+    if (first !== undefined && last !== undefined) onView?.(first, last)
+  }, [first, last, onView])
+}
+
 /** A table with a sticky head, columns that leave by priority, and virtual rows. */
 export function DataTable<T extends RowData>(props: DataTableProps<T>) {
-  const { label, columns, rows, rowId, natural = false, hidden, onRow, selectedId, onEnd } = props
+  const { label, columns, rows, rowId, natural = false, hidden, onRow, selectedId, onEnd, onView } = props
   const density = useStore(densityPreference)
   const rowHeight = props.rowHeight ?? ROW_HEIGHT[density]
   const { ref: sizeRef, width } = useElementSize<HTMLDivElement>()
@@ -52,6 +62,7 @@ export function DataTable<T extends RowData>(props: DataTableProps<T>) {
   })
   const keys = useRowKeys({ rows, onRow, scrollTo: (index) => virtual.scrollToIndex(index) })
   const shown = natural ? null : virtual.getVirtualItems()
+  useViewTold(shown, onView)
   const before = shown?.[0]?.start ?? 0
   const after = shown ? virtual.getTotalSize() - (shown.at(-1)?.end ?? 0) : 0
   const visible = shown ? shown.flatMap(({ index }) => all[index] ?? []) : all

@@ -1,7 +1,7 @@
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query"
 import { paths } from "@/config/paths"
 import { subjects } from "@/config/subjects"
-import { useLiveItems } from "@/hooks/use-live"
+import { useLiveRows } from "@/hooks/use-live"
 import { api } from "@/lib/api-client"
 import type { GroupSummary, Page } from "@/lib/api-types"
 import { groupKeys } from "./keys"
@@ -28,5 +28,5 @@ export const useGroups = (cluster: string, filter: GroupsFilter) =>
     refetchInterval: REFRESH_MS,
   })
 
-/** The newest summary of each group, from the live channel; empty until the first event. */
-export const useGroupStates = (cluster: string) => useLiveItems<GroupSummary>(subjects.groups(cluster))
+/** The newest summaries of the groups in view, from the live channel; empty until the first event. */
+export const useGroupStates = (cluster: string, inView: readonly string[]) => useLiveRows<GroupSummary>(subjects.groups(cluster), inView)

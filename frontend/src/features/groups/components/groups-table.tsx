@@ -5,6 +5,7 @@ import { DataTable } from "@/components/data-table/data-table"
 import { useHiddenColumns } from "@/components/data-table/table-tools"
 import { useAbility } from "@/hooks/use-ability"
 import { usePhone } from "@/hooks/use-media"
+import { useView } from "@/hooks/use-view"
 import type { GroupSummary } from "@/lib/api-types"
 import { useGroupStates } from "../api/get-groups"
 import { chooseColumn, groupColumns } from "./group-columns"
@@ -26,7 +27,8 @@ interface GroupsTableProps {
 export function GroupsTable({ cluster, rows, sort, onSort, onEnd, natural = false, chosen, onChoose }: GroupsTableProps) {
   const { t } = useTranslation()
   const navigate = useNavigate()
-  const states = useGroupStates(cluster)
+  const { inView, onView } = useView(rows)
+  const states = useGroupStates(cluster, inView)
   const hidden = useHiddenColumns("groups")
   const isPhone = usePhone()
   const shown = useMemo(() => rows.map((row) => ({ ...row, ...states.get(row.name) })), [rows, states])
@@ -50,6 +52,7 @@ export function GroupsTable({ cluster, rows, sort, onSort, onEnd, natural = fals
       natural={natural}
       onRow={({ name }) => void navigate({ to: "/groups/$group", params: { group: name } })}
       onEnd={onEnd}
+      onView={onView}
     />
   )
 }

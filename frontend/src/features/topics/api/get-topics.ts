@@ -1,7 +1,7 @@
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query"
 import { paths } from "@/config/paths"
 import { subjects } from "@/config/subjects"
-import { useLiveItems } from "@/hooks/use-live"
+import { useLiveRows } from "@/hooks/use-live"
 import { api } from "@/lib/api-client"
 import type { Page, TopicSummary } from "@/lib/api-types"
 import { topicKeys } from "./keys"
@@ -32,5 +32,5 @@ export const useTopics = (cluster: string, filter: TopicsFilter) =>
 
 type TopicRates = Partial<TopicSummary> & { name: string }
 
-/** The newest rates of each topic, from the live channel; empty until the first event. */
-export const useTopicRates = (cluster: string) => useLiveItems<TopicRates>(subjects.topics(cluster))
+/** The newest rates of the topics in view, from the live channel; empty until the first event. */
+export const useTopicRates = (cluster: string, inView: readonly string[]) => useLiveRows<TopicRates>(subjects.topics(cluster), inView)

@@ -10,6 +10,7 @@ import { QueryPanel } from "@/components/states/query-panel"
 import { SkeletonRows } from "@/components/states/skeleton-rows"
 import { usePhone } from "@/hooks/use-media"
 import { useUrlState } from "@/hooks/use-url-state"
+import { useView } from "@/hooks/use-view"
 import type { TopicSummary } from "@/lib/api-types"
 import { pinnedTopics } from "@/lib/preferences"
 import { reasonIn } from "@/lib/reasons"
@@ -35,7 +36,7 @@ export function TopicsTable({ cluster, query, rows, sort, onSort, unknownReason,
   const hidden = useHiddenColumns("topics")
   const isPhone = usePhone()
   const onEnd = query.hasNextPage && !query.isFetchingNextPage ? () => void query.fetchNextPage() : undefined
-  const { shown, pinnedCount } = useShownRows(cluster, rows)
+  const { shown, pinnedCount, onView } = useShownRows(cluster, rows)
   return (
     <QueryPanel
       grow
@@ -60,6 +61,7 @@ export function TopicsTable({ cluster, query, rows, sort, onSort, unknownReason,
             pinnedCount={pinnedCount}
             onRow={({ name }) => void navigate({ to: "/topics/$topic", params: { topic: name } })}
             onEnd={onEnd}
+            onView={onView}
           />
         )
       }
@@ -71,14 +73,16 @@ const NONE: TopicSummary[] = []
 
 /** Pinned rows first, all with their newest numbers. */
 function useShownRows(cluster: string, rows: TopicSummary[] = NONE) {
-  const rates = useTopicRates(cluster)
   const pins = useStore(pinnedTopics)
-  return useMemo(() => {
-    const moved = rows.map((row) => ({ ...row, ...rates.get(row.name) }))
-    const pinned = moved.filter(({ name }) => pins.includes(name))
-    const others = moved.filter(({ name }) => !pins.includes(name))
-    return { shown: [...pinned, ...others], pinnedCount: pinned.length }
-  }, [rows, rates, pins])
+  const { ordered, pinnedCount } = useMemo(() => {
+    const pinned = rows.filter(({ name }) => pins.includes(name))
+    const others = rows.filter(({ name }) => !pins.includes(name))
+    return { ordered: [...pinned, ...others], pinnedCount: pinned.length }
+  }, [rows, pins])
+  const { inView, onView } = useView(ordered)
+  const rates = useTopicRates(cluster, inView)
+  const shown = useMemo(() => ordered.map((row) => ({ ...row, ...rates.get(row.name) })), [ordered, rates])
+  return { shown, pinnedCount, onView }
 }
 
 function NoTopics({ unknownReason, onCreate }: Pick<TopicsTableProps, "unknownReason" | "onCreate">) {
