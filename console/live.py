@@ -5,9 +5,11 @@ is up to date with the next one. Redis keeps the last event of each subject for 
 
     {"type": "state", "subject": "overview:local", "seq": 8, "at": "2026-05-01T08:00:00.123Z", "data": {…}}
 
-For a list of groups or topics, subscribers get the changes since the previous event (`console.deltas`)::
+For a list of groups or topics, Redis also keeps the changes since the previous event (`console.deltas`)::
 
     {"type": "delta", "subject": "groups:local", "seq": 9, "at": "2026-05-01T08:00:01.123Z", "data": {…}}
+
+`console.lag.publishing` writes the lists and the single groups of a cluster, everything else goes by `Publisher`.
 """
 
 from __future__ import annotations
@@ -26,11 +28,12 @@ import redis
 import redis.asyncio
 from channels.layers import get_channel_layer
 from django.conf import settings
+from msgspec import Struct
 
 from broker_core.client.blocking import CallTimedOut
 from broker_core.clock import now_ms
+from console import deltas
 from console.clusters import connections
-from console.deltas import difference
 from console.moments import rfc3339
 
 S = TypeVar("S")
@@ -39,7 +42,10 @@ KEEP_SECONDS: Final = 60
 _SEQ_KEEP_SECONDS: Final = 7 * 24 * 3600
 _STATE_KEY: Final = "gantry:live:"
 _SEQ_KEY: Final = "gantry:live-seq:"
-_LISTS: Final = ("groups:", "topics:")
+_DELTA_KEY: Final = "gantry:live-delta:"
+_DETAILS_KEY: Final = "gantry:live-groups:"
+MOMENTS: Final = ""
+"""The field of the details that says when they were measured; no group has this name."""
 _PUBLISH_SECONDS: Final = 10.0
 # A connection belongs to the loop that opened it.
 _stores: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, redis.asyncio.Redis]] = WeakKeyDictionary()
@@ -102,56 +108,88 @@ def publish_sync(subject: str, data: Any) -> None:
         raise redis.TimeoutError(str(error)) from None
 
 
-class Publisher:
-    """Publishes whole states, each a struct or what JSON holds.
+class Moments(Struct, frozen=True, kw_only=True):
+    """When the details of groups were published, and when each was measured."""
 
-    Subscribers of a list get only the changes since it last published.
-    """
+    at: str
+    measured: deltas.Moments
+
+
+class Publisher:
+    """Publishes whole states, each a struct or what JSON holds."""
 
     def __init__(self, store: redis.asyncio.Redis) -> None:
         self._store = store
-        self._last: dict[str, Event] = {}
 
     async def publish(self, states: Mapping[str, Any]) -> set[str]:
         """Publish in two round trips to Redis, plus one for each subject with subscribers; return these subjects."""
         if not states:
             return set()
-        events = await _number(states, self._store)
+        numbers = await number(states, self._store)
+        at = rfc3339(now_ms())
+        events = [event(subject, numbers[subject], at, data) for subject, data in states.items()]
         watched = await _keep(events, self._store)
         layer = get_channel_layer()
         assert layer is not None
-        for event in events:
-            if event["subject"] in watched:
-                await layer.group_send(channel_group(event["subject"]), dict(self._shortened(event)))
-        self._last = {event["subject"]: event for event in events if event["subject"].startswith(_LISTS)}
+        for each in events:
+            if each["subject"] in watched:
+                await layer.group_send(channel_group(each["subject"]), dict(each))
         return watched
-
-    def _shortened(self, event: Event) -> Event:
-        """Return the event as a delta if this process also published the event before it."""
-        last = self._last.get(event["subject"])
-        if last is None or last["seq"] + 1 != event["seq"]:
-            return event
-        return {**event, "type": "delta", "data": difference(last["data"], event["data"])}
 
 
 async def last_state(subject: str, *, store: redis.asyncio.Redis) -> Event | None:
     """Return the last event of the subject, or None if there was none for a minute."""
     kept = await store.get(_STATE_KEY + subject)
-    return None if kept is None else orjson.loads(kept)
+    if kept is not None:
+        found: Event = orjson.loads(kept)
+        return found
+    kind, _, rest = subject.partition(":")
+    cluster, _, name = rest.partition(":")
+    if kind != "group" or not name:
+        return None
+    fields: Any = await store.hmget(details_key(cluster), [MOMENTS, name])
+    detail = detail_of(name, *fields)
+    if detail is None:
+        return None
+    seq = await store.get(_SEQ_KEY + subject)
+    return Event(type="state", subject=subject, seq=int(seq or 0), at=detail["at"], data=detail)
 
 
 def last_state_sync(subject: str, *, store: redis.Redis) -> Event | None:
-    """Return the last event of the subject, or None if there was none for a minute."""
+    """Return the last event of a subject, or None if there was none for a minute; see `last_detail` for a group."""
     kept = store.get(_STATE_KEY + subject)
     return None if kept is None else orjson.loads(kept)
 
 
-def read(event: Event, shape: type[S]) -> S | None:
+def last_detail(cluster: str, name: str, *, store: redis.Redis) -> dict[str, Any] | None:
+    """Return one group, queue by queue, as it was published last; None if it was not for a minute."""
+    found: Any = store.hmget(details_key(cluster), [MOMENTS, name])
+    return detail_of(name, *found)
+
+
+def detail_of(name: str, moments: bytes | None, kept: bytes | None) -> dict[str, Any] | None:
+    """Return the details of a group with the time of their measurement, from two fields of the cluster's hash."""
+    if moments is None or kept is None:
+        return None
+    last = msgspec.json.decode(moments, type=Moments)
+    detail: dict[str, Any] = orjson.loads(kept)
+    detail["at"] = last.at
+    if detail["measured_at"] is not None:
+        detail["measured_at"] = deltas.moment_in(last.measured, name)
+    return detail
+
+
+async def number_of(subject: str, *, store: redis.asyncio.Redis) -> int:
+    """Return the number of the last event of a subject; 0 if there was none."""
+    return int(await store.get(_SEQ_KEY + subject) or 0)
+
+
+def read(data: Any, shape: type[S]) -> S | None:
     """Return the data of a state as a struct; None if a process of another version published another shape."""
     try:
-        return msgspec.convert(event["data"], shape)
+        return msgspec.convert(data, shape)
     except msgspec.ValidationError as error:
-        _log.warning("subject=%s: the last state could not be read: %s", event["subject"], error)
+        _log.warning("a published %s could not be read: %s", shape.__name__, error)
         return None
 
 
@@ -163,27 +201,64 @@ async def _publish_here(subject: str, data: Any) -> None:
     await Publisher(of_loop[url]).publish({subject: data})
 
 
-async def _number(states: Mapping[str, Any], store: redis.asyncio.Redis) -> list[Event]:
+def event(
+    subject: str, seq: int, at: str, data: Any, *, kind: Literal["state", "delta"] = "state", plain: bool = True
+) -> Event:
+    """Return an event; `plain` makes its data JSON types, otherwise structs stay."""
+    return Event(type=kind, subject=subject, seq=seq, at=at, data=msgspec.to_builtins(data) if plain else data)
+
+
+async def number(subjects: Iterable[str], store: redis.asyncio.Redis) -> dict[str, int]:
+    """Return the next number of each subject."""
+    subjects = list(subjects)
+    if not subjects:
+        return {}
     pipe = store.pipeline(transaction=False)
-    for subject in states:
+    for subject in subjects:
         pipe.incr(_SEQ_KEY + subject)
-    numbers: list[int] = await pipe.execute()
-    at = rfc3339(now_ms())
-    return [
-        Event(type="state", subject=subject, seq=seq, at=at, data=msgspec.to_builtins(data))
-        for (subject, data), seq in zip(states.items(), numbers, strict=True)
-    ]
+        pipe.expire(_SEQ_KEY + subject, _SEQ_KEEP_SECONDS)
+    answers: list[int] = await pipe.execute()
+    return dict(zip(subjects, answers[::2], strict=True))
+
+
+def keep(pipe: Any, subject: str, encoded: bytes) -> None:
+    """Store an event for late joiners."""
+    pipe.set(_STATE_KEY + subject, encoded, ex=KEEP_SECONDS)
+
+
+def delta_key(subject: str) -> str:
+    """Return where the last change of a list is kept."""
+    return _DELTA_KEY + subject
+
+
+def seq_key(subject: str) -> str:
+    """Return where the number of the last event of a subject is."""
+    return _SEQ_KEY + subject
+
+
+def state_key(subject: str) -> str:
+    """Return where the last event of a subject is kept."""
+    return _STATE_KEY + subject
+
+
+def details_key(cluster: str) -> str:
+    """Return the hash of the details of a cluster's groups, by name."""
+    return _DETAILS_KEY + cluster
+
+
+def watchers_key(subject: str) -> str:
+    """Return the key that exists while somebody subscribes to a subject."""
+    prefix = settings.CHANNEL_LAYERS["default"]["CONFIG"]["prefix"]
+    return f"{prefix}:group:{channel_group(subject)}"
 
 
 async def _keep(events: Iterable[Event], store: redis.asyncio.Redis) -> set[str]:
     """Store the events for late joiners; return the subjects with subscribers."""
     pipe = store.pipeline(transaction=False)
     subjects = []
-    prefix = settings.CHANNEL_LAYERS["default"]["CONFIG"]["prefix"]
-    for event in events:
-        subjects.append(event["subject"])
-        pipe.set(_STATE_KEY + event["subject"], orjson.dumps(event), ex=KEEP_SECONDS)
-        pipe.expire(_SEQ_KEY + event["subject"], _SEQ_KEEP_SECONDS)
-        pipe.exists(f"{prefix}:group:{channel_group(event['subject'])}")
+    for each in events:
+        subjects.append(each["subject"])
+        keep(pipe, each["subject"], orjson.dumps(each))
+        pipe.exists(watchers_key(each["subject"]))
     answers: list[int] = await pipe.execute()
-    return {subject for subject, watchers in zip(subjects, answers[2::3], strict=True) if watchers}
+    return {subject for subject, watchers in zip(subjects, answers[1::2], strict=True) if watchers}

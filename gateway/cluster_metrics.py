@@ -28,6 +28,7 @@ from console.jobs.models import Job, JobState
 from console.lag.shapes import OverviewState, TopicList
 
 _SECONDS: Final = 2.0
+_SCAN: Final = 1000
 _BROKER: Final = ["cluster", "broker"]
 _QUANTILES: Final = {"50": "0.5", "99": "0.99", "999": "0.999"}
 _UNITS: Final = {"B": 1, "KiB": 1024, "MiB": 1024**2, "GiB": 1024**3}
@@ -94,13 +95,13 @@ async def _published(store: redis.asyncio.Redis, pattern: str, shape: type[live.
     """Return what the sampler published last of each cluster."""
     found: dict[str, live.S] = {}
     try:
-        keys = [key async for key in store.scan_iter(match=f"gantry:live:{pattern}")]
+        keys = [key async for key in store.scan_iter(match=f"gantry:live:{pattern}", count=_SCAN)]
         states = await store.mget(keys) if keys else []
     except RedisError:
         return {}
     for kept in states:
         event: live.Event | None = None if kept is None else orjson.loads(kept)
-        state = None if event is None else live.read(event, shape)
+        state = None if event is None else live.read(event["data"], shape)
         if event is not None and state is not None:
             found[event["subject"].partition(":")[2]] = state
     return found

@@ -27,6 +27,7 @@ PAGES: Final = frozenset({"/healthz", "/readyz", "/metrics"})
 _LOOPBACK: Final = ("127.0.0.1", "::1")
 _LOOPBACK_NAMES: Final = (*_LOOPBACK, "localhost")
 _FORWARDED: Final = (b"x-forwarded-for", b"forwarded", b"x-real-ip")
+_SCAN: Final = 1000
 _LAGS: Final = "gantry:live:groups:*"
 _JSON: Final = b"application/json"
 
@@ -83,7 +84,7 @@ async def lag_families(store: redis.asyncio.Redis) -> list[Metric]:
     lag = GaugeMetricFamily("gantry_group_lag_messages", "Messages not consumed.", labels=["cluster", "group"])
     age = GaugeMetricFamily("gantry_group_lag_seconds", "Age of the oldest one.", labels=["cluster", "group"])
     try:
-        keys = [key async for key in store.scan_iter(match=_LAGS)]
+        keys = [key async for key in store.scan_iter(match=_LAGS, count=_SCAN)]
         states = await store.mget(keys) if keys else []
     except RedisError:
         return []
@@ -92,7 +93,7 @@ async def lag_families(store: redis.asyncio.Redis) -> list[Metric]:
             continue
         event: live.Event = orjson.loads(kept)
         cluster = event["subject"].partition(":")[2]
-        groups = live.read(event, GroupList)
+        groups = live.read(event["data"], GroupList)
         for group in groups.items if groups else ():
             if group.lag is not None:
                 lag.add_metric([cluster, group.name], group.lag)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from typing import Final, TypeVar
@@ -21,11 +21,10 @@ from console.clusters.connections import ClusterUnknown
 from console.clusters.memory import Remembered, Sighting, aremembered
 from console.clusters.single_flight import SingleFlight
 from console.errors import RedisUnreachable
-from console.lag import history, lease_consumers, shown
+from console.lag import history, lease_consumers, lists, shown
 from console.lag.overview_state import WORST_GROUPS
 from console.lag.reading import Reader
 from console.lag.shapes import (
-    GroupList,
     GroupState,
     GroupSummary,
     LagHistory,
@@ -34,7 +33,6 @@ from console.lag.shapes import (
     OverviewSeries,
     OverviewState,
     Points,
-    TopicList,
     TopicState,
 )
 from console.lag.state import ClusterState, StateBuilder
@@ -46,6 +44,7 @@ _FRESH_MS: Final = 15_000
 _PATIENCE_SECONDS: Final = 3.0
 
 S = TypeVar("S")
+R = TypeVar("R", GroupSummary, TopicState)
 
 _log = logging.getLogger(__name__)
 _single_flight: SingleFlight[ClusterState] = SingleFlight()
@@ -68,7 +67,7 @@ def overview(cluster: str) -> OverviewState:
 
 def groups(cluster: str) -> list[GroupSummary]:
     """Return the summary of every consumer group; raise ClusterNotFound or ClusterUnknown."""
-    sampled = _sampled(live.groups(cluster), GroupList)
+    sampled = _listed(cluster, lists.find_groups)
     rows = sampled.items if sampled else [group.summary() for group in _asked(cluster).groups.values()]
     if not rows:
         _require_known(cluster)
@@ -77,7 +76,11 @@ def groups(cluster: str) -> list[GroupSummary]:
 
 def find_group(cluster: str, name: str) -> GroupState | None:
     """Return one group as sampled last, queue by queue, or None; asks no broker."""
-    return _sampled(live.group(cluster, name), GroupState)
+    try:
+        detail = live.last_detail(cluster, name, store=store())
+    except redis.RedisError:
+        return None
+    return None if detail is None else live.read(detail, GroupState)
 
 
 def group(cluster: str, name: str) -> GroupState:
@@ -100,10 +103,10 @@ def _require_known(cluster: str) -> None:
         raise ClusterUnknown(cluster, shown.unknown_reason or "no broker has answered yet")
 
 
-def topics(cluster: str) -> dict[str, TopicState]:
+def topics(cluster: str) -> Mapping[str, TopicState]:
     """Return the figures of every topic by name; raise ClusterNotFound."""
-    sampled = _sampled(live.topics(cluster), TopicList)
-    return {topic.name: topic for topic in sampled.items} if sampled else _asked(cluster).topics
+    sampled = _listed(cluster, lists.find_topics)
+    return sampled.by_name if sampled else _asked(cluster).topics
 
 
 def note_shown(cluster: str, *, topics: Iterable[str] = (), groups: Iterable[str] = ()) -> None:
@@ -163,7 +166,15 @@ def _sampled(subject: str, shape: type[S]) -> S | None:
         event = live.last_state_sync(subject, store=store())
     except redis.RedisError:  # without Redis there are no samples, but the brokers can still be asked
         return None
-    return None if event is None else live.read(event, shape)
+    return None if event is None else live.read(event["data"], shape)
+
+
+def _listed(cluster: str, find: Callable[[str, redis.Redis], lists.Kept[R] | None]) -> lists.Kept[R] | None:
+    """Return the newest list of the last minute, or None; asking the brokers would take longer."""
+    try:
+        return find(cluster, store())
+    except redis.RedisError:
+        return None
 
 
 def _asked(cluster: str) -> ClusterState:

@@ -8,7 +8,7 @@ not a zero.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -17,6 +17,7 @@ import redis
 import redis.asyncio
 
 from console.lag.shapes import LagSeries, OverviewSeries, Points
+from console.lag.turns import Turns
 
 # Later columns are kept for previews of alert rules. New ones go to the end: older points are shorter.
 OVERVIEW_COLUMNS: Final = (*OverviewSeries.__struct_fields__, "dead_letters")
@@ -78,57 +79,136 @@ def group_key(cluster: str, group: str) -> str:
     return f"gantry:history:{cluster}:{group}"
 
 
+# Redis makes of one call what were three for each series and tier.
+_WRITE: Final = """
+local at = 1
+for index, key in ipairs(KEYS) do
+  local most, kept_ms, count = tonumber(ARGV[at]), ARGV[at + 1], tonumber(ARGV[at + 2])
+  redis.call("RPUSH", key, unpack(ARGV, at + 3, at + 2 + count))
+  redis.call("LTRIM", key, -most, -1)
+  redis.call("PEXPIRE", key, kept_ms)
+  at = at + 3 + count
+end
+"""
+SERIES_A_STEP: Final = 500
+"""How many series are written in one step; the others wait, for seconds where there are thousands."""
+# While Redis does not answer, older points are given up: a gap.
+_MOST_WAITING: Final = 120
+
+
 @dataclass(slots=True)
 class _Step:
     """The current step of one series and tier."""
 
-    begin: int
+    begin: int = -1
     sums: list[float] = field(default_factory=list)
     counts: list[int] = field(default_factory=list)
 
-    def add(self, values: Sequence[float | None]) -> None:
-        if not self.sums:
-            self.sums, self.counts = [0.0] * len(values), [0] * len(values)
-        for index, value in enumerate(values):
-            if value is not None:
-                self.sums[index] += value
-                self.counts[index] += 1
+    def clear(self, begin: int, columns: int) -> None:
+        self.begin = begin
+        self.sums, self.counts = [0.0] * columns, [0] * columns
+
+    def add(self, sums: Sequence[float], counts: Sequence[int]) -> None:
+        self.sums = [one + other for one, other in zip(self.sums, sums, strict=True)]
+        self.counts = [one + other for one, other in zip(self.counts, counts, strict=True)]
 
     def point(self) -> bytes:
         means = (round(s / n, _DIGITS) if n else None for s, n in zip(self.sums, self.counts, strict=True))
         return orjson.dumps([self.begin, *means])
 
 
-class Keeper:
-    """Writes the points of one cluster, many series in one round trip."""
+class _Series:
+    """The current steps of one series, one for each tier; values that stay cost next to nothing until the fives end."""
+
+    __slots__ = ("_is_single", "_repeats", "_rest", "_steps", "_values")
 
     def __init__(self) -> None:
-        self._steps: dict[tuple[str, Tier], _Step] = {}
+        self._steps = [_Step() for _ in TIERS]
+        self._values: Sequence[float | None] = ()
+        self._rest = b""  # the last point without its time
+        self._is_single = False  # whether the current second has one sample
+        self._repeats = 0
 
-    async def keep(self, store: redis.asyncio.Redis, at: int, points: Mapping[str, Sequence[float | None]]) -> None:
-        """Add one value of each column for each series; write the steps that ended before `at` (ms)."""
-        pipe = store.pipeline(transaction=False)
+    def take(self, begins: Sequence[int], values: Sequence[float | None]) -> list[tuple[Tier, bytes]]:
+        """Add a sample to the steps that begin at `begins` (ms); return the points of the steps that ended."""
+        seconds, fives = self._steps[:2]
+        if self._is_single and seconds.begin != begins[0] and fives.begin == begins[1] and values == self._values:
+            point = b"[%d,%b" % (seconds.begin, self._rest)
+            seconds.begin = begins[0]
+            self._repeats += 1
+            return [(TIERS[0], point)]
+        return self._count(begins, values)
+
+    def _count(self, begins: Sequence[int], values: Sequence[float | None]) -> list[tuple[Tier, bytes]]:
+        steps = self._steps
+        sums = [0.0 if value is None else value for value in self._values]
+        counts = [int(value is not None) for value in self._values]
+        for _ in range(self._repeats):
+            steps[1].add(sums, counts)
+        self._repeats = 0
+        ended = []
+        for index, (tier, begin, step) in enumerate(zip(TIERS, begins, steps, strict=True)):
+            if step.begin == begin:
+                break
+            if step.begin >= 0:
+                ended.append((tier, step.point()))
+                if index + 1 < len(steps):
+                    steps[index + 1].add(step.sums, step.counts)
+            step.clear(begin, len(values))
+        self._is_single = not any(steps[0].counts)
+        self._values = values
+        steps[0].add([0.0 if each is None else each for each in values], [int(each is not None) for each in values])
+        self._rest = steps[0].point().partition(b",")[2]
+        return ended
+
+
+class Keeper:
+    """Writes the points of one cluster, many series in one call."""
+
+    def __init__(self) -> None:
+        self._series: dict[str, _Series] = {}
+        self._waiting: dict[str, dict[Tier, list[bytes]]] = {}
+        self._turns: Turns[str] = Turns()
+
+    async def keep(
+        self,
+        store: redis.asyncio.Redis,
+        at: int,
+        points: Mapping[str, Sequence[float | None]],
+        *,
+        first: Collection[str] = (),
+    ) -> None:
+        """Add one value of each column for each series; write steps that ended before `at` (ms).
+
+        Up to `SERIES_A_STEP` series are written, those in `first` before the others, each of which has its turn.
+        """
         for key, tier, point in self.step(at, points):
-            name = f"{key}:{tier.name}"
-            pipe.rpush(name, point)
-            pipe.ltrim(name, -tier.points, -1)
-            pipe.pexpire(name, tier.span_ms + tier.step_ms)
-        await pipe.execute()
+            ended = self._waiting.setdefault(key, {}).setdefault(tier, [])
+            ended.append(point)
+            del ended[:-_MOST_WAITING]
+        keys: list[str] = []
+        arguments: list[bytes | int] = []
+        written = self._turns.pick(self._waiting.keys(), SERIES_A_STEP, at, first=first)
+        for key in written:
+            for tier, ended in self._waiting[key].items():
+                keys.append(f"{key}:{tier.name}")
+                arguments += [tier.points, tier.span_ms + tier.step_ms, len(ended), *ended]
+        if keys:
+            await store.register_script(_WRITE)(keys=keys, args=arguments)
+        for key in written:
+            del self._waiting[key]
 
     def step(self, at: int, points: Mapping[str, Sequence[float | None]]) -> list[tuple[str, Tier, bytes]]:
-        """Return series, tier and point to write at `at` (ms). Series that no longer exist are forgotten."""
-        ended = []
+        """Return series, tier and point that ended at `at` (ms). Series that no longer exist are forgotten."""
+        begins = [at - at % tier.step_ms for tier in TIERS]
+        ended: list[tuple[str, Tier, bytes]] = []
         for key, values in points.items():
-            for tier in TIERS:
-                begin = at - at % tier.step_ms
-                step = self._steps.get((key, tier))
-                if step is None or step.begin != begin:
-                    if step is not None:
-                        ended.append((key, tier, step.point()))
-                    step = self._steps[key, tier] = _Step(begin)
-                step.add(values)
-        if len(self._steps) > len(points) * len(TIERS):
-            self._steps = {place: step for place, step in self._steps.items() if place[0] in points}
+            series = self._series.get(key)
+            if series is None:
+                series = self._series[key] = _Series()
+            ended += ((key, tier, point) for tier, point in series.take(begins, values))
+        if len(self._series) > len(points):
+            self._series = {key: series for key, series in self._series.items() if key in points}
         return ended
 
 

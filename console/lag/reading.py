@@ -109,6 +109,8 @@ class LagReading:
         """Return the clients connected to the group; None if one of its brokers was not asked yet."""
         answers = [facts.members.get(group) for facts in self.facts.values() if group in facts.groups]
         found = [each for each in answers if each is not None]
+        if len(answers) == 1:
+            return answers[0]
         return joined_connections(found, {}) if found and len(found) == len(answers) else None
 
 
@@ -155,7 +157,8 @@ class Reader:
             watch.note(now)
         reading = self._compose(now)
         self._write_down(now, reading)
-        members = {name: each for name in reading.groups if (each := reading.members(name)) is not None}
+        online = {name for facts in reading.facts.values() for name, each in facts.members.items() if each.members}
+        members = {name: each for name in online & reading.groups.keys() if (each := reading.members(name)) is not None}
         self._owners.ask(now, members, shown.groups)
         return reading
 

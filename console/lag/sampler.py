@@ -11,18 +11,18 @@ from typing import Final
 import msgspec
 import redis.asyncio
 from django.conf import settings
-from msgspec import Struct
 
 from broker_core.clock import now_ms
-from console import live
 from console.alerts.watch import ClusterWatch
 from console.clusters.connections import Connections
 from console.clusters.memory import SavedMemory
 from console.clusters.models import Cluster
 from console.clusters.services import find_address
 from console.lag import history, lease_consumers
+from console.lag.broker_watch import Shown
+from console.lag.publishing import ClusterPublisher
 from console.lag.reading import Memory, Reader
-from console.lag.shapes import GroupList, LastKnown, TopicList
+from console.lag.shapes import LastKnown
 from console.lag.shown import ShownNames
 from console.lag.state import ClusterState, StateBuilder
 
@@ -68,7 +68,7 @@ class ClusterSampler:
         self._name = name
         self._connections = connections
         self._store = store
-        self._publisher = live.Publisher(store)
+        self._publisher = ClusterPublisher(name, store)
         self._memory = memory or SavedMemory(name)
         self._reader: Reader | None = None
         self._session: object = None
@@ -85,11 +85,12 @@ class ClusterSampler:
             await self.close()
             self._reader, self._session = Reader(await self._connections.admin(self._name), self._memory), session
         await self._keep_last_known(now)
-        reading = await self._reader.step(now, await self._shown_names.now(now))
+        shown = await self._shown_names.now(now)
+        reading = await self._reader.step(now, shown)
         reading.lease_consumers = await lease_consumers.find(self._store, self._name, now)
         state = self._builder.step(reading)
-        await self._keeper.keep(self._store, now, self._points(state))
-        self._shown_names.watched = await self._publisher.publish(self._events(state))
+        await self._keeper.keep(self._store, now, self._points(state), first=self._charted(shown))
+        self._shown_names.watched = await self._publisher.publish(state, shown.groups)
         if self._watch is not None:
             await self._watch.see(now, state)
 
@@ -131,16 +132,10 @@ class ClusterSampler:
             points[history.group_key(self._name, name)] = [getattr(group, column) for column in history.GROUP_COLUMNS]
         return points
 
-    def _events(self, state: ClusterState) -> dict[str, Struct]:
-        at = state.overview.at
-        events: dict[str, Struct] = {
-            live.overview(self._name): state.overview,
-            live.groups(self._name): GroupList(at=at, items=[group.summary() for group in state.groups.values()]),
-            live.topics(self._name): TopicList(at=at, items=list(state.topics.values())),
-        }
-        for name, group in state.groups.items():
-            events[live.group(self._name, name)] = group
-        return events
+    def _charted(self, shown: Shown) -> set[str]:
+        """Return the series that somebody may look at now."""
+        groups = (history.group_key(self._name, name) for name in shown.groups)
+        return {history.overview_key(self._name), *groups}
 
 
 class Sampler:

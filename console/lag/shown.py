@@ -22,13 +22,29 @@ _KEY: Final = "gantry:shown:"
 
 def note_shown(store: redis.Redis, cluster: str, *, topics: Iterable[str] = (), groups: Iterable[str] = ()) -> None:
     """Note that a page shows these topics and groups now."""
-    names = [f"topic:{name}" for name in topics] + [f"group:{name}" for name in groups]
-    now = now_ms()
+    names = _noted(topics, groups)
     if names:
         pipe = store.pipeline(transaction=False)
-        pipe.zadd(_KEY + cluster, dict.fromkeys(names[:MAX_NAMES], now))
+        pipe.zadd(_KEY + cluster, names)
         pipe.pexpire(_KEY + cluster, KEEP_MS)
         pipe.execute()
+
+
+async def anote_shown(
+    store: redis.asyncio.Redis, cluster: str, *, topics: Iterable[str] = (), groups: Iterable[str] = ()
+) -> None:
+    """Do the same in a coroutine."""
+    names = _noted(topics, groups)
+    if names:
+        pipe = store.pipeline(transaction=False)
+        pipe.zadd(_KEY + cluster, names)
+        pipe.pexpire(_KEY + cluster, KEEP_MS)
+        await pipe.execute()
+
+
+def _noted(topics: Iterable[str], groups: Iterable[str]) -> dict[str, int]:
+    names = [f"topic:{name}" for name in topics] + [f"group:{name}" for name in groups]
+    return dict.fromkeys(names[:MAX_NAMES], now_ms())
 
 
 def find_shown(store: redis.Redis, cluster: str, now: int) -> Shown:

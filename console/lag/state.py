@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
 import msgspec
 
@@ -25,6 +25,7 @@ from console.lag.shapes import GroupState, LastKnown, OverviewState, TopicState
 from console.lag.topic_state import TopicStates
 from console.moments import rfc3339
 
+State = TypeVar("State", GroupState, TopicState)
 # What may still settle, as a trend over minutes, is looked at again once in so many steps.
 _SETTLING_STEPS: Final = 10
 
@@ -140,8 +141,8 @@ class StateBuilder:
                     groups[reader].dead_letters = _dead_letters_of(reading, reader, topics)
                     made.groups.add(reader)
         differing = Changed(
-            topics={name for name in made.topics if _differ(self._state.topics[name], topics[name])},
-            groups={name for name in made.groups if _differ(self._state.groups[name], groups[name])},
+            topics={name for name in made.topics if differ(self._state.topics[name], topics[name])},
+            groups={name for name in made.groups if differ(self._state.groups[name], groups[name])},
         )
         self._measure_again(reading, groups, topics, made)
         overview = self._overview.of(reading, groups, topics, self._groups.untimed)
@@ -229,7 +230,7 @@ def _sort(name: str, restless: set[str], settling: set[str], *, moves: bool, set
             kept.discard(name)
 
 
-def _differ(before: GroupState | TopicState, now: GroupState | TopicState) -> bool:
+def differ(before: State, now: State) -> bool:
     """Return whether two states differ in more than the time of their measurement."""
     moments = {"measured_at": None} | ({"at": ""} if isinstance(now, GroupState) else {})
     return msgspec.structs.replace(before, **moments) != msgspec.structs.replace(now, **moments)

@@ -15,8 +15,7 @@ of 0 is measured. The figures come from the sampler, which reads them once for a
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
-from fnmatch import fnmatchcase
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Final, Literal
 
 import msgspec
@@ -27,7 +26,7 @@ from console.accounts.rights import Resource
 from console.clusters.services import find_address
 from console.lag.shapes import GroupFigures, GroupQueue, GroupState, GroupSummary
 from console.moments import Moment
-from gateway.live.latest import Groups, latest_groups, present
+from gateway.live.latest import Groups, latest
 from gateway.live.shown import HeldViews, Shown
 from gateway.live.socket import LiveSocket
 from gateway.problems import NOT_FOUND, ProblemError
@@ -178,7 +177,7 @@ class LagConsumer(LiveSocket):
         watched = self._due(event)
         if watched is None:
             return
-        groups = await latest_groups(self.store).after(event, store=self.store)
+        groups = await latest(self.store).groups(event["subject"], seq=event["seq"])
         if groups is not None:
             await self._send(watched, groups)
 
@@ -207,7 +206,7 @@ class LagConsumer(LiveSocket):
             self._watched = None
 
     async def _send_present(self, watched: WatchFrame) -> None:
-        groups = await present(live.groups(watched.cluster), store=self.store)
+        groups = await latest(self.store).groups(live.groups(watched.cluster))
         if groups is not None:
             await self._send(watched, groups)
             return
@@ -239,24 +238,25 @@ class LagConsumer(LiveSocket):
                 await self.send_frame(UnknownFrame(group=name, reason=reason))
 
     async def _view(self, watched: WatchFrame, groups: Groups) -> View:
-        wanted = [group for group in groups.items if self._wants(watched, group.name)]
+        found = {group.name: group for pattern in watched.groups for group in groups.matching(pattern)}
+        wanted = [found[name] for name in sorted(found) if self.principal.may("read", Resource("group", name))]
         known = {group.name: _watched(group) for group in wanted if group.lag is not None}
         if watched.detail == "queue":
-            await self._add_queues(watched.cluster, known.values())
+            await self._add_queues(watched.cluster, known)
         if self._before is not None:
             # The views that are kept share what did not change.
             known = {name: _same(self._before.known.get(name), its) for name, its in known.items()}
         unknown = {group.name: group.unknown_reason or "unknown" for group in wanted if group.name not in known}
         return View(known, unknown)
 
-    def _wants(self, watched: WatchFrame, name: str) -> bool:
-        matches = any(fnmatchcase(name, pattern) for pattern in watched.groups)
-        return matches and self.principal.may("read", Resource("group", name))
-
-    async def _add_queues(self, cluster: str, known: Iterable[WatchedGroup]) -> None:
-        for group in known:
-            event = await live.last_state(live.group(cluster, group.name), store=self.store)
-            state = None if event is None else live.read(event, GroupState)
+    async def _add_queues(self, cluster: str, known: Mapping[str, WatchedGroup]) -> None:
+        if not known:
+            return
+        fields: Any = await self.store.hmget(live.details_key(cluster), [live.MOMENTS, *known])
+        moments, *details = fields
+        for (name, group), kept in zip(known.items(), details, strict=True):
+            detail = live.detail_of(name, moments, kept)
+            state = None if detail is None else live.read(detail, GroupState)
             group.queues = [] if state is None else state.queues
 
 

@@ -12,6 +12,7 @@ import redis.asyncio
 from hypothesis import given
 from hypothesis import strategies as st
 
+from console.lag import history
 from console.lag.history import FIVES, MINUTES, RANGES, SECONDS, TIERS, Keeper, bucketed, end_of, read
 
 START = 1_800_000_000_000
@@ -50,7 +51,7 @@ def test_series_that_are_no_more_are_forgotten() -> None:
     keeper = Keeper()
     for second in range(100):
         keeper.step(START + second * 1_000, {f"group-{second}": [1.0]})
-    assert len(keeper._steps) == len(TIERS)
+    assert len(keeper._series) == 1
 
 
 @pytest.mark.parametrize("name", RANGES)
@@ -98,3 +99,32 @@ async def test_points_are_kept_in_redis_and_no_more_than_wanted(redis_url: str) 
 
 def _ttl(store: redis.Redis, key: str) -> Any:
     return store.pttl(key)
+
+
+@given(st.lists(st.sampled_from([None, 0.0, 7.0]), min_size=20, max_size=80), st.integers(0, 8))
+def test_values_that_stay_have_the_points_of_values_that_are_added_one_by_one(
+    values: list[float | None], shift: int
+) -> None:
+    seconds = {shift + second: value for second, value in enumerate(values)}
+    written = kept(seconds)
+    for tier in (SECONDS, FIVES, MINUTES):
+        for begin, mean in written[tier.name]:
+            assert begin is not None
+            low = (int(begin) - START) // 1_000
+            known = [v for s, v in seconds.items() if low <= s < low + tier.step_ms // 1_000 and v is not None]
+            assert mean == (pytest.approx(sum(known) / len(known), abs=1e-5) if known else None)
+
+
+async def test_what_somebody_looks_at_is_written_at_once_and_the_rest_in_its_turn(
+    redis_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(history, "SERIES_A_STEP", 4)
+    keys = [f"series-{uuid4().hex}" for _ in range(12)]
+    async with redis.asyncio.Redis.from_url(redis_url) as store:
+        keeper = Keeper()
+        for second in range(12):
+            points = {key: [float(second)] for key in keys}
+            await keeper.keep(store, START + second * 1_000, points, first={keys[7]})
+            assert await store.llen(f"{keys[7]}:1s") == second
+        assert all([await store.llen(f"{key}:1s") >= 6 for key in keys])
+        assert 0 < await store.pttl(f"{keys[0]}:1s") <= SECONDS.span_ms + SECONDS.step_ms

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, Protocol
 
 import pytest
 import redis.asyncio
@@ -14,9 +14,28 @@ from pytest_django.fixtures import Settings
 from websockets.asyncio.client import ClientConnection, connect
 
 from console import live
+from console.lag.publishing import ClusterPublisher
+from console.lag.reading import LagReading
+from console.lag.shapes import GroupState, TopicState
+from console.lag.state import ClusterState, StateBuilder
+from tests.console.lag.figures import AT
 from tests.gateway.installation import Installation
 
 Publish = Callable[[dict[str, Any]], Awaitable[None]]
+
+
+class PublishCluster(Protocol):
+    """Publishes the groups and topics of a cluster."""
+
+    async def __call__(
+        self, cluster: str, groups: Iterable[GroupState] = (), topics: Iterable[TopicState] = ()
+    ) -> None: ...
+
+
+class PublishTopics(Protocol):
+    """Publishes the topics of a cluster."""
+
+    async def __call__(self, cluster: str, **messages: int) -> None: ...
 
 
 class Live:
@@ -61,6 +80,34 @@ async def publish(settings: Settings, redis_url: str) -> AsyncIterator[Publish]:
             await publisher.publish(states)
 
         yield act
+
+
+@pytest.fixture
+async def publish_cluster(settings: Settings, redis_url: str) -> AsyncIterator[PublishCluster]:
+    """Publish the groups and topics of a cluster as the sampler does."""
+    layer = settings.CHANNEL_LAYERS["default"]
+    settings.CHANNEL_LAYERS = {"default": {**layer, "CONFIG": {**layer["CONFIG"], "hosts": [redis_url]}}}
+    publishers: dict[str, ClusterPublisher] = {}
+    nothing = StateBuilder().step(LagReading(at=1_800_000_000_000))
+    async with redis.asyncio.Redis.from_url(redis_url) as store:
+
+        async def act(cluster: str, groups: Iterable[GroupState] = (), topics: Iterable[TopicState] = ()) -> None:
+            publisher = publishers.setdefault(cluster, ClusterPublisher(cluster, store))
+            by_name = {each.name: each for each in groups}, {each.name: each for each in topics}
+            await publisher.publish(ClusterState(nothing.overview, *by_name), by_name[0])
+
+        yield act
+
+
+@pytest.fixture
+def publish_topics(publish_cluster: PublishCluster) -> PublishTopics:
+    """Publish the topics of a cluster, with their messages, as the sampler does."""
+
+    async def act(cluster: str, **messages: int) -> None:
+        topics = [TopicState(name=name, measured_at=AT, messages=count) for name, count in messages.items()]
+        await publish_cluster(cluster, topics=topics)
+
+    return act
 
 
 @pytest.fixture

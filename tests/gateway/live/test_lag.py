@@ -13,7 +13,7 @@ from console.shapes import as_json
 from gateway.pages import lag_families
 from tests.console.lag.figures import AT, group, groups
 from tests.gateway.installation import Installation
-from tests.gateway.live.conftest import Live, Publish, listening
+from tests.gateway.live.conftest import Live, Publish, PublishCluster, listening
 
 
 async def test_each_snapshot_holds_all_watched_groups(installation: Installation, publish: Publish) -> None:
@@ -93,13 +93,14 @@ async def test_nothing_sampled_is_told_as_unknown(installation: Installation) ->
         assert await socket.hear() == {"type": "unknown", "group": "billing", "reason": reason}
 
 
-async def test_queues_are_there_when_they_are_wanted(installation: Installation, publish: Publish) -> None:
+async def test_queues_are_there_when_they_are_wanted(
+    installation: Installation, publish_cluster: PublishCluster
+) -> None:
     queue = GroupQueue(topic="orders", broker="broker-a", queue_id=0, lag=3)
     detail = GroupState(**asdict(group("billing", 3)), at=AT, queues=[queue], config=None)
-    await publish({"groups:three": groups(group("billing", 3))})
-    await publish({"group:three:billing": detail})
+    await publish_cluster("queues", groups=[detail])
     async with listening(installation, "lag") as socket:
-        await socket.say(type="watch", cluster="three", groups=["billing"], detail="queue")
+        await socket.say(type="watch", cluster="queues", groups=["billing"], detail="queue")
         assert (await socket.hear())["groups"][0]["queues"] == [as_json(queue)]
 
 
