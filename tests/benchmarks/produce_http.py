@@ -114,6 +114,7 @@ def request_of(arguments: argparse.Namespace) -> tuple[bytes, int]:
 class Result:
     """What came of one measurement."""
 
+    requests: int
     requests_per_second: float
     messages_per_second: float
     text: str
@@ -141,7 +142,7 @@ async def measure(arguments: argparse.Namespace) -> Result:
     )
     if count.first_refusal:
         text += "\n" + count.first_refusal.decode(errors="replace")
-    return Result(count.answered / took, count.stored * messages / took, text)
+    return Result(count.answered, count.answered / took, count.stored * messages / took, text)
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
