@@ -74,9 +74,9 @@ WITH_HEADERS: Final = {
 LEFT_OUT: Final = {"logout", "deleteToken", "deleteUser", "updateUser"}
 
 # After this many operations got all values for a parameter or a field of one name, the others share the values.
-ENOUGH: Final = 2
+ENOUGH: Final = 1
 # One reader takes all bodies of a plane apart; after this many operations the others share what is no body at all.
-ENOUGH_BODIES: Final = 8
+ENOUGH_BODIES: Final = 3
 # Another operation reads the parts of these bodies that begin like this in the same way.
 READ_ELSEWHERE: Final = {"createSchedule": ["job"], "updateSchedule": []}
 
