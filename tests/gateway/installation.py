@@ -27,7 +27,9 @@ PASSWORD: Final = "correct horse battery"
 
 _PREPARE: Final = """
 import json, django
+from datetime import timedelta
 django.setup()
+from django.utils import timezone
 from django.core.management import call_command
 from console.accounts import rights, roles, rules, services, tokens
 from console.accounts.models import User
@@ -44,6 +46,13 @@ made["narrow"] = services.add_token(Actor.system("test"), user, name="narrow", s
 old = services.add_token(Actor.system("test"), user, name="old", scopes=list(rights.VERBS))
 made["revoked"] = old[1]
 services.remove_token(Actor.system("test"), old[0])
+yesterday = timezone.now() - timedelta(days=1)
+late = services.add_token(Actor.system("test"), user, name="late", scopes=list(rights.VERBS), expires_at=yesterday)
+made["expired"] = late[1]
+gone = services.add_user(Actor.system("test"), username="gone", password=%r, role="admin")
+made["disabled"] = services.add_token(Actor.system("test"), gone, name="all", scopes=list(rights.VERBS))[1]
+gone.is_active = False
+gone.save()
 rule = lambda kind, pattern, **verbs: {"kind": kind, "pattern": pattern, "allow": [], "refuse": [], **verbs}
 oncall = roles.add_role(Actor.system("test"), name="oncall", description="", rules=[
     *(rule(kind, "orders*", allow=list(rules.KIND_VERBS[kind])) for kind in ("topic", "group")),
@@ -157,7 +166,7 @@ def _prepare(data: Path, environment: Mapping[str, str]) -> dict[str, str]:
     if key not in _prepared:
         folder = Path(_kept.name) / str(len(_prepared))
         prepared = subprocess.run(
-            [sys.executable, "-c", _PREPARE % (PASSWORD, PASSWORD)],
+            [sys.executable, "-c", _PREPARE % (PASSWORD, PASSWORD, PASSWORD)],
             env={**environment, "GANTRY_DATA_DIR": str(folder)},
             check=True, capture_output=True, text=True,
         )  # fmt: skip

@@ -1,145 +1,190 @@
-"""Requirements of `console.accounts.permissions` on every route of the OpenAPI document, by the known cast."""
+"""Requirements of the rights, on every route: who may call what, by the table of `needs` and the known cast.
+
+Identities that are nobody (any more), built-in roles, a role of one's own, tokens for one verb, for all but one, and
+for one pattern of names are tried on every operation of the OpenAPI document.
+"""
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterator
 from typing import Any, get_args
 
+import httpx
 import pytest
+from django.urls import URLPattern, URLResolver, get_resolver
 
 from console.accounts.rights import Verb
+from gateway.control.data_plane_paths import DATA_PLANE_PATHS
+from gateway.data.routing import find_route
 from tests.gateway.control.conftest import Control
+from tests.gateway.control.needs import ALSO, NEEDS, Need, Operation, operations
+from tests.gateway.installation import PASSWORD, Installation
 from tests.support.wait import wait_until
 
 pytestmark = pytest.mark.gantry_only("no broker takes part")
 
-# Routes that people use before they have signed in, or about themselves.
-OPEN = {"login", "getCsrf"}
-OWN = {
-    "logout", "getMe", "updateMe", "changePassword", "listTokens", "createToken", "deleteToken", "createWsTicket",
-    "checkAccess", "coverPatterns", "listMySessions", "endMySession", "endMyOtherSessions",
-    "listSavedSearches", "saveSearch", "getSavedSearch", "updateSavedSearch", "deleteSavedSearch",
-}  # fmt: skip
-# Reads that need a body.
-READS_BY_POST = {
-    "analyzeTopic", "lookUpKeys", "scanMessages", "deliverMessage", "previewSchedule", "previewAlertRule",
-    "diffDefinitions",
-}  # fmt: skip
-VERBS = {
-    "admin": {
-        "listUsers", "createUser", "getUser", "updateUser", "deleteUser",
-        "listSessions", "endSession",
-        "listRoles", "createRole", "getRole", "updateRole", "deleteRole",
-        "createCluster", "updateCluster", "deleteCluster", "probeCluster",
-        "previewBrokerSettings", "updateBrokerSettings",
-    },
-    "manage": {
-        "createTopic", "updateTopic", "updateTopicQueues", "updateTopics", "pauseTopic", "resumeTopic",
-        "createGroup", "updateGroup", "listAudit", "exportAudit",
-        "forgetBroker", "pauseGroup", "resumeGroup", "cloneGroup", "pauseGroups", "resumeGroups",
-        "applyDefinitions",
-        "createAlertRule", "updateAlertRule", "deleteAlertRule",
-        "acknowledgeAlert", "unacknowledgeAlert", "createSilence", "endSilence",
-        "createAlertChannel", "updateAlertChannel", "deleteAlertChannel", "testAlertChannel", "retryDelivery",
-    },
-    "bodies": {"resendMessage", "getMessageBody"},
-    "offsets": {"previewOffsets", "applyOffsets", "undoOffsets"},
-    "redrive": {"redriveDeadLetters"},
-    "delete": {"deleteTopic", "deleteTopics", "getTopicImpact", "deleteGroup", "deleteGroups", "getGroupImpact"},
-    "jobs": {
-        "startJob", "cancelJob", "retryJob",
-        "createSchedule", "updateSchedule", "deleteSchedule", "runScheduleNow",
-    },
-    "produce": {"produceMessages", "rescheduleMessage", "recallMessage"},
-    "consume": {"receiveMessages", "ackMessages", "nackMessages", "extendLeases"},
-}  # fmt: skip
-ALLOWED = {
-    "stranger": set[str](),
+VERBS: tuple[Verb, ...] = get_args(Verb)
+ALLOWED: dict[str, set[str]] = {
     "viewer": {"read"},
     "developer": {"read", "bodies", "produce", "consume"},
     "operator": {"read", "bodies", "produce", "consume", "manage", "offsets", "redrive", "delete", "jobs"},
-    "admin": set(get_args(Verb)),
 }
 REFUSED = {401, 403}
+# They would end the session or the token of a caller that is used again.
+ENDING = {"logout", "endMyOtherSessions", "changePassword"}
+WITH_TOPIC_IN_BODY = {"resendMessage", "deliverMessage"}
 
 
-def operations(control: Control, **names: str) -> list[tuple[str, str, str]]:
-    """Return method, path and operation id of every route, with `names` for the arguments of its path."""
-    document = control.as_("admin").get("/api/v1/openapi.json").json()
-    arguments = {
-        "cluster": "local",
-        "queue_id": "0",
-        "user_id": "999999",
-        "token_id": "999999",
-        "search_id": "999999",
-        "name": "x",
-        **names,
-    }
-    return [
-        (
-            method.upper(),
-            re.sub(r"{(\w+)}", lambda found: arguments.get(found[1], "nothing"), path),
-            each["operationId"],
-        )
-        for path, methods in document["paths"].items()
-        for method, each in methods.items()
-    ]
+@pytest.fixture(scope="session")
+def document(control: Control) -> Any:
+    """The served OpenAPI document."""
+    return control.as_("admin").get("/api/v1/openapi.json").json()
 
 
-def verb_of(operation: str) -> str:
-    """Return the verb that an operation requires."""
-    return next((verb for verb, names in VERBS.items() if operation in names), "read")
+def call(client: httpx.Client, operation: Operation, name: str = "", headers: dict[str, str] | None = None) -> Any:
+    """Call an operation with next to nothing: those that get in are refused for what is missing."""
+    has_body = operation.method not in ("GET", "DELETE")
+    body = {"topic": name} if name and operation.name in WITH_TOPIC_IN_BODY else {}
+    query = {"topic": name, "key": "k", "offset": "0", "dry_run": "true"} if name else None
+    return client.request(
+        operation.method, operation.path, json=body if has_body else None, params=query, headers=headers
+    )
 
 
-def call(control: Control, role: str, method: str, path: str, **query: str) -> Any:
-    body: dict[str, Any] | None = None if method in ("GET", "DELETE") else {}
-    return control.as_(role).request(method, path, json=body, params=query)
+def check(client: httpx.Client, operation: Operation, may: bool, who: str, **options: Any) -> Any:
+    """Call an operation, and compare who gets in with who may."""
+    answer = call(client, operation, **options)
+    told = f"{who}: {operation.method} {operation.path} {operation.name}: {answer.status_code} {answer.text[:400]}"
+    assert (answer.status_code not in REFUSED) == may, told
+    assert answer.status_code < 500 or answer.status_code == 503, told
+    if not may and answer.status_code == 403:
+        assert "This needs" in answer.json()["detail"], told
+    return answer
+
+
+def token_of(control: Control, *scopes: str) -> dict[str, str]:
+    """Return the header of a new token of the admin with these scopes."""
+    made = control.as_("admin").post("/api/v1/tokens", json={"name": control.name("t"), "scopes": list(scopes)})
+    assert made.status_code == 201, made.text
+    return {"Authorization": f"Bearer {made.json()['token']}"}
+
+
+def test_every_operation_of_the_document_says_which_right_it_needs(document: Any) -> None:
+    names = [each["operationId"] for methods in document["paths"].values() for each in methods.values()]
+    assert sorted(names) == sorted(NEEDS)
+
+
+def test_every_route_is_in_the_document(document: Any) -> None:
+    # Given the routes of Django, with their methods, and those of the data plane
+    served = {(method, path) for path, view in _routes(get_resolver()) for method in _methods(view)}
+    assert len(served) > 100
+    lease = "/api/v1/clusters/{cluster}/groups/{group}/topics/{topic}"
+    served |= {("post", f"{lease}:{verb}") for verb in ("receive", "ack", "nack", "extend")}
+    served |= {("post", "/api/v1/clusters/{cluster}/topics/{topic}/messages")}
+    # Then the document has the same
+    listed = {(method, path) for path, methods in document["paths"].items() for method in methods}
+    assert listed == served
+    of_data = [path for path, methods in DATA_PLANE_PATHS.items() for _ in methods]
+    assert all(find_route("POST", path) for path in of_data)
+    of_control = [path for method, path in served if method == "post" and path not in of_data]
+    assert not any(find_route("POST", path) for path in of_control)
+
+
+def _routes(resolver: URLResolver, above: str = "") -> Iterator[tuple[str, Any]]:
+    """Return the paths of the API, as the document writes them, with their views."""
+    for each in resolver.url_patterns:
+        path = above + str(each.pattern)
+        if isinstance(each, URLResolver):
+            yield from _routes(each, path)
+        elif isinstance(each, URLPattern) and path.startswith("api/v1/") and path != "api/v1/openapi.json":
+            yield "/" + path.replace("<str:", "{").replace("<int:", "{").replace(">", "}"), each.callback
+
+
+def _methods(view: Any) -> list[str]:
+    return [name for name in ("get", "put", "post", "patch", "delete") if hasattr(view.cls, name)]
+
+
+@pytest.mark.parametrize("who", ["stranger", "revoked", "expired", "disabled"])
+def test_whoever_is_nobody_may_nothing(control: Control, document: Any, who: str) -> None:
+    for operation in operations(document):
+        if operation.need.on != "open":
+            answer = call(control.as_(who), operation)
+            assert (answer.status_code, answer.json()["code"]) == (401, "NOT_AUTHENTICATED"), operation
+            assert "www-authenticate" in answer.headers, operation
+
+
+def test_a_session_changes_nothing_without_its_csrf_token(
+    control: Control, document: Any, installation: Installation
+) -> None:
+    with installation.client(None) as browser:
+        signed = browser.post("/api/v1/login", json={"username": "operator", "password": PASSWORD})
+        assert signed.status_code == 200, signed.text
+        for operation in operations(document):
+            if operation.method != "GET" and operation.need.on != "open":
+                answer = call(browser, operation)
+                assert (answer.status_code, answer.json()["code"]) == (403, "CSRF_FAILED"), operation
+        assert browser.get("/api/v1/me").status_code == 200
 
 
 @pytest.mark.parametrize("role", ALLOWED)
-def test_each_role_may_what_its_verbs_allow_and_nothing_else(control: Control, role: str) -> None:
-    for method, path, operation in operations(control):
-        if operation in OPEN | OWN:
-            continue
-        answer = call(control, role, method, path)
-        may = verb_of(operation) in ALLOWED[role]
-        assert (answer.status_code not in REFUSED) == may, f"{role} {operation}: {answer.status_code} {answer.text}"
+def test_each_role_may_what_its_verbs_allow_and_nothing_else(control: Control, document: Any, role: str) -> None:
+    for operation in operations(document):
+        verb, on = operation.need
+        if operation.name not in ENDING and on != "open":
+            # A token that may not administer does not extend its own rights.
+            may = on != "in person" if verb is None else verb in ALLOWED[role]
+            check(control.as_(role), operation, may, role)
 
 
-def test_a_route_that_changes_something_says_which_right_it_needs(control: Control) -> None:
-    known = OPEN | OWN | READS_BY_POST | set[str]().union(*VERBS.values())
-    assert [name for method, _, name in operations(control) if method != "GET" and name not in known] == []
+def test_a_token_may_what_its_verbs_say_and_nothing_else(control: Control, document: Any) -> None:
+    # Given for each verb a token of the admin with this verb alone, and one with all the others
+    only = {verb: token_of(control, verb) for verb in VERBS}
+    others = {verb: token_of(control, *(each for each in VERBS if each != verb)) for verb in VERBS}
+    stranger = control.as_("stranger")
+    for operation in operations(document):
+        verb = "admin" if operation.need.on == "in person" else operation.need.verb
+        if verb is not None and operation.name not in ENDING:
+            alone = token_of(control, verb, ALSO[operation.name]) if operation.name in ALSO else only[verb]
+            check(stranger, operation, True, f"only {verb}", headers=alone)
+            check(stranger, operation, False, f"all but {verb}", headers=others[verb])
 
 
-# What shows several names, or none: the caller gets those that it may see.
-OF_ANY_NAME = {
-    "listTopics", "listGroups", "listDeadLetterGroups", "listClusters", "getCluster", "getNaming", "lookUpKeys",
-    "pauseGroups", "resumeGroups", "deleteGroups",
-    "createTopic", "createGroup", "deleteTopics", "updateTopics",
-    "listScheduled", "summarizeScheduled", "getScheduled", "rescheduleMessage", "recallMessage",
-    "getDefinitions", "diffDefinitions", "applyDefinitions",
-}  # fmt: skip
+def may_with_names(need: Need, verbs: set[str], *, is_covered: bool) -> bool:
+    """Return whether somebody with these verbs on some topics and groups gets in, for a name that is one or not."""
+    if need.verb is None:
+        return need.on == "own"
+    named = need.on == "list" or (is_covered and need.on in ("topic", "group"))
+    return named and need.verb in verbs
 
 
-@pytest.mark.parametrize(("stem", "may"), [("orders", True), ("payments", False), ("orders-secret", False)])
-def test_a_role_of_ones_own_may_what_its_rules_say_and_nothing_else(control: Control, stem: str, may: bool) -> None:
+@pytest.mark.parametrize(("stem", "is_covered"), [("orders", True), ("payments", False), ("orders-secret", False)])
+def test_a_role_of_ones_own_may_what_its_rules_say_and_nothing_else(
+    control: Control, document: Any, stem: str, is_covered: bool
+) -> None:
     # Given a role with all rights on orders*, but none on *-secret-*
     name = control.name(stem)
-    for method, path, operation in operations(control, topic=name, group=name):
-        if operation in OPEN | OWN:
-            continue
-        # When it asks about topics and groups of that name, which need not exist
-        body: dict[str, Any] | None = {"topic": name} if operation in {"resendMessage", "deliverMessage"} else {}
-        body = None if method in ("GET", "DELETE") else body
-        query = {"topic": name, "key": "k", "offset": "0", "dry_run": "true"}
-        answer = control.as_("oncall").request(method, path, json=body, params=query)
-        # Then the rules decide, and a refusal says which right is missing
-        is_named = f"/{name}" in path or "/messages" in path
-        wanted = operation in OF_ANY_NAME or (may and is_named)
-        assert (answer.status_code not in REFUSED) == wanted, f"{operation} {path}: {answer.status_code} {answer.text}"
-        assert answer.status_code != 500, f"{operation}: {answer.text}"
-        if not wanted:
-            assert "This needs the right" in answer.json()["detail"], operation
+    verbs = {"read", "bodies", "produce", "consume", "manage", "offsets", "redrive", "delete"}
+    for operation in operations(document, topic=name, group=name):
+        if operation.name not in ENDING and operation.need.on != "open":
+            # When it asks about topics and groups of that name, which need not exist, then the rules decide
+            may = may_with_names(operation.need, verbs, is_covered=is_covered)
+            check(control.as_("oncall"), operation, may, "oncall", name=name)
+
+
+@pytest.mark.parametrize(("stem", "is_covered"), [("orders", True), ("payments", False)])
+def test_a_token_limited_to_one_pattern_of_names_gets_only_the_allowed_ones_on_every_route(
+    control: Control, document: Any, stem: str, is_covered: bool
+) -> None:
+    # Given the token of a viewer with the scopes produce:orders* and read:orders*, and a topic and a group that exist
+    topic, group = control.topic(stem), control.group(stem)
+    for operation in operations(document, topic=topic, group=group):
+        if operation.name not in ENDING and operation.need.on != "open":
+            may = may_with_names(operation.need, {"read"}, is_covered=is_covered)
+            check(control.as_("narrow"), operation, may, "narrow", name=topic)
+    # Then lists have those names alone
+    names = [row["name"] for kind in ("topics", "groups") for row in listed(control, kind)]
+    assert ({topic, group} <= set(names)) == is_covered
+    assert all(name.startswith("orders") for name in names)
 
 
 def test_lists_and_their_counts_leave_out_what_a_role_may_not_see(control: Control) -> None:
@@ -169,52 +214,6 @@ def test_what_a_deletion_hits_counts_names_that_a_role_may_not_see_without_namin
     impact = control.get(f"/topics/{topic}/impact", role="oncall")
     assert (impact["groups"], impact["hidden_groups"]) == ([seen], 1)
     assert hidden not in str(impact)
-
-
-def test_a_revoked_token_may_nothing(control: Control) -> None:
-    for method, path, operation in operations(control):
-        if operation not in OPEN:
-            assert call(control, "revoked", method, path).status_code == 401, operation
-
-
-def test_a_stranger_is_asked_to_sign_in(control: Control) -> None:
-    for method, path, operation in operations(control):
-        if operation not in OPEN:
-            answer = call(control, "stranger", method, path)
-            assert (answer.status_code, answer.json()["code"]) == (401, "NOT_AUTHENTICATED"), operation
-            assert "www-authenticate" in answer.headers, operation
-
-
-def test_a_token_for_some_names_reads_those_and_nothing_else(control: Control) -> None:
-    # Given a token of a viewer, limited to orders*
-    orders, payments = control.topic("orders"), control.topic("payments")
-    of_orders, of_payments = control.group("orders"), control.group("payments")
-    touching = {"topic", "group"}
-    for topic, group, may in ((orders, of_orders, True), (payments, of_payments, False)):
-        for method, path, operation in operations(control, topic=topic, group=group):
-            if method != "GET" or operation in OPEN | OWN or verb_of(operation) != "read":
-                continue
-            # When it reads the resources of one topic or group
-            answer = call(control, "narrow", method, path, topic=topic, key="k", offset="0")
-            is_named = any(f"/{kind}s/" in path for kind in touching) or "/messages" in path or "/dead-letters/" in path
-            # Then the name decides; of the resources of all names it gets only the lists, filtered
-            lists = operation in {
-                "listTopics",
-                "listGroups",
-                "listDeadLetterGroups",
-                "listScheduled",
-                "summarizeScheduled",
-                "getScheduled",
-                "listClusters",
-                "getCluster",
-                "getNaming",
-                "getDefinitions",
-            }
-            wanted = may if is_named else lists
-            assert (answer.status_code not in REFUSED) == wanted, f"{operation} {path}: {answer.status_code}"
-    names = [row["name"] for kind in ("topics", "groups") for row in listed(control, kind)]
-    assert {orders, of_orders} <= set(names)
-    assert all(name.startswith("orders") for name in names)
 
 
 def test_a_token_for_some_names_changes_nothing_with_another_one(control: Control) -> None:

@@ -1,0 +1,115 @@
+"""What each operation of the OpenAPI document needs: a table that a person wrote, apart from the code that decides.
+
+An operation that is missing here, or here alone, fails `test_rights`: none can be added without saying who may call it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final, Literal, NamedTuple
+
+from console.accounts.rights import Verb
+
+On = Literal["open", "own", "in person", "topic", "group", "list", "job", "schedule", "cluster", "everything"]
+"""`open`: nobody must have signed in; `own`: whoever has; `in person`: with a session, or a token that may administer;
+`list`: shows or takes several names, and the caller gets those that it may; `everything`: not limited to some names."""
+
+
+class Need(NamedTuple):
+    """The right that an operation needs, and on what; None: no right."""
+
+    verb: Verb | None
+    on: On
+
+
+class Operation(NamedTuple):
+    """An operation with the arguments of its path filled in."""
+
+    method: str
+    path: str
+    name: str
+    need: Need
+
+
+_NEEDS: Final[Mapping[tuple[Verb | None, On], str]] = {
+    (None, "open"): "login getCsrf",
+    (None, "own"): """
+        logout getMe updateMe getNaming createWsTicket checkAccess coverPatterns
+        listSavedSearches saveSearch getSavedSearch updateSavedSearch deleteSavedSearch
+    """,
+    (None, "in person"): """
+        changePassword listTokens createToken deleteToken listMySessions endMySession endMyOtherSessions
+    """,
+    ("read", "topic"): """
+        getTopic listTopicQueues listTopicGroups listTopicProducers browseMessages exportMessages scanMessages readQueue
+        analyzeTopic getMessage listMessageDeliveries getMessageTimeline deliverMessage searchMessages exportSearch
+    """,
+    ("read", "group"): """
+        getGroup listGroupClients getGroupClient getGroupHistory listOffsetSnapshots listGroupSubscriptions
+        getDeadLetterGroup listDeadLetterCauses exportDeadLetters listDeadLetters listRedriveOutcomes
+    """,
+    ("read", "list"): """
+        listTopics listGroups listDeadLetterGroups listScheduled summarizeScheduled getScheduled lookUpKeys
+        listClusters getCluster getDefinitions diffDefinitions
+    """,
+    ("read", "cluster"): "getBrokerSettings",
+    ("read", "job"): "listJobs getJob getJobLog getJobReport downloadArtefact",
+    ("read", "schedule"): "listSchedules getSchedule previewSchedule",
+    ("read", "everything"): """
+        getOverview getOverviewHistory listHealthChecks getHealthCheck
+        listAlertRules getAlertRule previewAlertRule listAlerts getAlert countAlerts listSilences getSilence
+        listAlertChannels getAlertChannel listDeliveries getDelivery
+    """,
+    ("bodies", "topic"): "resendMessage getMessageBody",
+    ("produce", "topic"): "produceMessages",
+    ("produce", "list"): "rescheduleMessage recallMessage",
+    ("consume", "topic"): "receiveMessages ackMessages nackMessages extendLeases",
+    ("manage", "topic"): "updateTopic updateTopicQueues pauseTopic resumeTopic",
+    ("manage", "group"): "updateGroup pauseGroup resumeGroup cloneGroup",
+    ("manage", "list"): "createTopic updateTopics createGroup pauseGroups resumeGroups applyDefinitions",
+    ("manage", "cluster"): "forgetBroker",
+    ("manage", "everything"): """
+        listAudit exportAudit createAlertRule updateAlertRule deleteAlertRule acknowledgeAlert unacknowledgeAlert
+        createSilence endSilence createAlertChannel updateAlertChannel deleteAlertChannel testAlertChannel retryDelivery
+    """,
+    ("offsets", "group"): "previewOffsets applyOffsets undoOffsets",
+    ("redrive", "group"): "redriveDeadLetters",
+    ("delete", "topic"): "deleteTopic getTopicImpact",
+    ("delete", "group"): "deleteGroup getGroupImpact",
+    ("delete", "list"): "deleteTopics deleteGroups",
+    ("jobs", "job"): "startJob cancelJob retryJob",
+    ("jobs", "schedule"): "createSchedule updateSchedule deleteSchedule runScheduleNow",
+    ("admin", "cluster"): "previewBrokerSettings updateBrokerSettings",
+    ("admin", "everything"): """
+        listUsers createUser getUser updateUser deleteUser listSessions endSession
+        listRoles createRole getRole updateRole deleteRole createCluster updateCluster deleteCluster probeCluster
+    """,
+}
+NEEDS: Final[Mapping[str, Need]] = {name: Need(*key) for key, names in _NEEDS.items() for name in names.split()}
+ALSO: Final[Mapping[str, Verb]] = {"cloneGroup": "read"}
+"""A second right that an operation needs on the name in its path."""
+
+_USUAL: Final = {
+    "cluster": "local",
+    "queue_id": "0",
+    "user_id": "999999",
+    "token_id": "999999",
+    "search_id": "999999",
+    "name": "x",
+}
+
+
+def operations(document: Mapping[str, Any], **names: str) -> list[Operation]:
+    """Return every operation of the document, with `names` for the arguments of its path."""
+    arguments = {**_USUAL, **names}
+    return [
+        Operation(
+            method.upper(),
+            re.sub(r"{(\w+)}", lambda found: arguments.get(found[1], "nothing"), path),
+            each["operationId"],
+            NEEDS[each["operationId"]],
+        )
+        for path, methods in document["paths"].items()
+        for method, each in methods.items()
+    ]
