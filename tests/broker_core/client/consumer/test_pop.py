@@ -356,3 +356,61 @@ async def test_intact_messages_arrive_and_a_damaged_one_ends_in_the_dead_letters
         return not (await consumer.receive(topic)).messages and await live.holds(f"%DLQ%{group}", 2)
 
     await eventually(are_dead)
+
+
+async def test_records_are_leased_as_they_are_and_acknowledged_by_portion(live: Live) -> None:
+    topic, group = await live.topic(queues=2), live.group()
+    await live.send(topic, *map(str, range(6)))
+    consumer = LeaseConsumer(live.session, group)
+
+    records = await consumer.receive_records(topic, max_messages=32, lease_ms=FOR_EVER_MS)
+
+    assert records is not None
+    portions = records.portions()
+    messages = await consumer.decoded(records)
+    assert sorted(each.message.body for each in messages) == [b"%d" % number for number in range(6)]
+    leased = [portion.receipt(offset) for portion, offsets in portions for offset in offsets]
+    assert leased == [each.receipt for each in messages]
+    assert [each.portion for each in leased] == [portion for portion, offsets in portions for _ in offsets]
+    (portion, offsets), *others = portions
+    first = await consumer.ack_portions([(portion, offsets[:1]), (portion._replace(pop_time=7), offsets[1:])])
+    assert first[0] is True
+    assert [str(each) for each in first[1:]] == [
+        f"topic {topic!r} queue {portion.queue_id} offset {offset}: it ended, or was extended" for offset in offsets[1:]
+    ]
+    assert len(first) == len(offsets) > 1
+    assert await consumer.ack_portions([(portion, offsets), *others]) == [False, *[True] * 5]
+    again = await consumer.receive_records(topic, max_messages=32, lease_ms=FOR_EVER_MS)
+    assert again is not None
+    assert again.messages() == []
+
+
+async def test_records_of_several_brokers_are_left_to_receive() -> None:
+    async with scripted_cluster("broker-a", "broker-b") as cluster:
+        cluster.add_topic("orders")
+        async with Session(ClientConfig([cluster.name_server.addr])) as session:
+            consumer = LeaseConsumer(session, "billing")
+            assert await consumer.receive_records("orders", max_messages=32, lease_ms=1_000) is None
+
+
+async def test_records_that_arrive_after_a_cancellation_are_given_back() -> None:
+    asked, cancelled = asyncio.Event(), asyncio.Event()
+
+    async def answer_late(_request: Command, _connection: object) -> Command:
+        asked.set()
+        await cancelled.wait()
+        return Command.response(ResponseCode.SUCCESS, PopMessageResponse(7, 600_000, 0, 0), record_of("orders", b"a"))
+
+    async with scripted_cluster("broker-a") as cluster:
+        cluster.add_topic("orders")
+        cluster["broker-a"].on(RequestCode.POP_MESSAGE, answer_late)
+        cluster["broker-a"].on(RequestCode.CHANGE_MESSAGE_INVISIBLETIME, refuse(ResponseCode.NO_MESSAGE))
+        async with Session(ClientConfig([cluster.name_server.addr])) as session:
+            receiving = LeaseConsumer(session, "billing").receive_records("orders", max_messages=1, lease_ms=1_000)
+            waiting = asyncio.ensure_future(receiving)
+            await asked.wait()
+            waiting.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await waiting
+            cancelled.set()
+            await eventually(lambda: given_back(cluster.brokers.values()))
