@@ -45,7 +45,7 @@ class Connection(asyncio.Protocol):
         self.is_busy = False
         """Whether a request is being answered."""
         self.waits_since: float | None = None
-        """When the part of a request arrived that is here, on the loop's clock."""
+        """When the first part of a request arrived that is not begun yet, on the loop's clock."""
         self._ingress = ingress
         self._chunks: list[bytes] = []
         self._size = 0
@@ -152,6 +152,7 @@ class Connection(asyncio.Protocol):
         if len(data) < whole:
             self._keep(data, whole)
             return
+        self.waits_since = None
         if len(data) > whole:
             self._keep(data[whole:])
             self._hold_client()
@@ -226,13 +227,13 @@ class Connection(asyncio.Protocol):
         self._chunks.append(data)
         self._size += len(data)
         self._needed = needed
-        self.waits_since = self._ingress.loop.time()
+        if self.waits_since is None:
+            self.waits_since = self._ingress.loop.time()
 
     def _taken(self) -> bytes:
         data = self._chunks[0] if len(self._chunks) == 1 else b"".join(self._chunks)
         self._chunks.clear()
         self._size = 0
-        self.waits_since = None
         return data
 
     def _hold_client(self) -> None:
@@ -249,6 +250,7 @@ class Connection(asyncio.Protocol):
 
     def _to_server(self, data: bytes) -> None:
         ingress = self._ingress
+        self.waits_since = None
         self._transport.pause_reading()  # until there is a way on
         self._tunnel = tunnel = Tunnel(
             self._transport, lambda port: ingress.sees(port, self.client), lambda port: ingress.forgets(port)

@@ -1,0 +1,136 @@
+"""Requirements of the way through an ingress to the server, with a server that only repeats or records."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+import pytest
+
+from gateway.data.app import DataPlane
+from gateway.data.parts import DataPlaneParts
+from gateway.ingress.listener import Ingress
+from gateway.ingress.places import Address, Places
+from tests.gateway.running import make_parts
+from tests.support.ports import free_ports
+from tests.support.wait import eventually
+
+OTHER = b"GET /topics HTTP/1.1\r\nHost: a\r\n\r\n"
+SLOW = b"POST /api/v1/clusters/local/topics/orders/messages HTTP/1.1\r\nHost: a\r\nX: " + b"x" * 4000
+
+
+class Server:
+    """What stands behind the ingress: it keeps what it gets and repeats it in capitals."""
+
+    def __init__(self) -> None:
+        self.got = b""
+        self.peers: list[tuple[str, int]] = []
+        self.ended = 0
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.peers.append(writer.get_extra_info("peername"))
+        while data := await reader.read(65_536):
+            self.got += data
+            writer.write(data.upper())
+        writer.write(b"THE END")
+        writer.close()
+        with suppress(OSError):
+            await writer.wait_closed()
+        self.ended += 1
+
+
+@pytest.fixture
+def parts() -> DataPlaneParts:
+    """The parts of a data plane that nobody asks here."""
+    return make_parts("127.0.0.1:1", "redis://127.0.0.1:1")
+
+
+@asynccontextmanager
+async def running(parts: DataPlaneParts, port: int, server: Server | None) -> AsyncIterator[Ingress]:
+    """Run an ingress at `port`, with a server behind it, or none."""
+    behind = await asyncio.start_server(server.serve, "127.0.0.1", 0) if server else None
+    server_port = behind.sockets[0].getsockname()[1] if behind else free_ports()
+    places = Places(Address("127.0.0.1", port), Address("127.0.0.1", server_port))
+    ingress = Ingress(DataPlane(parts), places)
+    await ingress.start()
+    try:
+        yield ingress
+    finally:
+        await ingress.stop()
+        if behind is not None and server is not None:
+            behind.close()
+            await eventually(lambda: server.ended == len(server.peers))
+
+
+async def test_bytes_go_both_ways_unchanged_to_the_end(parts: DataPlaneParts) -> None:
+    server, port, more = Server(), free_ports(), b"b" * 3_000_000
+    async with running(parts, port, server) as ingress:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(OTHER)
+        assert await reader.readexactly(len(OTHER)) == OTHER.upper()
+        seen = ingress.client_of({"client": server.peers[0]})
+        assert seen == ("127.0.0.1", str(writer.get_extra_info("sockname")[1]))
+        writer.write(more)
+        assert await reader.readexactly(len(more)) == more.upper()
+        writer.write_eof()
+        assert await reader.read() == b"THE END"
+        assert server.got == OTHER + more
+        writer.close()
+        await eventually(lambda: ingress.client_of({"client": server.peers[0]}) == server.peers[0])
+
+
+async def test_a_client_that_goes_is_gone_for_the_server(parts: DataPlaneParts) -> None:
+    server, port = Server(), free_ports()
+    async with running(parts, port, server):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(OTHER)
+        await reader.readexactly(len(OTHER))
+        writer.transport.abort()
+        await eventually(lambda: server.ended)
+
+
+async def test_a_head_that_comes_in_drops_goes_to_the_server_which_knows_when_it_is_late(parts: DataPlaneParts) -> None:
+    server, port = Server(), free_ports()
+    async with running(parts, port, server):
+        _, writer = await asyncio.open_connection("127.0.0.1", port)
+        for drop in SLOW:
+            writer.write(bytes((drop,)))
+            await asyncio.sleep(0.05)
+            if server.got:
+                break
+        assert server.got
+        assert SLOW.startswith(server.got)
+        writer.close()
+
+
+async def test_a_request_that_is_cut_off_reaches_the_server_with_its_end(parts: DataPlaneParts) -> None:
+    server, port = Server(), free_ports()
+    async with running(parts, port, server):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(SLOW)
+        writer.write_eof()
+        assert await reader.read() == SLOW.upper() + b"THE END"
+        writer.close()
+
+
+async def test_without_a_server_the_client_is_told_by_the_end(parts: DataPlaneParts) -> None:
+    port = free_ports()
+    async with running(parts, port, None):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(OTHER)
+        assert await reader.read() == b""
+        writer.close()
+
+
+async def test_a_client_with_a_request_counts_as_used_until_the_next_look(parts: DataPlaneParts) -> None:
+    server, port = Server(), free_ports()
+    async with running(parts, port, server) as ingress:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        client = ("127.0.0.1", str(writer.get_extra_info("sockname")[1]))
+        assert client not in ingress.used()
+        writer.write(SLOW + b"\r\nContent-Length: 0\r\n\r\n")
+        assert (await reader.readuntil(b"\r\n")).startswith(b"HTTP/1.1 401")
+        assert client in ingress.used()
+        assert client not in ingress.used()
+        writer.close()
