@@ -161,10 +161,12 @@ class Gateway:
         on_stop_signal(self._drain)
         if self._places is not None:
             self._ingress = Ingress(self._data, self._places, settings.GANTRY_BASE_PATH)
-            await self._ingress.start()
+            await self._ingress.bind()
         self._open.start(self._ingress.used if self._ingress is not None else set)
         _exempt_from_collection()
         await send({"type": "lifespan.startup.complete"})
+        if self._ingress is not None:
+            await self._ingress.open()
         await receive()
         if self._ingress is not None:
             await self._ingress.stop()

@@ -13,13 +13,14 @@ from gateway.ingress.heads import Heads
 from gateway.ingress.places import BACKLOG, Places
 
 _LOOK_SECONDS: Final = 0.5
+_POLL_SECONDS: Final = 0.02
 _LATE_SECONDS: Final = 0.5
 """A request that is not whole by then goes to the server, which has the limits for late ones."""
 _STOP_SECONDS: Final = 3.0
 
 
 class Ingress:
-    """The connections of one process, between `start` and `stop`."""
+    """The connections of one process, between `open` and `stop`."""
 
     def __init__(self, plane: DataPlane, places: Places, base: str = "") -> None:
         """`base` is the path before all others, or empty."""
@@ -34,17 +35,30 @@ class Ingress:
         self._listening: asyncio.Server | None = None
         self._looking: asyncio.Task[None] | None = None
 
-    async def start(self) -> None:
-        """Listen; several processes may listen at the same port."""
+    async def bind(self) -> None:
+        """Take the port, at which several processes may listen; raises OSError."""
         self._listening = await self.loop.create_server(
-            lambda: Connection(self), self._public.host, self._public.port, backlog=BACKLOG, reuse_port=True
+            lambda: Connection(self),
+            self._public.host,
+            self._public.port,
+            backlog=BACKLOG,
+            reuse_port=True,
+            start_serving=False,
         )
-        self._looking = asyncio.create_task(self._look_on(), name="ingress: late requests")
+
+    async def open(self) -> None:
+        """Listen as soon as the server does: a request that came before could not be passed on."""
+        while self._listening is not None and not await self._server_accepts():  # noqa: ASYNC110 - it does not tell
+            await asyncio.sleep(_POLL_SECONDS)
+        if self._listening is not None:
+            await self._listening.start_serving()
+            self._looking = asyncio.create_task(self._look_on(), name="ingress: late requests")
 
     def close_port(self) -> None:
         """Accept no more."""
-        if self._listening is not None:
-            self._listening.close()
+        listening, self._listening = self._listening, None
+        if listening is not None:
+            listening.close()
 
     async def stop(self) -> None:
         """Accept no more, answer what is under way, and close."""
@@ -55,7 +69,7 @@ class Ingress:
             each.close_when_answered()
         deadline = self.loop.time() + _STOP_SECONDS
         while any(each.is_busy for each in self._connections) and self.loop.time() < deadline:  # noqa: ASYNC110
-            await asyncio.sleep(0.02)
+            await asyncio.sleep(_POLL_SECONDS)
         for each in list(self._connections):
             each.close()
 
@@ -86,6 +100,14 @@ class Ingress:
     def forgets(self, port: int) -> None:
         """The tunnel from that port is closed."""
         self._seen.pop(port, None)
+
+    async def _server_accepts(self) -> bool:
+        try:
+            _, writer = await asyncio.open_connection(*self.server)
+        except OSError:
+            return False
+        writer.close()
+        return True
 
     async def _look_on(self) -> None:
         while True:

@@ -103,7 +103,8 @@ async def running_plane(parts: DataPlaneParts) -> AsyncIterator[str]:
         async with served(data_application(plane, parts)) as address:
             public = Address("127.0.0.1", free_ports())
             ingress = Ingress(plane, Places(public, Address.parse(address)))
-            await ingress.start()
+            await ingress.bind()
+            await ingress.open()
             try:
                 yield f"{public.host}:{public.port}"
             finally:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 
 import pytest
@@ -27,6 +27,7 @@ class Server:
         self.got = b""
         self.peers: list[tuple[str, int]] = []
         self.ended = 0
+        self.close: Callable[[], None] = lambda: None
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.peers.append(writer.get_extra_info("peername"))
@@ -47,20 +48,20 @@ def parts() -> DataPlaneParts:
 
 
 @asynccontextmanager
-async def running(parts: DataPlaneParts, port: int, server: Server | None) -> AsyncIterator[Ingress]:
-    """Run an ingress at `port`, with a server behind it, or none."""
-    behind = await asyncio.start_server(server.serve, "127.0.0.1", 0) if server else None
-    server_port = behind.sockets[0].getsockname()[1] if behind else free_ports()
-    places = Places(Address("127.0.0.1", port), Address("127.0.0.1", server_port))
+async def running(parts: DataPlaneParts, port: int, server: Server) -> AsyncIterator[Ingress]:
+    """Run an ingress at `port`, with a server behind it."""
+    behind = await asyncio.start_server(server.serve, "127.0.0.1", 0)
+    server.close = behind.close
+    places = Places(Address("127.0.0.1", port), Address(*behind.sockets[0].getsockname()))
     ingress = Ingress(DataPlane(parts), places)
-    await ingress.start()
+    await ingress.bind()
+    await ingress.open()
     try:
         yield ingress
     finally:
         await ingress.stop()
-        if behind is not None and server is not None:
-            behind.close()
-            await eventually(lambda: server.ended == len(server.peers))
+        behind.close()
+        await eventually(lambda: server.ended == len(server.peers))
 
 
 async def test_bytes_go_both_ways_unchanged_to_the_end(parts: DataPlaneParts) -> None:
@@ -69,7 +70,7 @@ async def test_bytes_go_both_ways_unchanged_to_the_end(parts: DataPlaneParts) ->
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(OTHER)
         assert await reader.readexactly(len(OTHER)) == OTHER.upper()
-        seen = ingress.client_of({"client": server.peers[0]})
+        seen = ingress.client_of({"client": server.peers[-1]})
         assert seen == ("127.0.0.1", str(writer.get_extra_info("sockname")[1]))
         writer.write(more)
         assert await reader.readexactly(len(more)) == more.upper()
@@ -77,7 +78,7 @@ async def test_bytes_go_both_ways_unchanged_to_the_end(parts: DataPlaneParts) ->
         assert await reader.read() == b"THE END"
         assert server.got == OTHER + more
         writer.close()
-        await eventually(lambda: ingress.client_of({"client": server.peers[0]}) == server.peers[0])
+        await eventually(lambda: ingress.client_of({"client": server.peers[-1]}) == server.peers[-1])
 
 
 async def test_a_client_that_goes_is_gone_for_the_server(parts: DataPlaneParts) -> None:
@@ -115,12 +116,29 @@ async def test_a_request_that_is_cut_off_reaches_the_server_with_its_end(parts: 
 
 
 async def test_without_a_server_the_client_is_told_by_the_end(parts: DataPlaneParts) -> None:
-    port = free_ports()
-    async with running(parts, port, None):
+    server, port = Server(), free_ports()
+    async with running(parts, port, server):
+        server.close()
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(OTHER)
         assert await reader.read() == b""
         writer.close()
+
+
+async def test_the_port_opens_with_the_server_behind_it(parts: DataPlaneParts) -> None:
+    port, behind, server = free_ports(), free_ports(), Server()
+    ingress = Ingress(DataPlane(parts), Places(Address("127.0.0.1", port), Address("127.0.0.1", behind)))
+    await ingress.bind()
+    opening = asyncio.create_task(ingress.open())
+    with pytest.raises(ConnectionRefusedError):
+        await asyncio.open_connection("127.0.0.1", port)
+    listening = await asyncio.start_server(server.serve, "127.0.0.1", behind)
+    await opening
+    _, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.close()
+    await ingress.stop()
+    listening.close()
+    await eventually(lambda: server.ended == len(server.peers) > 0)
 
 
 async def test_a_client_with_a_request_counts_as_used_until_the_next_look(parts: DataPlaneParts) -> None:
