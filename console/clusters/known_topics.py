@@ -2,42 +2,84 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final
 
 from broker_core.client.admin import Admin
-from broker_core.client.admin.topics import Topic
+from broker_core.client.admin.topics import Topic, kind_of, own_names
+from broker_core.client.answers import Answers, ask_all
 from broker_core.client.errors import TopicNotFound, Unreachable
 from broker_core.protocol.bodies import TopicConfig
 from console.clusters.connections import ask
-from console.clusters.memory import QueueCounts, RememberedBroker, remembered
+from console.clusters.memory import QueueCounts, RememberedBroker, remembered, remembered_names
 from console.clusters.single_flight import SingleFlight
 
-# The names of thousands of topics are a large answer: concurrent callers share one question.
-_single_flight: SingleFlight[tuple[dict[str, Topic], set[str]]] = SingleFlight()
+
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    """The topics of the brokers that answered, and the version of each broker's settings by address."""
+
+    versions: Mapping[str, str | None]
+    tables: Mapping[str, Mapping[str, TopicConfig]]
+    answering: frozenset[str]
+    topics: Mapping[str, Topic]
 
 
-def known_topics(cluster: str) -> list[Topic]:
-    """Return all known topics by name; raise if no broker answers and nothing is remembered."""
-    memory = remembered(cluster)
+# The names of thousands of topics are a large answer: concurrent callers share one question, and what did not change
+# since is not asked for again.
+_single_flight: SingleFlight[_Listed] = SingleFlight()
+_last: Final[dict[str, _Listed]] = {}
 
-    async def question(admin: Admin) -> tuple[dict[str, Topic], set[str]]:
-        answers = await admin.topics.list()
-        if not memory.brokers:
-            answers.raise_if_none()
-        masters = {broker.addr: broker.name for broker in await admin.clusters.brokers() if broker.is_master}
-        return answers.found, {name for addr, name in masters.items() if addr not in answers.failed}
+
+def known_topics(cluster: str) -> Mapping[str, Topic]:
+    """Return all known topics, sorted by name; raise if no broker answers and nothing is remembered."""
+    names = remembered_names(cluster)
+
+    async def question(admin: Admin) -> _Listed:
+        return await _listed(admin, _last.get(cluster), may_be_silent=bool(names))
 
     try:
-        found, answering = _single_flight.join(cluster, lambda: ask(cluster, question))
+        listed = _last[cluster] = _single_flight.join(cluster, lambda: ask(cluster, question))
+        found, answering = listed.topics, listed.answering
     except Unreachable:
-        if not memory.brokers:
+        if not names:
             raise
-        found, answering = {}, set()
+        found, answering = {}, frozenset()
+    if names <= answering:
+        return found
     topics = dict(found)
-    for broker in memory.missing(answering):
+    for broker in remembered(cluster).missing(answering):
         for name, counts in broker.topics.items():
             topics[name] = _with(topics.get(name), name, broker, counts)
-    return [topics[name] for name in sorted(topics)]
+    return {name: topics[name] for name in sorted(topics)}
+
+
+async def _listed(admin: Admin, last: _Listed | None, *, may_be_silent: bool) -> _Listed:
+    """Ask each broker for the version of its topics, and for these if it is another one than last time."""
+    brokers = await admin.clusters.brokers()
+    masters = {broker.addr: broker.name for broker in brokers if broker.is_master}
+    versions = await ask_all(masters, admin.topics.version_on)
+    kept = {
+        addr: last.tables[addr]
+        for addr, version in versions.found.items()
+        if last is not None and version is not None and last.versions.get(addr) == version
+    }
+    read = await ask_all([addr for addr in versions.found if addr not in kept], admin.topics.on)
+    answers = Answers({**kept, **read.found}, {**versions.failed, **read.failed})
+    if not may_be_silent:
+        answers.raise_if_none()
+    answering = frozenset(masters[addr] for addr in answers.found)
+    if last is not None and not read.found and last.answering == answering:
+        return last
+    configs: dict[str, dict[str, TopicConfig]] = {}
+    for addr, table in answers.found.items():
+        for name, config in table.items():
+            configs.setdefault(name, {})[masters[addr]] = config
+    own = own_names(brokers)
+    topics = {name: Topic(name, kind_of(name, own), by_broker) for name, by_broker in sorted(configs.items())}
+    known = {addr: versions.found[addr] for addr in answers.found}
+    return _Listed(known, answers.found, answering, topics)
 
 
 def known_topic(cluster: str, name: str) -> Topic:

@@ -83,6 +83,11 @@ def remembered(cluster: str) -> Remembered:
     return Remembered({row.name: _of(row) for row in rows})
 
 
+def remembered_names(cluster: str) -> set[str]:
+    """Return the names of the remembered brokers, without what they hold."""
+    return set(KnownBroker.objects.filter(cluster__name=cluster).values_list("name", flat=True))
+
+
 async def aremembered(cluster: str) -> Remembered:
     """Call `remembered` from a coroutine."""
     return await _apart(remembered, cluster)

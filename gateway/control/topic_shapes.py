@@ -168,7 +168,7 @@ def summary_of(topic: Topic, figures: TopicState) -> TopicSummary:
         **{**asdict(figures), **asdict(settings_of(topic))},
         total_read_queues=sum(config.read_queue_nums for config in configs),
         total_write_queues=sum(config.write_queue_nums for config in configs),
-        message_type=_shown_type(topic),
+        message_type=shown_type(topic),
     )
 
 
@@ -177,6 +177,7 @@ def wire_type(name: str) -> MessageType:
     return next(each for each in MESSAGE_TYPES if each.lower() == name)
 
 
-def _shown_type(topic: Topic) -> MessageTypeName | None:
+def shown_type(topic: Topic) -> MessageTypeName | None:
+    """Return the message type that a topic declares; None if that is not known."""
     told = topic.message_type
     return None if told is None else _TYPE_NAMES[told]

@@ -47,6 +47,7 @@ from gateway.control.topic_shapes import (
     TopicProducers,
     TopicSettings,
     settings_of,
+    shown_type,
     summary_of,
     wire_type,
 )
@@ -89,14 +90,14 @@ class TopicsView(ClusterListView):
         matches = _matcher_of(request)
         figures = current.topics(cluster)
         known = known_topics(cluster)
-        every = self.visible(summary_of(topic, _figures(figures, topic.name)) for topic in known)
-        found = [row for row in every if matches(row.name) and declared in (None, row.message_type)]
-        rows = [row for row in found if kind in ("all", row.kind.value)]
+        visible = self.visible(topic for topic in known.values() if matches(topic.name))
+        found = [topic for topic in visible if declared in (None, shown_type(topic))]
+        rows = [_figures(figures, topic.name) for topic in found if kind in ("all", topic.kind.value)]
         page = page_sequence(request, sorted_rows(request, rows, SORTABLE), key=lambda row: row.name)
         current.note_shown(cluster, topics=[row.name for row in page.items])
-        counts = Counter(row.kind.value for row in found)
+        counts = Counter(topic.kind.value for topic in found)
         shown = TopicPage(
-            items=page.items,
+            items=[summary_of(known[row.name], row) for row in page.items],
             next_cursor=page.next_cursor,
             prev_cursor=page.prev_cursor,
             total=page.total,

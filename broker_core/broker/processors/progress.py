@@ -52,10 +52,10 @@ class ProgressProcessor:
         """Return whole topics, groups and members that changed after the version of the request."""
         header = request.header(GetProgressRequest)
         changes = self._changes
-        if not header.goes_on:
+        if header.limit > 0 and not header.goes_on:
             changes.look()
         since = header.since if header.session == changes.session else 0
-        found, is_last = changes.after(since, max(1, min(header.limit, MOST_NAMES)))
+        found, is_last = changes.after(since, max(0, min(header.limit, MOST_NAMES)))
         answer = Progress(
             session=changes.session,
             version=found[-1][1] if found else since,

@@ -19,14 +19,16 @@ from broker_core.client.admin.topic_facts import kind_of as kind_of
 from broker_core.client.admin.topic_facts import own_names as own_names
 from broker_core.client.answers import Answers, ask_all
 from broker_core.client.errors import NameIllegal as NameIllegal
-from broker_core.client.errors import TopicNotFound
+from broker_core.client.errors import NotSupported, TopicNotFound
 from broker_core.client.routes import Route
 from broker_core.protocol.bodies.groups import GroupList, ProducerTableInfo
+from broker_core.protocol.bodies.progress import Progress
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.bodies.stats import TopicOffset, TopicStatsTable
 from broker_core.protocol.bodies.topics import TopicConfig, TopicConfigSerializeWrapper, TopicList
 from broker_core.protocol.codes import PERM_READ, PERM_WRITE
 from broker_core.protocol.headers.groups import GetAllProducerInfoRequest, QueryTopicConsumeByWhoRequest
+from broker_core.protocol.headers.progress import GetProgressRequest
 from broker_core.protocol.headers.routes import DeleteTopicInNameServerRequest, GetAllTopicListRequest
 from broker_core.protocol.headers.topics import (
     CreateTopicRequest,
@@ -74,6 +76,14 @@ class Topics:
         header = GetAllTopicConfigRequest()
         wrapper = await self._requests.ask_for(TopicConfigSerializeWrapper, addr, header, timeout_ms=timeout_ms)
         return dict(wrapper.topic_config_table)
+
+    async def version_on(self, addr: str) -> str | None:
+        """Return what changes with the settings of one broker's topics; None if the broker, Apache's, does not tell."""
+        try:
+            answer = await self._requests.ask_for(Progress, addr, GetProgressRequest(limit=0))
+        except NotSupported:
+            return None
+        return f"{answer.session} {answer.topics_version}"
 
     async def get(self, name: str) -> Topic:
         """Return one topic from the name servers and its brokers; raise TopicNotFound or Unreachable."""

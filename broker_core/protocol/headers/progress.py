@@ -10,8 +10,8 @@ from broker_core.protocol.fields import I32, I64, header
 class GetProgressRequest:
     """Code 30104 (Gantry): what changed after `since` of a session; answered by Progress, up to `limit` names at once.
 
-    A session that the broker does not know means everything. `goes_on` is for the next page of an answer: nothing is
-    looked for anew.
+    A session that the broker does not know means everything, a limit of 0 only the versions of the settings. `goes_on`
+    is for the next page of an answer: nothing is looked for anew.
     """
 
     session: str = ""

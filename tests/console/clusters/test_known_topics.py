@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from broker_core.client.admin.topics import TopicKind
+from broker_core.client.admin.topics import TopicKind, Topics
 from broker_core.client.errors import TopicNotFound, Unreachable
 from console.clusters.known_topics import known_topic, known_topics
 from console.clusters.memory import QueueCounts, Sighting, remember
@@ -39,7 +39,7 @@ async def _create(running: RunningBroker) -> None:
 
 
 def test_topics_of_a_broker_that_is_gone_are_known(gone: RunningBroker) -> None:
-    topics = {topic.name: topic for topic in known_topics("prod")}
+    topics = known_topics("prod")
     assert topics["orders"].brokers == ("broker-a", "broker-b")
     assert (topics["payments"].brokers, topics["payments"].read_queues) == (("broker-b",), 3)
     assert (topics["%DLQ%billing"].kind, topics["prod-cluster"].kind) == (TopicKind.DEAD_LETTER, TopicKind.SYSTEM)
@@ -60,7 +60,7 @@ def test_a_topic_that_its_broker_no_longer_has_is_gone_whatever_is_remembered(ru
 
 def test_topics_are_known_while_nobody_answers(gone: RunningBroker) -> None:
     gone.stop(kill=True)
-    assert "payments" in {topic.name for topic in known_topics("prod")}
+    assert "payments" in known_topics("prod")
     assert known_topic("prod", "payments").brokers == ("broker-b",)
 
 
@@ -95,3 +95,30 @@ def test_every_answer_names_what_is_missing(gone: RunningBroker, cast: Cast) -> 
     )  # fmt: skip
     assert "billing" in {each["name"] for each in get("/groups")["items"]}
     assert [each["broker"] for each in get("/overview")["missing"]] == ["broker-b"]
+
+
+def test_topics_are_read_again_only_when_a_broker_says_that_they_are_others(
+    running: RunningBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asyncio.run(_create(running))
+    read: list[str] = []
+    on = Topics.on
+
+    async def counted(topics: Topics, addr: str, **options: Any) -> Any:
+        read.append(addr)
+        return await on(topics, addr, **options)
+
+    monkeypatch.setattr(Topics, "on", counted)
+    first = known_topics("prod")
+    assert "orders" in first
+    read.clear()
+    assert known_topics("prod") is first
+    assert read == []
+
+    async def more() -> None:
+        async with running.session() as session:
+            await create_topic(session, "more", queues=1)
+
+    asyncio.run(more())
+    assert "more" in known_topics("prod")
+    assert read == [running.address]
