@@ -47,6 +47,7 @@ class ConsumeQueue:
         "max_physical",
         "min_offset",
         "next_offset",
+        "purged_before",
         "queue_id",
         "record_topic",
         "topic",
@@ -65,6 +66,8 @@ class ConsumeQueue:
         self.min_offset = 0
         self.max_offset = 0
         self.next_offset = 0
+        # The log offset before which the messages of this queue were purged.
+        self.purged_before = 0
         # The position in the files up to which units are on the disk.
         self._synced = 0
 
@@ -312,8 +315,33 @@ class ConsumeQueue:
                 last.cut(wrote)
         self._take_measure()
 
+    def log_offset_behind(self, queue_offset: int) -> int:
+        """Return where the record before `queue_offset` ends in the log; 0 if the queue has none before it."""
+        for number in range(queue_offset - 1, self.min_offset - 1, -1):
+            unit = self.find_unit(number)
+            if unit is not None and unit.size != FILLER_SIZE:
+                return unit.log_offset + unit.size
+        return 0
+
+    def purge(self, log_offset: int) -> None:
+        """Move the minimum to the first message at `log_offset` or behind it, or past the last one."""
+        self.purged_before = max(self.purged_before, log_offset)
+        low, high = self.min_offset, self.max_offset
+        while low < high:
+            middle = at = (low + high) // 2
+            # Fillers have no place in the log: what follows them decides.
+            while (unit := self.find_unit(at)) is not None and unit.size == FILLER_SIZE:
+                at += 1
+            if unit is None or unit.log_offset >= self.purged_before:
+                high = middle
+            else:
+                low = at + 1
+        self.min_offset = low
+
     def correct_min(self, log_begin: int) -> None:
-        """Move the minimum to the first message that the log still has, or past the last one."""
+        """Move the minimum to the first message that the log still has and nobody purged, or past the last one."""
+        if self.purged_before > log_begin:
+            self.purge(self.purged_before)
         for file in self._files:
             begin, count = file.start // UNIT_BYTES, file.wrote // UNIT_BYTES
             position = max(0, self.min_offset - begin)

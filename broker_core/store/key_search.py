@@ -7,7 +7,7 @@ because a limit or a damaged file ended the search early.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -27,6 +27,15 @@ MAX_ENTRIES: Final = 500_000
 _GRAIN_MS: Final = 1000
 
 
+IsPurged = Callable[[str, int, int], bool]
+"""Returns whether the message of a topic and queue id at a log offset was purged."""
+
+
+def nothing_purged(_topic: str, _queue_id: int, _log_offset: int) -> bool:
+    """Return False."""
+    return False
+
+
 @dataclass(slots=True)
 class IndexSearch:
     """The messages found, oldest first, and the cost of the search."""
@@ -37,7 +46,7 @@ class IndexSearch:
     entries_visited: int = 0
     # Candidates with the same hash but another key.
     collisions_dropped: int = 0
-    # Candidates whose record has left the log.
+    # Candidates whose record has left the log, or was purged.
     expired_messages: int = 0
     # Candidates with a damaged record.
     damaged: list[MessageDamaged] = field(default_factory=list)
@@ -50,13 +59,21 @@ class IndexSearch:
 
 
 def search(
-    log: CommitLog, files: Iterable[IndexFile], topic: str, key: str, *, begin: int, end: int, max_count: int
+    log: CommitLog,
+    files: Iterable[IndexFile],
+    topic: str,
+    key: str,
+    *,
+    begin: int,
+    end: int,
+    max_count: int,
+    is_purged: IsPurged = nothing_purged,
 ) -> IndexSearch:
     """Return the newest `max_count` messages of `topic` with `key` (or unique id) stored within [begin, end] (ms).
 
-    `files` are all index files, oldest first.
+    `files` are all index files, oldest first. What `is_purged` counts as expired.
     """
-    running = _Search(log, topic, key, begin, end, max_count)
+    running = _Search(log, topic, key, begin, end, max_count, is_purged)
     for file in reversed(list(files)):
         running.look_into(file)
     return running.answer()
@@ -65,7 +82,9 @@ def search(
 class _Search:
     """A search in progress."""
 
-    def __init__(self, log: CommitLog, topic: str, key: str, begin: int, end: int, max_count: int) -> None:
+    def __init__(
+        self, log: CommitLog, topic: str, key: str, begin: int, end: int, max_count: int, is_purged: IsPurged
+    ) -> None:
         self._log = log
         self._topic = topic
         self._key = key
@@ -73,6 +92,7 @@ class _Search:
         self._begin = begin
         self._end = end
         self._max_count = max_count
+        self._is_purged = is_purged
         self._answer = IndexSearch()
         self._found: dict[int, memoryview] = {}
 
@@ -119,6 +139,8 @@ class _Search:
         pairs = parse_properties(str(record[head.properties_begin : head.properties_end], "utf-8", "replace"))
         if topic != self._topic or not _has_key(pairs, self._key):
             self._answer.collisions_dropped += 1
+        elif self._is_purged(topic, head.queue_id, log_offset):
+            self._answer.expired_messages += 1
         elif damage := find_damage_at(record, log_offset):
             self._answer.damaged.append(MessageDamaged(topic, head.queue_id, head.queue_offset, log_offset, damage))
         elif self._begin <= head.store_timestamp <= self._end:

@@ -5,7 +5,7 @@
     ROOT/commitlog/<20 digits>                          segments, each named by its first log offset
     ROOT/consumequeue/<topic>/<queue id>/<20 digits>    units of one queue, named by the first byte's position
     ROOT/index/<17 digits>                              hash files, named by their time of creation
-    ROOT/checkpoint  ROOT/abort  ROOT/lock
+    ROOT/checkpoint  ROOT/abort  ROOT/lock  ROOT/purged
     ROOT/new-<n>                                        a file being created; renamed when it has its full length
 """
 
@@ -24,6 +24,7 @@ INDEX: Final = "index"
 CHECKPOINT: Final = "checkpoint"
 ABORT: Final = "abort"
 LOCK: Final = "lock"
+PURGED: Final = "purged"
 NEW_PREFIX: Final = "new-"
 
 UNIT_BYTES: Final = 20

@@ -8,7 +8,7 @@ A message is appended by `put`, readable after `dispatch`, durable when `flushed
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
@@ -16,7 +16,7 @@ from typing import NamedTuple, Self
 from broker_core.protocol.errors import MalformedBatch, MessageError
 from broker_core.protocol.message import LogOffset, QueueOffset
 from broker_core.protocol.topics import is_topic_name
-from broker_core.store import abort, closed, retention
+from broker_core.store import abort, closed, purges, retention
 from broker_core.store.appended import AppendedBatch, AppendedRecord
 from broker_core.store.appender import Appender
 from broker_core.store.checkpoint import Checkpoint, write_checkpoint
@@ -78,6 +78,7 @@ class MessageStore:
         self.units = queries.units
         self.find = queries.find
         self.find_raw = queries.find_raw
+        self.is_purged = queries.is_purged
         self.search = queries.search
         self.queues = queries.queues
         self.damage = queries.damage
@@ -332,7 +333,39 @@ class MessageStore:
         """Remove the queues of a topic and return how many there were; a topic made again begins at queue offset 0."""
         if self._pending:
             self._dispatch_pending()
-        return self._queues.delete_topic(topic)
+        was_purged = bool(self._queues.purged)
+        count = self._queues.delete_topic(topic)
+        if was_purged:
+            purges.write(self.config.folder, self._kept_purges())
+        return count
+
+    def purge(self, topic: str, before: Mapping[int, int]) -> dict[int, QueueOffset]:
+        """Make the messages before a queue offset unreadable, by queue id; return the new minimum of these queues.
+
+        It lasts, also beyond a kill, once this returns. Maximum and next offsets stay; an offset behind the maximum
+        means the maximum, one before the minimum changes nothing, and queues without messages are left out. The log
+        gives the room back when retention drops its segments. Raises OSError, StoreFull and what `put` raises; nothing
+        is purged then.
+        """
+        if self._refusal is not None:
+            raise self._refusal
+        if self._pending:
+            self._dispatch_pending()
+        queues = {queue_id: queue for queue_id in before if (queue := self._queues.find(topic, queue_id))}
+        places = {
+            (topic, queue_id): place
+            for queue_id, queue in queues.items()
+            if (place := queue.log_offset_behind(min(before[queue_id], queue.max_offset))) > queue.purged_before
+        }
+        if places:
+            purges.write(self.config.folder, {**self._kept_purges(), **places})
+        for (_, queue_id), place in places.items():
+            queues[queue_id].purge(place)
+        return {queue_id: QueueOffset(queue.min_offset) for queue_id, queue in queues.items()}
+
+    def _kept_purges(self) -> dict[tuple[str, int], int]:
+        """Return the purges of which retention has not dropped everything."""
+        return {key: at for key, at in self._queues.purged.items() if at > self._log.begin}
 
     def close(self) -> None:
         """Flush everything and unlock the folder; the next open needs no recovery."""

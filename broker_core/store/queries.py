@@ -6,7 +6,7 @@ Every message is checked (`soundness.py`). A damaged one is left out or raises M
 from __future__ import annotations
 
 from broker_core.protocol.message import QueueOffset, StoredMessage
-from broker_core.protocol.record import decode_one
+from broker_core.protocol.record import decode_one, read_head
 from broker_core.store import time_search
 from broker_core.store.commit_log import CommitLog
 from broker_core.store.errors import MessageDamaged
@@ -105,8 +105,14 @@ class StoreQueries:
         record = self._find_sound(log_offset)
         return decode_one(record) if record is not None else None
 
+    def is_purged(self, record: bytes) -> bool:
+        """Return whether a record of the log belongs to a message that was purged."""
+        head = read_head(record)
+        topic = str(record[head.topic_begin : head.topic_end], "utf-8", "replace")
+        return self._queues.is_purged(topic, head.queue_id, head.log_offset)
+
     def find_raw(self, log_offset: int) -> bytes | None:
-        """Return the record that begins at `log_offset`, if there is one; raise MessageDamaged."""
+        """Return the record that begins at `log_offset`, purged or not; raise MessageDamaged."""
         record = self._find_sound(log_offset)
         return bytes(record) if record is not None else None
 
@@ -119,7 +125,16 @@ class StoreQueries:
 
     def search(self, topic: str, key: str, *, begin: int, end: int, max_count: int) -> IndexSearch:
         """Return the newest messages with a key or unique id, stored within [begin, end] (ms), and the figures."""
-        found = search(self._log, self._index.files, topic, key, begin=begin, end=end, max_count=max_count)
+        found = search(
+            self._log,
+            self._index.files,
+            topic,
+            key,
+            begin=begin,
+            end=end,
+            max_count=max_count,
+            is_purged=self._queues.is_purged,
+        )
         if found.damaged:
             self.damage.add(found.damaged)
         return found

@@ -14,6 +14,7 @@ from broker_core.store.consume_queue import ClosedQueue, ConsumeQueue
 from broker_core.store.errors import Corrupt, MessageUnstorable
 from broker_core.store.layout import CONSUME_QUEUE, is_folder_name, queue_folders, segment_files
 from broker_core.store.mapped_file import sync_file_system
+from broker_core.store.purges import Purged
 
 _NEWEST: Final = 64
 _SYNCED_SINGLY: Final = 64
@@ -130,8 +131,24 @@ class Queues:
                 queue.truncate(log_end)
                 self._resumed.discard(queue)
 
+    def note_purged(self, purged: Purged) -> None:
+        """Hide the messages that were purged."""
+        for key, log_offset in purged.items():
+            if queue := self.by_key.get(key):
+                queue.purge(log_offset)
+
+    def is_purged(self, topic: str, queue_id: int, log_offset: int) -> bool:
+        """Return whether the message of a queue at a log offset was purged."""
+        queue = self.by_key.get((topic, queue_id))
+        return queue is not None and log_offset < queue.purged_before
+
+    @property
+    def purged(self) -> dict[tuple[str, int], int]:
+        """The log offset before which messages were purged, for each queue with purged ones."""
+        return {key: queue.purged_before for key, queue in self.by_key.items() if queue.purged_before}
+
     def correct_min(self, log_begin: int) -> None:
-        """Move each minimum to the first message that the log still has."""
+        """Move each minimum to the first message that the log still has and nobody purged."""
         for queue in self:
             if queue not in self._resumed:
                 queue.correct_min(log_begin)

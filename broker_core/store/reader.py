@@ -15,7 +15,7 @@ from typing import Final, Self
 
 from broker_core.protocol.message import LogOffset, QueueOffset, StoredMessage
 from broker_core.protocol.record import decode_one
-from broker_core.store import abort, time_search
+from broker_core.store import abort, purges, time_search
 from broker_core.store.checkpoint import Checkpoint, read_checkpoint
 from broker_core.store.commit_log import CommitLog, LogWalk
 from broker_core.store.config import StoreConfig
@@ -75,6 +75,7 @@ class StoreReader:
         for queue in queues:
             queue.measure_all()
         log = CommitLog.load(config, writable=False)
+        queues.note_purged(purges.read(config.folder))
         queues.correct_min(log.begin)
         return cls(config, log, queues, index)
 
@@ -167,7 +168,16 @@ class StoreReader:
 
     def search(self, topic: str, key: str, *, begin: int, end: int, max_count: int) -> IndexSearch:
         """Return the newest messages with a key or unique id, stored within [begin, end] (ms), and the figures."""
-        return search(self.log, self.index.files, topic, key, begin=begin, end=end, max_count=max_count)
+        return search(
+            self.log,
+            self.index.files,
+            topic,
+            key,
+            begin=begin,
+            end=end,
+            max_count=max_count,
+            is_purged=self._queues.is_purged,
+        )
 
     # -- the rest -----------------------------------------------------------------------------------------------------
 

@@ -21,7 +21,7 @@ from itertools import islice
 from typing import Final
 
 from broker_core.protocol.record import MAGIC_V1, MAGIC_V2, MIN_RECORD_BYTES, body_is_sound, read_head, size_and_magic
-from broker_core.store import abort, closed
+from broker_core.store import abort, closed, purges
 from broker_core.store.checkpoint import Checkpoint, read_checkpoint
 from broker_core.store.commit_log import STORE_TIME_BYTES, CommitLog, LogWalk, store_time_of
 from broker_core.store.config import StoreConfig
@@ -92,6 +92,7 @@ def recover(config: StoreConfig) -> Recovered:
     walked = _dispatch_all(walk, dispatcher)
     log.cut(walk.end)
     queues.truncate(walk.end)
+    _apply_purges(config, queues, log)
     queues.correct_min(log.begin)
     unindexed = index.drop_from(walk.end, log)
     if unindexed is not None and unindexed < walk.end:
@@ -109,6 +110,18 @@ def _plausible(checkpoint: Checkpoint, log: CommitLog, *, newest: int) -> Checkp
     latest = max(checkpoint.log, checkpoint.queues, checkpoint.index)
     is_in_log = checkpoint.covered is not None and checkpoint.covered <= log.end
     return checkpoint if is_in_log or latest <= newest + _CHECKPOINT_AHEAD_MS else Checkpoint()
+
+
+def _apply_purges(config: StoreConfig, queues: Queues, log: CommitLog) -> None:
+    """Give each queue what was purged of it.
+
+    A log that lost its end continues before a place that a purge named: messages stored there later are not purged.
+    """
+    purged = purges.read(config.folder)
+    kept = {key: min(at, log.end) for key, at in purged.items() if at > log.begin and key in queues.by_key}
+    if kept != purged:
+        purges.write(config.folder, kept)
+    queues.note_purged(kept)
 
 
 def _remove_scratch(config: StoreConfig) -> None:
