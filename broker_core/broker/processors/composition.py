@@ -27,6 +27,7 @@ from broker_core.broker.processors.offsets import OffsetProcessor
 from broker_core.broker.processors.pop import PopProcessor
 from broker_core.broker.processors.progress import ProgressProcessor
 from broker_core.broker.processors.pull import PullChecks, PullProcessor
+from broker_core.broker.processors.purges import PurgeProcessor
 from broker_core.broker.processors.queues import QueueProcessor
 from broker_core.broker.processors.relays import RelayProcessor
 from broker_core.broker.processors.replies import ReplyProcessor
@@ -224,7 +225,10 @@ def _of_topics_and_groups(c: Components) -> Sequence[Processor]:
         offsets=c.offsets,
     )
     queues = QueueProcessor(store=c.store, topics=c.topics, clients=c.clients, stats=c.stats, broker_name=name)
-    return topics, groups, consume_stats, changes, queues
+    purges = PurgeProcessor(
+        store=c.store, topics=c.topics, offsets=c.offsets, resets=c.resets, saver=c.saver, limits=limits
+    )
+    return topics, groups, consume_stats, changes, queues, purges
 
 
 def _of_clients(c: Components) -> Sequence[Processor]:

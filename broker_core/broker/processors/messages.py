@@ -65,7 +65,7 @@ class MessageProcessor:
         """Return the record at a log offset."""
         offset = request.header(headers.ViewMessageByIdRequest).offset
         record = self._store.find_raw(offset)
-        if record is None:
+        if record is None or self._store.is_purged(record):
             raise MessageGone(f"can not find message by the offset, {offset}")
         return Command.response(ResponseCode.SUCCESS, body=record)
 

@@ -89,10 +89,17 @@ class AdminRequests:
         return await self.session.call(addr, header, body, timeout_ms=timeout_ms, topic=topic)
 
     async def ask_for(
-        self, kind: type[T], addr: str, header: object, *, topic: str | None = None, timeout_ms: int | None = None
+        self,
+        kind: type[T],
+        addr: str,
+        header: object,
+        body: bytes = b"",
+        *,
+        topic: str | None = None,
+        timeout_ms: int | None = None,
     ) -> T:
         """Return the body of one successful answer."""
-        return self.decode(kind, await self.ask(addr, header, topic=topic, timeout_ms=timeout_ms), addr)
+        return self.decode(kind, await self.ask(addr, header, body, topic=topic, timeout_ms=timeout_ms), addr)
 
     async def ask_each(self, addresses: Iterable[str], ask: Callable[[str], Awaitable[T]]) -> Answers[T]:
         """Send a request to several brokers at once."""

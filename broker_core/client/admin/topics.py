@@ -21,11 +21,12 @@ from broker_core.client.answers import Answers, ask_all
 from broker_core.client.errors import NameIllegal as NameIllegal
 from broker_core.client.errors import NotSupported, TopicNotFound
 from broker_core.client.routes import Route
+from broker_core.protocol import bodies
 from broker_core.protocol.bodies.groups import GroupList, ProducerTableInfo
 from broker_core.protocol.bodies.progress import Progress
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.bodies.stats import TopicOffset, TopicStatsTable
-from broker_core.protocol.bodies.topics import TopicConfig, TopicConfigSerializeWrapper, TopicList
+from broker_core.protocol.bodies.topics import QueueOffsets, TopicConfig, TopicConfigSerializeWrapper, TopicList
 from broker_core.protocol.codes import PERM_READ, PERM_WRITE
 from broker_core.protocol.headers.groups import GetAllProducerInfoRequest, QueryTopicConsumeByWhoRequest
 from broker_core.protocol.headers.progress import GetProgressRequest
@@ -36,6 +37,7 @@ from broker_core.protocol.headers.topics import (
     GetAllTopicConfigRequest,
     GetTopicConfigRequest,
     GetTopicStatsInfoRequest,
+    PurgeTopicRequest,
 )
 from broker_core.protocol.topic_attributes import MessageType, declare
 
@@ -195,6 +197,20 @@ class Topics:
         )
         self._requests.session.routes.forget(name)
         return Answers({**deleted.found, **forgotten.found}, {**deleted.failed, **forgotten.failed})
+
+    async def purge(self, name: str, before: Mapping[str, Mapping[int, int]]) -> Answers[Mapping[int, int]]:
+        """Make the messages before a queue offset unreadable, by broker name and queue id; the offsets go on.
+
+        Answers by address: where each queue begins now. Brokers of Apache RocketMQ fail with NotSupported.
+        """
+        masters = await self._requests.masters_among(before)
+        header = PurgeTopicRequest(name)
+
+        async def purge(addr: str) -> Mapping[int, int]:
+            body = bodies.encode(QueueOffsets(dict(before[masters[addr]])))
+            return (await self._requests.ask_for(QueueOffsets, addr, header, body, topic=name)).offset_table
+
+        return await self._requests.ask_each(masters, purge)
 
     async def stats(self, name: str) -> TopicStats:
         """Return the contents of each queue; raise TopicNotFound if no broker has the topic."""

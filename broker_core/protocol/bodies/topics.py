@@ -68,3 +68,10 @@ class QueryConsumeQueueResponseBody:
     min_queue_index: int = 0
     subscription_data: SubscriptionData | None = None
     filter_data: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QueueOffsets:
+    """A queue offset for each queue id of a topic (30105)."""
+
+    offset_table: dict[int, int] = field(default_factory=dict)

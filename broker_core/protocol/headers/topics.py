@@ -73,3 +73,13 @@ class CleanUnusedTopicRequest:
 @header(RequestCode.DELETE_EXPIRED_COMMITLOG)
 class DeleteExpiredCommitLogRequest:
     """Code 329: drop expired segments now."""
+
+
+@header(RequestCode.PURGE_TOPIC)
+class PurgeTopicRequest:
+    """Code 30105 (Gantry): make the first messages of a topic unreadable.
+
+    With a QueueOffsets of where each queue is to begin, answered by another of where it does.
+    """
+
+    topic: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,9 @@ from broker_core.protocol import bodies
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.bodies.routes import TopicRouteData
 from broker_core.protocol.bodies.stats import TopicStatsTable
-from broker_core.protocol.bodies.topics import TopicConfig, TopicConfigSerializeWrapper, TopicList
+from broker_core.protocol.bodies.topics import QueueOffsets, TopicConfig, TopicConfigSerializeWrapper, TopicList
 from broker_core.protocol.codes import ResponseCode
+from broker_core.protocol.command import Command
 from broker_core.protocol.headers import topics as headers
 from broker_core.protocol.headers.offsets import UpdateConsumerOffsetRequest
 from broker_core.protocol.headers.routes import GetRouteInfoRequest
@@ -198,3 +200,37 @@ async def test_an_attribute_that_is_not_served_is_refused_by_name(wire: Wire) ->
 
     assert answer.code != ResponseCode.SUCCESS
     assert "queue.type" in (answer.remark or "")
+
+
+async def purge(wire: Wire, topic: str, before: dict[int, int]) -> Command:
+    return await wire.ask(headers.PurgeTopicRequest(topic), body=bodies.encode(QueueOffsets(before)))
+
+
+async def test_a_purge_moves_the_beginning_of_queues_and_the_groups_that_were_before_it(tmp_path: Path) -> None:
+    async with started(tmp_path) as wire:
+        await wire.create_topic("orders", queues=2)
+        await wire.fill("orders", *(b"%d" % number for number in range(9)))
+        for group, offset in (("slow", 2), ("quick", 8)):
+            await wire.ask(UpdateConsumerOffsetRequest(group, "orders", 0, offset))
+
+        answer = await purge(wire, "orders", {0: 6})
+
+        assert bodies.decode(QueueOffsets, answer.body).offset_table == {0: 6}
+        offsets = wire.broker.components.offsets
+        assert [offsets.find(group, "orders", 0) for group in ("slow", "quick")] == [6, 8]
+        assert [message.body for message in await wire.pull("orders", 6)] == [b"6", b"7", b"8"]
+        answer = await wire.ask(headers.GetTopicStatsInfoRequest("orders"))
+        table = bodies.decode(TopicStatsTable, answer.body)
+        assert table.offset_table[MessageQueue("orders", "broker-a", 0)].min_offset == 6
+        killed = shutil.copytree(tmp_path, tmp_path.with_name("killed"))
+    async with started(killed) as wire:
+        assert wire.broker.store.min_offset("orders", 0) == 6
+        assert wire.broker.components.offsets.find("slow", "orders", 0) == 6
+        assert (await wire.send("orders", b"next")).queue_offset == 9
+
+
+async def test_a_purge_of_what_is_not_there_or_not_ours_is_refused(wire: Wire) -> None:
+    assert (await purge(wire, "nothing", {0: 1})).code == ResponseCode.TOPIC_NOT_EXIST
+    assert (await purge(wire, "SCHEDULE_TOPIC_XXXX", {0: 1})).code == ResponseCode.SYSTEM_ERROR
+    await wire.create_topic("orders")
+    assert (await wire.ask(headers.PurgeTopicRequest("orders"), body=b"[1]")).code != ResponseCode.SUCCESS
