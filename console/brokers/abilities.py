@@ -23,12 +23,22 @@ from broker_core.protocol.bodies.pop import BatchAckMessageRequestBody
 from broker_core.protocol.headers.groups import GetAllProducerInfoRequest
 from broker_core.protocol.headers.pop import BatchAckMessageRequest, PollingInfoRequest
 from broker_core.protocol.headers.timers import SummarizeTimersRequest
-from broker_core.protocol.headers.topics import GetTopicConfigRequest
+from broker_core.protocol.headers.topics import GetTopicConfigRequest, PurgeTopicRequest
 from broker_core.protocol.topics import TRACE_TOPIC
 from console.clusters.reasons import reason_of
 
 AbilityName = Literal[
-    "lease", "batch_ack", "timer", "scheduled", "transaction", "sql", "index", "message_type", "producers", "replicas"
+    "lease",
+    "batch_ack",
+    "timer",
+    "scheduled",
+    "transaction",
+    "sql",
+    "index",
+    "message_type",
+    "producers",
+    "purge",
+    "replicas",
 ]
 AbilityState = Literal["yes", "partly", "no", "unknown"]
 ABILITIES: Final[tuple[AbilityName, ...]] = get_args(AbilityName)
@@ -76,13 +86,14 @@ async def _asked(admin: Admin, broker: BrokerAddress) -> dict[AbilityName, _Said
     """Ask one broker."""
     polling = PollingInfoRequest(consumer_group=BROWSING_GROUP, topic=TRACE_TOPIC, queue_id=0)
     nothing = coder.encode(BatchAckMessageRequestBody(broker.name, []))
-    settings, lease, batch_ack, scheduled, message_type, producers = await asyncio.gather(
+    settings, lease, batch_ack, scheduled, message_type, producers, purge = await asyncio.gather(
         _settings(admin, broker),
         _knows(admin, broker, polling),
         _knows(admin, broker, BatchAckMessageRequest(), nothing),
         _knows(admin, broker, SummarizeTimersRequest(0, 0, 1)),
         _knows(admin, broker, GetTopicConfigRequest(TRACE_TOPIC)),
         _knows(admin, broker, GetAllProducerInfoRequest()),
+        _knows(admin, broker, PurgeTopicRequest(topic="")),  # no topic has this name: it is refused
     )
     found: dict[AbilityName, _Said] = {
         "lease": lease,
@@ -90,6 +101,7 @@ async def _asked(admin: Admin, broker: BrokerAddress) -> dict[AbilityName, _Said
         "scheduled": scheduled,
         "message_type": message_type,
         "producers": producers,
+        "purge": purge,
     }
     for name, derive in _FROM_SETTINGS.items():
         found[name] = derive(settings) if isinstance(settings, dict) else _Said(None, reason=settings)

@@ -95,6 +95,27 @@ def change_queues(by: Actor, cluster: str, topic: Topic, changes: Mapping[str, T
     )
 
 
+def purge_topic(by: Actor, cluster: str, topic: str, before: Mapping[str, Mapping[int, int]]) -> Outcomes:
+    """Make the messages before a queue offset unreadable, by broker name and queue id; the offsets go on."""
+
+    async def change(admin: Admin) -> BrokerAnswers:
+        masters = await admin.clusters.masters()
+        missing = [broker for broker in unlisted(known, masters) if broker.name in before]
+        answers = await admin.topics.purge(topic, before)
+        done = Answers[None](dict.fromkeys(answers.found), answers.failed)
+        return BrokerAnswers(masters, done, missing=missing)
+
+    known = remembered(cluster)
+    purged = {f"{broker}/{queue}": at for broker, queues in before.items() for queue, at in queues.items()}
+    return _change(
+        by,
+        "topic.purge",
+        f"{cluster}/topics/{topic}",
+        lambda: ask(cluster, change).outcomes(),
+        after={"begins": purged},
+    )
+
+
 def delete_topic(by: Actor, cluster: str, topic: Topic) -> Outcomes:
     """Delete a topic and its messages on each broker that has it."""
     known = remembered(cluster)

@@ -34,6 +34,7 @@ from gateway.control import (
     topic_bulk,
     topic_messages,
     topic_pause,
+    topic_purge,
     topic_queues,
     topics,
 )
@@ -61,6 +62,7 @@ urlpatterns = [
     path(f"{CLUSTER}/topics:update", topic_bulk.BulkChangeView.as_view()),
     path(f"{CLUSTER}/topics/<str:topic>:analyze", topic_analysis.TopicAnalysisView.as_view()),
     path(f"{CLUSTER}/topics/<str:topic>:pause", topic_pause.TopicPauseView.as_view()),
+    path(f"{CLUSTER}/topics/<str:topic>:purge", topic_purge.TopicPurgeView.as_view()),
     path(f"{CLUSTER}/topics/<str:topic>:resume", topic_pause.TopicResumeView.as_view()),
     path(f"{CLUSTER}/topics/<str:topic>", topics.TopicView.as_view()),
     path(f"{CLUSTER}/topics/<str:topic>/impact", topics.TopicImpactView.as_view()),

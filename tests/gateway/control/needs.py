@@ -75,7 +75,7 @@ _NEEDS: Final[Mapping[tuple[Verb | None, On], str]] = {
     """,
     ("offsets", "group"): "previewOffsets applyOffsets undoOffsets",
     ("redrive", "group"): "redriveDeadLetters",
-    ("delete", "topic"): "deleteTopic getTopicImpact",
+    ("delete", "topic"): "deleteTopic getTopicImpact purgeTopic",
     ("delete", "group"): "deleteGroup getGroupImpact",
     ("delete", "list"): "deleteTopics deleteGroups",
     ("jobs", "job"): "startJob cancelJob retryJob",
