@@ -39,6 +39,7 @@ export const paths = {
   topicsBulk: (c: string, action: "delete" | "update") => `${cluster(c)}/topics:${action}`,
   topicAnalyze: (c: string, topic: string) => `${cluster(c)}/topics/${part(topic)}:analyze`,
   topicPause: (c: string, topic: string) => `${cluster(c)}/topics/${part(topic)}:pause`,
+  topicPurge: (c: string, topic: string) => `${cluster(c)}/topics/${part(topic)}:purge`,
   topicResume: (c: string, topic: string) => `${cluster(c)}/topics/${part(topic)}:resume`,
   topicQueues: (c: string, topic: string) => `${cluster(c)}/topics/${part(topic)}/queues`,
   topicGroups: (c: string, topic: string) => `${cluster(c)}/topics/${part(topic)}/groups`,

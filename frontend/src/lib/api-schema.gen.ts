@@ -1477,6 +1477,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster}/topics/{topic}:purge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make the messages of a topic unreadable, all that are stored now or up to an offset of each queue.
+         * @description Make the messages of a topic unreadable, all that are stored now or up to an offset of each queue.
+         *
+         *     Queue offsets go on, groups that were before the new beginning continue there, and the log gives the room back
+         *     at retention. Messages that wait for their delivery time stay. Repeating it with these offsets changes nothing.
+         */
+        post: operations["purgeTopic"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/{cluster}/topics/{topic}:resume": {
         parameters: {
             query?: never;
@@ -3935,7 +3958,7 @@ export interface components {
             reason: string | null;
         };
         /** @enum {string} */
-        NameEnum: "lease" | "batch_ack" | "timer" | "scheduled" | "transaction" | "sql" | "index" | "message_type" | "producers" | "replicas";
+        NameEnum: "lease" | "batch_ack" | "timer" | "scheduled" | "transaction" | "sql" | "index" | "message_type" | "producers" | "purge" | "replicas";
         /** @description The names that users may choose. */
         NameRule: {
             /** @description A regular expression for the whole name, including its length. */
@@ -4430,6 +4453,41 @@ export interface components {
             name: string;
             operator: components["schemas"]["PropertyConditionOperatorEnum"];
             value?: string;
+        };
+        /** @description What to purge: by default everything that is stored now. */
+        PurgeRequest: {
+            /** @description Only these queues, up to these offsets: for example those of a dry run. */
+            queues?: components["schemas"]["QueueBeforeRequest"][];
+        };
+        /** @description A consumer group of the topic, and what it has not had of the messages that are purged. */
+        PurgedGroup: {
+            name: string;
+            /** @description Null if unknown. */
+            unread: number | null;
+            /** @description Why it is unknown. */
+            reason: string | null;
+        };
+        /** @description One queue of the purge. */
+        PurgedQueue: {
+            broker: string;
+            queue_id: number;
+            /** @description The first offset that can be read before the purge. */
+            min_offset: number;
+            /** @description The offset of the next message; a purge leaves it as it is. */
+            max_offset: number;
+            /** @description Messages before this offset are purged; the queue begins here then. */
+            before: number;
+            messages: number;
+        };
+        /** @description Up to which offset a queue is purged. */
+        QueueBeforeRequest: {
+            broker: string;
+            queue_id: number;
+            /**
+             * Format: int64
+             * @description The first offset that stays.
+             */
+            before: number;
         };
         /** @description The settings of a topic on one broker before and after a change. */
         QueueChange: {
@@ -5652,6 +5710,21 @@ export interface components {
         /** @description All producers of a topic. */
         TopicProducers: {
             items: components["schemas"]["TopicProducer"][];
+        };
+        /** @description The queues that are purged, and what the purge hits; nothing is changed by a dry run. */
+        TopicPurge: {
+            queues: components["schemas"]["PurgedQueue"][];
+            messages: number;
+            /** @description What they take in the log; null if only a part of the topic is purged, or unknown. */
+            bytes: number | null;
+            /** @description Consumer groups that the caller may see. */
+            groups: components["schemas"]["PurgedGroup"][];
+            /** @description Others, which the caller may not see. */
+            hidden_groups: number;
+            /** @description Brokers whose queues are not known. */
+            missing: components["schemas"]["MissingBroker"][];
+            /** @description Empty for a dry run. */
+            brokers: components["schemas"]["BrokerOutcome"][];
         };
         /** @description The readable range of a queue: from `min_offset` (inclusive) to `max_offset` (exclusive). */
         TopicQueue: {
@@ -9381,6 +9454,55 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["QueueChanges"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    purgeTopic: {
+        parameters: {
+            query?: {
+                /** @description Only return what the purge would do. */
+                dry_run?: boolean;
+            };
+            header?: {
+                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                cluster: string;
+                topic: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["PurgeRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TopicPurge"];
+                };
+            };
+            207: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TopicPurge"];
                 };
             };
             /** @description A problem. */

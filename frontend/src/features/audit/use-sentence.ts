@@ -2,7 +2,7 @@ import { useTranslation } from "react-i18next"
 import type { AuditEntry } from "@/lib/api-types"
 import { shortId } from "@/lib/format"
 
-const VERBS = ["create", "update", "delete", "start", "cancel", "retry", "run_now", "password", "login", "logout", "forget", "export", "session_end", "offsets", "acknowledge", "unacknowledge", "end", "send_again", "clone", "apply"] as const
+const VERBS = ["create", "update", "delete", "start", "cancel", "retry", "run_now", "password", "login", "logout", "forget", "export", "session_end", "offsets", "acknowledge", "unacknowledge", "end", "send_again", "clone", "apply", "purge"] as const
 const NOUNS = ["topic", "group", "broker", "replay", "reconcile", "redrive", "schedule", "token", "user", "cluster", "session", "audit", "role", "alert", "alert_rule", "alert_channel", "silence", "delivery", "search", "definitions"] as const
 export const RESULTS = ["ok", "refused", "failed", "partial"] as const
 

@@ -72,6 +72,7 @@ export const clusters = {
       index: "Key search",
       message_type: "Types",
       producers: "Producers",
+      purge: "Purge",
       replicas: "Replicas",
     },
     lacks: "This cluster lacks {{ability}}",
@@ -97,6 +98,7 @@ export const clusters = {
       index: "Messages can be found by key.",
       message_type: "A topic can say which messages it is for.",
       producers: "Connected producers are listed.",
+      purge: "A topic can be emptied; its offsets go on.",
       replicas: "Each broker name has more than one process.",
     },
     lacking: {
@@ -109,6 +111,7 @@ export const clusters = {
       index: "Messages cannot be found by key; search by id, time or offset.",
       message_type: "A topic that declares a message type is refused.",
       producers: "Which producers are connected to a topic cannot be listed.",
+      purge: "A topic cannot be emptied; delete it and create it again.",
       replicas: "One copy: if this disk is lost, so are its messages.",
     },
   },

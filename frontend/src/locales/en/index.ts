@@ -20,6 +20,7 @@ import { members } from "./members"
 import { messages } from "./messages"
 import { offsets } from "./offsets"
 import { overview } from "./overview"
+import { purge } from "./purge"
 import { resend } from "./resend"
 import { roles } from "./roles"
 import { run } from "./run"
@@ -53,6 +54,7 @@ export const en = {
   ...messages,
   ...offsets,
   ...overview,
+  ...purge,
   ...resend,
   ...roles,
   ...run,

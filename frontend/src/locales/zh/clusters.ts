@@ -70,6 +70,7 @@ export const clusters = {
       index: "按 Key 查询",
       message_type: "消息类型",
       producers: "生产者",
+      purge: "清空",
       replicas: "副本",
     },
     lacks: "该集群不支持{{ability}}",
@@ -95,6 +96,7 @@ export const clusters = {
       index: "可按 Key 查询消息。",
       message_type: "Topic 可声明消息类型。",
       producers: "可列出已连接的生产者。",
+      purge: "可清空 Topic，位点继续递增。",
       replicas: "每个 Broker 名称有多个进程。",
     },
     lacking: {
@@ -107,6 +109,7 @@ export const clusters = {
       index: "无法按 Key 查询；可按 ID、时间或位点查询。",
       message_type: "声明消息类型的 Topic 会被拒绝。",
       producers: "无法列出 Topic 的已连接生产者。",
+      purge: "无法清空 Topic；可删除后重新创建。",
       replicas: "只有一份：磁盘丢失则消息丢失。",
     },
   },

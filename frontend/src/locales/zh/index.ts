@@ -22,6 +22,7 @@ import { members } from "./members"
 import { messages } from "./messages"
 import { offsets } from "./offsets"
 import { overview } from "./overview"
+import { purge } from "./purge"
 import { resend } from "./resend"
 import { roles } from "./roles"
 import { run } from "./run"
@@ -55,6 +56,7 @@ export const zh: Shape<typeof en> = {
   ...messages,
   ...offsets,
   ...overview,
+  ...purge,
   ...resend,
   ...roles,
   ...run,

@@ -18,6 +18,7 @@ export const server = {
     noScheduled: "{{peer}}不支持列出、改期或撤回待投递消息；Gantry 支持",
     noGroupConfig: "{{peer}}不支持读取单个消费组的配置；RocketMQ 5 与 Gantry 支持",
     noProducers: "{{peer}}不支持列出生产者；RocketMQ 4.9.3、RocketMQ 5 与 Gantry 支持",
+    noPurge: "{{peer}}不支持清空 Topic；Gantry 支持",
     noLitePull: "{{peer}}不支持 lite pull；RocketMQ 5 与 Gantry 支持",
     malformed: "{{peer}}的应答无法解析",
     noBrokers: "{{seconds}} 秒内未找到该 Topic 的 Broker",

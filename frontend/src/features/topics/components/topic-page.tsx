@@ -19,6 +19,7 @@ import { useTopic } from "../api/get-topic"
 import { DeleteTopic } from "./delete-topic"
 import { ProduceForm } from "./produce-form"
 import { PauseTopic, useResume } from "./pause-topic"
+import { PurgeTopic } from "./purge-topic"
 import { TopicConfig } from "./topic-config"
 import { TopicFigures } from "./topic-figures"
 import { TopicProducers } from "./topic-producers"
@@ -98,7 +99,7 @@ interface TopicActionsProps {
 function TopicActions({ cluster, topic, permission, onProduce }: TopicActionsProps) {
   const { t } = useTranslation()
   const navigate = useNavigate()
-  const [asked, ask] = useState<"delete" | "pause" | null>(null)
+  const [asked, ask] = useState<"delete" | "pause" | "purge" | null>(null)
   const resume = useResume(cluster, topic)
   return (
     <>
@@ -148,6 +149,11 @@ function TopicActions({ cluster, topic, permission, onProduce }: TopicActionsPro
           </NeedsRight>
           <Menu.Divider />
           <NeedsRight right="delete">
+            <Menu.Item color="var(--crit)" onClick={() => ask("purge")}>
+              {t("purge.menu")}
+            </Menu.Item>
+          </NeedsRight>
+          <NeedsRight right="delete">
             <Menu.Item color="var(--crit)" onClick={() => ask("delete")}>
               {t("topics.delete")}
             </Menu.Item>
@@ -155,6 +161,7 @@ function TopicActions({ cluster, topic, permission, onProduce }: TopicActionsPro
         </Menu.Dropdown>
       </Menu>
       {asked === "delete" && <DeleteTopic cluster={cluster} topic={topic} onClose={() => ask(null)} />}
+      {asked === "purge" && <PurgeTopic cluster={cluster} topic={topic} onClose={() => ask(null)} />}
       {asked === "pause" && <PauseTopic cluster={cluster} topic={topic} onClose={() => ask(null)} />}
     </>
   )

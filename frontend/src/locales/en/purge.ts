@@ -1,0 +1,20 @@
+export const purge = {
+  purge: {
+    menu: "Purge topic",
+    title: "Purge topic {{topic}}",
+    named: "Purge {{topic}}",
+    done: "Topic {{topic}} was purged",
+    notDone: "Topic {{topic}} was not purged",
+    unknown: "It is not known what the purge would remove",
+    nothing: "The topic has no message that can be read.",
+    size: "They take {{size}} in the store, which is free again when retention drops its files.",
+    allRead: "Every group has consumed them.",
+    unread_one: "has not had {{n}} of them and skips it",
+    unread_other: "has not had {{n}} of them and skips them",
+    unreadUnknown: "may lose messages; how many is unknown: {{reason}}",
+    hidden_one: "{{count}} group that you may not see consumes from it too.",
+    hidden_other: "{{count}} groups that you may not see consume from it too.",
+    missing: "The queues on {{broker}} are not purged: {{reason}}.",
+    final: "This cannot be undone. Offsets go on, messages that arrive from now on stay, and so do those that wait for their delivery time.",
+  },
+}
