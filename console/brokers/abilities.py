@@ -7,7 +7,7 @@ one that changes nothing, and any other answer means yes. The other abilities ar
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal, get_args
 
@@ -86,23 +86,16 @@ async def _asked(admin: Admin, broker: BrokerAddress) -> dict[AbilityName, _Said
     """Ask one broker."""
     polling = PollingInfoRequest(consumer_group=BROWSING_GROUP, topic=TRACE_TOPIC, queue_id=0)
     nothing = coder.encode(BatchAckMessageRequestBody(broker.name, []))
-    settings, lease, batch_ack, scheduled, message_type, producers, purge = await asyncio.gather(
-        _settings(admin, broker),
-        _knows(admin, broker, polling),
-        _knows(admin, broker, BatchAckMessageRequest(), nothing),
-        _knows(admin, broker, SummarizeTimersRequest(0, 0, 1)),
-        _knows(admin, broker, GetTopicConfigRequest(TRACE_TOPIC)),
-        _knows(admin, broker, GetAllProducerInfoRequest()),
-        _knows(admin, broker, PurgeTopicRequest(topic="")),  # no topic has this name: it is refused
-    )
-    found: dict[AbilityName, _Said] = {
-        "lease": lease,
-        "batch_ack": batch_ack,
-        "scheduled": scheduled,
-        "message_type": message_type,
-        "producers": producers,
-        "purge": purge,
+    asked: dict[AbilityName, Coroutine[None, None, _Said]] = {
+        "lease": _knows(admin, broker, polling),
+        "batch_ack": _knows(admin, broker, BatchAckMessageRequest(), nothing),
+        "scheduled": _knows(admin, broker, SummarizeTimersRequest(0, 0, 1)),
+        "message_type": _knows(admin, broker, GetTopicConfigRequest(TRACE_TOPIC)),
+        "producers": _knows(admin, broker, GetAllProducerInfoRequest()),
+        "purge": _knows(admin, broker, PurgeTopicRequest(topic="")),  # no topic has this name: it is refused
     }
+    settings, said = await asyncio.gather(_settings(admin, broker), asyncio.gather(*asked.values()))
+    found = dict(zip(asked, said, strict=True))
     for name, derive in _FROM_SETTINGS.items():
         found[name] = derive(settings) if isinstance(settings, dict) else _Said(None, reason=settings)
     return found
