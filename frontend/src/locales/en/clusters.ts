@@ -86,6 +86,7 @@ export const clusters = {
       index: "search by key",
       message_type: "message types",
       producers: "a list of producers",
+      purge: "purging topics",
       replicas: "replicas",
     },
     having: {

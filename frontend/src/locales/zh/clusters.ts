@@ -84,6 +84,7 @@ export const clusters = {
       index: "按 Key 查询",
       message_type: "消息类型",
       producers: "列出生产者",
+      purge: "清空 Topic",
       replicas: "副本",
     },
     having: {

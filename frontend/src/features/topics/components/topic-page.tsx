@@ -12,6 +12,7 @@ import { Panel } from "@/components/layout/panel"
 import { QueryBody } from "@/components/states/query-panel"
 import { SkeletonBlock } from "@/components/states/skeleton-rows"
 import { paths } from "@/config/paths"
+import { useAbility } from "@/hooks/use-ability"
 import { useUrlState } from "@/hooks/use-url-state"
 import type { Topic } from "@/lib/api-types"
 import { isGone } from "@/lib/problem"
@@ -101,6 +102,7 @@ function TopicActions({ cluster, topic, permission, onProduce }: TopicActionsPro
   const navigate = useNavigate()
   const [asked, ask] = useState<"delete" | "pause" | "purge" | null>(null)
   const resume = useResume(cluster, topic)
+  const { isLacking: cannotPurge } = useAbility(cluster, "purge")
   return (
     <>
       <CurlButton request={{ path: paths.topic(cluster, topic) }} />
@@ -149,7 +151,7 @@ function TopicActions({ cluster, topic, permission, onProduce }: TopicActionsPro
           </NeedsRight>
           <Menu.Divider />
           <NeedsRight right="delete">
-            <Menu.Item color="var(--crit)" onClick={() => ask("purge")}>
+            <Menu.Item color="var(--crit)" disabled={cannotPurge} title={cannotPurge ? t("abilities.lacking.purge") : ""} onClick={() => ask("purge")}>
               {t("purge.menu")}
             </Menu.Item>
           </NeedsRight>
