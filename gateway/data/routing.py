@@ -87,10 +87,11 @@ def check_consumer(principal: Principal, topic: str, group: str) -> None:
 
     No token may consume the topics and groups that brokers and the system use internally, whatever its scopes.
     """
-    check_topic(topic)
+    if len(topic) > MAX_TOPIC_NAME or not _is_topic(topic):
+        check_topic(topic)
     check_group(group)
     principal.require("consume", Resource("topic", topic), group=group)
-    if principal.token_id is not None and (kind_of(topic) is TopicKind.SYSTEM or is_system_group(group)):
+    if principal.token_id is not None and _are_internal(topic, group):
         raise ProblemError(FORBIDDEN, f"Topic {topic!r} or group {group!r} is internal; no token may consume it.")
 
 
@@ -98,6 +99,14 @@ def check_consumer(principal: Principal, topic: str, group: str) -> None:
 @lru_cache(maxsize=_NAMES_KEPT)
 def _is_target(topic: str) -> bool:
     return is_topic_name(topic) and kind_of(topic) is not TopicKind.SYSTEM
+
+
+_is_topic = lru_cache(maxsize=_NAMES_KEPT)(is_topic_name)
+
+
+@lru_cache(maxsize=_NAMES_KEPT)
+def _are_internal(topic: str, group: str) -> bool:
+    return kind_of(topic) is TopicKind.SYSTEM or is_system_group(group)
 
 
 @lru_cache(maxsize=_NAMES_KEPT)
