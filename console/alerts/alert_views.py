@@ -10,6 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from console.accounts.permissions import actor_of, needs
+from console.accounts.rights import ANYTHING, Unnamed
 from console.alerts import alerts
 from console.alerts.alert_shapes import (
     SHOWN_WORDS,
@@ -18,7 +19,7 @@ from console.alerts.alert_shapes import (
     AlertSerializer,
 )
 from console.alerts.models import Alert, AlertState
-from console.api_view import ApiView
+from console.alerts.visibility import OfSomeNames, check_changeable, check_visible, visible_alerts
 from console.paging import PAGE_PARAMETERS, page_of, page_queryset, page_sequence
 from console.rows import row_of
 from console.shapes import as_json
@@ -37,7 +38,7 @@ _NAMED: Final = [
 ]
 
 
-class AlertsView(ApiView):
+class AlertsView(OfSomeNames):
     """All alerts."""
 
     permission_classes = (needs("read"),)
@@ -51,7 +52,7 @@ class AlertsView(ApiView):
         if state not in ("open", *SHOWN_WORDS):
             raise ValidationError({"state": f"must be open or one of {', '.join(SHOWN_WORDS)}"})
         named = {name: request.query_params[name] for name in ("cluster", "subject") if name in request.query_params}
-        rows = Alert.objects.filter(**named)
+        rows = visible_alerts(request, Alert.objects.filter(**named))
         if "rule" in request.query_params:
             rows = rows.filter(rule_id=request.query_params["rule"])
         if state == AlertState.RESOLVED:
@@ -61,7 +62,7 @@ class AlertsView(ApiView):
         return Response(as_json(page_sequence(request, found, key=lambda alert: alert.id)))
 
 
-class AlertCountsView(ApiView):
+class AlertCountsView(OfSomeNames):
     """How many alerts there are."""
 
     permission_classes = (needs("read"),)
@@ -69,10 +70,10 @@ class AlertCountsView(ApiView):
     @extend_schema(operation_id="countAlerts", tags=_TAGS, responses=AlertCountsSerializer)
     def get(self, request: Request) -> Response:
         """Return how many alerts there are in each state."""
-        return Response(as_json(alerts.counts()))
+        return Response(as_json(alerts.counts(visible_alerts(request, Alert.objects.all()))))
 
 
-class AlertView(ApiView):
+class AlertView(OfSomeNames):
     """One alert."""
 
     permission_classes = (needs("read"),)
@@ -80,13 +81,21 @@ class AlertView(ApiView):
     @extend_schema(operation_id="getAlert", tags=_TAGS, responses=AlertSerializer)
     def get(self, request: Request, alert_id: str) -> Response:
         """Return an alert."""
-        return _shown(row_of(Alert.objects.select_related("rule"), alert_id))
+        return _shown(check_visible(request, _alert(alert_id)))
 
 
-class AcknowledgeView(ApiView):
-    """Taking care of an alert."""
+class _CareView(OfSomeNames):
+    """The right is needed on the subject of the alert; on which one, the views ask when they know it."""
 
     permission_classes = (needs("manage"),)
+
+    def right_resource(self) -> Unnamed:
+        """Return anything."""
+        return ANYTHING
+
+
+class AcknowledgeView(_CareView):
+    """Taking care of an alert."""
 
     @extend_schema(
         operation_id="acknowledgeAlert", tags=_TAGS, request=AcknowledgeSerializer, responses=AlertSerializer
@@ -95,18 +104,22 @@ class AcknowledgeView(ApiView):
         """Note that you take care of an alert: it is not told again until it is resolved, or until a moment."""
         form = AcknowledgeSerializer(data=request.data)
         form.is_valid(raise_exception=True)
+        check_changeable(request, _alert(alert_id))
         return _shown(alerts.acknowledge(actor_of(request), alert_id, **form.validated_data))
 
 
-class UnacknowledgeView(ApiView):
+class UnacknowledgeView(_CareView):
     """Taking an acknowledgement back."""
-
-    permission_classes = (needs("manage"),)
 
     @extend_schema(operation_id="unacknowledgeAlert", tags=_TAGS, request=None, responses=AlertSerializer)
     def post(self, request: Request, alert_id: str) -> Response:
         """Take the acknowledgement of an alert back: it is told again."""
+        check_changeable(request, _alert(alert_id))
         return _shown(alerts.unacknowledge(actor_of(request), alert_id))
+
+
+def _alert(alert_id: str) -> Alert:
+    return row_of(Alert.objects.select_related("rule"), alert_id)
 
 
 def _shown(alert: Alert) -> Response:

@@ -33,13 +33,13 @@ def open_alerts(rows: QuerySet[Alert], word: str | None) -> list[AlertShape]:
     return sorted(wanted, key=lambda alert: SHOWN_WORDS.index(alert.shown))
 
 
-def counts() -> AlertCounts:
-    """Return how many alerts there are in each state."""
+def counts(rows: QuerySet[Alert]) -> AlertCounts:
+    """Return how many of `rows` there are in each state."""
     now = timezone.now()
     silences = list(in_force(now))
     words = [
         shown_word(alert, _ms(now), is_silenced=bool(matching(silences, alert)))
-        for alert in Alert.objects.filter(state__in=OPEN_STATES).select_related("rule").defer("changes")
+        for alert in rows.filter(state__in=OPEN_STATES).select_related("rule").defer("changes")
     ]
     since = _ms(now - _RESOLVED_WITHIN)
     return AlertCounts(
@@ -48,7 +48,7 @@ def counts() -> AlertCounts:
         pending=words.count("pending"),
         acknowledged=words.count("acknowledged"),
         silenced=words.count("silenced"),
-        resolved=Alert.objects.filter(state=AlertState.RESOLVED, resolved_at__gte=since).count(),
+        resolved=rows.filter(state=AlertState.RESOLVED, resolved_at__gte=since).count(),
     )
 
 

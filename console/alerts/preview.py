@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
 from typing import Annotated, Any, Final
 
@@ -10,6 +10,7 @@ import redis
 from msgspec import Meta, Struct
 
 from broker_core.clock import now_ms
+from console.accounts.rights import Kind
 from console.alerts.life import Limits
 from console.alerts.models import Direction, Metric
 from console.alerts.rehearsal import Rehearsal, Span, rehearse
@@ -21,6 +22,7 @@ from console.moments import Moment, rfc3339
 
 MAX_SUBJECTS: Final = 20
 MAX_SPANS: Final = 100
+MayRead = Callable[[Kind, str], bool]
 _OF_GROUPS: Final[Mapping[str, str]] = {
     Metric.GROUP_LAG: "lag",
     Metric.GROUP_TIME_LAG_MS: "time_lag_ms",
@@ -80,8 +82,11 @@ class _Seen(Struct, frozen=True):
         ]
 
 
-def preview(fields: Mapping[str, Any]) -> RulePreview:
-    """Return what the rule with these fields would have done; raise NotServed for a metric without a history."""
+def preview(fields: Mapping[str, Any], may_read: MayRead) -> RulePreview:
+    """Return what the rule with these fields would have done with the subjects that the caller may read.
+
+    Raises NotServed for a metric without a history.
+    """
     metric = fields["metric"]
     if metric not in _OF_GROUPS and metric != Metric.BROKER_DISK_USED:
         known = ", ".join([*_OF_GROUPS, Metric.BROKER_DISK_USED])
@@ -91,21 +96,21 @@ def preview(fields: Mapping[str, Any]) -> RulePreview:
         fields["direction"] == Direction.ABOVE, fields["limit"], fields["for_ms"], fields["no_data_after_ms"]
     )
     end = history.end_of(history.A_DAY_OF_MINUTES, now_ms())
-    places = _places(fields)
+    places = _places(fields, may_read)
     seen = [_seen(place, metric, limits, end) for place in places[:MAX_SUBJECTS]]
     return _shape(seen, len(places), end)
 
 
-def _places(fields: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _places(fields: Mapping[str, Any], may_read: MayRead) -> list[tuple[str, str]]:
     """Return cluster and subject of all that match, those behind most first; of disks the fullest in each cluster."""
     clusters = [name for name in Cluster.objects.values_list("name", flat=True) if fnmatchcase(name, fields["cluster"])]
     if fields["metric"] == Metric.BROKER_DISK_USED:
-        return [(name, name) for name in clusters]
+        return [(name, name) for name in clusters if may_read("cluster", name)]
     found = [
         (group.lag or 0, cluster, group.name)
         for cluster in clusters
         for group in current.groups(cluster)
-        if fnmatchcase(group.name, fields["subject"])
+        if fnmatchcase(group.name, fields["subject"]) and may_read("group", group.name)
     ]
     return [(cluster, name) for _, cluster, name in sorted(found, key=lambda each: (-each[0], each[2]))]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -9,13 +10,14 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from console.accounts.permissions import actor_of, needs
+from console.accounts.permissions import actor_of, allows, needs
+from console.accounts.rights import ANYTHING, Resource, Unnamed
 from console.alerts import now, rules
 from console.alerts.models import Rule
 from console.alerts.preview import RulePreview, preview
 from console.alerts.rule_shapes import RuleLimitsSerializer, RuleSerializer, RuleWriteSerializer
 from console.alerts.rules import rule_tag
-from console.api_view import ApiView
+from console.alerts.visibility import OfSomeNames, check_visible, visible_figures, visible_rules
 from console.clusters.models import Cluster
 from console.etags import IF_MATCH, locked, match, tagged
 from console.lag.current import store
@@ -27,7 +29,7 @@ RulePage = page_of(RuleSerializer)
 _TAGS = ["alerts"]
 
 
-class RulesView(ApiView):
+class RulesView(OfSomeNames):
     """All rules."""
 
     permission_classes = (needs("read", to_change="manage"),)
@@ -35,9 +37,10 @@ class RulesView(ApiView):
     @extend_schema(operation_id="listAlertRules", tags=_TAGS, parameters=PAGE_PARAMETERS, responses=RulePage)
     def get(self, request: Request) -> Response:
         """List the alert rules, the newest first."""
-        page = page_queryset(request, Rule.objects.prefetch_related("channels"))
-        items = list(RuleSerializer(page.items, many=True, context=_figures()).data)
-        return Response(as_json(replace(page.of(items), total=Rule.objects.count())))
+        rows = visible_rules(request, Rule.objects.all())
+        page = page_queryset(request, rows.prefetch_related("channels"))
+        items = list(RuleSerializer(page.items, many=True, context=_figures(request, page.items)).data)
+        return Response(as_json(replace(page.of(items), total=rows.count())))
 
     @extend_schema(
         operation_id="createAlertRule", tags=_TAGS, request=RuleWriteSerializer, responses={201: RuleSerializer}
@@ -49,7 +52,7 @@ class RulesView(ApiView):
         return tagged(RuleSerializer(rules.add(actor_of(request), form.validated_data)).data, status=201)
 
 
-class RuleView(ApiView):
+class RuleView(OfSomeNames):
     """One rule."""
 
     permission_classes = (needs("read", to_change="manage"),)
@@ -57,7 +60,8 @@ class RuleView(ApiView):
     @extend_schema(operation_id="getAlertRule", tags=_TAGS, responses=RuleSerializer)
     def get(self, request: Request, rule_id: str) -> Response:
         """Return an alert rule."""
-        return tagged(RuleSerializer(row_of(Rule.objects.all(), rule_id), context=_figures()).data)
+        rule = check_visible(request, row_of(Rule.objects.all(), rule_id))
+        return tagged(RuleSerializer(rule, context=_figures(request, [rule])).data)
 
     @extend_schema(
         operation_id="updateAlertRule",
@@ -84,10 +88,14 @@ class RuleView(ApiView):
         return Response(status=204)
 
 
-class PreviewRuleView(ApiView):
+class PreviewRuleView(OfSomeNames):
     """A rule that is not kept."""
 
     permission_classes = (needs("read"),)
+
+    def right_resource(self) -> Unnamed:
+        """Return anything: the preview has the subjects that the caller may read."""
+        return ANYTHING
 
     @extend_schema(
         operation_id="previewAlertRule",
@@ -99,10 +107,11 @@ class PreviewRuleView(ApiView):
         """Return when a rule would have fired within the last day; nothing is kept."""
         form = RuleLimitsSerializer(data=request.data)
         form.is_valid(raise_exception=True)
-        return Response(as_json(preview(form.validated_data)))
+        may_read = lambda kind, name: allows(request, "read", Resource(kind, name))  # noqa: E731 - its types are those of `preview`
+        return Response(as_json(preview(form.validated_data, may_read)))
 
 
-def _figures() -> dict[str, Any]:
-    """Return what every rule shows now, for the serializer."""
+def _figures(request: Request, rules: Iterable[Rule]) -> dict[str, Any]:
+    """Return what these rules show now, for the serializer."""
     clusters = list(Cluster.objects.values_list("name", flat=True))
-    return {"figures": now.read(store(), clusters)}
+    return {"figures": visible_figures(request, now.read(store(), clusters), rules)}

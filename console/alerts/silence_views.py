@@ -16,6 +16,7 @@ from console.accounts.permissions import actor_of, needs
 from console.alerts import silences
 from console.alerts.fields import PatternField
 from console.alerts.models import Silence
+from console.alerts.visibility import OfSomeNames, check_visible, visible_silences
 from console.api_view import ApiView
 from console.fields import MomentField
 from console.paging import PAGE_PARAMETERS, page_of, page_queryset
@@ -75,7 +76,7 @@ class SilenceCreateSerializer(serializers.Serializer[Any]):
 SilencePage = page_of(SilenceSerializer)
 
 
-class SilencesView(ApiView):
+class SilencesView(OfSomeNames):
     """All silences."""
 
     permission_classes = (needs("read", to_change="manage"),)
@@ -98,7 +99,7 @@ class SilencesView(ApiView):
             rows = rows.filter(ends_at__lte=now)
         elif state is not None:
             raise ValidationError({"state": f"must be one of {', '.join(STATES)}"})
-        page = page_queryset(request, rows)
+        page = page_queryset(request, visible_silences(request, rows))
         items = list(SilenceSerializer(page.items, many=True).data)
         return Response(as_json(page.of(items)))
 
@@ -112,7 +113,7 @@ class SilencesView(ApiView):
         return Response(SilenceSerializer(silences.add(actor_of(request), form.validated_data)).data, status=201)
 
 
-class SilenceView(ApiView):
+class SilenceView(OfSomeNames):
     """One silence."""
 
     permission_classes = (needs("read"),)
@@ -120,7 +121,7 @@ class SilenceView(ApiView):
     @extend_schema(operation_id="getSilence", tags=_TAGS, responses=SilenceSerializer)
     def get(self, request: Request, silence_id: str) -> Response:
         """Return a silence."""
-        return Response(SilenceSerializer(row_of(Silence.objects.all(), silence_id)).data)
+        return Response(SilenceSerializer(check_visible(request, row_of(Silence.objects.all(), silence_id))).data)
 
 
 class EndSilenceView(ApiView):

@@ -52,13 +52,13 @@ _NEEDS: Final[Mapping[tuple[Verb | None, On], str]] = {
     ("read", "list"): """
         listTopics listGroups listDeadLetterGroups listScheduled summarizeScheduled getScheduled lookUpKeys
         listClusters getCluster getDefinitions diffDefinitions
+        listAlertRules getAlertRule previewAlertRule listAlerts getAlert countAlerts listSilences getSilence
     """,
     ("read", "cluster"): "getBrokerSettings",
     ("read", "job"): "listJobs getJob getJobLog getJobReport downloadArtefact",
     ("read", "schedule"): "listSchedules getSchedule previewSchedule",
     ("read", "everything"): """
         getOverview getOverviewHistory listHealthChecks getHealthCheck
-        listAlertRules getAlertRule previewAlertRule listAlerts getAlert countAlerts listSilences getSilence
         listAlertChannels getAlertChannel listDeliveries getDelivery
     """,
     ("bodies", "topic"): "resendMessage getMessageBody",
@@ -67,10 +67,13 @@ _NEEDS: Final[Mapping[tuple[Verb | None, On], str]] = {
     ("consume", "topic"): "receiveMessages ackMessages nackMessages extendLeases",
     ("manage", "topic"): "updateTopic updateTopicQueues pauseTopic resumeTopic",
     ("manage", "group"): "updateGroup pauseGroup resumeGroup cloneGroup",
-    ("manage", "list"): "createTopic updateTopics createGroup pauseGroups resumeGroups applyDefinitions",
+    ("manage", "list"): """
+        createTopic updateTopics createGroup pauseGroups resumeGroups applyDefinitions
+        acknowledgeAlert unacknowledgeAlert
+    """,
     ("manage", "cluster"): "forgetBroker",
     ("manage", "everything"): """
-        listAudit exportAudit createAlertRule updateAlertRule deleteAlertRule acknowledgeAlert unacknowledgeAlert
+        listAudit exportAudit createAlertRule updateAlertRule deleteAlertRule
         createSilence endSilence createAlertChannel updateAlertChannel deleteAlertChannel testAlertChannel retryDelivery
     """,
     ("offsets", "group"): "previewOffsets applyOffsets undoOffsets",
