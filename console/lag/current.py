@@ -16,12 +16,14 @@ from broker_core.client.errors import GroupNotFound
 from broker_core.clock import now_ms
 from broker_core.protocol.codes import ResponseCode
 from console import live
+from console.accounts.rights import Resource
 from console.clusters import connections
 from console.clusters.connections import ClusterUnknown
 from console.clusters.memory import Remembered, Sighting, aremembered
 from console.clusters.single_flight import SingleFlight
 from console.errors import RedisUnreachable
-from console.lag import history, lease_consumers, lists, shown
+from console.lag import history, lease_consumers, limited, lists, shown
+from console.lag.limited import Sight
 from console.lag.overview_state import WORST_GROUPS
 from console.lag.reading import Reader
 from console.lag.shapes import (
@@ -123,16 +125,35 @@ def find_overview(cluster: str) -> OverviewState | None:
     return None if sampled is None or sampled.at < rfc3339(now_ms() - _FRESH_MS) else sampled
 
 
-def overview_history(cluster: str, wanted: str) -> OverviewHistory:
-    """Return the history of the key figures over one of `history.RANGES`, with the lag of the worst groups."""
+def overview_seen(cluster: str, sight: Sight) -> OverviewState:
+    """Return the key figures of what a caller may read who may not read everything; raise ClusterNotFound."""
+    whole = overview(cluster)
+    # Of a cluster that never answered nothing is known, whatever one may read.
+    found = [] if whole.groups is None else sight.groups(groups(cluster))
+    shown = sight.topics(topics(cluster).values(), found)
+    return limited.overview_of(whole, found, shown, reads_cluster=sight.may_read(Resource("cluster", cluster)))
+
+
+def overview_history(cluster: str, wanted: str, sight: Sight | None = None) -> OverviewHistory:
+    """Return the history of the key figures over one of `history.RANGES`, with the lag of the worst groups.
+
+    `sight` limits it to what the caller may read.
+    """
     range_ = history.RANGES[wanted]
     end = history.end_of(range_, now_ms())
-    worst = sorted(groups(cluster), key=lambda each: each.lag or 0, reverse=True)[:WORST_GROUPS]
+    shown = groups(cluster) if sight is None else sight.groups(groups(cluster))
+    worst = sorted(shown, key=lambda each: each.lag or 0, reverse=True)[:WORST_GROUPS]
+    series = OverviewSeries(**_series(history.overview_key(cluster), OverviewSeries.__struct_fields__, range_, end))
+    if sight is not None:
+        summed = [] if len(shown) > limited.MOST_SUMMED else shown
+        of_groups = [_series(history.group_key(cluster, g.name), history.GROUP_COLUMNS, range_, end) for g in summed]
+        reads_cluster = sight.may_read(Resource("cluster", cluster))
+        series = limited.series_of(of_groups, series, reads_cluster=reads_cluster)
     return OverviewHistory(
         step_ms=range_.step_ms,
         begin=rfc3339(end - range_.span_ms),
         to=rfc3339(end),
-        series=OverviewSeries(**_series(history.overview_key(cluster), OverviewSeries.__struct_fields__, range_, end)),
+        series=series,
         group_lag={each.name: _lag_series(cluster, each.name, range_, end).lag for each in worst},
     )
 

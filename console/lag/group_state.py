@@ -21,6 +21,7 @@ from console.lag.shapes import (
     GroupMode,
     GroupQueue,
     GroupState,
+    GroupSummary,
     GroupWord,
     LeaseConsumerState,
     MissingBroker,
@@ -261,7 +262,7 @@ def _leases(offsets: Iterable[OffsetWrapper]) -> int | None:
     return sum(known) if known and len(known) == len(pairs) else None
 
 
-def has_no_offset(group: GroupState) -> bool:
+def has_no_offset(group: GroupSummary) -> bool:
     """Return whether a group has committed nothing yet: its lag is open, and hides nothing of the total."""
     return group.lag is None and group.unknown_reason == NO_OFFSET
 

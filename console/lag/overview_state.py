@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
 from broker_core.client.admin.clusters import BrokerAddress
 from broker_core.client.admin.topics import TopicKind
 from console.lag.group_state import has_no_offset, missing_of
 from console.lag.rates import Rates
 from console.lag.reading import LagReading, Missing
-from console.lag.shapes import BrokerState, GroupState, OverviewLastKnown, OverviewState, TopicState
+from console.lag.shapes import BrokerState, GroupState, GroupSummary, OverviewLastKnown, OverviewState, TopicState
 from console.moments import rfc3339
+
+G = TypeVar("G", bound=GroupSummary)
 
 WORST_GROUPS: Final = 5
 _DISK_SPAN_MS: Final = 24 * 3600 * 1000
@@ -85,7 +87,7 @@ class OverviewStates:
             brokers_answering=sum(broker.reachable for broker in brokers),
             topics=visible if are_names_known else None,
             groups=len(groups) if are_names_known else None,
-            worst_groups=[group.summary() for group in _worst(groups.values())],
+            worst_groups=[group.summary() for group in worst(groups.values())],
             missing=missing_of(reading.missing),
             unknown_reason=_why_unknown(reading),
             name_server_reason=reading.name_server_reason,
@@ -184,7 +186,8 @@ def _dead_letters(reading: LagReading, topics: Mapping[str, TopicState]) -> list
     return counted if len(counted) == len(names) else None
 
 
-def _worst(groups: Iterable[GroupState]) -> list[GroupState]:
+def worst(groups: Iterable[G]) -> list[G]:
+    """Return the groups whose lag is unknown, then those that are furthest behind; at most `WORST_GROUPS`."""
     troubled = [group for group in groups if not has_no_offset(group) and (group.lag is None or group.lag > 0)]
     return sorted(troubled, key=lambda group: (group.lag is not None, -(group.lag or 0)))[:WORST_GROUPS]
 

@@ -118,6 +118,10 @@ class GroupState(GroupSummary, kw_only=True):
     at: Moment
     queues: list[GroupQueue]
     config: GroupConfig | None
+    topics_hidden: Annotated[
+        bool,
+        Meta(description="Whether topics that the caller may not read are left out, with their queues."),
+    ] = False
 
     def summary(self) -> GroupSummary:
         """Return the one-line form."""
@@ -231,6 +235,9 @@ class OverviewState(Struct, kw_only=True):
     unknown_reason: str | None
     name_server_reason: Annotated[str | None, Meta(description="Why no name server answers.")]
     last_known: OverviewLastKnown | None = None
+    limited: Annotated[
+        bool, Meta(description="Whether these are the figures of the topics and groups that the caller may read alone.")
+    ] = False
 
 
 class LastKnown(Struct, kw_only=True):

@@ -21,6 +21,7 @@ from console.clusters.connections import ask
 from console.clusters.outcomes import BrokerOutcome, PartlyDeleted
 from console.clusters.services import require
 from console.lag.history import RANGES
+from console.lag.limited import Sight
 from console.shapes import as_json
 
 T = TypeVar("T")
@@ -56,6 +57,11 @@ class ClusterScopedView(ApiView):
         """Check the rights, and that the cluster exists: samples of a deleted one may still be there."""
         super().check_permissions(request)
         require(self.cluster)
+
+    @property
+    def sight(self) -> Sight:
+        """What the caller may read."""
+        return Sight(lambda resource: allows(self.request, "read", resource))
 
     @property
     def cluster(self) -> str:

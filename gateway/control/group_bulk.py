@@ -41,7 +41,8 @@ class _BulkView(BulkView[Group, BulkGroup]):
 
     def with_figures(self, items: Sequence[BulkGroup]) -> list[BulkGroup]:
         figures = {summary.name: summary for summary in current.groups(self.cluster)}
-        return [_with_figures(item, figures) for item in items]
+        shown = (replace(item, topics=self.sight.topics_of(item.name, item.topics)) for item in items)
+        return [_with_figures(item, figures) for item in shown]
 
     def _apply(self, change: Callable[[Group], Sequence[BrokerOutcome]]) -> Response:
         form = GroupNamesSerializer(data=self.request.data)

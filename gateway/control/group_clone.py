@@ -71,7 +71,7 @@ class GroupCloneView(ClusterScopedView):
         with change_lock(cluster, "groups", name), change_lock(cluster, "offsets", name):
             made = clone(actor_of(request), cluster, group, name, with_offsets=with_offsets)
         shown = {
-            **as_json(current.group(cluster, name)),
+            **as_json(self.sight.group(current.group(cluster, name))),
             "brokers": as_json(made.brokers),
             "offsets": as_json(made.topics),
             "unknown": as_json(made.unknown),

@@ -7,6 +7,7 @@ from typing import Annotated, Final
 
 from drf_spectacular.utils import extend_schema
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -46,6 +47,7 @@ class GroupImpact(Struct, frozen=True, kw_only=True):
     leases: Annotated[int | None, Meta(description="Messages delivered and not settled.")]
     lag: Annotated[int | None, Meta(description="Messages not consumed yet; null if unknown.")]
     topics: Annotated[list[str], Meta(description="Topics in which the positions of the group are lost.")]
+    topics_hidden: Annotated[bool, Meta(description="Whether there are others, which the caller may not read.")]
     kept: Annotated[list[KeptTopic], Meta(description="Retries and dead letters: these topics stay.")]
     unknown_reason: str | None
 
@@ -65,7 +67,10 @@ class GroupImpactView(ClusterScopedView):
             raise GroupNotFound(code, f"no consumer group is named {group!r}", cluster)
         state = current.group(cluster, group)
         headers = {} if found.config is None else {"ETag": etags.etag(config_of(found.config))}
-        return Response(as_json(self.ask(lambda admin: _impact(admin, found, state))), headers=headers)
+        impact = self.ask(lambda admin: _impact(admin, found, state))
+        seen = self.sight.topics_of(group, impact.topics)
+        shown = replace(impact, topics=seen, topics_hidden=len(seen) < len(impact.topics))
+        return Response(as_json(shown), headers=headers)
 
 
 async def _impact(admin: Admin, group: Group, state: GroupState) -> GroupImpact:
@@ -77,6 +82,7 @@ async def _impact(admin: Admin, group: Group, state: GroupState) -> GroupImpact:
         lease_consumers=None if state.lease_consumers is None else len(state.lease_consumers),
         leases=state.leases,
         lag=state.lag,
+        topics_hidden=False,
         topics=sorted({*group.topics, *state.topics} - {retry_topic(group.name)}),
         kept=[topic for topic in kept if topic is not None],
         unknown_reason=state.unknown_reason,

@@ -7,10 +7,11 @@ the reason.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
-from typing import Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, Protocol, TypeVar
 
 from drf_spectacular.utils import extend_schema
+from msgspec.structs import replace
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -44,6 +45,14 @@ _NOT_ASKED: Final = f"only the first {MAX_ASKED} members are asked"
 _Infos = dict[str, ConsumerRunningInfo]
 
 
+class _OfTopic(Protocol):
+    @property
+    def topic(self) -> str: ...
+
+
+R = TypeVar("R", bound=_OfTopic)
+
+
 class MemberSilent(GantryError):
     """A client is connected and does not answer."""
 
@@ -61,7 +70,8 @@ class GroupSubscriptionsView(ClusterScopedView):
             members = await admin.groups.connections(group)
             return members, *await _infos(admin, group, list(members.members))
 
-        return Response(as_json(_subscriptions(*self.ask(question))))
+        shown = _subscriptions(*self.ask(question))
+        return Response(as_json(replace(shown, items=_seen(self, group, shown.items))))
 
 
 class GroupMemberView(ClusterScopedView):
@@ -82,7 +92,23 @@ class GroupMemberView(ClusterScopedView):
             info = self.ask(question)
         except (BrokerRefused, MemberSilent) as error:
             raise Conflict(f"Client {client!r} does not say what it does: {reason_of(error)}.") from error
-        return Response(as_json(_member(client, info)))
+        shown = _member(client, info)
+        return Response(
+            as_json(
+                replace(
+                    shown,
+                    subscriptions=_seen(self, group, shown.subscriptions),
+                    queues=_seen(self, group, shown.queues),
+                    topics=_seen(self, group, shown.topics),
+                )
+            )
+        )
+
+
+def _seen(view: ClusterScopedView, group: str, rows: Sequence[R]) -> list[R]:
+    """Return the rows about topics that the caller may read."""
+    seen = set(view.sight.topics_of(group, {row.topic for row in rows}))
+    return [row for row in rows if row.topic in seen]
 
 
 async def _info(admin: Admin, group: str, client: str) -> ConsumerRunningInfo:

@@ -71,7 +71,7 @@ class GroupsView(ClusterListView):
     def get(self, request: Request, cluster: str) -> Response:
         """List consumer groups with their lag."""
         part = request.query_params.get("search", "").lower()
-        rows = [group for group in self.visible(current.groups(cluster)) if part in group.name.lower()]
+        rows = [group for group in self.sight.groups(current.groups(cluster)) if part in group.name.lower()]
         page = page_sequence(request, sorted_rows(request, rows, SORTABLE), key=lambda row: row.name)
         current.note_shown(cluster, groups=[row.name for row in page.items])
         return Response(as_json(page))
@@ -91,7 +91,7 @@ class GroupsView(ClusterListView):
         require(request, "manage", Resource("group", name))
         with change_lock(cluster, "groups", name):
             outcomes = operations.create_group(actor_of(request), cluster, name, _for_brokers(wanted))
-        return with_outcomes(Response(as_json(current.group(cluster, name))), outcomes, status=201)
+        return with_outcomes(Response(as_json(self.sight.group(current.group(cluster, name)))), outcomes, status=201)
 
 
 class GroupView(ClusterScopedView):
@@ -106,7 +106,7 @@ class GroupView(ClusterScopedView):
         sampled = current.find_group(cluster, group)
         if sampled is not None and sampled.missing:
             # Asking a silent broker again would only make the reader wait.
-            return _shown(sampled)
+            return _shown(self.sight.group(sampled))
         try:
             found = self._found(group)
         except (GroupNotFound, Unreachable):
@@ -114,7 +114,7 @@ class GroupView(ClusterScopedView):
             remembered = current.group(cluster, group)
             if not remembered.missing:
                 raise
-            return _shown(remembered)
+            return _shown(self.sight.group(remembered))
         return self._answer(found)
 
     @extend_schema(
@@ -156,7 +156,7 @@ class GroupView(ClusterScopedView):
     def _answer(self, found: Group) -> Response:
         """Return the group as sampled, with its current settings, on which the ETag is based."""
         config = None if found.config is None else config_of(found.config)
-        shown = replace(current.group(self.cluster, found.name), config=config)
+        shown = self.sight.group(replace(current.group(self.cluster, found.name), config=config))
         return Response(as_json(shown), headers={"ETag": etags.etag(config)})
 
     def _found(self, name: str) -> Group:
@@ -186,7 +186,7 @@ class _GroupSwitchView(ClusterScopedView):
         # A group whose last broker fell silent meanwhile has no settings to show.
         config = None if after is None else next(iter(after.configs.values()), None)
         shown = replace(current.group(self.cluster, name), config=None if config is None else config_of(config))
-        return with_outcomes(Response(as_json(shown)), outcomes)
+        return with_outcomes(Response(as_json(self.sight.group(shown))), outcomes)
 
 
 class GroupPauseView(_GroupSwitchView):

@@ -158,7 +158,9 @@ class OffsetSnapshotsView(_OffsetView):
     @extend_schema(operation_id="listOffsetSnapshots", tags=["groups"], responses=serializer_of(OffsetSnapshots))
     def get(self, request: Request, cluster: str, group: str) -> Response:
         """List the last 100 changes of a group's offsets, newest first."""
-        return Response(as_json(OffsetSnapshots(services.snapshots(cluster, group))))
+        made = services.snapshots(cluster, group)
+        seen = set(self.sight.topics_of(group, {each.topic for each in made}))
+        return Response(as_json(OffsetSnapshots([each for each in made if each.topic in seen])))
 
 
 def _answer(moved: OffsetsMoved) -> Response:

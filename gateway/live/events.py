@@ -27,6 +27,7 @@ from msgspec import Meta, Struct
 
 from console import live
 from console.accounts.rights import EVERYTHING, Kind, Resource, Unnamed
+from console.lag.shapes import GroupState
 from console.lag.shown import MAX_NAMES, anote_shown
 from gateway.auth import Principal
 from gateway.data.schemas import invalid
@@ -108,7 +109,7 @@ class EventsConsumer(LiveSocket):
         subject = event["subject"]
         if self._last_seq.get(subject) not in (None, event["seq"]):
             self._last_seq[subject] = event["seq"]
-            await self.send_frame(event)
+            await self.send_frame(self._seen(event))
 
     async def delta(self, event: live.Event) -> None:
         """Send what changed of a list if the event follows the one sent last, else the list (called by Channels)."""
@@ -185,6 +186,13 @@ class EventsConsumer(LiveSocket):
                 await anote_shown(self.store, rest, groups=self._rows.get(subject, ()))
             elif kind == "topics":
                 await anote_shown(self.store, rest, topics=self._rows.get(subject, ()))
+
+    def _seen(self, event: live.Event) -> live.Event:
+        """Return the event; of one group without the topics that the principal may not read."""
+        if not event["subject"].startswith("group:") or self.sight.is_whole("topic"):
+            return event
+        state = live.read(event, GroupState)
+        return {**event, "data": None if state is None else msgspec.to_builtins(self.sight.group(state))}
 
     async def _leave(self, subject: str) -> None:
         self._rows.pop(subject, None)

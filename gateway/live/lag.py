@@ -22,7 +22,6 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from console import live
-from console.accounts.rights import Resource
 from console.clusters.services import find_address
 from console.lag.shapes import GroupFigures, GroupQueue, GroupState, GroupSummary
 from console.moments import Moment
@@ -239,7 +238,7 @@ class LagConsumer(LiveSocket):
 
     async def _view(self, watched: WatchFrame, groups: Groups) -> View:
         found = {group.name: group for pattern in watched.groups for group in groups.matching(pattern)}
-        wanted = [found[name] for name in sorted(found) if self.principal.may("read", Resource("group", name))]
+        wanted = self.sight.groups(found[name] for name in sorted(found))
         known = {group.name: _watched(group) for group in wanted if group.lag is not None}
         if watched.detail == "queue":
             await self._add_queues(watched.cluster, known)
@@ -257,7 +256,7 @@ class LagConsumer(LiveSocket):
         for (name, group), kept in zip(known.items(), details, strict=True):
             detail = live.detail_of(name, moments, kept)
             state = None if detail is None else live.read(detail, GroupState)
-            group.queues = [] if state is None else state.queues
+            group.queues = [] if state is None else self.sight.group(state).queues
 
 
 def _same(before: WatchedGroup | None, now: WatchedGroup) -> WatchedGroup:

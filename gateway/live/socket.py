@@ -11,6 +11,7 @@ import redis.asyncio
 from channels.generic.websocket import AsyncWebsocketConsumer
 from msgspec import Struct
 
+from console.lag.limited import Sight
 from gateway import sockets
 from gateway.auth import Principal
 from gateway.data.schemas import decode, encode
@@ -36,6 +37,11 @@ class LiveSocket(AsyncWebsocketConsumer):  # type: ignore[misc]
         """The principal that opened the socket."""
         principal: Principal = self.scope["principal"]
         return principal
+
+    @property
+    def sight(self) -> Sight:
+        """What the principal may read."""
+        return Sight(lambda resource: self.principal.may("read", resource))
 
     @property
     def store(self) -> redis.asyncio.Redis:

@@ -1110,8 +1110,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Return the key figures of a cluster.
-         * @description Return the key figures of a cluster.
+         * Return the key figures of a cluster, or of the topics and groups in it that the caller may read.
+         * @description Return the key figures of a cluster, or of the topics and groups in it that the caller may read.
          */
         get: operations["getOverview"];
         put?: never;
@@ -1130,8 +1130,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Return the history of a cluster's key figures.
-         * @description Return the history of a cluster's key figures.
+         * Return the history of a cluster's key figures, or of the topics and groups in it that the caller may read.
+         * @description Return the history of a cluster's key figures, or of the topics and groups in it that the caller may read.
          */
         get: operations["getOverviewHistory"];
         put?: never;
@@ -3354,6 +3354,8 @@ export interface components {
             at: string;
             queues: components["schemas"]["GroupQueue"][];
             config: components["schemas"]["GroupConfig"] | null;
+            /** @description Whether topics that the caller may not read are left out, with their queues. */
+            topics_hidden: boolean;
         };
         /** @description A consumer group after a change, with the outcome on each broker. */
         GroupChanged: {
@@ -3403,6 +3405,8 @@ export interface components {
             at: string;
             queues: components["schemas"]["GroupQueue"][];
             config: components["schemas"]["GroupConfig"] | null;
+            /** @description Whether topics that the caller may not read are left out, with their queues. */
+            topics_hidden: boolean;
             brokers: components["schemas"]["BrokerOutcome"][];
         };
         /**
@@ -3489,6 +3493,8 @@ export interface components {
             at: string;
             queues: components["schemas"]["GroupQueue"][];
             config: components["schemas"]["GroupConfig"] | null;
+            /** @description Whether topics that the caller may not read are left out, with their queues. */
+            topics_hidden: boolean;
             brokers: components["schemas"]["BrokerOutcome"][];
             /** @description By topic; empty if none were to be copied. */
             offsets: components["schemas"]["ClonedTopic"][];
@@ -3531,6 +3537,8 @@ export interface components {
             lag: number | null;
             /** @description Topics in which the positions of the group are lost. */
             topics: string[];
+            /** @description Whether there are others, which the caller may not read. */
+            topics_hidden: boolean;
             /** @description Retries and dead letters: these topics stay. */
             kept: components["schemas"]["KeptTopic"][];
             unknown_reason: string | null;
@@ -4143,6 +4151,8 @@ export interface components {
             /** @description Why no name server answers. */
             name_server_reason: string | null;
             last_known: components["schemas"]["OverviewLastKnown"] | null;
+            /** @description Whether these are the figures of the topics and groups that the caller may read alone. */
+            limited: boolean;
         };
         /** @description The history of a cluster's key figures, and of the five groups with the largest lag. */
         OverviewHistory: {

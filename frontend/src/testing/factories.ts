@@ -88,11 +88,13 @@ export const group = (name: string, overrides: Partial<Group> = {}): Group => ({
   at: AT,
   queues: [queue(0)],
   config: { consume_enabled: true, consume_broadcast_enabled: false, retry_queue_nums: 1, retry_max_times: 16 },
+  topics_hidden: false,
   ...overrides,
 })
 
 export const overview = (overrides: Partial<Overview> = {}): Overview => ({
   at: AT,
+  limited: false,
   in_rate: 10,
   out_rate: 10,
   total_lag: 0,

@@ -51,14 +51,14 @@ _NEEDS: Final[Mapping[tuple[Verb | None, On], str]] = {
     """,
     ("read", "list"): """
         listTopics listGroups listDeadLetterGroups listScheduled summarizeScheduled getScheduled lookUpKeys
-        listClusters getCluster getDefinitions diffDefinitions
+        listClusters getCluster getOverview getOverviewHistory getDefinitions diffDefinitions
         listAlertRules getAlertRule previewAlertRule listAlerts getAlert countAlerts listSilences getSilence
     """,
     ("read", "cluster"): "getBrokerSettings",
     ("read", "job"): "listJobs getJob getJobLog getJobReport downloadArtefact",
     ("read", "schedule"): "listSchedules getSchedule previewSchedule",
     ("read", "everything"): """
-        getOverview getOverviewHistory listHealthChecks getHealthCheck
+        listHealthChecks getHealthCheck
         listAlertChannels getAlertChannel listDeliveries getDelivery
     """,
     ("bodies", "topic"): "resendMessage getMessageBody",

@@ -216,6 +216,49 @@ def test_what_a_deletion_hits_counts_names_that_a_role_may_not_see_without_namin
     assert hidden not in str(impact)
 
 
+def test_a_group_is_shown_without_the_topics_that_a_role_may_not_see(control: Control) -> None:
+    # Given a group that the role may see, which reads a topic that it may see and one that it may not
+    group, seen, hidden = control.group("orders"), control.topic("orders"), control.topic("payments")
+    for topic in (seen, hidden):
+        control.produce(topic, "a", "b")
+        control.consume(group, topic, 1)
+    wait_until(lambda: set(control.get(f"/groups/{group}")["topics"]) >= {seen, hidden})
+    for path in ("", "/impact", "/subscriptions", "/clients", "/offsets/snapshots"):
+        assert hidden not in str(control.get(f"/groups/{group}{path}", role="oncall")), path
+    found = control.get(f"/groups/{group}", role="oncall")
+    assert seen in found["topics"]
+    assert {queue["topic"] for queue in found["queues"]} >= {seen}
+    assert found["topics_hidden"]
+    assert not control.get(f"/groups/{group}")["topics_hidden"]
+    listed = control.get("/groups", role="oncall", search=group)["items"]
+    assert hidden not in str(listed)
+    # Then a topic tells of no group either that the role may not see
+    other = control.group("payments")
+    control.consume(other, seen, 1)
+    wait_until(lambda: control.get(f"/topics/{seen}")["groups"] == 2)
+    assert control.get(f"/topics/{seen}", role="oncall")["groups"] == 1
+    assert control.get(f"/topics/{seen}/groups", role="oncall")["items"][0]["name"] == group
+    assert other not in str(control.get(f"/topics/{seen}/groups", role="oncall"))
+
+
+def test_the_overview_of_a_role_has_the_figures_of_what_it_may_see(control: Control) -> None:
+    group, topic = control.group("orders"), control.topic("orders")
+    control.produce(topic, "a", "b", "c")
+    control.consume(group, topic, 1)
+    whole, mine = control.get("/overview"), control.get("/overview", role="oncall")
+    assert (whole["limited"], mine["limited"]) == (False, True)
+    rows = control.get("/groups", role="oncall", limit=500)["items"]
+    assert mine["groups"] == len(rows)
+    assert mine["topics"] == control.get("/topics", role="oncall")["total"]
+    assert all(each["name"].startswith("orders") for each in mine["worst_groups"])
+    # Then what all names have together is not told
+    assert (mine["disk_used_ratio"], mine["uptime_ms"]) == (None, None)
+    assert [(each["in_rate"], each["commit_log_bytes"]) for each in mine["brokers"]] == [(None, None)]
+    history = control.get("/overview/history", role="oncall")
+    assert all(name.startswith("orders") for name in history["group_lag"])
+    assert set(history["series"]["in_rate"]) == {None}
+
+
 def test_a_token_for_some_names_changes_nothing_with_another_one(control: Control) -> None:
     # Given a token that may manage only orders*
     made = control.as_("admin").post(
@@ -230,7 +273,7 @@ def test_a_token_for_some_names_changes_nothing_with_another_one(control: Contro
         assert stranger.post(path, json={"name": payments}, headers=headers).status_code == 403
         assert stranger.post(path, json={"name": orders}, headers=headers).status_code == 201
     # Then it has no right to what touches all names
-    for path in ("/api/v1/audit", "/api/v1/jobs", "/api/v1/clusters/local/overview"):
+    for path in ("/api/v1/audit", "/api/v1/jobs", "/api/v1/health/checks"):
         assert stranger.get(path, headers=headers).status_code == 403, path
     assert stranger.delete("/api/v1/tokens/1", headers=headers).status_code == 403
 
@@ -246,5 +289,5 @@ def test_a_missing_right_is_named_with_its_resource(control: Control) -> None:
     scopes = "The scopes of the token do not cover it: produce:orders*, read:orders*."
     assert answer.status_code == 403
     assert answer.json()["detail"] == f"This needs the right 'read' on topic {topic!r}. {scopes}"
-    overview = control.call("GET", "/overview", role="narrow").json()["detail"]
-    assert overview == f"This needs the right 'read' on everything. {scopes}"
+    checks = control.as_("narrow").get("/api/v1/health/checks").json()["detail"]
+    assert checks == f"This needs the right 'read' on everything. {scopes}"
