@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import time
 from pathlib import Path
 
 import uvloop
@@ -103,4 +104,13 @@ def _leases(gantry: Gantry) -> float:
     with gantry.client() as http:
         for _ in range(LEASES // 1000):
             http.post("/clusters/local/topics/leases/messages", json={"messages": [message] * 1000}).raise_for_status()
-    return uvloop.run(drain(Target(gantry.url, gantry.token, "leases", "bench"), 16))
+    before, client = _processor_us(gantry), time.process_time()
+    rate = uvloop.run(drain(Target(gantry.url, gantry.token, "leases", "bench"), 16))
+    spent = {who: us - before[who] for who, us in _processor_us(gantry).items()}
+    spent["client"] = (time.process_time() - client) * 1e6
+    print(f"  receive and acknowledge: {rate:,.0f} msg/s, {_in_words(spent, LEASES)}")
+    return rate
+
+
+def _in_words(spent: dict[str, float], messages: int) -> str:
+    return ", ".join(f"{who} {us / messages:.1f}" for who, us in spent.items()) + " us of processor time a message"
