@@ -14,7 +14,7 @@ from pathlib import Path
 from tests.benchmarks.__main__ import BENCHMARKS
 
 ROUNDS = 3
-COSTS = ("us", "KiB", "bytes")
+COSTS = ("us", "ms", "KiB", "bytes", "calls")
 """Units of which less is better."""
 
 _ROW = re.compile(r"(?P<name>.{46}) +(?P<figure>[\d,]+) (?P<unit>\S+)")  # as `measure.Row` writes it
