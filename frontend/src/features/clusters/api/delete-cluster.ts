@@ -7,6 +7,8 @@ export function useDeleteCluster(name: string) {
   const cache = useQueryClient()
   return useMutation({
     mutationFn: () => api.delete(paths.cluster(name)),
-    onSettled: () => void cache.invalidateQueries({ queryKey: ["clusters"] }),
+    onError: () => void cache.invalidateQueries({ queryKey: ["clusters"] }),
+    // Only the list is read again: the row, which leaves with it, would ask once more for a cluster that is gone.
+    onSuccess: () => void cache.invalidateQueries({ queryKey: ["clusters"], exact: true }),
   })
 }
