@@ -45,6 +45,13 @@ class Data:
             self._post(f"{path}:ack", {"receipts": receipts})
         return len(receipts)
 
+    def give_up(self, group: str, topic: str, reason: str, *, most: int) -> None:
+        """Receive messages and make each a dead letter of the group."""
+        path = f"{LOCAL}/groups/{group}/topics/{topic}"
+        answer = self._post(f"{path}:receive", {"max_messages": most, "wait_ms": 1_000, "lease_ms": 60_000})
+        receipts = [message["receipt"] for message in answer["messages"]]
+        self._post(f"{path}:nack", {"receipts": receipts, "dead_letter": True, "reason": reason})
+
     def _post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         answer = self.http.post(path, json=body)
         assert answer.is_success, f"{path}: {answer.text}"
