@@ -1,6 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query"
 import { Outlet, useLocation, useNavigate } from "@tanstack/react-router"
-import { useEffect, useRef, useState } from "react"
+import { lazy, Suspense, useEffect, useRef, useState } from "react"
 import { MissingNotice } from "@/features/clusters/components/missing-notice"
 import { useJobsFeed } from "@/features/jobs/api/jobs-feed"
 import { useCluster } from "@/hooks/use-cluster"
@@ -10,16 +10,18 @@ import { meQuery } from "@/hooks/use-rights"
 import { signedOut } from "@/lib/api-client"
 import { useStore } from "@/lib/store"
 import { nextOf } from "../sign-in"
-import { KeysModal } from "./keys-modal"
 import { PaletteDoor } from "./palette-door"
 import classes from "./shell.module.css"
 import { Sidebar } from "./sidebar"
 import { Topbar } from "./topbar"
 
+// Its code comes with the first time it is asked for.
+const KeysModal = lazy(async () => ({ default: (await import("./keys-modal")).KeysModal }))
+
 /** What surrounds every page: side bar, top bar, palette and keys. */
 export function Shell() {
   const [menuAt, setMenuAt] = useState<string | null>(null)
-  const [hasKeys, setKeys] = useState(false)
+  const [hasKeys, setKeys] = useState<boolean | null>(null)
   const { pathname } = useLocation()
   const cluster = useCluster()
   useLeaveWhenSignedOut()
@@ -35,7 +37,7 @@ export function Shell() {
         <Outlet />
       </main>
       <PaletteDoor />
-      <KeysModal isOpen={hasKeys} onClose={() => setKeys(false)} />
+      <Suspense fallback={null}>{hasKeys !== null && <KeysModal isOpen={hasKeys} onClose={() => setKeys(false)} />}</Suspense>
     </div>
   )
 }
