@@ -38,7 +38,7 @@ export function DryRun({ asked, previews, isReady, rate, children }: DryRunProps
           {isReady ? t("deadLetters.dryRun", { count: able, n: count(able) }) : t("states.unknown")}
         </h2>
         <strong>{isReady ? count(messages) : "—"}</strong>{" "}
-        {isReady && <span className="micro">{t("deadLetters.ofMessages", { n: stored === null ? "—" : count(stored), causes: count(sumOf(previews, "causes")) })}</span>}
+        {isReady && <span className="micro">{t("deadLetters.ofMessages", { n: stored === null ? "—" : count(stored), count: sumOf(previews, "causes") })}</span>}
       </div>
       {children}
       {isReady && (
