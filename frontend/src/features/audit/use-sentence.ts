@@ -2,7 +2,7 @@ import { useTranslation } from "react-i18next"
 import type { AuditEntry } from "@/lib/api-types"
 import { shortId } from "@/lib/format"
 
-const VERBS = ["create", "update", "delete", "start", "cancel", "retry", "run_now", "password", "login", "logout", "forget", "export", "session_end", "offsets", "acknowledge", "unacknowledge", "end", "send_again", "clone", "apply", "purge"] as const
+const VERBS = ["create", "update", "delete", "start", "cancel", "retry", "run_now", "password", "login", "logout", "forget", "export", "session_end", "offsets", "acknowledge", "unacknowledge", "end", "send_again", "clone", "apply", "purge", "deliver_to", "resend_to"] as const
 const NOUNS = ["topic", "group", "broker", "replay", "reconcile", "redrive", "schedule", "token", "user", "cluster", "session", "audit", "role", "alert", "alert_rule", "alert_channel", "silence", "delivery", "search", "definitions"] as const
 export const RESULTS = ["ok", "refused", "failed", "partial"] as const
 
@@ -19,12 +19,18 @@ function nameOf(noun: string, resource: string): string {
   return BY_ID.has(noun) ? shortId(name) : name
 }
 
+/** A job is run again, but a notice sent again; of a message the record names the group or the topic that got it. */
+const OTHERWISE: Readonly<Record<string, readonly [string, string]>> = {
+  "delivery.retry": ["delivery", "send_again"],
+  "message.deliver": ["group", "deliver_to"],
+  "message.resend": ["topic", "resend_to"],
+}
+
 /** The words of the record in the language of the reader; what has no word of its own is said as it is recorded. */
 export function useAuditWords() {
   const { t } = useTranslation()
   const parts = (action: string) => {
-    // A job is run again, but a notice of an alert is sent again.
-    const [noun, verb] = action === "delivery.retry" ? ["delivery", "send_again"] : action.split(".")
+    const [noun, verb] = OTHERWISE[action] ?? action.split(".")
     return { noun: pick(NOUNS, noun), verb: pick(VERBS, verb) }
   }
   const result = (word: string): string => {

@@ -131,6 +131,8 @@ export const run = {
       send_again: "send {{what}} again",
       clone: "make {{what}} like another one",
       apply: "apply {{what}}",
+      deliver_to: "hand a message to {{what}}",
+      resend_to: "send a message again to {{what}}",
     },
     verbs: {
       create: "{{actor}} created {{what}}",
@@ -154,6 +156,8 @@ export const run = {
       send_again: "{{actor}} sent {{what}} again",
       clone: "{{actor}} made {{what}} like another one",
       apply: "{{actor}} applied {{what}}",
+      deliver_to: "{{actor}} handed a message to {{what}}",
+      resend_to: "{{actor}} sent a message again to {{what}}",
     },
     at: "Time",
     actor: "Who",

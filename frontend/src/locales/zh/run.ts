@@ -129,6 +129,8 @@ export const run = {
       send_again: "重新发送{{what}}",
       clone: "克隆出{{what}}",
       apply: "应用{{what}}",
+      deliver_to: "向{{what}} 投递一条消息",
+      resend_to: "向{{what}} 重新发送一条消息",
     },
     verbs: {
       create: "{{actor}} 创建了{{what}}",
@@ -152,6 +154,8 @@ export const run = {
       send_again: "{{actor}} 重新发送了{{what}}",
       clone: "{{actor}} 克隆出了{{what}}",
       apply: "{{actor}} 应用了{{what}}",
+      deliver_to: "{{actor}} 向{{what}} 投递了一条消息",
+      resend_to: "{{actor}} 向{{what}} 重新发送了一条消息",
     },
     at: "时间",
     actor: "操作人",
