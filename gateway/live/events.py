@@ -12,8 +12,8 @@
 A state is complete, so the next one makes up for a missed one. For `groups:` and `topics:` the first frame is a state
 and the next ones say what changed since the previous frame; where that is unknown, a state is sent instead. With `rows`
 the frames hold these rows alone, whatever the size of the list; subscribing again replaces them, and a caller who may
-not read all names gets those that it may read. This socket asks no broker: it forwards what the sampler and the jobs
-publish, and a new subscriber gets the last state that was kept.
+not read all names gets those that it may read, without what they say of others. This socket asks no broker: it forwards
+what the sampler and the jobs publish, and a new subscriber gets the last state that was kept.
 """
 
 from __future__ import annotations
@@ -30,8 +30,9 @@ from console.accounts.rights import EVERYTHING, Kind, Resource, Unnamed
 from console.lag.shapes import GroupState
 from console.lag.shown import MAX_NAMES, anote_shown
 from gateway.auth import Principal
-from gateway.data.schemas import invalid
+from gateway.data.schemas import encode, invalid
 from gateway.live.latest import latest, rows_of
+from gateway.live.seen import seen_lists
 from gateway.live.socket import LiveSocket
 from gateway.problems import TOO_MANY_IN_FLIGHT, ProblemError
 
@@ -80,7 +81,7 @@ class EventsConsumer(LiveSocket):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._last_seq: dict[str, int] = {}
-        self._rows: dict[str, list[str]] = {}
+        self._rows: dict[str, tuple[str, ...]] = {}
         self._noted_at = 0.0
 
     async def handle_frame(self, frame: SubscribeFrame | UnsubscribeFrame) -> None:
@@ -99,7 +100,7 @@ class EventsConsumer(LiveSocket):
             elif subject not in self._last_seq:
                 self._choose(subject, rows)
                 await self._join(subject)
-            elif rows != self._rows.get(subject):
+            elif self._rows.get(subject) != (None if rows is None else tuple(rows)):
                 self._choose(subject, rows)
                 self._last_seq[subject] = _NOTHING_SENT
                 await self._catch_up(subject)
@@ -117,17 +118,13 @@ class EventsConsumer(LiveSocket):
         sent = self._last_seq.get(subject)
         if sent is None or sent == seq:
             return
-        changes = await latest(self.store).changes(event) if sent + 1 == seq else None
-        if changes is None:
+        text = await self._changes(event) if sent + 1 == seq else None
+        if text is None:
             await self._catch_up(subject)
-            return
-        self._last_seq[subject] = seq
-        rows = self._rows.get(subject)
-        if rows is None:
-            await self.send(changes.text)
-        else:
-            await self.send_frame(live.event(subject, seq, changes.at, changes.of(rows), kind="delta", plain=False))
-        await self._note_shown()
+        elif self._last_seq.get(subject) == sent:
+            self._last_seq[subject] = seq
+            await self.send(text)
+            await self._note_shown()
 
     async def disconnect(self, code: int) -> None:
         """Leave every subject."""
@@ -146,7 +143,28 @@ class EventsConsumer(LiveSocket):
         if rows is None:
             self._rows.pop(subject, None)
         else:
-            self._rows[subject] = self._readable(subject, list(dict.fromkeys(rows)))
+            self._rows[subject] = tuple(self._readable(subject, list(dict.fromkeys(rows))))
+
+    async def _changes(self, event: live.Event) -> str | None:
+        """Return the frame that says what changed; None if that is not known."""
+        subject, rows = event["subject"], self._rows.get(event["subject"])
+        if self._is_limited:
+            seen = await seen_lists(self.store).of(subject, self.principal.rights, seq=event["seq"])
+            delta = None if seen is None or seen.kept.seq != event["seq"] else seen.changes(rows)
+            at = "" if seen is None else seen.kept.at
+        else:
+            changes = await latest(self.store).changes(event)
+            if changes is None or rows is None:
+                return None if changes is None else changes.text
+            delta, at = changes.of(rows), changes.at
+        if delta is None:
+            return None
+        return encode(live.event(subject, event["seq"], at, delta, kind="delta", plain=False)).decode()
+
+    @property
+    def _is_limited(self) -> bool:
+        """Whether a row that the principal may read may tell of names that it may not."""
+        return not (self.sight.is_whole("topic") and self.sight.is_whole("group"))
 
     async def _join(self, subject: str) -> None:
         if len(self._last_seq) >= MAX_SUBJECTS:
@@ -163,12 +181,17 @@ class EventsConsumer(LiveSocket):
             if event is not None:
                 await self.state(event)
             return
-        kept = await latest(self.store).whole(subject)
+        if self._is_limited:
+            seen = await seen_lists(self.store).of(subject, self.principal.rights)
+            kept = None if seen is None else seen.kept
+        else:
+            seen, kept = None, await latest(self.store).whole(subject)
         if kept is None or self._last_seq.get(subject) in (None, kept.seq):
             return
         self._last_seq[subject] = kept.seq
         rows = self._rows.get(subject)
-        items = kept.items if rows is None else rows_of(kept, rows)
+        whole = kept.items if rows is None else rows_of(kept, rows)
+        items = whole if seen is None else seen.items(rows)
         await self.send_frame(live.event(subject, kept.seq, kept.at, {"at": kept.as_of, "items": items}, plain=False))
 
     async def _note_shown(self) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 import pytest
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
-from console.lag.shapes import GroupState
+from console.lag.shapes import GroupState, TopicState
 from gateway import sockets
 from gateway.auth import Principal
 from gateway.live.events import MAX_SUBJECTS, may_watch
@@ -114,6 +114,38 @@ async def test_who_may_read_some_names_watches_these_rows_alone(
         assert (await socket.hear())["type"] == "denied"
         await socket.say(type="subscribe", subjects=["topics:some"], rows={"topics:some": ["orders", "payments"]})
         assert [row["name"] for row in (await socket.hear())["data"]["items"]] == ["orders"]
+
+
+async def test_rows_do_not_tell_of_names_that_one_may_not_read(
+    installation: Installation, publish_cluster: PublishCluster
+) -> None:
+    def groups(*readers: str) -> list[GroupState]:
+        named = [GroupState(**asdict(group(name, 1)), at=AT, queues=[], config=None) for name in readers]
+        for each in named:
+            each.topics = ["orders", "payments"]
+        return named
+
+    topics = [TopicState(name="orders", measured_at=AT, messages=1, groups=2, max_lag=9)]
+    await publish_cluster("told", groups("orders-a", "billing"), topics)
+    async with listening(installation, "events", "narrow") as socket:
+        await socket.say(type="subscribe", subjects=["groups:told"], rows={"groups:told": ["orders-a", "orders-b"]})
+        shown = (await socket.hear())["data"]["items"]
+        assert [(row["name"], row["topics"]) for row in shown] == [("orders-a", ["orders"])]
+        await socket.say(type="subscribe", subjects=["topics:told"], rows={"topics:told": ["orders"]})
+        (row,) = (await socket.hear())["data"]["items"]
+        assert (row["messages"], row["groups"], row["max_lag"]) == (1, 1, None)
+        # When only what is hidden changes, no row is sent; a group that is seen counts
+        fewer = [replace(topics[0], groups=1, max_lag=7)]
+        await publish_cluster("told", groups("orders-a"), fewer)
+        for delta in (await socket.hear(), await socket.hear()):
+            assert (delta["type"], delta["data"]["changed"], delta["data"]["removed"]) == ("delta", [], [])
+        await publish_cluster("told", groups("orders-a", "orders-b"), [replace(topics[0])])
+        heard = {frame["subject"]: frame["data"]["changed"] for frame in (await socket.hear(), await socket.hear())}
+        assert [(row["name"], row["topics"]) for row in heard["groups:told"]] == [("orders-b", ["orders"])]
+        assert [(row["name"], row["groups"]) for row in heard["topics:told"]] == [("orders", 2)]
+        await publish_cluster("told", groups("orders-b"), fewer)
+        heard = {frame["subject"]: frame["data"]["removed"] for frame in (await socket.hear(), await socket.hear())}
+        assert heard == {"groups:told": ["orders-a"], "topics:told": []}
 
 
 async def test_rows_of_what_is_no_list_are_refused(installation: Installation) -> None:
