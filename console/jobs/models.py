@@ -7,6 +7,7 @@ queued to running owns the run until its lease ends.
 from __future__ import annotations
 
 import secrets
+import threading
 from typing import Any, Final
 
 from django.conf import settings
@@ -21,9 +22,26 @@ JobDocument = dict[str, Any]
 """The request of a job as the API accepted it: JSON that the row keeps unchanged, because its hash identifies it."""
 
 
+class _Numbers:
+    """Numbers of 48 bits of time and 32 random bits, each larger than the one before."""
+
+    def __init__(self) -> None:
+        self._turn = threading.Lock()
+        self._last = 0
+
+    def next(self) -> int:
+        with self._turn:
+            # In the same millisecond, and when the clock was set back, the random bits would decide the order.
+            self._last = max(now_ms() << 32 | secrets.randbits(32), self._last + 1)
+            return self._last
+
+
+_numbers: Final = _Numbers()
+
+
 def new_id() -> str:
-    """Return 16 characters: 48 bits of time and 32 random bits, so ids sort by creation time."""
-    number = now_ms() << 32 | secrets.randbits(32)
+    """Return 16 characters: 48 bits of time and 32 random bits; ids of one process sort by creation."""
+    number = _numbers.next()
     return "".join(_ALPHABET[number >> shift & 31] for shift in range(5 * (_ID_LENGTH - 1), -1, -5))
 
 
