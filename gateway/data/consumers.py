@@ -17,6 +17,7 @@ from typing import Final, Literal
 import redis.asyncio
 from redis.exceptions import RedisError
 
+from broker_core.client.errors import NotSupported
 from broker_core.clock import now_ms
 from console.lag import lease_consumers
 from console.lag.shapes import LeaseConsumerState
@@ -96,15 +97,22 @@ class LeaseConsumers:
 
     @contextmanager
     def asking(self, cluster: str, group: str, caller: Caller) -> Iterator[None]:
-        """Record that the caller receives messages of the group until the block ends."""
+        """Record that the caller receives messages of the group until the block ends.
+
+        A caller who is told that the brokers know no leases does not consume: it is forgotten at once.
+        """
         consumer = self._consumer(cluster, group, caller)
         consumer.asking += 1
         consumer.asked_at = self._now_ms()
         try:
             yield
+        except NotSupported:
+            consumer.asked_at = self._now_ms() - GONE_AFTER_MS - 1
+            raise
+        else:
+            consumer.asked_at = self._now_ms()
         finally:
             consumer.asking -= 1
-            consumer.asked_at = self._now_ms()
 
     def leased(
         self, cluster: str, group: str, caller: Caller, portion: str, offsets: Iterable[int], lease_ms: int

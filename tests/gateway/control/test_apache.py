@@ -70,11 +70,8 @@ def test_a_delay_is_one_of_its_levels_or_refused(control: Control) -> None:
     assert "1000, 5000" in answer.json()["detail"]
 
 
-def test_who_was_refused_a_lease_is_no_client(control: Control) -> None:
-    topic, group = control.topic(), control.group()
-    assert control.call("POST", f"/groups/{group}/topics/{topic}:receive", json={}).status_code == 422
-    assert control.get(f"/groups/{group}/clients") == {"items": []}
-    shown = control.get(f"/groups/{group}")
+def test_the_leases_of_a_group_are_unknown(control: Control) -> None:
+    shown = control.get(f"/groups/{control.group()}")
     assert (shown["lease_consumers"], shown["leases"]) == ([], None)
 
 

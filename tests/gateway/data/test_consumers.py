@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
+from contextlib import suppress
 from typing import Any
 
 import redis.asyncio
 from pytest_django import Settings
 
+from broker_core.client.errors import NotSupported
+from broker_core.clock import now_ms
 from console.accounts.addresses import client_address
 from console.lag import lease_consumers
 from console.lag.shapes import LeaseConsumerState
@@ -126,6 +129,21 @@ async def test_a_thousand_messages_are_written_once_and_a_consumer_that_stays_aw
     # The leases expire, and half a minute later no consumer is left.
     now += 60_000 + GONE_AFTER_MS + 1
     await eventually(lambda: asyncio.sleep(0, writes.fields[-1] is None))
+    await known.close()
+
+
+async def test_who_is_told_that_there_are_no_leases_is_no_consumer() -> None:
+    writes: Any = Writes()
+    known = LeaseConsumers(writes)
+    for group in ("billing", "shipping"):
+        with (
+            suppress(NotSupported),
+            known.asking("old", group, Caller("ci", "ann", "token", "10.0.0.7")),
+        ):
+            if group == "billing":
+                raise NotSupported(3, " request type 200050 not supported", "h:1")
+    await eventually(lambda: asyncio.sleep(0, bool(writes.fields)))
+    assert list(lease_consumers.added({b"p": writes.fields[0]}, now_ms())) == ["shipping"]
     await known.close()
 
 
