@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -142,14 +142,20 @@ def another_process(of: Installation) -> Iterator[Installation]:
 
 @contextmanager
 def gateway_process(
-    data: Path, environment: Mapping[str, str], tokens: dict[str, str], *, log: str
+    data: Path,
+    environment: Mapping[str, str],
+    tokens: dict[str, str],
+    *,
+    log: str,
+    command: Callable[[int], Sequence[str]] = lambda port: gateway_command("127.0.0.1", port),
 ) -> Iterator[Installation]:
-    """Run a gateway in this environment until the block ends; its database must be there, its output goes to `log`."""
+    """Run a gateway in this environment until the block ends; its database must be there, its output goes to `log`.
+
+    `command` makes the command for a port.
+    """
     port = free_ports()
     with (data / log).open("wb") as output:
-        process = subprocess.Popen(
-            gateway_command("127.0.0.1", port), env=environment, cwd=ROOT, stdout=output, stderr=output
-        )
+        process = subprocess.Popen(command(port), env=environment, cwd=ROOT, stdout=output, stderr=output)
     running = Installation(data, port, tokens, process, environment, data / log)
     try:
         wait_until(lambda: _answers(running))

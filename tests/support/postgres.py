@@ -7,8 +7,10 @@ import pwd
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -25,19 +27,32 @@ def find_programs() -> Path | None:
     return next((folder for folder in folders if (folder / "initdb").exists() and (folder / "pg_ctl").exists()), None)
 
 
+@dataclass(frozen=True)
+class PostgresServer:
+    """A running server."""
+
+    url: str
+    _control: Callable[..., None]
+
+    def restart(self) -> None:
+        """Stop it, which ends every connection, and start it again."""
+        self._control("-m", "fast", "-w", "restart")
+
+
 @contextmanager
-def postgres_server(programs: Path) -> Iterator[str]:
-    """Run a server with an empty database until the block ends, and yield its URL; nothing of it is kept."""
+def postgres_server(programs: Path) -> Iterator[PostgresServer]:
+    """Run a server with an empty database until the block ends; nothing of it is kept."""
     with tempfile.TemporaryDirectory(prefix="gantry-pg-") as name:
         folder, data = Path(name), Path(name) / "data"
         user = _owner(folder)
         _run(user, programs / "initdb", "-D", data, "-U", "gantry", "-A", "trust", "-E", "UTF8", "--no-sync")
         options = f"-k {folder} -p {_PORT} -c listen_addresses='' -c fsync=off"
-        _run(user, programs / "pg_ctl", "-D", data, "-o", options, "-w", "-l", folder / "log", "start")
+        control = partial(_run, user, programs / "pg_ctl", "-D", data, "-l", folder / "log")
+        control("-o", options, "-w", "start")
         try:
-            yield f"postgres://gantry@/postgres?host={folder}&port={_PORT}"
+            yield PostgresServer(f"postgres://gantry@/postgres?host={folder}&port={_PORT}", control)
         finally:
-            _run(user, programs / "pg_ctl", "-D", data, "-m", "immediate", "-w", "stop")
+            control("-m", "immediate", "-w", "stop")
 
 
 def _owner(folder: Path) -> str | None:
