@@ -57,7 +57,7 @@ class ClusterState(Struct, frozen=True, kw_only=True):
     ]
     brokers: int | None
     version: str | None
-    reachable: bool
+    reachable: Annotated[bool | None, Meta(description="Null: nobody asked in the last seconds; `reason` says why.")]
     reason: str | None
     etag: Annotated[str, Meta(description="For If-Match.")]
 

@@ -184,7 +184,7 @@ def _described(row: Cluster) -> ClusterState:
         address_map=row.address_map,
         brokers=len(sampled.brokers) if sampled and is_listed else None,
         version=next((broker.version for broker in answering), None),
-        reachable=bool(answering),
+        reachable=None if sampled is None else bool(answering),
         reason=reason,
         etag=_tag(row),
     )

@@ -80,12 +80,14 @@ class DeadLetterGroupsView(ClusterListView):
         page = page_sequence(request, sorted_rows(request, rows, _SORTABLE), key=lambda row: row.name)
         seen = self.ask(lambda admin: glances(admin, [row.name for row in page.items]))
         counts = [row.messages for row in rows]
+        # A silent broker may have the first dead letters of a group.
+        is_unknown = None in counts or (not rows and bool(current.overview(self.cluster).missing))
         shown = DeadLetterGroups(
             items=[_completed(row, seen[row.name]) for row in page.items],
             next_cursor=page.next_cursor,
             prev_cursor=page.prev_cursor,
             total=len(rows),
-            messages=None if None in counts else sum(filter(None, counts)),
+            messages=None if is_unknown else sum(filter(None, counts)),
             groups=self._groups(),
         )
         return Response(as_json(shown))

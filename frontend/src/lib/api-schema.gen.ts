@@ -2993,7 +2993,8 @@ export interface components {
             };
             brokers: number | null;
             version: string | null;
-            reachable: boolean;
+            /** @description Null: nobody asked in the last seconds; `reason` says why. */
+            reachable: boolean | null;
             reason: string | null;
             /** @description For If-Match. */
             etag: string;
@@ -3023,7 +3024,8 @@ export interface components {
             };
             brokers: number | null;
             version: string | null;
-            reachable: boolean;
+            /** @description Null: nobody asked in the last seconds; `reason` says why. */
+            reachable: boolean | null;
             reason: string | null;
             /** @description For If-Match. */
             etag: string;

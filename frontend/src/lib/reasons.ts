@@ -4,7 +4,7 @@ import type { Problem } from "@/lib/problem"
 type ReasonKey =
   | "refused" | "unknownHost" | "noNetwork" | "noConnection" | "closed" | "unreachable" | "late" | "stranger" | "notNameServer"
   | "busy" | "notServed" | "notServedType" | "noLeases" | "noAssignment" | "noMessageTypes" | "noScheduled" | "noGroupConfig" | "noProducers" | "noPurge" | "noLitePull"
-  | "nothingKnown" | "malformed" | "noBrokers" | "noCluster" | "noSession" | "refusedSilently" | "refusedBecause" | "unlisted" | "notConsumed"
+  | "nothingKnown" | "malformed" | "noBrokers" | "noCluster" | "noSession" | "refusedSilently" | "refusedBecause" | "unlisted" | "notConsumed" | "justAdded" | "notSampled"
 
 /** The sentences in which the server says why nobody answered, and what each is called here. */
 const REASONS: readonly [ReasonKey, RegExp][] = [
@@ -33,6 +33,8 @@ const REASONS: readonly [ReasonKey, RegExp][] = [
   ["noCluster", /^no cluster is named '(?<cluster>.+)'$/],
   ["noSession", /^the connection to the cluster is closed$/],
   ["notConsumed", /^it has not consumed yet: it has no offset in any queue$/],
+  ["justAdded", /^it was just added and has not been sampled yet$/],
+  ["notSampled", /^it was not sampled in the last seconds$/],
   ["unlisted", /^(?<peer>.+) is not listed by any name server$/],
   ["refusedSilently", /^(?<peer>.+) refused: it gave no reason$/],
   ["refusedBecause", /^(?<peer>.+) refused: (?<words>.+)$/],

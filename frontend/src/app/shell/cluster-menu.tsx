@@ -34,7 +34,7 @@ export function ClusterMenu() {
           <Menu.Item
             key={cluster.name}
             onClick={() => change({ cluster: cluster.name === LOCAL_CLUSTER ? undefined : cluster.name }, { push: true })}
-            rightSection={cluster.reachable ? undefined : <IconPlugConnectedX size={15} color="var(--warn)" />}
+            rightSection={cluster.reachable !== false ? undefined : <IconPlugConnectedX size={15} color="var(--warn)" />}
           >
             {cluster.name}
             <div className="micro">{describe(cluster)}</div>
@@ -48,7 +48,7 @@ export function ClusterMenu() {
 function useDescription() {
   const { t } = useTranslation()
   return ({ kind, brokers, version, reachable, reason }: Cluster): string => {
-    if (!reachable) return reason ? reasonIn(t, reason) : t("cluster.silent")
+    if (!reachable) return reason ? reasonIn(t, reason) : t(reachable === null ? "states.unknown" : "cluster.silent")
     if (kind === "embedded") return t("cluster.embedded")
     const name = version ? `RocketMQ ${version}` : "RocketMQ"
     return brokers === null ? name : `${t("cluster.brokers", { count: brokers })} · ${name}`

@@ -4,6 +4,7 @@ export const deadLetters = {
     facts_other: "{{count}} of {{groups}} groups have some",
     groupsFailed: "The dead letters could not be read",
     none: "No message was given up",
+    unknown: "Not known: a broker does not answer",
     noneNext: "A message that fails too often, or is refused with dead_letter, becomes a dead letter of its group and is listed here.",
     noneOf: "{{group}} has no dead letters",
     total: "Dead letters",

@@ -36,6 +36,7 @@ export const messages = {
     faults: { moment: "A bound of the range cannot be read", reversed: "The range is reversed: its end is before its start" },
     startNext: "A search only reads index files and queues of the brokers; it changes nothing.",
     none: "No message",
+    noneRead: "No message could be read",
     unread: "{{broker}} was not read: {{reason}}",
     noneNext: "Everything in the range was read.",
     notAllRead: "Not everything in the range was read; there may be more.",

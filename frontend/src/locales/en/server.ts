@@ -15,6 +15,8 @@ export const server = {
     noLeases: "{{peer}} does not support leases; RocketMQ 5 and Gantry do",
     noAssignment: "{{peer}} does not assign queues to consumers; RocketMQ 5 and Gantry do",
     noMessageTypes: "{{peer}} does not keep the message types of topics; RocketMQ 5 and Gantry do",
+    justAdded: "it was just added and has not been sampled yet",
+    notSampled: "it was not sampled in the last seconds",
     noScheduled: "{{peer}} does not list, move or recall messages that wait; Gantry does",
     noGroupConfig: "{{peer}} does not report the settings of one group; RocketMQ 5 and Gantry do",
     noProducers: "{{peer}} does not list its producers; RocketMQ 4.9.3, RocketMQ 5 and Gantry do",

@@ -3,6 +3,7 @@ export const deadLetters = {
     facts_other: "{{groups}} 个消费组中有 {{count}} 个存在死信",
     groupsFailed: "无法读取死信",
     none: "没有被放弃的消息",
+    unknown: "未知：有 Broker 没有应答",
     noneNext: "重试次数用尽，或以 dead_letter 拒绝的消息会成为其消费组的死信，并列在这里。",
     noneOf: "{{group}} 没有死信",
     total: "死信",

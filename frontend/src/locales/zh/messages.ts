@@ -36,6 +36,7 @@ export const messages = {
     faults: { moment: "范围的起止时间无法解析", reversed: "范围颠倒：结束时间早于开始时间" },
     startNext: "查询只读取 Broker 的索引文件与队列，不做任何修改。",
     none: "没有消息",
+    noneRead: "无法读取消息",
     unread: "未读取 {{broker}}：{{reason}}",
     noneNext: "范围内已全部读完。",
     notAllRead: "范围内尚有未读取的部分，可能还有消息。",

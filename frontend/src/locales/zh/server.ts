@@ -15,6 +15,8 @@ export const server = {
     noLeases: "{{peer}}不支持租约；RocketMQ 5 与 Gantry 支持",
     noAssignment: "{{peer}}不支持为消费者分配队列；RocketMQ 5 与 Gantry 支持",
     noMessageTypes: "{{peer}}不保存 Topic 的消息类型；RocketMQ 5 与 Gantry 支持",
+    justAdded: "刚刚添加，尚未采样",
+    notSampled: "最近几秒没有采样",
     noScheduled: "{{peer}}不支持列出、改期或撤回待投递消息；Gantry 支持",
     noGroupConfig: "{{peer}}不支持读取单个消费组的配置；RocketMQ 5 与 Gantry 支持",
     noProducers: "{{peer}}不支持列出生产者；RocketMQ 4.9.3、RocketMQ 5 与 Gantry 支持",

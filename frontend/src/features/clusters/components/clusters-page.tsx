@@ -7,6 +7,7 @@ import { NeedsRight } from "@/components/forms/lock"
 import { Page } from "@/components/layout/page"
 import { TitleBlock } from "@/components/layout/title-block"
 import { QueryPanel } from "@/components/states/query-panel"
+import { Unknown } from "@/components/values/num"
 import { paths } from "@/config/paths"
 import { useUrlState } from "@/hooks/use-url-state"
 import type { Cluster } from "@/lib/api-types"
@@ -53,6 +54,7 @@ export function ClustersPage() {
 
 function Facts({ clusters }: { clusters: Cluster[] }) {
   const { t } = useTranslation()
+  if (clusters.every(({ reachable }) => reachable === null)) return t("clusters.unknown", { count: clusters.length })
   return t("clusters.facts", { count: clusters.length, answering: count(clusters.filter(({ reachable }) => reachable).length) })
 }
 
@@ -60,13 +62,14 @@ function Facts({ clusters }: { clusters: Cluster[] }) {
 function Figures({ clusters }: { clusters: Cluster[] }) {
   const { t } = useTranslation()
   const known = clusters.filter(({ reachable }) => reachable)
+  const unasked = clusters.filter(({ reachable }) => reachable === null).length
   const silent = clusters.length - known.length
   const brokers = known.reduce((sum, cluster) => sum + (cluster.brokers ?? 0), 0)
   return (
     <TitleBlock
       figures={[
-        { label: t("clusters.answering"), value: count(known.length), fact: t("clusters.of", { n: count(clusters.length) }), tone: silent > 0 ? "crit" : undefined },
-        { label: t("broker.brokers"), value: withUnknown(count(brokers), silent), fact: silent > 0 ? t("clusters.unknown", { count: silent }) : t("clusters.listed") },
+        { label: t("clusters.answering"), value: unasked === clusters.length ? <Unknown reason={clusters[0]?.reason} /> : withUnknown(count(known.length), unasked), fact: t("clusters.of", { n: count(clusters.length) }), tone: silent > unasked ? "crit" : undefined },
+        { label: t("broker.brokers"), value: known.length === 0 ? <Unknown reason={clusters[0]?.reason} /> : withUnknown(count(brokers), silent), fact: silent > 0 ? t("clusters.unknown", { count: silent }) : t("clusters.listed") },
       ]}
     />
   )

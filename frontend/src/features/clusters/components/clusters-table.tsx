@@ -6,6 +6,7 @@ import { Badge } from "@/components/badges/badge"
 import { columnsFor } from "@/components/data-table/columns"
 import { DataTable } from "@/components/data-table/data-table"
 import { NeedsRight } from "@/components/forms/lock"
+import { Unknown } from "@/components/values/num"
 import { LOCAL_CLUSTER, useCluster } from "@/hooks/use-cluster"
 import { useUrlState } from "@/hooks/use-url-state"
 import type { Cluster } from "@/lib/api-types"
@@ -64,6 +65,7 @@ function State({ cluster: { reachable, reason } }: { cluster: Cluster }) {
         {t("broker.answers")}
       </Badge>
     )
+  if (reachable === null) return <Unknown reason={reason} />
   return (
     <span title={reason ? reasonIn(t, reason) : undefined}>
       <Badge tone="crit" icon={IconPlugConnectedX}>

@@ -104,7 +104,7 @@ function Causes({ group, query, picks, scale, onPicks }: CausesProps) {
         <tr>
           <td />
           <td colSpan={6} className={classes.quiet}>
-            <div className={classes.cause}>{t("deadLetters.partly", { read: count(read), stored: stored === null ? "—" : count(stored) })}</div>
+            <div className={classes.cause}>{read === 0 && stored === null ? t("states.unknown") : t("deadLetters.partly", { read: count(read), stored: stored === null ? "—" : count(stored) })}</div>
           </td>
         </tr>
       )}

@@ -1,6 +1,6 @@
 import { useTranslation } from "react-i18next"
 import { type KeyFigure, TitleBlock } from "@/components/layout/title-block"
-import { Num } from "@/components/values/num"
+import { Num, Unknown } from "@/components/values/num"
 import { useFormat } from "@/hooks/use-format"
 import { useNow } from "@/hooks/use-now"
 import type { DeadLetterGroups } from "@/lib/api-types"
@@ -14,13 +14,14 @@ export function DeadLetterFigures({ found: { items, messages } }: { found: Pick<
   const top = items.flatMap(({ top_cause: cause }) => cause ?? []).sort((one, other) => other.count - one.count)[0]
   const isPartial = items.some((group) => group.messages === null || group.causes === null || group.read < group.messages)
   const causes = items.reduce((sum, group) => sum + (group.causes ?? 0), 0)
+  const isUnread = (isPartial && items.every(({ read }) => read === 0)) || (items.length === 0 && messages === null)
   const oldest = items.flatMap(({ first_at: at }) => at ?? []).sort()[0]
-  const retries = items.some((group) => group.retries_waiting === null) ? null : items.reduce((sum, group) => sum + (group.retries_waiting ?? 0), 0)
+  const retries = isUnread || items.some((group) => group.retries_waiting === null) ? null : items.reduce((sum, group) => sum + (group.retries_waiting ?? 0), 0)
   const figures: KeyFigure[] = [
     { label: t("deadLetters.total"), value: <Num value={messages} /> },
-    { label: t("deadLetters.causes"), value: `${count(causes)}${isPartial ? "+" : ""}`, fact: items.some(({ top_cause: cause }) => cause?.reason === null) ? t("deadLetters.withoutReason") : "" },
-    { label: t("deadLetters.topCause"), value: top ? `${count(top.count)}${isPartial ? "+" : ""}` : "—", fact: top ? (top.reason ?? t("deadLetters.noReason")) : "" },
-    { label: t("deadLetters.oldest"), value: oldest ? format.duration(Math.max(0, now - Date.parse(oldest))) : "—", fact: oldest ? format.when(oldest) : "" },
+    { label: t("deadLetters.causes"), value: isUnread ? <Unknown /> : `${count(causes)}${isPartial ? "+" : ""}`, fact: items.some(({ top_cause: cause }) => cause?.reason === null) ? t("deadLetters.withoutReason") : "" },
+    { label: t("deadLetters.topCause"), value: isUnread ? <Unknown /> : top ? `${count(top.count)}${isPartial ? "+" : ""}` : "—", fact: top ? (top.reason ?? t("deadLetters.noReason")) : "" },
+    { label: t("deadLetters.oldest"), value: oldest ? format.duration(Math.max(0, now - Date.parse(oldest))) : isUnread ? <Unknown /> : "—", fact: oldest ? format.when(oldest) : "" },
     { label: t("deadLetters.retries"), value: <Num value={retries} />, fact: t("deadLetters.retriesWords") },
   ]
   return <TitleBlock figures={figures} />

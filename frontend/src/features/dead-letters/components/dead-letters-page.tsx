@@ -56,7 +56,7 @@ export function DeadLettersPage({ cluster, topics, drawer }: DeadLettersPageProp
               <DeadLetterFigures found={data} />
               {data.items.length === 0 ? (
                 <Panel>
-                  <Empty title={t("deadLetters.none")} next={t("deadLetters.noneNext")} />
+                  <Empty title={t(data.messages === null ? "deadLetters.unknown" : "deadLetters.none")} next={t("deadLetters.noneNext")} />
                 </Panel>
               ) : (
                 <DeadLettersView cluster={cluster} groups={data.items} topics={topics} onOpen={({ topic, message_id }) => change({ open: message_id, of: topic })} />

@@ -24,7 +24,7 @@ export function TopicMessages({ cluster, topic }: { cluster: string; topic: stri
     <QueryPanel
       query={{ ...newest, data: rows, refetch: newest.refetch as never }}
       title={t("messages.newest")}
-      note={rows && t("messages.newestNote", { count: rows.length })}
+      note={rows && (rows.length > 0 || missing.length === 0) && t("messages.newestNote", { count: rows.length })}
       actions={
         <Link to="/messages" search={{ mode: "time", topic }}>
           {t("messages.browse")}
@@ -34,7 +34,7 @@ export function TopicMessages({ cluster, topic }: { cluster: string; topic: stri
       isEmpty={(items) => items.length === 0}
       empty={
         missing.length > 0 ? (
-          <Empty title={t("messages.none")} actions={<MissingBrokers missing={missing} />} />
+          <Empty title={t("messages.noneRead")} actions={<MissingBrokers missing={missing} />} />
         ) : (
           <Empty title={t("messages.noneIn", { topic })} next={t("messages.noneInNext")} actions={<CodeBlock language="curl" text={curlOf(send)} />} />
         )

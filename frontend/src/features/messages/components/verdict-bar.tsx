@@ -55,10 +55,10 @@ function kindOf({ verdict, complete, next_cursor: cursor }: MessageSearch): "fai
   return complete ? "complete" : "partial"
 }
 
-function useWords({ verdict, complete, searched }: MessageSearch): string {
+function useWords({ verdict, complete, searched, missing }: MessageSearch): string {
   const { t } = useTranslation()
   const { index_files: files, entries_visited: entries, collisions_dropped: collisions, expired_messages: expired } = searched
-  if (files === null) return t("verdict.notTold")
+  if (files === null) return missing?.length ? "" : t("verdict.notTold")
   if (verdict === "no_match" && complete) return t("verdict.notThere", { count: files, n: count(files) })
   const words = [t("verdict.files", { count: files, n: count(files) })]
   if (entries !== null) words.push(t("verdict.entries", { count: entries, n: count(entries) }))
