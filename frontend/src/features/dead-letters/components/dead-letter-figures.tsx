@@ -6,6 +6,10 @@ import { useNow } from "@/hooks/use-now"
 import type { DeadLetterGroups } from "@/lib/api-types"
 import { count } from "@/lib/format"
 
+/** Whether the causes are unknown altogether: no dead letter was read, and there may be some. */
+const nobodyRead = (items: DeadLetterGroups["items"], messages: number | null, isPartial: boolean): boolean =>
+  items.length === 0 ? messages === null : isPartial && items.every(({ read }) => read === 0)
+
 /** The figures of the groups that are shown. */
 export function DeadLetterFigures({ found: { items, messages } }: { found: Pick<DeadLetterGroups, "items" | "messages"> }) {
   const { t } = useTranslation()
@@ -14,7 +18,7 @@ export function DeadLetterFigures({ found: { items, messages } }: { found: Pick<
   const top = items.flatMap(({ top_cause: cause }) => cause ?? []).sort((one, other) => other.count - one.count)[0]
   const isPartial = items.some((group) => group.messages === null || group.causes === null || group.read < group.messages)
   const causes = items.reduce((sum, group) => sum + (group.causes ?? 0), 0)
-  const isUnread = (isPartial && items.every(({ read }) => read === 0)) || (items.length === 0 && messages === null)
+  const isUnread = nobodyRead(items, messages, isPartial)
   const oldest = items.flatMap(({ first_at: at }) => at ?? []).sort()[0]
   const retries = isUnread || items.some((group) => group.retries_waiting === null) ? null : items.reduce((sum, group) => sum + (group.retries_waiting ?? 0), 0)
   const figures: KeyFigure[] = [
