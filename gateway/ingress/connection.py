@@ -252,9 +252,7 @@ class Connection(asyncio.Protocol):
         ingress = self._ingress
         self.waits_since = None
         self._transport.pause_reading()  # until there is a way on
-        self._tunnel = tunnel = Tunnel(
-            self._transport, lambda port: ingress.sees(port, self.client), lambda port: ingress.forgets(port)
-        )
+        self._tunnel = tunnel = Tunnel(self._transport, lambda port: ingress.sees(port, self.client))
         self._task = ingress.loop.create_task(tunnel.open(*ingress.server, data))
 
 

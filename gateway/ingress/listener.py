@@ -95,11 +95,8 @@ class Ingress:
 
     def sees(self, port: int, client: Client) -> None:
         """The server sees this client at a port of this machine."""
+        # It stays until the port is used again: the server may begin a request whose client is gone already.
         self._seen[port] = client
-
-    def forgets(self, port: int) -> None:
-        """The tunnel from that port is closed."""
-        self._seen.pop(port, None)
 
     async def _server_accepts(self) -> bool:
         try:

@@ -7,23 +7,17 @@ import logging
 from collections.abc import Callable
 from typing import Final, cast
 
-Port = Callable[[int], None]
-
 _log: Final = logging.getLogger(__name__)
 
 
 class Tunnel(asyncio.Protocol):
     """The connection to the server that carries the bytes of one client."""
 
-    def __init__(
-        self, near: asyncio.Transport, on_open: Callable[[int], None], on_close: Callable[[int], None]
-    ) -> None:
-        """`near` is the client's transport; both functions are called with the port from which the server sees it."""
+    def __init__(self, near: asyncio.Transport, on_open: Callable[[int], None]) -> None:
+        """`near` is the client's transport; `on_open` is called with the port from which the server sees it."""
         self._near = near
         self._on_open = on_open
-        self._on_close = on_close
         self._far: asyncio.Transport | None = None
-        self._port = 0
         self._is_cut = False
         self._is_ended = False
 
@@ -75,8 +69,7 @@ class Tunnel(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Tell from which port the server sees the client."""
         self._far = cast(asyncio.Transport, transport)
-        self._port = self._far.get_extra_info("sockname")[1]
-        self._on_open(self._port)
+        self._on_open(self._far.get_extra_info("sockname")[1])
         if self._is_cut:
             self._far.close()
 
@@ -99,6 +92,5 @@ class Tunnel(asyncio.Protocol):
 
     def connection_lost(self, error: Exception | None) -> None:
         """Close the client's connection too, once it has all answers."""
-        self._on_close(self._port)
         self._far = None
         self._near.close()
