@@ -51,8 +51,9 @@ class PurgeProcessor:
         begins = self._store.purge(topic, body_of(QueueOffsets, request, self._limits).offset_table)
         for group in self._offsets.groups_of(topic):
             for queue_id, offset in list(self._offsets.of(group, topic).items()):
-                if offset < begins.get(queue_id, 0):
-                    self._resets.set_offset(group, topic, queue_id, begins[queue_id])
+                begin = begins.get(queue_id)
+                if begin is not None and offset < begin:
+                    self._resets.set_offset(group, topic, queue_id, begin)
         await self._saver.save(self._offsets)
         answer = QueueOffsets({queue_id: int(begin) for queue_id, begin in begins.items()})
         return Command.response(ResponseCode.SUCCESS, body=bodies.encode(answer))
