@@ -46,7 +46,7 @@ def test_a_replay_is_started_by_the_wizard_and_followed_live_to_its_result(conso
     _is_replayed(console)
     shoot(console.page, "job")
     console.open("/jobs")
-    expect(console.row("Succeeded")).to_contain_text(f"{SOURCE} to {TARGET}")
+    expect(console.row("Succeeded").filter(has_text=f"{SOURCE} to {TARGET}")).to_be_visible()
 
 
 @pytest.mark.usefixtures("topics")

@@ -90,4 +90,6 @@ def test_what_is_sent_is_read_back() -> None:
 
 
 def test_a_group_in_one_line_holds_all_but_what_its_page_shows() -> None:
-    assert set(GroupState.__struct_fields__) - set(GroupSummary.__struct_fields__) == {"at", "queues", "config"}
+    assert set(GroupState.__struct_fields__) - set(GroupSummary.__struct_fields__) == {
+        "at", "queues", "config", "topics_hidden",
+    }  # fmt: skip

@@ -28,6 +28,7 @@ def test_it_says_what_it_can_do(control: Control) -> None:
         "index": ("yes", None),
         "message_type": ("no", None),
         "producers": ("yes", None),
+        "purge": ("no", None),
         "replicas": ("no", "1"),
     }
     assert shown["kind"] == "rocketmq"

@@ -60,7 +60,7 @@ def test_records_of_the_console_are_in_the_file_without_ids(control: Control) ->
 
 
 def test_what_a_caller_may_not_read_is_left_out_and_named(control: Control) -> None:
-    file = export(control, role="viewer")
+    file = export(control, role="viewer", cluster=control.cluster)
     assert file["roles"] is None
     assert [(each["section"], each["code"]) for each in file["remarks"] if each["name"] is None] == [
         ("roles", "not_allowed")

@@ -67,7 +67,7 @@ def test_it_fills_an_installation_and_empties_it_again(
         wait_until(lambda: LEDGER in names(get(f"{LOCAL}/dead-letters")))
         causes = {each["reason"] for each in get(f"{LOCAL}/dead-letters/{LEDGER}/causes")}
         assert "JSONDecodeError: the body is cut off" in causes
-        assert protocols(get, LEDGER) == ["http_lease"]
+        wait_until(lambda: protocols(get, LEDGER) == ["http_lease"])
         assert [protocols(get, group) for group in (BILLING, SHIPPING, ANALYTICS, FRAUD)] == [["native"]] * 4
         # A job, a schedule, a rule
         assert [REPLAY in names(get("/jobs")), NIGHTLY in names(get("/schedules"))] == [True, True]
