@@ -165,6 +165,8 @@ REST_FRAMEWORK = {
     "DEFAULT_SCHEMA_CLASS": "gateway.control.schema.GantrySchema",
     "EXCEPTION_HANDLER": "gateway.problem_views.exception_handler",
     "UNICODE_JSON": True,
+    # Exports choose by `as`; a parameter `format` that the document declares would be refused.
+    "URL_FORMAT_OVERRIDE": None,
 }
 
 SPECTACULAR_SETTINGS = {

@@ -183,7 +183,11 @@ class DeadLetterCausesView(GroupOfDeadLettersView):
     @extend_schema(
         operation_id="listDeadLetterCauses",
         tags=["dead letters"],
-        parameters=[OpenApiParameter("max_messages", int, default=MOST_READ, description=f"1 to {MOST_READ}.")],
+        parameters=[
+            OpenApiParameter(
+                "max_messages", {"type": "integer", "minimum": 1, "maximum": MOST_READ, "default": MOST_READ}
+            )
+        ],
         responses=serializer_of(DeadLetterCauses),
     )
     def get(self, request: Request, cluster: str, group: str) -> Response:

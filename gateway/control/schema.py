@@ -92,17 +92,47 @@ class GantrySchema(AutoSchema):
 
 
 def add_problems(result: Schema, generator: Any, request: Any, public: bool) -> Schema:
-    """Add the data plane's paths, and the problem document as the default answer of every operation."""
+    """Add the data plane's paths, the problems that answer an operation, and that unknown fields are refused."""
     schemas = result.setdefault("components", {}).setdefault("schemas", {})
     schemas.update({"Problem": PROBLEM, **data_plane_schemas()})
     for path, operations in DATA_PLANE_PATHS.items():
         result["paths"].setdefault(path, {}).update(operations)
-    problem = {
-        "description": "A problem.",
-        "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}},
-    }
-    for operations in result["paths"].values():
+    for path, operations in result["paths"].items():
         for method, operation in operations.items():
             if method in _METHODS:
-                operation.setdefault("responses", {})["default"] = problem
+                operation.setdefault("responses", {}).update(_problems_of(path, operation))
+    _close(schemas, [each.get("requestBody") for methods in result["paths"].values() for each in methods.values()])
     return result
+
+
+def _problems_of(path: str, operation: Schema) -> Schema:
+    texts = {}
+    if any(operation.get("security", ())):
+        texts["403"] = "The caller does not have the right."
+    names_something = any(each["name"] == "cluster" for each in operation.get("parameters", ()))
+    if "{" in path or names_something or "requestBody" in operation:
+        texts["404"] = "There is no such thing, or the caller may not read it."
+    return {status: _problem(text) for status, text in {**texts, "default": "A problem."}.items()}
+
+
+def _problem(description: str) -> Schema:
+    schema = {"$ref": "#/components/schemas/Problem"}
+    return {"description": description, "content": {"application/problem+json": {"schema": schema}}}
+
+
+def _close(schemas: Schema, bodies: list[Any]) -> None:
+    """Say of every object in the bodies that other fields are refused (`console.strict` refuses them)."""
+    waiting, seen = bodies, set()
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, list):
+            waiting.extend(node)
+        if not isinstance(node, dict):
+            continue
+        if node.get("type") == "object" and "properties" in node:
+            node.setdefault("additionalProperties", False)
+        waiting.extend(node.values())
+        name = str(node.get("$ref", "")).rpartition("/")[2]
+        if name and name not in seen:
+            seen.add(name)
+            waiting.append(schemas[name])

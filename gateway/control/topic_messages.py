@@ -32,7 +32,7 @@ from gateway.message_filter import BadPath, MessageFilter
 MOST_READ: Final = 100_000
 """Messages that one page with a tag or filter looks at."""
 _LONGEST: Final = 10_000
-QUEUE = OpenApiParameter("queue", int)
+QUEUE = OpenApiParameter("queue", {"type": "integer", "minimum": 0, "maximum": 2**31 - 1})
 TAG = OpenApiParameter("tag", str, description="Only messages with this tag.")
 FILTER = OpenApiParameter(
     "filter", str, description="Only messages that fulfil it, such as `$.amount >= 100 and property.source = web`."
