@@ -120,9 +120,9 @@ class BulkView(ClusterListView, Generic[R, I]):
 class NamesField(serializers.ListField):
     """The names of a request, each once."""
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, *, most: int = MOST, **options: Any) -> None:
         child = serializers.CharField(max_length=255)
-        super().__init__(child=child, min_length=1, max_length=MOST, help_text="Each once.", **options)
+        super().__init__(child=child, min_length=1, max_length=most, help_text="Each once.", **options)
 
     def to_internal_value(self, data: Any) -> list[str]:
         """Refuse names that are given twice."""

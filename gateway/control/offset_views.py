@@ -21,9 +21,21 @@ from gateway.control.cluster_view import ClusterScopedView
 _MODES = ("time", "earliest", "latest", "offset", "shift", "copy_from")
 _NEEDED = {"time": ("time",), "offset": ("offset", "offsets"), "shift": ("shift",), "copy_from": ("from_group",)}
 _VALUES = ("time", "offset", "offsets", "shift", "from_group")
-_LONGEST = 2**62
+LONGEST = 2**62
 _MOST_QUEUES = 10_000
 _MOVED = serializer_of(OffsetsMoved)
+
+
+def check_value(values: dict[str, Any]) -> None:
+    """Raise ValidationError for a missing value of the mode, and for values of other modes."""
+    mode = values["mode"]
+    needed = _NEEDED.get(mode, ())
+    given = [name for name in _VALUES if name in values]
+    for name in given:
+        if name not in needed:
+            raise serializers.ValidationError({name: f"does not belong to the mode {mode}"})
+    if needed and len(given) != 1:
+        raise serializers.ValidationError({needed[0]: f"the mode {mode} needs {' or '.join(needed)}"})
 
 
 class QueueSerializer(serializers.Serializer[Any]):
@@ -36,7 +48,7 @@ class QueueSerializer(serializers.Serializer[Any]):
 class QueueOffsetSerializer(QueueSerializer):
     """A queue and the offset to go to."""
 
-    offset = serializers.IntegerField(min_value=0, max_value=_LONGEST)
+    offset = serializers.IntegerField(min_value=0, max_value=LONGEST)
 
 
 class OffsetPreviewSerializer(serializers.Serializer[Any]):
@@ -45,11 +57,11 @@ class OffsetPreviewSerializer(serializers.Serializer[Any]):
     topic = serializers.CharField(max_length=255)
     mode = serializers.ChoiceField(_MODES)
     time = MomentField(required=False, help_text="For the mode time: the first message stored then or later.")
-    offset = serializers.IntegerField(min_value=0, max_value=_LONGEST, required=False, help_text="For the mode offset.")
+    offset = serializers.IntegerField(min_value=0, max_value=LONGEST, required=False, help_text="For the mode offset.")
     offsets = QueueOffsetSerializer(many=True, required=False, help_text="For the mode offset: one for each queue.")
     shift = serializers.IntegerField(
-        min_value=-_LONGEST,
-        max_value=_LONGEST,
+        min_value=-LONGEST,
+        max_value=LONGEST,
         required=False,
         help_text="For the mode shift: messages, forward if positive.",
     )
@@ -58,14 +70,7 @@ class OffsetPreviewSerializer(serializers.Serializer[Any]):
 
     def validate(self, values: dict[str, Any]) -> dict[str, Any]:
         """Refuse a missing value of the mode, values of other modes, and lists that are too long or repeat a queue."""
-        mode = values["mode"]
-        needed = _NEEDED.get(mode, ())
-        given = [name for name in _VALUES if name in values]
-        for name in given:
-            if name not in needed:
-                raise serializers.ValidationError({name: f"does not belong to the mode {mode}"})
-        if needed and len(given) != 1:
-            raise serializers.ValidationError({needed[0]: f"the mode {mode} needs {' or '.join(needed)}"})
+        check_value(values)
         for name in ("offsets", "queues"):
             _check_places(name, values.get(name))
         return values
@@ -112,7 +117,7 @@ class OffsetPreviewView(_OffsetView):
         """Return what a change of a group's offsets in a topic would do, queue by queue, and keep it as a plan."""
         form = OffsetPreviewSerializer(data=request.data)
         form.is_valid(raise_exception=True)
-        wish = _wish(group, form.validated_data)
+        wish = wish_of(group, form.validated_data)
         require(request, "read", Resource("topic", wish.topic))
         if wish.source:
             require(request, "read", Resource("group", wish.source))
@@ -167,7 +172,8 @@ def _answer(moved: OffsetsMoved) -> Response:
     return Response(as_json(moved), status=200 if all(queue.done for queue in moved.queues) else 207)
 
 
-def _wish(group: str, values: dict[str, Any]) -> Wish:
+def wish_of(group: str, values: dict[str, Any]) -> Wish:
+    """Return the change of a group that a valid request asks for."""
     queues, offsets = values.get("queues"), values.get("offsets")
     time = values.get("time")
     return Wish(

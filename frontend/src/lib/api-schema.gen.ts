@@ -878,6 +878,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster}/groups/offsets:apply": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Move groups to the offsets of up to 200 plans; 207 unless all are done.
+         * @description Move groups to the offsets of up to 200 plans; 207 unless all are done.
+         */
+        post: operations["applyOffsetsOfGroups"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster}/groups/offsets:preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Return what a move of up to 50 groups would do, topic by topic, and keep a plan for each; 200 at most.
+         * @description Return what a move of up to 50 groups would do, topic by topic, and keep a plan for each; 200 at most.
+         */
+        post: operations["previewOffsetsOfGroups"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster}/groups/offsets:undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Move groups back to where they were before up to 200 changes; 207 unless all are done.
+         * @description Move groups back to where they were before up to 200 changes; 207 unless all are done.
+         */
+        post: operations["undoOffsetsOfGroups"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/{cluster}/groups:delete": {
         parameters: {
             query?: never;
@@ -3580,10 +3640,63 @@ export interface components {
         };
         /** @enum {string} */
         GroupMode: "clustering" | "broadcast";
+        /** @description What became of one plan, or of the undo of one change. */
+        GroupMove: {
+            group: string;
+            /** @description Null if nothing was moved. */
+            topic: string | null;
+            /** @description partial: not in all queues. refused: not tried, for the reason given. */
+            outcome: components["schemas"]["GroupMoveOutcomeEnum"];
+            reason: string | null;
+            /** @description For `offsets:undo`; null if nothing was moved. */
+            snapshot_id: string | null;
+        };
+        /** @enum {string} */
+        GroupMoveOutcomeEnum: "done" | "partial" | "failed" | "refused";
+        /** @description The outcomes, in the order of the request. */
+        GroupMoves: {
+            items: components["schemas"]["GroupMove"][];
+        };
         /** @description The groups to change. */
         GroupNamesRequest: {
             /** @description Each once. */
             groups: string[];
+        };
+        /** @description What a move would do to one group in one topic; nothing is changed yet. */
+        GroupPlan: {
+            group: string;
+            /** @description Null if the group is refused. */
+            topic: string | null;
+            /** @description unchanged: it is there already. refused: not tried, for the reason given. */
+            outcome: components["schemas"]["GroupPlanOutcomeEnum"];
+            reason: string | null;
+            /** @description For `offsets:apply`, for five minutes. */
+            plan_id: string | null;
+            /** @description Null if a queue has no offset, or is not known. */
+            lag: number | null;
+            /** @description After the move; null as `lag` is. */
+            new_lag: number | null;
+            /** @description Messages that the group gets again; null without a plan. */
+            to_replay: number | null;
+            /** @description Messages that the group will not get; null without a plan. */
+            skipped: number | null;
+            /** @description Connected native clients; null if unknown. */
+            members: number | null;
+            /** @description Those of its queues, each once. */
+            warnings: components["schemas"]["WarningsEnum"][];
+            /** @description Brokers that are not part of the plan. */
+            unknown: components["schemas"]["UnknownQueues"][];
+        };
+        /** @enum {string} */
+        GroupPlanOutcomeEnum: "planned" | "unchanged" | "failed" | "refused";
+        /** @description A plan to apply. */
+        GroupPlanRequest: {
+            group: string;
+            plan_id: string;
+        };
+        /** @description The plans of all groups, in the order of the request; within a group by topic. */
+        GroupPlans: {
+            items: components["schemas"]["GroupPlan"][];
         };
         /** @description The position of a group in one queue. */
         GroupQueue: {
@@ -3596,6 +3709,11 @@ export interface components {
             lag: number | null;
             time_lag_ms: number | null;
             unknown_reason: string | null;
+        };
+        /** @description A change to undo. */
+        GroupSnapshotRequest: {
+            group: string;
+            snapshot_id: string;
         };
         /** @enum {string} */
         GroupState: "unknown" | "idle" | "caught_up" | "consuming" | "growing" | "stalled" | "inconsistent";
@@ -3665,6 +3783,39 @@ export interface components {
             next_cursor: string | null;
             prev_cursor: string | null;
             total: number | null;
+        };
+        /** @description The plans to apply. */
+        GroupsApplyRequest: {
+            plans: components["schemas"]["GroupPlanRequest"][];
+            /**
+             * @description Leave groups that moved since the preview.
+             * @default false
+             */
+            strict: boolean;
+        };
+        /** @enum {string} */
+        GroupsPreviewModeEnum: "time" | "earliest" | "latest" | "shift";
+        /** @description The groups to move, and where to. */
+        GroupsPreviewRequest: {
+            /** @description Each once. */
+            groups: string[];
+            /** @description Each once. */
+            topics?: string[];
+            mode: components["schemas"]["GroupsPreviewModeEnum"];
+            /**
+             * Format: date-time
+             * @description For the mode time: the first message stored then or later.
+             */
+            time?: string;
+            /**
+             * Format: int64
+             * @description For the mode shift: messages, forward if positive.
+             */
+            shift?: number;
+        };
+        /** @description The changes to undo. */
+        GroupsUndoRequest: {
+            snapshots: components["schemas"]["GroupSnapshotRequest"][];
         };
         /** @description One check. */
         HealthCheck: {
@@ -5843,6 +5994,8 @@ export interface components {
         };
         /** @enum {string} */
         WarningEnum: "clamped" | "no_offset" | "no_source";
+        /** @enum {string} */
+        WarningsEnum: "clamped" | "no_offset" | "no_source";
         /** @description A rule, and what it meant for the answer. */
         WeighedRule: {
             role: string | null;
@@ -8943,6 +9096,133 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    applyOffsetsOfGroups: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                cluster: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GroupsApplyRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GroupMoves"];
+                };
+            };
+            207: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GroupMoves"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    previewOffsetsOfGroups: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                cluster: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GroupsPreviewRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GroupPlans"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    undoOffsetsOfGroups: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                cluster: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GroupsUndoRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GroupMoves"];
+                };
+            };
+            207: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GroupMoves"];
                 };
             };
             /** @description A problem. */

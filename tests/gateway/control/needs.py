@@ -77,6 +77,7 @@ _NEEDS: Final[Mapping[tuple[Verb | None, On], str]] = {
         createSilence endSilence createAlertChannel updateAlertChannel deleteAlertChannel testAlertChannel retryDelivery
     """,
     ("offsets", "group"): "previewOffsets applyOffsets undoOffsets",
+    ("offsets", "list"): "previewOffsetsOfGroups applyOffsetsOfGroups undoOffsetsOfGroups",
     ("redrive", "group"): "redriveDeadLetters",
     ("delete", "topic"): "deleteTopic getTopicImpact purgeTopic",
     ("delete", "group"): "deleteGroup getGroupImpact",
