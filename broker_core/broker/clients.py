@@ -100,6 +100,11 @@ class Clients(Generic[Ch]):
         """Return every producer group with its members."""
         return {group: list(members.values()) for group, members in self._producers.items()}
 
+    def producer_id(self, group: str, channel: Ch) -> str:
+        """Return the client id of a connection in a producer group, empty if it is no member."""
+        member = self._producers.get(group, {}).get(channel)
+        return "" if member is None else member.client_id
+
     @property
     def producer_groups(self) -> int:
         """How many producer groups have members."""

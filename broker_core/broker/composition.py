@@ -29,6 +29,7 @@ from broker_core.broker.timer.following import Follower
 from broker_core.broker.timer.index import TimerIndex
 from broker_core.broker.timer.reads import TimerReads
 from broker_core.broker.timer.timer import Timer
+from broker_core.broker.topic_producers import TopicProducers
 from broker_core.broker.topics import Topics
 from broker_core.logs import get_logger
 from broker_core.protocol.message import Message, StoredMessage
@@ -80,6 +81,7 @@ class Components:
     timer_reads: TimerReads
     leases: Leases
     clients: Clients[Connection]
+    producers: TopicProducers
     locks: QueueLocks
     stats: Stats
     registration: Registration
@@ -142,6 +144,7 @@ def compose(settings: Settings, resources: Resources) -> Components:
         timer_reads=TimerReads(timer_index.path, resources.timers),
         leases=leases,
         clients=Clients(),
+        producers=TopicProducers(now),
         locks=QueueLocks(),
         stats=stats,
         registration=_registration(config, resources, topic_register),

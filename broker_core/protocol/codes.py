@@ -143,11 +143,12 @@ class RequestCode(IntEnum):
     RECALL_MESSAGE = 370  # 5.x
     QUERY_ASSIGNMENT = 400  # 5.x
     SET_MESSAGE_REQUEST_MODE = 401  # 5.x
-    LIST_TIMERS = 30101  # Gantry only, like the next four: small enough for the binary header form
+    LIST_TIMERS = 30101  # Gantry only, like the next five: small enough for the binary header form
     SUMMARIZE_TIMERS = 30102
     RESCHEDULE_MESSAGE = 30103
     GET_PROGRESS = 30104
     PURGE_TOPIC = 30105
+    LIST_TOPIC_PRODUCERS = 30106
     POP_MESSAGE = 200050  # 5.x, like all that follow: they require the JSON header form
     ACK_MESSAGE = 200051
     PEEK_MESSAGE = 200052

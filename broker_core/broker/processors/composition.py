@@ -136,6 +136,8 @@ def _of_messages(c: Components, group_topics: GroupTopics) -> Sequence[Processor
         rights=rights,
         intake=c.intake,
         timer=c.timer,
+        producers=c.producers,
+        clients=c.clients,
         durability=c.durability,
         settings=c.settings,
         clock=c.clock,
@@ -197,6 +199,7 @@ def _of_topics_and_groups(c: Components) -> Sequence[Processor]:
         locks=c.locks,
         stats=c.stats,
         request_modes=c.request_modes,
+        producers=c.producers,
     )
     topics = TopicProcessor(
         topics=c.topics,
@@ -233,7 +236,9 @@ def _of_topics_and_groups(c: Components) -> Sequence[Processor]:
 
 def _of_clients(c: Components) -> Sequence[Processor]:
     limits, periods = c.config.limits, c.config.periods
-    members = MemberProcessor(clients=c.clients, offsets=c.offsets)
+    members = MemberProcessor(
+        clients=c.clients, offsets=c.offsets, topics=c.topics, producers=c.producers, clock=c.clock
+    )
     locks = LockProcessor(locks=c.locks, limits=limits, clock=c.clock)
     relays = RelayProcessor(
         store=c.store, clients=c.clients, broker_name=c.config.identity.name, timeout_ms=periods.relay_timeout

@@ -7,6 +7,7 @@ from broker_core.broker.pop.leases import Leases
 from broker_core.broker.queue_locks import QueueLocks
 from broker_core.broker.request_modes import RequestModes
 from broker_core.broker.stats import Stats
+from broker_core.broker.topic_producers import TopicProducers
 from broker_core.store import MessageStore
 
 
@@ -22,6 +23,7 @@ class Deletions:
         locks: QueueLocks,
         stats: Stats,
         request_modes: RequestModes,
+        producers: TopicProducers,
     ) -> None:
         self._store = store
         self._offsets = offsets
@@ -29,6 +31,7 @@ class Deletions:
         self._locks = locks
         self._stats = stats
         self._request_modes = request_modes
+        self._producers = producers
 
     def clear_topic(self, topic: str) -> None:
         """Delete a topic's queues, and the offsets and leases of groups there.
@@ -41,6 +44,7 @@ class Deletions:
         self._leases.close_matching(topic=topic)
         self._stats.forget([topic, *(f"{topic}@{group}" for group in readers)])
         self._request_modes.forget(topic=topic)
+        self._producers.forget(topic)
 
     def clear_group(self, group: str, *, with_offsets: bool) -> None:
         """Delete a group's locks and leases, and its offsets if requested."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Final
 
 from broker_core.broker.clients import Clients, ConsumerGroup, Member
 from broker_core.broker.errors import GroupOffline, NoMembers
 from broker_core.broker.offsets import ConsumerOffsets
 from broker_core.broker.processors.handlers import Handlers
+from broker_core.broker.topic_producers import TopicProducers
+from broker_core.broker.topics import Topics
 from broker_core.protocol import bodies
 from broker_core.protocol.bodies.groups import Connection as ConnectionBody
 from broker_core.protocol.bodies.groups import (
@@ -16,19 +19,34 @@ from broker_core.protocol.bodies.groups import (
     ProducerConnection,
     ProducerInfo,
     ProducerTableInfo,
+    SendingProducer,
+    TopicProducersBody,
 )
 from broker_core.protocol.codes import LanguageCode, RequestCode, ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.headers import groups as headers
 from broker_core.remoting.connection import Connection
 
+_LANGUAGES: Final = {int(each): each.name for each in LanguageCode}
+
 
 class MemberProcessor:
-    """Answers 203, 204, 300 and 328."""
+    """Answers 203, 204, 300, 328 and 30106, which is this broker's own."""
 
-    def __init__(self, *, clients: Clients[Connection], offsets: ConsumerOffsets) -> None:
+    def __init__(
+        self,
+        *,
+        clients: Clients[Connection],
+        offsets: ConsumerOffsets,
+        topics: Topics,
+        producers: TopicProducers,
+        clock: Callable[[], int],
+    ) -> None:
         self._clients = clients
         self._offsets = offsets
+        self._topics = topics
+        self._producers = producers
+        self._clock = clock
 
     def handlers(self) -> Handlers:
         return {
@@ -36,6 +54,7 @@ class MemberProcessor:
             RequestCode.GET_PRODUCER_CONNECTION_LIST: self.producers,
             RequestCode.GET_ALL_PRODUCER_INFO: self.all_producers,
             RequestCode.QUERY_TOPIC_CONSUME_BY_WHO: self.readers_of_topic,
+            RequestCode.LIST_TOPIC_PRODUCERS: self.producers_of_topic,
         }
 
     def consumers(self, request: Command, _: Connection) -> Command:
@@ -70,6 +89,33 @@ class MemberProcessor:
             for group, members in self._clients.producers().items()
         }
         return Command.response(ResponseCode.SUCCESS, body=bodies.encode(ProducerTableInfo(table)))
+
+    def producers_of_topic(self, request: Command, _connection: Connection) -> Command:
+        """Return the producers whose messages were stored in a topic, also those that have left since."""
+        topic = request.header(headers.ListTopicProducersRequest).topic
+        self._topics.get(topic)
+        now, known = self._clock(), self._producers.of(topic)
+        ids: dict[str, dict[str, str]] = {
+            group: {member.channel.peer: member.client_id for member in self._clients.producers_of(group)}
+            for group in {group for _, group, _ in known}
+        }
+        found = []
+        for (_, group, peer), sends in known.items():
+            sends.client_id = ids[group].get(peer, sends.client_id)
+            found.append(
+                SendingProducer(
+                    group,
+                    sends.client_id,
+                    peer,
+                    _LANGUAGES.get(sends.language),
+                    sends.version,
+                    sends.messages,
+                    sends.last_at,
+                    self._producers.rate(sends, now),
+                )
+            )
+        body = TopicProducersBody(self._producers.complete_since(topic), found)
+        return Command.response(ResponseCode.SUCCESS, body=bodies.encode(body))
 
     def readers_of_topic(self, request: Command, _: Connection) -> Command:
         """Return the groups that have offsets in a topic or currently subscribe to it."""

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
+from broker_core.broker.clients import Clients
 from broker_core.broker.config import BrokerConfig
 from broker_core.broker.durability import GroupCommit
 from broker_core.broker.errors import (
@@ -28,6 +29,7 @@ from broker_core.broker.sent_batch import settled_batch
 from broker_core.broker.sent_text import settle, settled_pairs, take_wait
 from broker_core.broker.settings import Settings
 from broker_core.broker.timer.timer import Timer
+from broker_core.broker.topic_producers import Sends, TopicProducers
 from broker_core.broker.topics import Topics
 from broker_core.protocol import fields
 from broker_core.protocol import properties as names
@@ -80,11 +82,15 @@ class SendProcessor:
         rights: WriteRights,
         intake: Intake,
         timer: Timer,
+        producers: TopicProducers,
+        clients: Clients[Connection],
         durability: GroupCommit,
         settings: Settings,
         clock: Callable[[], int],
     ) -> None:
         config = settings.config
+        self._producers = producers
+        self._clients = clients
         self._timer = timer
         self._broker_name = config.identity.name
         self._topics = topics
@@ -133,6 +139,7 @@ class SendProcessor:
             )
         else:
             stored, waits = self._put(request, header, topic, queue_id, text, born_host, now)
+        self._count(request, header, connection, stored, now)
         response = self._stored(stored.offset_id, stored.queue_offset, queue_id)
         if isinstance(stored, AppendedRecord) and stored.queue.topic == TIMER_TOPIC:
             self._add_handle(response, stored.text)
@@ -143,6 +150,23 @@ class SendProcessor:
             return response
         self._answer_when_flushed(request, connection, response, stored.end, now)
         return None
+
+    def _count(
+        self,
+        request: Command,
+        header: SendHeader,
+        connection: Connection,
+        stored: AppendedRecord | AppendedBatch,
+        now: int,
+    ) -> None:
+        key = header.topic, header.producer_group, connection.peer
+        sends = self._producers.find(key)
+        if sends is None:
+            sends = Sends("", request.language, request.version)
+            self._producers.add(key, sends)
+        if not sends.client_id:  # the first heartbeat may come after the first send
+            sends.client_id = self._clients.producer_id(header.producer_group, connection)
+        self._producers.count(key, sends, len(stored.log_offsets) if isinstance(stored, AppendedBatch) else 1, now)
 
     # -- one message
 

@@ -22,13 +22,17 @@ from broker_core.client.errors import NameIllegal as NameIllegal
 from broker_core.client.errors import NotSupported, TopicNotFound
 from broker_core.client.routes import Route
 from broker_core.protocol import bodies
-from broker_core.protocol.bodies.groups import GroupList, ProducerTableInfo
+from broker_core.protocol.bodies.groups import GroupList, ProducerTableInfo, TopicProducersBody
 from broker_core.protocol.bodies.progress import Progress
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.bodies.stats import TopicOffset, TopicStatsTable
 from broker_core.protocol.bodies.topics import QueueOffsets, TopicConfig, TopicConfigSerializeWrapper, TopicList
 from broker_core.protocol.codes import PERM_READ, PERM_WRITE
-from broker_core.protocol.headers.groups import GetAllProducerInfoRequest, QueryTopicConsumeByWhoRequest
+from broker_core.protocol.headers.groups import (
+    GetAllProducerInfoRequest,
+    ListTopicProducersRequest,
+    QueryTopicConsumeByWhoRequest,
+)
 from broker_core.protocol.headers.progress import GetProgressRequest
 from broker_core.protocol.headers.routes import DeleteTopicInNameServerRequest, GetAllTopicListRequest
 from broker_core.protocol.headers.topics import (
@@ -253,7 +257,8 @@ class Topics:
     async def producers(self, name: str) -> Answers[Producers]:
         """Return the producers connected to each broker of the topic, by address; raise TopicNotFound.
 
-        Brokers know a producer's group but not its topics, so these are the producers that may send to the topic.
+        Members of a group are known without their topics, so these are the producers that may send to the topic;
+        `sending_producers` are those that do.
         """
         masters = await self._requests.masters_of(name)
 
@@ -262,6 +267,17 @@ class Topics:
             return [TopicProducer(group, info) for group, infos in sorted(table.data.items()) for info in infos]
 
         return await self._requests.ask_each(masters, ask)
+
+    async def sending_producers(self, name: str) -> Answers[TopicProducersBody]:
+        """Return the producers whose messages each broker stored in the topic, by address; raise TopicNotFound.
+
+        Those that have left are among them. Brokers of Apache RocketMQ fail with NotSupported.
+        """
+        masters = await self._requests.masters_of(name)
+        header = ListTopicProducersRequest(name)
+        return await self._requests.ask_each(
+            masters, lambda addr: self._requests.ask_for(TopicProducersBody, addr, header, topic=name)
+        )
 
     async def _send_to_each(self, addresses: Iterable[str], header: object) -> Answers[None]:
         async def send(addr: str) -> None:

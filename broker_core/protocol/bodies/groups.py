@@ -85,6 +85,31 @@ class ProducerTableInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class SendingProducer:
+    """What one connection sent to a topic in one producer group (30106). `address` is ``ip:port``, times are in ms.
+
+    `client_id` is empty for a client that sent no heartbeat; `rate` is in messages a second over the last minute.
+    """
+
+    group: str
+    client_id: str
+    address: str
+    language: str | None = None
+    version: int = 0
+    messages: int = 0
+    last_send_at: int = 0
+    rate: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TopicProducersBody:
+    """The producers of a topic (30106): all that sent anything from `since` on, and their messages from then on."""
+
+    since: int
+    producers: list[SendingProducer] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
 class ConsumerOffsetSerializeWrapper:
     """Stored queue offsets (43): ``topic@group`` → queue id → offset."""
 

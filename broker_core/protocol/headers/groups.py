@@ -50,6 +50,13 @@ class GetAllProducerInfoRequest:
     """Code 328: all producers; answered by ProducerTableInfo."""
 
 
+@header(RequestCode.LIST_TOPIC_PRODUCERS)
+class ListTopicProducersRequest:
+    """Code 30106 (Gantry): the producers whose messages were stored in a topic; answered by TopicProducersBody."""
+
+    topic: str
+
+
 @header(RequestCode.GET_CONSUME_STATS)
 class GetConsumeStatsRequest:
     """Code 208: a group's progress in each queue; answered by ConsumeStats."""

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from broker_core.protocol import bodies
+from broker_core.protocol.batch import encode_batch
 from broker_core.protocol.bodies.groups import (
     ConsumerConnection,
     GroupList,
@@ -13,12 +14,14 @@ from broker_core.protocol.bodies.groups import (
     ProducerTableInfo,
     SubscriptionGroupConfig,
     SubscriptionGroupWrapper,
+    TopicProducersBody,
 )
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.bodies.stats import ConsumeStats, ConsumeStatsList, OffsetWrapper, QueryConsumeTimeSpanBody
 from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.headers import groups as headers
 from broker_core.protocol.headers.offsets import UpdateConsumerOffsetRequest
+from broker_core.protocol.message import Message
 from tests.support.broker import Wire, started
 
 QUEUE = MessageQueue("orders", "broker-a", 0)
@@ -127,6 +130,27 @@ async def test_producers_are_reported_by_group_and_all_together(wire: Wire) -> N
     assert [each.client_id for each in bodies.decode(ProducerConnection, of_group.body).connection_set] == ["one"]
     assert [each.client_id for each in bodies.decode(ProducerTableInfo, of_all.body).data["checkout"]] == ["one"]
     assert of_nobody.code == ResponseCode.SYSTEM_ERROR
+
+
+async def test_the_producers_of_a_topic_are_those_that_sent(wire: Wire) -> None:
+    await wire.create_topic("orders", queues=1)
+    await wire.create_topic("bills", queues=1)
+    await wire.heartbeat("one", producer_group="producers")
+    await wire.send("orders", b"a")
+    await wire.send("orders", encode_batch([Message("", b"b"), Message("", b"c")]), batch=True)
+    await wire.try_send("orders", b"refused", queue_id=99)
+
+    told = {
+        topic: bodies.decode(TopicProducersBody, (await wire.ask(headers.ListTopicProducersRequest(topic))).body)
+        for topic in ("orders", "bills")
+    }
+
+    (one,) = told["orders"].producers
+    assert (one.group, one.client_id, one.messages) == ("producers", "one", 3)
+    assert one.last_send_at >= told["orders"].since > 0
+    assert told["bills"].producers == []
+    unknown = await wire.ask(headers.ListTopicProducersRequest("nowhere"))
+    assert unknown.code == ResponseCode.TOPIC_NOT_EXIST
 
 
 async def test_the_readers_of_a_topic_are_those_with_offsets_and_those_that_subscribe(wire: Wire) -> None:
