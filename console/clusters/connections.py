@@ -38,6 +38,8 @@ LOOK_UP_SECONDS: Final = 5.0
 ASK_SECONDS: Final = 10.0
 # The loop applies the time limit; a thread waits this much longer in case the loop is stuck.
 _GRACE_SECONDS: Final = 2.0
+GATEWAY_GROUP: Final = "GANTRY_GATEWAY"
+"""The producer group in which the gateway sends for those who send over HTTP."""
 # Callers choose the groups: above this number the least recently used consumer is closed.
 MAX_LEASE_CONSUMERS: Final = 10_000
 
@@ -118,7 +120,7 @@ class Connections:
         if found.producer is None:
             async with self._lock(cluster):
                 if found.producer is None:
-                    producer = Producer(found.session)
+                    producer = Producer(found.session, GATEWAY_GROUP)
                     await producer.start()
                     found.producer = producer
         return found.producer

@@ -57,6 +57,7 @@ _LACKING: Final[Mapping[int, tuple[str | None, str]]] = {
         "producers",
         "does not list its producers; RocketMQ 4.9.3, RocketMQ 5 and Gantry do",
     ),
+    RequestCode.LIST_TOPIC_PRODUCERS: (None, "does not tell which producers send to a topic; Gantry does"),
     RequestCode.PURGE_TOPIC: ("purge", "cannot purge a topic; Gantry can"),
     RequestCode.LITE_PULL_MESSAGE: (None, "does not support lite pull; RocketMQ 5 and Gantry do"),
 }

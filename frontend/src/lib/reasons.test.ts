@@ -41,6 +41,7 @@ const SENTENCES = [
   "the broker at 10.0.0.1:10911 does not list, move or recall messages that wait; Gantry does",
   "the broker at 10.0.0.1:10911 does not report the settings of one group; RocketMQ 5 and Gantry do",
   "the broker at 10.0.0.1:10911 does not list its producers; RocketMQ 4.9.3, RocketMQ 5 and Gantry do",
+  "the broker at 10.0.0.1:10911 does not tell which producers send to a topic; Gantry does",
   "the broker at 10.0.0.1:10911 does not support lite pull; RocketMQ 5 and Gantry do",
   "the broker at 10.0.0.1:10911 refused: disk full",
   "the broker at 10.0.0.1:10911 refused: it gave no reason",

@@ -3,7 +3,7 @@ import type { Problem } from "@/lib/problem"
 
 type ReasonKey =
   | "refused" | "unknownHost" | "noNetwork" | "noConnection" | "closed" | "unreachable" | "late" | "stranger" | "notNameServer"
-  | "busy" | "notServed" | "notServedType" | "noLeases" | "noAssignment" | "noMessageTypes" | "noScheduled" | "noGroupConfig" | "noProducers" | "noPurge" | "noLitePull"
+  | "busy" | "notServed" | "notServedType" | "noLeases" | "noAssignment" | "noMessageTypes" | "noScheduled" | "noGroupConfig" | "noProducers" | "noSenders" | "noPurge" | "noLitePull"
   | "nothingKnown" | "malformed" | "noBrokers" | "noCluster" | "noSession" | "refusedSilently" | "refusedBecause" | "unlisted" | "notConsumed" | "justAdded" | "notSampled"
 
 /** The sentences in which the server says why nobody answered, and what each is called here. */
@@ -26,6 +26,7 @@ const REASONS: readonly [ReasonKey, RegExp][] = [
   ["noScheduled", /^(?<peer>.+) does not list, move or recall messages that wait; Gantry does$/],
   ["noGroupConfig", /^(?<peer>.+) does not report the settings of one group; RocketMQ 5 and Gantry do$/],
   ["noProducers", /^(?<peer>.+) does not list its producers; RocketMQ 4\.9\.3, RocketMQ 5 and Gantry do$/],
+  ["noSenders", /^(?<peer>.+) does not tell which producers send to a topic; Gantry does$/],
   ["noPurge", /^(?<peer>.+) cannot purge a topic; Gantry can$/],
   ["noLitePull", /^(?<peer>.+) does not support lite pull; RocketMQ 5 and Gantry do$/],
   ["malformed", /^(?<peer>.+) sent an answer that cannot be read$/],

@@ -20,6 +20,7 @@ export const server = {
     noScheduled: "{{peer}} does not list, move or recall messages that wait; Gantry does",
     noGroupConfig: "{{peer}} does not report the settings of one group; RocketMQ 5 and Gantry do",
     noProducers: "{{peer}} does not list its producers; RocketMQ 4.9.3, RocketMQ 5 and Gantry do",
+    noSenders: "{{peer}} does not tell which producers send to a topic; Gantry does",
     noPurge: "{{peer}} cannot purge a topic; Gantry can",
     noLitePull: "{{peer}} does not support lite pull; RocketMQ 5 and Gantry do",
     malformed: "{{peer}} sent an answer that cannot be read",
