@@ -134,22 +134,6 @@ class TopicGroups(Struct, frozen=True):
     items: list[GroupSummary]
 
 
-class TopicProducer(Struct, frozen=True, kw_only=True):
-    """A connected producer."""
-
-    group: str
-    client_id: str
-    address: str
-    language: str | None
-    version: str
-
-
-class TopicProducers(Struct, frozen=True):
-    """All producers of a topic."""
-
-    items: list[TopicProducer]
-
-
 def settings_of(topic: Topic) -> TopicSettings:
     """Return the settings of a topic."""
     return TopicSettings(

@@ -1,4 +1,4 @@
-"""Topics: list, create, change, delete; their queues, groups and producers."""
+"""Topics: list, create, change, delete; their groups."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from rest_framework.response import Response
 
 from broker_core.client.admin import Admin
 from broker_core.client.admin.topics import Topic
-from broker_core.protocol.versions import version_name
 from console import etags
 from console.accounts.permissions import actor_of, allows, needs, require
 from console.accounts.rights import Resource
@@ -43,8 +42,6 @@ from gateway.control.topic_shapes import (
     TopicGroups,
     TopicImpact,
     TopicPage,
-    TopicProducer,
-    TopicProducers,
     TopicSettings,
     settings_of,
     shown_type,
@@ -204,32 +201,6 @@ class TopicGroupsView(ClusterScopedView):
         found = [group for group in current.groups(cluster) if topic in group.topics]
         visible = [group for group in found if allows(request, "read", Resource("group", group.name))]
         return Response(as_json(TopicGroups([self.sight.group(group) for group in visible])))
-
-
-class TopicProducersView(ClusterScopedView):
-    """The connected producers of a topic."""
-
-    resource_argument = "topic"
-
-    @extend_schema(operation_id="listTopicProducers", tags=["topics"], responses=serializer_of(TopicProducers))
-    def get(self, request: Request, cluster: str, topic: str) -> Response:
-        """List the producers connected to the topic's brokers, each once."""
-
-        async def question(admin: Admin) -> list[TopicProducer]:
-            answers = (await admin.topics.producers(topic)).raise_if_none()
-            found = {(each.group, each.info.client_id): each for several in answers.found.values() for each in several}
-            return [
-                TopicProducer(
-                    group=group,
-                    client_id=client_id,
-                    address=each.address,
-                    language=each.info.language,
-                    version=version_name(each.info.version),
-                )
-                for (group, client_id), each in sorted(found.items())
-            ]
-
-        return Response(as_json(TopicProducers(self.ask(question))))
 
 
 def _matcher_of(request: Request) -> Callable[[str], bool]:

@@ -1441,8 +1441,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the producers connected to the topic's brokers, each once.
-         * @description List the producers connected to the topic's brokers, each once.
+         * List the producers that the topic's brokers saw send, and those that are only connected to them.
+         * @description List the producers that the topic's brokers saw send, and those that are only connected to them.
          */
         get: operations["listTopicProducers"];
         put?: never;
@@ -5485,6 +5485,8 @@ export interface components {
             to: string;
             elapsed_ms: number;
         };
+        /** @enum {string} */
+        SendsEnum: "seen" | "none" | "unknown";
         /** @description One setting before and after a change. */
         SettingChange: {
             name: string;
@@ -5862,17 +5864,45 @@ export interface components {
         };
         /** @enum {string} */
         TopicPermission: "rw" | "r" | "w";
-        /** @description A connected producer. */
+        /** @description A producer that sends to the topic, or is connected to its brokers. */
         TopicProducer: {
             group: string;
-            client_id: string;
+            /** @description Null for the gateway, and for a client that sent no heartbeat. */
+            client_id: string | null;
+            /** @description All that the row stands for: each gateway process has one. */
+            client_ids: string[];
+            /** @description Whether it is the gateway, which sends for all callers over HTTP. */
+            is_gateway: boolean;
+            /** @description Whether it is a member of its producer group now. */
+            is_connected: boolean;
             address: string;
             language: string | null;
             version: string;
+            /** @description Whether messages of it were stored since counting began; unknown if a broker does not tell. */
+            sends: components["schemas"]["SendsEnum"];
+            /** @description Stored since counting began, by `counted_since` at the latest; null if a broker does not tell. */
+            messages: number | null;
+            /**
+             * Format: date-time
+             * @description The last on the brokers that tell.
+             */
+            last_send_at: string | null;
+            /**
+             * Format: double
+             * @description Messages a second over the last minute; null if a broker does not tell or just started.
+             */
+            rate: number | null;
+            /** @description Why it is not known what it sends. */
+            unknown_reason: string | null;
         };
-        /** @description All producers of a topic. */
+        /** @description All producers of a topic, the last to send first. */
         TopicProducers: {
             items: components["schemas"]["TopicProducer"][];
+            /**
+             * Format: date-time
+             * @description From when on every broker of the topic counted sends: the last start of one. Null if unknown.
+             */
+            counted_since: string | null;
         };
         /** @description The queues that are purged, and what the purge hits; nothing is changed by a dry run. */
         TopicPurge: {

@@ -1,6 +1,6 @@
 import { fireEvent, screen, waitFor, within } from "@testing-library/react"
 import { beforeEach, describe, expect, it } from "vitest"
-import type { Me, Topic, TopicQueue } from "@/lib/api-types"
+import type { Me, Topic, TopicProducer, TopicQueue } from "@/lib/api-types"
 import { admin, reader, topic } from "@/testing/factories"
 import { button, errorOf, field, findField, refuseFields } from "@/testing/fields"
 import { renderApp } from "@/testing/render"
@@ -84,25 +84,42 @@ describe("the queues of a topic", () => {
 })
 
 describe("the producers of a topic", () => {
-  it("are those that are connected; none is no fault", async () => {
-    answer(`${ONE}/producers`, { items: [] })
-    show("producers")
-    expect(await screen.findByText("No producer is connected")).toBeTruthy()
+  const producer = (overrides: Partial<TopicProducer> = {}): TopicProducer => ({
+    group: "shop", client_id: "10.0.0.9@7", client_ids: ["10.0.0.9@7"], is_gateway: false, is_connected: true, address: "10.0.0.9:51000", language: "JAVA", version: "V4_9_8",
+    sends: "seen", messages: 1_500, last_send_at: "2026-07-01T10:00:00.000Z", rate: 12.5, unknown_reason: null, ...overrides,
   })
 
-  it("are told by client and group, one client with two groups twice", async () => {
-    const producer = { client_id: "10.0.0.9@7", address: "10.0.0.9:51000", language: "JAVA", version: "V4_9_8" }
-    answer(`${ONE}/producers`, { items: [{ ...producer, group: "shop" }, { ...producer, group: "shop-batch" }] })
+  it("may be none, which is no fault", async () => {
+    answer(`${ONE}/producers`, { items: [], counted_since: null })
+    show("producers")
+    expect(await screen.findByText("No producer sends or is connected")).toBeTruthy()
+  })
+
+  it("are told with what they sent; who only is connected, and who left, is marked", async () => {
+    const idle = producer({ group: "shop-batch", sends: "none", messages: 0, last_send_at: null, rate: 0 })
+    answer(`${ONE}/producers`, { items: [producer({ is_connected: false }), idle], counted_since: "2026-07-01T09:00:00.000Z" })
     show("producers")
     expect(await screen.findByText("shop-batch")).toBeTruthy()
-    expect(screen.getAllByText("10.0.0.9@7")).toHaveLength(2)
-    expect(screen.queryByText(/is the gateway/)).toBeNull()
+    expect(screen.getByText("1,500")).toBeTruthy()
+    expect(screen.getAllByText("never wrote here")).toHaveLength(1)
+    expect(screen.getAllByText("not connected")).toHaveLength(1)
+    expect(screen.getByText(/^Sends are counted since /)).toBeTruthy()
   })
 
-  it("name the gateway's own as what it is", async () => {
-    answer(`${ONE}/producers`, { items: [{ client_id: "10.0.0.9@7", address: "10.0.0.9:51000", language: "PYTHON", version: "V4_9_8", group: "GANTRY_PRODUCER" }] })
+  it("show the gateway as what it is, in one row", async () => {
+    answer(`${ONE}/producers`, { items: [producer({ group: "GANTRY_GATEWAY", client_id: null, client_ids: ["a", "b"], is_gateway: true })], counted_since: null })
     show("producers")
-    expect(await screen.findByText(/^GANTRY_PRODUCER is the gateway/)).toBeTruthy()
+    expect(await screen.findByText("2 processes")).toBeTruthy()
+    expect(screen.getByText(/^The gateway sends for all callers/)).toBeTruthy()
+  })
+
+  it("of a broker that does not tell are never said to send", async () => {
+    const reason = "the broker at h:1 does not tell which producers send to a topic; Gantry does"
+    answer(`${ONE}/producers`, { items: [producer({ sends: "unknown", messages: null, last_send_at: null, rate: null, unknown_reason: reason })], counted_since: null })
+    show("producers")
+    expect(await screen.findAllByLabelText(`Not known: ${reason}`)).toHaveLength(3)
+    expect(screen.getByText(/^It is not known who sends/)).toBeTruthy()
+    expect(screen.queryByText("never wrote here")).toBeNull()
   })
 })
 
