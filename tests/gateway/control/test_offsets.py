@@ -195,7 +195,7 @@ def test_plans_and_changes_of_others_are_not_found(control: Control) -> None:
 
 
 @pytest.mark.gantry_only("offsets of connected members")
-async def test_a_connected_consumer_goes_along(control: Control, broker: Broker) -> None:
+async def test_apply_and_undo_beside_a_consumer_and_strict_shows_the_conflict(control: Control, broker: Broker) -> None:
     # Given a native consumer that has had all five messages
     topic, group = control.topic(), control.group()
     control.produce(topic, *map(str, range(5)))
@@ -214,7 +214,22 @@ async def test_a_connected_consumer_goes_along(control: Control, broker: Broker)
         # When the group is moved to the second message
         plan = await asyncio.to_thread(preview, control, group, topic, mode="offset", offset=1)
         assert plan["members"] == 1
-        await asyncio.to_thread(apply, control, group, plan)
+        moved = await asyncio.to_thread(apply, control, group, plan)
         # Then it gets the messages from there on again
         await eventually(lambda: heard[5:] == [b"1", b"2", b"3", b"4"])
+        await eventually(lambda: offsets(control, group) == {0: 5})
+        # And a plan that it overtakes is refused if strict, and moves nothing
+        overtaken = await asyncio.to_thread(preview, control, group, topic, mode="earliest")
+        await asyncio.to_thread(control.produce, topic, "5")
+        await eventually(lambda: offsets(control, group) == {0: 6})
+        wish = {"plan_id": overtaken["plan_id"], "strict": True}
+        refused = await asyncio.to_thread(control.call, "POST", f"/groups/{group}/offsets:apply", json=wish)
+        assert (refused.status_code, refused.json()["code"]) == (409, "CONFLICT")
+        assert "broker-a/0 from 5 to 6" in refused.json()["detail"]
+        assert heard[9:] == [b"5"]
+        # And undoing the move takes it back to where it was before: at the sixth message
+        undo = {"snapshot_id": moved["snapshot_id"]}
+        back = await asyncio.to_thread(control.call, "POST", f"/groups/{group}/offsets:undo", json=undo)
+        assert back.status_code == 200, back.text
+        await eventually(lambda: heard[9:] == [b"5", b"5"])
         await consumer.close()
