@@ -4,6 +4,8 @@ import { shortId } from "@/lib/format"
 
 const VERBS = ["create", "update", "delete", "start", "cancel", "retry", "run_now", "password", "login", "logout", "forget", "export", "session_end", "offsets", "acknowledge", "unacknowledge", "end", "send_again", "clone", "apply", "purge", "deliver_to", "resend_to"] as const
 const NOUNS = ["topic", "group", "broker", "replay", "reconcile", "redrive", "schedule", "token", "user", "cluster", "session", "audit", "role", "alert", "alert_rule", "alert_channel", "silence", "delivery", "search", "definitions"] as const
+/** What somebody asked for without the right, by the method of HTTP or the frame of a socket. */
+const ASKED = ["get", "post", "put", "patch", "delete", "produce", "receive", "ack", "nack", "extend", "send", "subscribe"] as const
 export const RESULTS = ["ok", "refused", "failed", "partial"] as const
 
 const pick = <T extends string>(known: readonly T[], word: string | undefined): T | undefined => known.find((name) => name === word)
@@ -37,7 +39,10 @@ export function useAuditWords() {
     const known = pick(RESULTS, word)
     return known ? t(`audit.results.${known}`) : word
   }
+  const asked = (action: string) => (action.startsWith("access.") ? pick(ASKED, action.slice("access.".length)) : undefined)
   const action = (word: string): string => {
+    const denied = asked(word)
+    if (denied) return t("audit.withoutRight", { act: t(`audit.asked.${denied}`) })
     const { noun, verb } = parts(word)
     return noun && verb ? t(`audit.acts.${verb}`, { what: t(`audit.nouns.${noun}`) }) : word
   }
@@ -45,6 +50,8 @@ export function useAuditWords() {
   const sentence = (entry: AuditEntry): string => {
     const { noun, verb } = parts(entry.action)
     const { actor, resource } = entry
+    const denied = asked(entry.action)
+    if (denied) return t("audit.denied", { actor, act: t(`audit.asked.${denied}`), resource })
     if (!noun || !verb) return t("audit.did", { actor, action: entry.action, resource, result: result(entry.result) })
     const what = NAMELESS.has(noun) ? t(`audit.nouns.${noun}`) : t("audit.what", { noun: t(`audit.nouns.${noun}`), name: nameOf(noun, resource) })
     if (entry.result === "ok") return t(`audit.verbs.${verb}`, { actor, what })
