@@ -2,6 +2,7 @@ export const overview = {
   overview: {
     in: "Messages in",
     out: "Messages out",
+    limited: "only topics and groups that you may read",
     totalLag: "Total lag",
     oldest: "Time lag",
     deadLetters: "Dead letters",

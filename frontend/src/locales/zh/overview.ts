@@ -2,6 +2,7 @@ export const overview = {
   overview: {
     in: "写入",
     out: "消费",
+    limited: "仅包含你有权读取的 Topic 和消费组",
     totalLag: "总堆积",
     oldest: "消费延迟",
     deadLetters: "死信",

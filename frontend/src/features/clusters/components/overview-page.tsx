@@ -33,7 +33,12 @@ export function OverviewPage({ cluster, side }: OverviewPageProps) {
     <Page
       title={t("nav.overview")}
       updatedAt={overview.dataUpdatedAt}
-      facts={<DataAge updatedAt={overview.dataUpdatedAt} />}
+      facts={
+        <>
+          <DataAge updatedAt={overview.dataUpdatedAt} />
+          {overview.data?.limited && <> · {t("overview.limited")}</>}
+        </>
+      }
       actions={
         <>
           <RangePicker value={range} fallback="1h" />

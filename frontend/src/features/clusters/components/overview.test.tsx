@@ -6,6 +6,7 @@ import { renderApp } from "@/testing/render"
 import { answer } from "@/testing/server"
 import { MissingNotice } from "./missing-notice"
 import { OverviewFigures } from "./overview-figures"
+import { OverviewPage } from "./overview-page"
 import { WorstGroups } from "./worst-groups"
 
 const OVERVIEW = "GET /api/v1/clusters/local/overview"
@@ -52,6 +53,23 @@ describe("an overview of which nothing is known", () => {
     renderApp(<OverviewFigures overview={overview({ total_lag: 9_000, groups_behind: 500, groups_timed: 50 })} />)
     expect(await screen.findByText("measured for 50 of 500 groups behind")).toBeTruthy()
     expect(screen.queryByText("nothing waits")).toBeNull()
+  })
+})
+
+describe("an overview of some names", () => {
+  it.each([
+    [true, "en", "only topics and groups that you may read"],
+    [true, "zh", "仅包含你有权读取的 Topic 和消费组"],
+    [false, "en", null],
+  ])("says so if limited is %s (%s)", async (limited, language, words) => {
+    await i18next.changeLanguage(language)
+    answer(OVERVIEW, overview({ limited }))
+    answer("GET /api/v1/clusters/local/overview/history", { step_ms: 1_000, from: ago(60), to: ago(0), series: {}, group_lag: {} })
+    renderApp(<OverviewPage cluster="local" side={<p>the side</p>} />)
+    await screen.findByText("the side")
+    await screen.findByText(i18next.t("overview.totalLag"))
+    if (words) expect(document.body.textContent).toContain(words)
+    else expect(document.body.textContent).not.toContain(i18next.t("overview.limited"))
   })
 })
 
