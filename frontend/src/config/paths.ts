@@ -60,6 +60,7 @@ export const paths = {
   groupClients: (c: string, group: string) => `${cluster(c)}/groups/${part(group)}/clients`,
   groupClient: (c: string, group: string, client: string) => `${cluster(c)}/groups/${part(group)}/clients/${part(client)}`,
   groupSubscriptions: (c: string, group: string) => `${cluster(c)}/groups/${part(group)}/subscriptions`,
+  groupsOffsets: (c: string, action: string) => `${cluster(c)}/groups/offsets:${action}`,
   offsetsPreview: (c: string, group: string) => `${cluster(c)}/groups/${part(group)}/offsets:preview`,
   offsetsApply: (c: string, group: string) => `${cluster(c)}/groups/${part(group)}/offsets:apply`,
   offsetsUndo: (c: string, group: string) => `${cluster(c)}/groups/${part(group)}/offsets:undo`,

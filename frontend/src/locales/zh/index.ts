@@ -11,6 +11,7 @@ import { deadLetters } from "./dead-letters"
 import { definitions } from "./definitions"
 import { find } from "./find"
 import { groupBulk } from "./group-bulk"
+import { groupOffsets } from "./group-offsets"
 import { groupClone } from "./group-clone"
 import { groupFigures } from "./group-figures"
 import { groupImpact } from "./group-impact"
@@ -45,6 +46,7 @@ export const zh: Shape<typeof en> = {
   ...definitions,
   ...find,
   ...groupBulk,
+  ...groupOffsets,
   ...groupClone,
   ...groupFigures,
   ...groupImpact,

@@ -1,5 +1,5 @@
 import { Button } from "@mantine/core"
-import { IconPlayerPause, IconPlayerPlay, IconTrash } from "@tabler/icons-react"
+import { IconArrowsExchange, IconPlayerPause, IconPlayerPlay, IconTrash } from "@tabler/icons-react"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import { FilterDivider, FilterRow } from "@/components/data-table/table-tools"
@@ -7,9 +7,12 @@ import { NeedsRight } from "@/components/forms/lock"
 import type { GroupAction } from "@/lib/api-types"
 import { count } from "@/lib/format"
 import { BulkChange } from "./bulk-change"
+import { MoveOffsets } from "./move-offsets"
 
 /** How many groups the API changes by one request. */
 const MOST = 200
+/** How many groups it moves to other offsets. */
+const MOST_MOVED = 50
 
 const ICONS = {
   pause: <IconPlayerPause size={15} stroke={1.6} />,
@@ -27,7 +30,7 @@ interface BulkBarProps {
 /** What can be done with the chosen groups; it stands where the filters stand. */
 export function BulkBar({ cluster, chosen, shown, onChoose }: BulkBarProps) {
   const { t } = useTranslation()
-  const [action, setAction] = useState<GroupAction | null>(null)
+  const [action, setAction] = useState<GroupAction | "move" | null>(null)
   const isTooMany = chosen.size > MOST
   return (
     <FilterRow>
@@ -46,8 +49,14 @@ export function BulkBar({ cluster, chosen, shown, onChoose }: BulkBarProps) {
           </Button>
         </NeedsRight>
       ))}
+      <NeedsRight right="offsets">
+        <Button disabled={chosen.size > MOST_MOVED} title={chosen.size > MOST_MOVED ? t("groupBulk.tooMany", { n: count(MOST_MOVED) }) : ""} leftSection={<IconArrowsExchange size={15} stroke={1.6} />} onClick={() => setAction("move")}>
+          {t("groupOffsets.open")}
+        </Button>
+      </NeedsRight>
       {isTooMany && <small>{t("groupBulk.tooMany", { n: count(MOST) })}</small>}
-      {action && <BulkChange cluster={cluster} action={action} groups={[...chosen]} onClose={() => setAction(null)} onLeft={onChoose} />}
+      {action === "move" && <MoveOffsets cluster={cluster} groups={[...chosen]} onClose={() => setAction(null)} />}
+      {action && action !== "move" && <BulkChange cluster={cluster} action={action} groups={[...chosen]} onClose={() => setAction(null)} onLeft={onChoose} />}
     </FilterRow>
   )
 }

@@ -1,0 +1,21 @@
+export const groupOffsets = {
+  groupOffsets: {
+    open: "Move offsets…",
+    title_one: "Move offsets of {{n}} group",
+    title_other: "Move offsets of {{n}} groups",
+    group: "Group",
+    lag: "Lag",
+    newLag: "Lag after",
+    unchanged: "is there already",
+    membersUnknown: "It is not known how many clients are connected. Apache RocketMQ 4.9 moves a group only while its clients are stopped.",
+    noMembers: "No native client of these groups is connected.",
+    members_one: "{{n}} client is connected. Gantry and RocketMQ 5 take it along; on RocketMQ 4.9 stop it first, or its group is not moved.",
+    members_other: "{{n}} clients are connected. Gantry and RocketMQ 5 take them along; on RocketMQ 4.9 stop them first, or their groups are not moved.",
+    apply_one: "Apply {{n}} plan",
+    apply_other: "Apply {{n}} plans",
+    undoAll: "Undo all",
+    moved: "Done: {{n}} of {{of}} plans. Each change can be undone, here or on its group's page.",
+    undone: "Undone: {{n}} of {{of}} changes.",
+    outcomes: { done: "done", partial: "not in all queues", failed: "not moved", refused: "left out" },
+  },
+}
