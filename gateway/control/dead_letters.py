@@ -80,8 +80,7 @@ class DeadLetterGroupsView(ClusterListView):
         page = page_sequence(request, sorted_rows(request, rows, _SORTABLE), key=lambda row: row.name)
         seen = self.ask(lambda admin: glances(admin, [row.name for row in page.items]))
         counts = [row.messages for row in rows]
-        # A silent broker may have the first dead letters of a group.
-        is_unknown = None in counts or (not rows and bool(current.overview(self.cluster).missing))
+        is_unknown = None in counts or (not rows and self._may_have_others())
         shown = DeadLetterGroups(
             items=[_completed(row, seen[row.name]) for row in page.items],
             next_cursor=page.next_cursor,
@@ -91,6 +90,11 @@ class DeadLetterGroupsView(ClusterListView):
             groups=self._groups(),
         )
         return Response(as_json(shown))
+
+    def _may_have_others(self) -> bool:
+        """Return whether there may be dead letters of which nobody knows: a broker is silent, or none is known."""
+        whole = current.overview(self.cluster)
+        return bool(whole.missing) or whole.groups is None
 
     def _groups(self) -> int | None:
         """Return how many groups the caller may read; None while that is unknown."""

@@ -10,6 +10,7 @@ import { QueryBody } from "@/components/states/query-panel"
 import { SkeletonBlock } from "@/components/states/skeleton-rows"
 import { paths } from "@/config/paths"
 import { useUrlState } from "@/hooks/use-url-state"
+import type { DeadLetterGroups } from "@/lib/api-types"
 import { count } from "@/lib/format"
 import { useDeadLetterGroups } from "../api/get-groups"
 import { DeadLetterFigures } from "./dead-letter-figures"
@@ -21,6 +22,9 @@ interface DeadLettersPageProps {
   /** A whole message beside the page, by the feature that shows messages. */
   drawer: (topic: string, id: string, onClose: () => void) => ReactNode
 }
+
+/** Whether no group is listed and some may have dead letters all the same. */
+const isUnknown = ({ items, messages }: DeadLetterGroups): boolean => items.length === 0 && messages === null
 
 export function DeadLettersPage({ cluster, topics, drawer }: DeadLettersPageProps) {
   const { t } = useTranslation()
@@ -34,7 +38,7 @@ export function DeadLettersPage({ cluster, topics, drawer }: DeadLettersPageProp
         title={t("nav.deadLetters")}
         updatedAt={query.dataUpdatedAt}
         staleAfterMs={45_000}
-        facts={found && t("deadLetters.facts", { count: found.total, groups: found.groups === null ? "—" : count(found.groups) })}
+        facts={found && !isUnknown(found) && t("deadLetters.facts", { count: found.total, groups: found.groups === null ? "—" : count(found.groups) })}
         actions={
           <>
             <CurlButton request={{ path: paths.deadLetters(cluster) }} />
@@ -56,7 +60,7 @@ export function DeadLettersPage({ cluster, topics, drawer }: DeadLettersPageProp
               <DeadLetterFigures found={data} />
               {data.items.length === 0 ? (
                 <Panel>
-                  <Empty title={t(data.messages === null ? "deadLetters.unknown" : "deadLetters.none")} next={t("deadLetters.noneNext")} />
+                  <Empty title={t(isUnknown(data) ? "deadLetters.unknown" : "deadLetters.none")} next={t("deadLetters.noneNext")} />
                 </Panel>
               ) : (
                 <DeadLettersView cluster={cluster} groups={data.items} topics={topics} onOpen={({ topic, message_id }) => change({ open: message_id, of: topic })} />
