@@ -101,6 +101,23 @@ def test_the_overview_moves_by_itself_and_asks_only_once(console: Console, gantr
     assert console.watch.heard("overview:local") > 3
 
 
+def test_the_wallboard_has_the_screen_moves_by_itself_and_is_left_by_a_key(
+    console: Console, data: Data, orders: str
+) -> None:
+    console.open("/live")
+    console.main.get_by_role("link", name="Wallboard").click()
+    lag = console.main.locator("dt", has_text=re.compile("^Total lag$")).locator("xpath=following-sibling::dd[1]")
+    before = wait_for_number(lag, lambda now: now > 0)
+    expect(console.main).to_contain_text("billing")
+    expect(console.page.get_by_role("navigation")).to_have_count(0)
+    assert broken_rules(console.page) == []
+    shoot(console.page, "wallboard")
+    data.send(orders, *range(3_000, 3_100))
+    wait_for_number(lag, lambda now: now > before)
+    console.page.keyboard.press("Escape")
+    expect(console.title).to_have_text("Live")
+
+
 def test_the_lag_of_a_group_moves_by_itself(console: Console, data: Data, orders: str) -> None:
     console.open("/groups")
     shoot(console.page, "groups")

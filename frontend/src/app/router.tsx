@@ -56,6 +56,7 @@ const parent = { getParentRoute: () => inside }
 const pages = [
   createRoute({ ...parent, path: "/", component: lazyRouteComponent(() => import("./routes/overview"), "OverviewRoute") }),
   createRoute({ ...parent, path: "/live", component: lazyRouteComponent(() => import("./routes/live"), "LiveRoute") }),
+  createRoute({ ...parent, path: "/live/wallboard", component: lazyRouteComponent(() => import("./routes/wallboard"), "WallboardRoute") }),
   createRoute({ ...parent, path: "/topics", component: lazyRouteComponent(() => import("./routes/topics"), "TopicsRoute") }),
   createRoute({ ...parent, path: "/topics/$topic", component: lazyRouteComponent(() => import("./routes/topic"), "TopicRoute") }),
   createRoute({ ...parent, path: "/groups", component: lazyRouteComponent(() => import("./routes/groups"), "GroupsRoute") }),

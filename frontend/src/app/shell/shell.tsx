@@ -27,6 +27,15 @@ export function Shell() {
   useLeaveWhenSignedOut()
   useJobsFeed()
   useJumps(() => setKeys(true))
+  // A wallboard has the screen to itself; what leads elsewhere is behind Esc and the palette.
+  if (pathname === "/live/wallboard")
+    return (
+      <main id="content">
+        <Outlet />
+        <PaletteDoor />
+        <Suspense fallback={null}>{hasKeys !== null && <KeysModal isOpen={hasKeys} onClose={() => setKeys(false)} />}</Suspense>
+      </main>
+    )
   return (
     <div className={classes.shell} data-menu={menuAt === pathname || undefined}>
       <Sidebar onKeys={() => setKeys(true)} />

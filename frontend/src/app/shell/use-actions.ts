@@ -1,4 +1,4 @@
-import { type Icon, IconBell, IconBolt, IconKey, IconPlayerTrackNext, IconScale, IconServerCog, IconSend, IconStack2, IconUserPlus, IconVolumeOff, IconCalendarTime } from "@tabler/icons-react"
+import { type Icon, IconBell, IconBolt, IconDeviceTv, IconKey, IconPlayerTrackNext, IconScale, IconServerCog, IconSend, IconStack2, IconUserPlus, IconVolumeOff, IconCalendarTime } from "@tabler/icons-react"
 import { useNavigate } from "@tanstack/react-router"
 import { useTranslation } from "react-i18next"
 import { type Right, useMe } from "@/hooks/use-rights"
@@ -14,6 +14,7 @@ export interface Action {
 }
 
 const ACTIONS = [
+  { id: "wallboard", to: "/live/wallboard", search: {}, right: null, icon: IconDeviceTv },
   { id: "topic", to: "/topics", search: { new: "topic" }, right: "manage", icon: IconStack2 },
   { id: "replay", to: "/jobs/new/replay", search: {}, right: "jobs", icon: IconPlayerTrackNext },
   { id: "reconcile", to: "/jobs/new/reconcile", search: {}, right: "jobs", icon: IconScale },
@@ -64,8 +65,8 @@ export function useActionsOn(topic: string | undefined, group: string | undefine
   return actions
 }
 
-function useMissing(): (right: Right) => { missing?: string } {
+function useMissing(): (right: Right | null) => { missing?: string } {
   const { t } = useTranslation()
   const rights = useMe()?.rights ?? []
-  return (right) => (rights.includes(right) ? {} : { missing: t("rights.missing", { right: t(`rights.${right}`) }) })
+  return (right) => (right === null || rights.includes(right) ? {} : { missing: t("rights.missing", { right: t(`rights.${right}`) }) })
 }

@@ -31,6 +31,7 @@ import { searches } from "./searches"
 import { server } from "./server"
 import { shell } from "./shell"
 import { topics } from "./topics"
+import { wall } from "./wall"
 
 export const en = {
   ...alerts,
@@ -66,4 +67,5 @@ export const en = {
   ...server,
   ...shell,
   ...topics,
+  ...wall,
 }

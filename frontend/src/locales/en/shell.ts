@@ -60,6 +60,7 @@ export const shell = {
     nothing: "Nothing has that name. A pasted message ID leads to the search for the message.",
     action: "action",
     actions: {
+      wallboard: "Open the wallboard",
       topic: "Create a topic",
       replay: "Replay a topic",
       reconcile: "Reconcile two topics",

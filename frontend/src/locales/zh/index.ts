@@ -33,6 +33,7 @@ import { searches } from "./searches"
 import { server } from "./server"
 import { shell } from "./shell"
 import { topics } from "./topics"
+import { wall } from "./wall"
 
 export const zh: Shape<typeof en> = {
   ...alerts,
@@ -68,4 +69,5 @@ export const zh: Shape<typeof en> = {
   ...server,
   ...shell,
   ...topics,
+  ...wall,
 }

@@ -54,6 +54,7 @@ export const shell = {
     nothing: "没有同名的资源。粘贴消息 ID 可前往消息查询。",
     action: "操作",
     actions: {
+      wallboard: "打开大屏",
       topic: "创建 Topic",
       replay: "重放 Topic",
       reconcile: "对账两个 Topic",

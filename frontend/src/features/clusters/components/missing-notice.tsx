@@ -11,10 +11,7 @@ import { useOverview } from "../api/get-overview"
 /** On every page of a cluster: which of its brokers do not answer, since when and why, and what follows. */
 export function MissingNotice({ cluster }: { cluster: string }) {
   const overview = useOverview(cluster).data
-  const { t } = useTranslation()
-  const missing = useMissingWords()
-  if (!overview) return null
-  const lines = [...nobodyKnows(overview, t), ...overview.missing.map(missing)]
+  const lines = useMissingLines(overview)
   if (lines.length === 0) return null
   return (
     <div className={classes.missing} role="status">
@@ -26,6 +23,13 @@ export function MissingNotice({ cluster }: { cluster: string }) {
       ))}
     </div>
   )
+}
+
+/** A sentence for each that does not answer. */
+export function useMissingLines(overview: Overview | undefined): string[] {
+  const { t } = useTranslation()
+  const missing = useMissingWords()
+  return overview ? [...nobodyKnows(overview, t), ...overview.missing.map(missing)] : []
 }
 
 function nobodyKnows(overview: Overview, t: TFunction): string[] {

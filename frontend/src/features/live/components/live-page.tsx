@@ -1,5 +1,6 @@
 import { Button } from "@mantine/core"
-import { IconPlayerPause, IconPlayerPlay } from "@tabler/icons-react"
+import { IconDeviceTv, IconPlayerPause, IconPlayerPlay } from "@tabler/icons-react"
+import { Link } from "@tanstack/react-router"
 import { type ReactNode, useMemo } from "react"
 import { useTranslation } from "react-i18next"
 import { DockedPage } from "@/components/drawer/docked-drawer"
@@ -39,7 +40,14 @@ export function LivePage({ cluster, names, drawerOf }: LivePageProps) {
         title={t("nav.live")}
         badge={<TopicChips topics={watched.topics} names={names} onChange={(topics) => change({ topics: topics.join(",") || undefined })} />}
         facts={t("tail.facts")}
-        actions={hasTopics && <PauseButton stream={stream} />}
+        actions={
+          <>
+            {hasTopics && <PauseButton stream={stream} />}
+            <Button variant="default" component={Link} to="/live/wallboard" leftSection={<IconDeviceTv size={15} stroke={1.6} />}>
+              {t("wall.title")}
+            </Button>
+          </>
+        }
       >
         <FilterBar watched={watched} counts={stream.state.counts} onChange={change} />
         <Notices stream={stream} />
