@@ -12,6 +12,7 @@ import redis.asyncio
 from django.conf import settings
 
 from console.errors import RedisUnreachable
+from console.redis_client import store
 
 KEEP_SECONDS: Final = 60
 _KEY: Final = "gantry:ticket:"
@@ -31,8 +32,7 @@ def make(ticket: Ticket) -> str:
     """Keep the ticket for a minute; return its text. Raises RedisUnreachable."""
     text = secrets.token_urlsafe(32)
     try:
-        with redis.Redis.from_url(settings.GANTRY_REDIS_URL) as store:
-            store.set(_KEY + text, orjson.dumps([ticket.user_id, ticket.token_id, ticket.session]), ex=KEEP_SECONDS)
+        store().set(_KEY + text, orjson.dumps([ticket.user_id, ticket.token_id, ticket.session]), ex=KEEP_SECONDS)
     except redis.RedisError as error:
         raise RedisUnreachable from error
     return text
@@ -42,8 +42,8 @@ async def redeem(text: str) -> Ticket | None:
     """Return the holder of the ticket and invalidate it; None if it was used, has expired or never existed."""
     if not text or len(text) > _MAX_LENGTH:
         return None
-    async with redis.asyncio.Redis.from_url(settings.GANTRY_REDIS_URL) as store:
-        kept = await store.getdel(_KEY + text)
+    async with redis.asyncio.Redis.from_url(settings.GANTRY_REDIS_URL) as here:
+        kept = await here.getdel(_KEY + text)
     if kept is None:
         return None
     return Ticket(*orjson.loads(kept))

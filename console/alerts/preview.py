@@ -19,6 +19,7 @@ from console.errors import Fault, NotServed, RedisUnreachable
 from console.lag import current, history
 from console.lag.shapes import Points
 from console.moments import Moment, rfc3339
+from console.redis_client import store
 
 MAX_SUBJECTS: Final = 20
 MAX_SPANS: Final = 100
@@ -123,7 +124,7 @@ def _seen(place: tuple[str, str], metric: str, limits: Limits, end: int) -> _See
     else:
         key, columns, column = history.overview_key(cluster), history.OVERVIEW_COLUMNS, "disk_used_ratio"
     try:
-        values = history.read(current.store(), key, columns, wanted, end=end)[column]
+        values = history.read(store(), key, columns, wanted, end=end)[column]
     except redis.RedisError as error:
         raise RedisUnreachable from error
     # The last step has only begun: it is kept when it ends.

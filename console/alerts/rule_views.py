@@ -20,8 +20,8 @@ from console.alerts.rules import rule_tag
 from console.alerts.visibility import OfSomeNames, check_visible, visible_figures, visible_rules
 from console.clusters.models import Cluster
 from console.etags import IF_MATCH, locked, match, tagged
-from console.lag.current import store
 from console.paging import PAGE_PARAMETERS, page_of, page_queryset
+from console.redis_client import store
 from console.rows import row_of
 from console.shapes import as_json, serializer_of
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from functools import cache
 from typing import Final, TypeVar
 
 import redis
-from django.conf import settings
 
 from broker_core.client.admin import Admin
 from broker_core.client.errors import GroupNotFound
@@ -39,6 +37,7 @@ from console.lag.shapes import (
 )
 from console.lag.state import ClusterState, StateBuilder
 from console.moments import rfc3339
+from console.redis_client import store
 
 # An older state no longer says whether a cluster can be reached.
 _FRESH_MS: Final = 15_000
@@ -50,16 +49,6 @@ R = TypeVar("R", GroupSummary, TopicState)
 
 _log = logging.getLogger(__name__)
 _single_flight: SingleFlight[ClusterState] = SingleFlight()
-
-
-def store() -> redis.Redis:
-    """Return this process's connections to Redis for code in threads."""
-    return _store_at(settings.GANTRY_REDIS_URL)
-
-
-@cache
-def _store_at(url: str) -> redis.Redis:
-    return redis.Redis.from_url(url, socket_timeout=5, socket_connect_timeout=2)
 
 
 def overview(cluster: str) -> OverviewState:
