@@ -11,7 +11,7 @@ import { StrictMode } from "react"
 import { createRoot } from "react-dom/client"
 import { App } from "@/app/app"
 import { buildRouter } from "@/app/router"
-import { startTranslations } from "@/lib/i18n"
+import { allWords, startTranslations } from "@/lib/i18n"
 import { createQueryClient } from "@/lib/query"
 
 await startTranslations()
@@ -24,3 +24,5 @@ if (root)
       <App cache={cache} router={router} />
     </StrictMode>,
   )
+// A page that needs them asks for them again, and tells when they cannot be had.
+allWords().catch(() => undefined)

@@ -9,7 +9,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.browser.accessible import broken_rules
 from tests.browser.data import Data, flowing
@@ -229,6 +229,22 @@ def test_the_language_and_the_theme_stay_after_a_reload(console: Console, orders
         expect(console.page.locator("html")).to_have_attribute("lang", "zh-CN")
         expect(console.page.locator("html")).to_have_attribute("data-mantine-color-scheme", "dark")
         console.reload()
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_overview_has_its_words_before_those_of_other_pages_come(
+    console: Console, orders: str, language: str
+) -> None:
+    console.page.add_init_script(f"localStorage.setItem('gantry.language', '\"{language}\"')")
+    held: list[Route] = []
+    console.page.route("**/assets/rest-*.js", lambda route: held.append(route))
+    with console.page.expect_request("**/assets/rest-*.js"):
+        console.open("/")
+    console.settled()
+    words = console.page.locator("body").inner_text()
+    assert not BARE_KEY.search(words), words
+    for route in held:
+        route.continue_()
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])

@@ -1,4 +1,4 @@
-"""A browser loads at most 300 kB of JavaScript, compressed with gzip, before the console shows its first page."""
+"""A browser loads at most 285 kB of JavaScript, compressed with gzip, before the console shows its first page."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 DIST = Path(__file__).parents[2] / "frontend" / "dist"
-MOST_BYTES = 300_000
+MOST_BYTES = 285_000
 LANGUAGES = ("en", "zh")
 
 
@@ -29,6 +29,6 @@ def loaded(manifest: dict[str, dict[str, Any]], *names: str) -> set[str]:
 @pytest.mark.parametrize("page", ["overview", "login"])
 def test_the_first_page_is_light(page: str, language: str) -> None:
     manifest = json.loads((DIST / ".vite" / "manifest.json").read_text())
-    files = loaded(manifest, "index.html", f"src/app/routes/{page}.tsx", f"src/locales/{language}/index.ts")
+    files = loaded(manifest, "index.html", f"src/app/routes/{page}.tsx", f"src/locales/{language}/first.ts")
     sizes = {file: len(gzip.compress((DIST / file).read_bytes(), mtime=0)) for file in files}
     assert sum(sizes.values()) <= MOST_BYTES, sorted(sizes.items(), key=lambda each: -each[1])

@@ -11,6 +11,7 @@ import {
 import type { UrlState } from "@/hooks/use-url-state"
 import { meQuery } from "@/hooks/use-rights"
 import { env } from "@/config/env"
+import { withAllWords } from "@/lib/i18n"
 import { asProblem } from "@/lib/problem"
 import { NotFound } from "./routes/not-found"
 import { RouteFailed } from "./routes/route-failed"
@@ -55,30 +56,30 @@ const parent = { getParentRoute: () => inside }
 
 const pages = [
   createRoute({ ...parent, path: "/", component: lazyRouteComponent(() => import("./routes/overview"), "OverviewRoute") }),
-  createRoute({ ...parent, path: "/live", component: lazyRouteComponent(() => import("./routes/live"), "LiveRoute") }),
-  createRoute({ ...parent, path: "/live/wallboard", component: lazyRouteComponent(() => import("./routes/wallboard"), "WallboardRoute") }),
-  createRoute({ ...parent, path: "/topics", component: lazyRouteComponent(() => import("./routes/topics"), "TopicsRoute") }),
-  createRoute({ ...parent, path: "/topics/$topic", component: lazyRouteComponent(() => import("./routes/topic"), "TopicRoute") }),
-  createRoute({ ...parent, path: "/groups", component: lazyRouteComponent(() => import("./routes/groups"), "GroupsRoute") }),
-  createRoute({ ...parent, path: "/groups/$group", component: lazyRouteComponent(() => import("./routes/group"), "GroupRoute") }),
-  createRoute({ ...parent, path: "/groups/$group/offsets", component: lazyRouteComponent(() => import("./routes/group-offsets"), "GroupOffsetsRoute") }),
-  createRoute({ ...parent, path: "/messages", component: lazyRouteComponent(() => import("./routes/messages"), "MessagesRoute") }),
-  createRoute({ ...parent, path: "/messages/compare", component: lazyRouteComponent(() => import("./routes/compare"), "CompareRoute") }),
-  createRoute({ ...parent, path: "/messages/$id", component: lazyRouteComponent(() => import("./routes/message"), "MessageRoute") }),
-  createRoute({ ...parent, path: "/scheduled", component: lazyRouteComponent(() => import("./routes/scheduled"), "ScheduledRoute") }),
-  createRoute({ ...parent, path: "/dead-letters", component: lazyRouteComponent(() => import("./routes/dead-letters"), "DeadLettersRoute") }),
-  createRoute({ ...parent, path: "/alerts", component: lazyRouteComponent(() => import("./routes/alerts"), "AlertsRoute") }),
-  createRoute({ ...parent, path: "/jobs", component: lazyRouteComponent(() => import("./routes/jobs"), "JobsRoute") }),
-  createRoute({ ...parent, path: "/jobs/new/replay", component: lazyRouteComponent(() => import("./routes/new-replay"), "NewReplayRoute") }),
-  createRoute({ ...parent, path: "/jobs/new/reconcile", component: lazyRouteComponent(() => import("./routes/new-reconcile"), "NewReconcileRoute") }),
-  createRoute({ ...parent, path: "/jobs/$job", component: lazyRouteComponent(() => import("./routes/job"), "JobRoute") }),
-  createRoute({ ...parent, path: "/schedules", component: lazyRouteComponent(() => import("./routes/schedules"), "SchedulesRoute") }),
-  createRoute({ ...parent, path: "/broker", component: lazyRouteComponent(() => import("./routes/broker"), "BrokerRoute") }),
-  createRoute({ ...parent, path: "/clusters", component: lazyRouteComponent(() => import("./routes/clusters"), "ClustersRoute") }),
-  createRoute({ ...parent, path: "/audit", component: lazyRouteComponent(() => import("./routes/audit"), "AuditRoute") }),
-  createRoute({ ...parent, path: "/access", component: lazyRouteComponent(() => import("./routes/access"), "AccessRoute") }),
-  createRoute({ ...parent, path: "/api-reference", component: lazyRouteComponent(() => import("./routes/api-reference"), "ApiReferenceRoute") }),
-  createRoute({ ...parent, path: "/settings", component: lazyRouteComponent(() => import("./routes/settings"), "SettingsRoute") }),
+  createRoute({ ...parent, path: "/live", component: lazyRouteComponent(() => withAllWords(import("./routes/live")), "LiveRoute") }),
+  createRoute({ ...parent, path: "/live/wallboard", component: lazyRouteComponent(() => withAllWords(import("./routes/wallboard")), "WallboardRoute") }),
+  createRoute({ ...parent, path: "/topics", component: lazyRouteComponent(() => withAllWords(import("./routes/topics")), "TopicsRoute") }),
+  createRoute({ ...parent, path: "/topics/$topic", component: lazyRouteComponent(() => withAllWords(import("./routes/topic")), "TopicRoute") }),
+  createRoute({ ...parent, path: "/groups", component: lazyRouteComponent(() => withAllWords(import("./routes/groups")), "GroupsRoute") }),
+  createRoute({ ...parent, path: "/groups/$group", component: lazyRouteComponent(() => withAllWords(import("./routes/group")), "GroupRoute") }),
+  createRoute({ ...parent, path: "/groups/$group/offsets", component: lazyRouteComponent(() => withAllWords(import("./routes/group-offsets")), "GroupOffsetsRoute") }),
+  createRoute({ ...parent, path: "/messages", component: lazyRouteComponent(() => withAllWords(import("./routes/messages")), "MessagesRoute") }),
+  createRoute({ ...parent, path: "/messages/compare", component: lazyRouteComponent(() => withAllWords(import("./routes/compare")), "CompareRoute") }),
+  createRoute({ ...parent, path: "/messages/$id", component: lazyRouteComponent(() => withAllWords(import("./routes/message")), "MessageRoute") }),
+  createRoute({ ...parent, path: "/scheduled", component: lazyRouteComponent(() => withAllWords(import("./routes/scheduled")), "ScheduledRoute") }),
+  createRoute({ ...parent, path: "/dead-letters", component: lazyRouteComponent(() => withAllWords(import("./routes/dead-letters")), "DeadLettersRoute") }),
+  createRoute({ ...parent, path: "/alerts", component: lazyRouteComponent(() => withAllWords(import("./routes/alerts")), "AlertsRoute") }),
+  createRoute({ ...parent, path: "/jobs", component: lazyRouteComponent(() => withAllWords(import("./routes/jobs")), "JobsRoute") }),
+  createRoute({ ...parent, path: "/jobs/new/replay", component: lazyRouteComponent(() => withAllWords(import("./routes/new-replay")), "NewReplayRoute") }),
+  createRoute({ ...parent, path: "/jobs/new/reconcile", component: lazyRouteComponent(() => withAllWords(import("./routes/new-reconcile")), "NewReconcileRoute") }),
+  createRoute({ ...parent, path: "/jobs/$job", component: lazyRouteComponent(() => withAllWords(import("./routes/job")), "JobRoute") }),
+  createRoute({ ...parent, path: "/schedules", component: lazyRouteComponent(() => withAllWords(import("./routes/schedules")), "SchedulesRoute") }),
+  createRoute({ ...parent, path: "/broker", component: lazyRouteComponent(() => withAllWords(import("./routes/broker")), "BrokerRoute") }),
+  createRoute({ ...parent, path: "/clusters", component: lazyRouteComponent(() => withAllWords(import("./routes/clusters")), "ClustersRoute") }),
+  createRoute({ ...parent, path: "/audit", component: lazyRouteComponent(() => withAllWords(import("./routes/audit")), "AuditRoute") }),
+  createRoute({ ...parent, path: "/access", component: lazyRouteComponent(() => withAllWords(import("./routes/access")), "AccessRoute") }),
+  createRoute({ ...parent, path: "/api-reference", component: lazyRouteComponent(() => withAllWords(import("./routes/api-reference")), "ApiReferenceRoute") }),
+  createRoute({ ...parent, path: "/settings", component: lazyRouteComponent(() => withAllWords(import("./routes/settings")), "SettingsRoute") }),
   createRoute({ ...parent, path: "$", component: NotFound }),
 ] as const
 

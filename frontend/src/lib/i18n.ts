@@ -1,20 +1,20 @@
 import i18next from "i18next"
 import { initReactI18next } from "react-i18next"
 import { type Language, languagePreference } from "@/lib/preferences"
-import type { en as english } from "@/locales/en"
-
+import type { first as firstWords } from "@/locales/en/first"
+import type { rest as restOfWords } from "@/locales/en/rest"
 
 declare module "i18next" {
   interface CustomTypeOptions {
     defaultNS: "translation"
-    resources: { translation: typeof english }
+    resources: { translation: typeof firstWords & typeof restOfWords }
   }
 }
 
-/** A browser loads the words of one language only. */
-const load: Record<Language, () => Promise<object>> = {
-  en: async () => (await import("@/locales/en")).en,
-  zh: async () => (await import("@/locales/zh")).zh,
+/** A browser loads the words of one language only, and those of the first page before all others. */
+const load: Record<Language, { first: () => Promise<object>; rest: () => Promise<object> }> = {
+  en: { first: async () => (await import("@/locales/en/first")).first, rest: async () => (await import("@/locales/en/rest")).rest },
+  zh: { first: async () => (await import("@/locales/zh/first")).first, rest: async () => (await import("@/locales/zh/rest")).rest },
 }
 
 export const languages: Record<Language, string> = { en: "English", zh: "中文" }
@@ -23,6 +23,7 @@ function firstLanguage(): Language {
   return languagePreference.get() ?? (navigator.language.toLowerCase().startsWith("zh") ? "zh" : "en")
 }
 
+/** Begin with the words of the first page; `allWords` brings the others. */
 export async function startTranslations(language: Language = firstLanguage()): Promise<typeof i18next> {
   i18next.on("languageChanged", (next) => {
     document.documentElement.lang = next === "zh" ? "zh-CN" : "en"
@@ -30,16 +31,29 @@ export async function startTranslations(language: Language = firstLanguage()): P
   await i18next.use(initReactI18next).init({
     lng: language,
     fallbackLng: false,
-    resources: { [language]: { translation: await load[language]() } },
+    resources: { [language]: { translation: await load[language].first() } },
     interpolation: { escapeValue: false },
     initAsync: false,
   })
   return i18next
 }
 
+/** What is loaded, with all words that it may show. */
+export async function withAllWords<Loaded>(loading: Promise<Loaded>): Promise<Loaded> {
+  const [loaded] = await Promise.all([loading, allWords()])
+  return loaded
+}
+
+/** All words of the chosen language. */
+export const allWords = () => addRest(i18next.language === "zh" ? "zh" : "en")
+
+async function addRest(language: Language): Promise<void> {
+  i18next.addResourceBundle(language, "translation", await load[language].rest())
+}
+
 export async function chooseLanguage(language: Language): Promise<void> {
-  const words = await load[language]()
-  i18next.addResourceBundle(language, "translation", words)
+  const [first] = await Promise.all([load[language].first(), addRest(language)])
+  i18next.addResourceBundle(language, "translation", first)
   languagePreference.set(language)
   await i18next.changeLanguage(language)
 }

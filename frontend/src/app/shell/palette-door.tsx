@@ -1,5 +1,6 @@
 import { useHotkeys } from "@mantine/hooks"
 import { lazy, Suspense } from "react"
+import { withAllWords } from "@/lib/i18n"
 import { createStore, useStore } from "@/lib/store"
 
 const asked = createStore(0)
@@ -7,7 +8,7 @@ const asked = createStore(0)
 /** Opens the palette; its code comes with the first time. */
 export const openPalette = () => asked.set(asked.get() + 1)
 
-const Palette = lazy(async () => ({ default: (await import("./palette")).Palette }))
+const Palette = lazy(async () => ({ default: (await withAllWords(import("./palette"))).Palette }))
 
 /** Where Ctrl/⌘ K is heard. */
 export function PaletteDoor() {

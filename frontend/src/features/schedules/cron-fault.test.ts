@@ -2,11 +2,12 @@ import { readFileSync } from "node:fs"
 import path from "node:path"
 import i18next from "i18next"
 import { beforeEach, describe, expect, it } from "vitest"
-import { startTranslations } from "@/lib/i18n"
+import { allWords, startTranslations } from "@/lib/i18n"
 import { cronFaultIn } from "./cron-fault"
 
 beforeEach(async () => {
   await startTranslations("zh")
+  await allWords()
 })
 
 const said = (reason: string | undefined) => cronFaultIn(i18next.t, "zh", reason)

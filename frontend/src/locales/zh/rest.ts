@@ -1,0 +1,62 @@
+import type { rest as english } from "../en/rest"
+import type { Shape } from "../shape"
+import { apiReference } from "./api-reference"
+import { brokers } from "./brokers"
+import { bulkTopics } from "./bulk-topics"
+import { clusters } from "./clusters"
+import { compare } from "./compare"
+import { deadLetters } from "./dead-letters"
+import { definitions } from "./definitions"
+import { find } from "./find"
+import { groupBulk } from "./group-bulk"
+import { groupClone } from "./group-clone"
+import { groupFigures } from "./group-figures"
+import { groupImpact } from "./group-impact"
+import { groupOffsets } from "./group-offsets"
+import { life } from "./life"
+import { live } from "./live"
+import { members } from "./members"
+import { messages } from "./messages"
+import { offsets } from "./offsets"
+import { purge } from "./purge"
+import { reconcile } from "./reconcile"
+import { resend } from "./resend"
+import { roles } from "./roles"
+import { run } from "./run"
+import { sample } from "./sample"
+import { scheduled } from "./scheduled"
+import { searches } from "./searches"
+import { topics } from "./topics"
+import { wall } from "./wall"
+
+/** What all other pages say. */
+export const rest: Shape<typeof english> = {
+  ...apiReference,
+  ...brokers,
+  ...bulkTopics,
+  ...clusters,
+  ...compare,
+  ...deadLetters,
+  ...definitions,
+  ...find,
+  ...groupBulk,
+  ...groupClone,
+  ...groupFigures,
+  ...groupImpact,
+  ...groupOffsets,
+  ...life,
+  ...live,
+  ...members,
+  ...messages,
+  ...offsets,
+  ...purge,
+  ...reconcile,
+  ...resend,
+  ...roles,
+  ...run,
+  ...sample,
+  ...scheduled,
+  ...searches,
+  ...topics,
+  ...wall,
+}
