@@ -71,7 +71,7 @@ export const run = {
     unknown_other: "{{count}} brokers unknown",
     cluster: "Cluster",
     kind: "Kind",
-    kinds: { embedded: "Embedded broker", rocketmq: "Apache RocketMQ" },
+    kinds: { embedded: "Embedded broker", yes: "Gantry", partly: "Gantry and Apache RocketMQ", no: "Apache RocketMQ" },
   },
   settings: {
     facts: "for this browser and your account",

@@ -69,7 +69,7 @@ export const run = {
     unknown_other: "{{count}} 个 Broker 未知",
     cluster: "集群",
     kind: "种类",
-    kinds: { embedded: "内置 Broker", rocketmq: "Apache RocketMQ" },
+    kinds: { embedded: "内置 Broker", yes: "Gantry", partly: "Gantry 与 Apache RocketMQ 混合", no: "Apache RocketMQ" },
   },
   settings: {
     facts: "本浏览器与当前账号",

@@ -52,6 +52,14 @@ describe("the page of the brokers", () => {
     expect((await screen.findByText("Forget")).closest("button")?.disabled).toBe(true)
   })
 
+  it.each([["yes", "Gantry"], ["no", "Apache RocketMQ"], ["partly", "Gantry and Apache RocketMQ"]])("tells an added cluster by what its brokers said: %s", async (state, words) => {
+    answer(OVERVIEW, overview({ brokers: [broker("broker-a")] }))
+    answer("GET /api/v1/clusters", page([{ name: "local", kind: "rocketmq", name_servers: ["127.0.0.1:9876"], brokers: 1, version: "V4_9_8", reachable: true, reason: null, etag: '"1"' }]))
+    answer("GET /api/v1/clusters/local", { capabilities: [{ name: "purge", state, value: null, reason: null }] })
+    renderApp(<BrokerPage cluster="local" />)
+    expect(await screen.findByText(words)).toBeTruthy()
+  })
+
   it("moves with the live channel", async () => {
     answer(OVERVIEW, overview({ in_rate: 10 }))
     renderApp(<BrokerPage cluster="local" />)

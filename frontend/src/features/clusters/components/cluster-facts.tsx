@@ -1,6 +1,7 @@
 import { useTranslation } from "react-i18next"
 import { Definitions, Panel } from "@/components/layout/panel"
 import { Unknown } from "@/components/values/num"
+import { useClusterDetail } from "@/hooks/use-ability"
 import { reasonIn } from "@/lib/reasons"
 import { useClusters } from "../api/get-clusters"
 
@@ -13,7 +14,7 @@ export function ClusterFacts({ cluster }: { cluster: string }) {
     <Panel title={t("broker.cluster")} note={known.name}>
       <Definitions
         items={[
-          [t("broker.kind"), t(`broker.kinds.${known.kind}`)],
+          [t("broker.kind"), known.kind === "embedded" ? t("broker.kinds.embedded") : <Product cluster={known.name} />],
           [t("machine.nameServer"), <span className="mono">{known.name_servers.join(", ")}</span>],
           [t("broker.version"), known.version ?? <Unknown reason={known.reason} />],
           [t("broker.state"), known.reachable ? t("broker.answers") : known.reason ? reasonIn(t, known.reason) : t("cluster.silent")],
@@ -21,4 +22,11 @@ export function ClusterFacts({ cluster }: { cluster: string }) {
       />
     </Panel>
   )
+}
+
+/** Whose brokers they are, told by what only those of Gantry can do. */
+function Product({ cluster }: { cluster: string }) {
+  const { t } = useTranslation()
+  const purge = useClusterDetail(cluster).data?.capabilities.find(({ name }) => name === "purge")
+  return !purge || purge.state === "unknown" ? <Unknown reason={purge?.reason ?? null} /> : t(`broker.kinds.${purge.state}`)
 }
