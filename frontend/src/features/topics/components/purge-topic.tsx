@@ -6,7 +6,8 @@ import { toastFailed } from "@/components/toast/toast"
 import type { TopicPurge } from "@/lib/api-types"
 import { bytes, count } from "@/lib/format"
 import { reasonIn } from "@/lib/reasons"
-import { usePurgePreview, usePurgeTopic } from "../api/purge-topic"
+import { usePurgePreview } from "../api/preview-purge"
+import { usePurgeTopic } from "../api/purge-topic"
 import classes from "./topics.module.css"
 
 interface PurgeTopicProps {
