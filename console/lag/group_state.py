@@ -34,6 +34,9 @@ _MODES: Final[dict[MessageModel, GroupMode]] = {
     MessageModel.BROADCASTING: "broadcast",
 }
 # Where a group without an offset will begin is up to its first client: its lag is unknown, not zero.
+# Two rates of half a minute that differ by less are the same for an estimate.
+_RATE_NOISE: Final = 0.05
+_LONGEST_DRAIN_MS: Final = 365 * 24 * 3600 * 1000
 NO_OFFSET: Final = "it has not consumed yet: it has no offset in any queue"
 _Part = tuple[BrokerFacts, GroupStats]
 
@@ -163,7 +166,7 @@ class GroupStates:
         word = _state(seen, trend, out_rate)
         if word not in ("unknown", "idle") and group.name in reading.disagreeing:
             word = "inconsistent"
-        eta, no_eta = _drain(seen.lag, trend, in_rate, out_rate)
+        eta, no_eta = drain_estimate(seen.lag, trend, in_rate, out_rate)
         measured_at = None if seen.lag is None else min([late.measured_at, *(facts.at for facts, _ in seen.parts)])
         shown = GroupState(
             name=group.name,
@@ -353,7 +356,7 @@ def _mode(members: GroupConnections | None) -> GroupMode | None:
     return None if model is None else _MODES.get(model)
 
 
-def _drain(
+def drain_estimate(
     lag: int | None, trend: Trend | None, in_rate: float | None, out_rate: float | None
 ) -> tuple[int | None, DrainUnknown | None]:
     """Return how long the lag lasts at the shown rates; or None and why, where it is not falling."""
@@ -363,11 +366,11 @@ def _drain(
         return None, "lag_unknown"
     if in_rate is None or out_rate is None:
         return None, "rates_unknown"
-    if out_rate <= in_rate:
+    if out_rate - in_rate <= in_rate * _RATE_NOISE:
         return None, "not_falling"
     if trend is not None and (trend.is_growing or (trend.per_second or 0) > 0):
         return None, "growing"
-    return int(lag / (out_rate - in_rate) * 1000), None
+    return min(_LONGEST_DRAIN_MS, int(lag / (out_rate - in_rate) * 1000)), None
 
 
 def _state(seen: _Seen, trend: Trend | None, out_rate: float | None) -> GroupWord:

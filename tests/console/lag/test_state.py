@@ -14,7 +14,7 @@ from broker_core.protocol.bodies import MessageModel, MessageQueue, OffsetWrappe
 from broker_core.protocol.bodies.groups import Connection
 from console.clusters.memory import QueueCounts
 from console.lag.facts import BrokerFacts, Delay
-from console.lag.group_state import NO_OFFSET
+from console.lag.group_state import NO_OFFSET, drain_estimate
 from console.lag.reading import LagReading, Missing
 from console.lag.shapes import GroupState, GroupSummary, LeaseConsumerState, MissingBroker, OverviewLastKnown
 from console.lag.state import ClusterState, StateBuilder
@@ -205,12 +205,16 @@ def test_the_time_to_drain_follows_from_both_rates() -> None:
     assert (group.lag, group.drain_eta_ms, group.drain_unknown) == (650, 65_000, None)
     not_falling = watched([(10 * s, 0) for s in range(36)])
     assert (not_falling.drain_eta_ms, not_falling.drain_unknown) == (None, "not_falling")
+    assert (
+        drain_estimate(3_000, None, 7.7, 7.7 + 1e-14) == drain_estimate(3_000, None, 7.7, 7.9) == (None, "not_falling")
+    )
+    assert drain_estimate(2**60, None, 0.0, 1e-9)[0] == 365 * 24 * 3600 * 1000
     unmeasured = watched([(9, 5)])
     assert (unmeasured.drain_eta_ms, unmeasured.drain_unknown) == (None, "rates_unknown")
     assert watched([(5, 5)]).drain_eta_ms == 0
 
 
-def test_a_lag_that_rises_over_minutes_has_no_time_to_drain() -> None:
+def test_a_lag_that_rises_over_minutes_has_no_time_todrain_estimate() -> None:
     # Given a lag that rose for two minutes and has fallen for half a minute
     risen = [(100 * s, 10 * s) for s in range(120)]
     fallen = [(11_900, 1_190 + 40 * s) for s in range(32)]
