@@ -36,6 +36,7 @@ CONTENT_TYPE: Final = b"text/event-stream"
 # How long an error may take that is answered as a status of HTTP rather than as an event.
 _FIRST_SECONDS: Final = 1.0
 _MOST_QUERY: Final = 16_384
+_BLANKS: Final = bytes.maketrans(b"\r\n", b"  ")
 
 
 class _Head(Struct):
@@ -211,6 +212,8 @@ class EventStream:
             return
         if head.type == "error" and not self._is_open:
             raise _refusal(head.problem or {})
+        # A body is shown as it was written, and a line break would end the event: between tokens a blank is the same.
+        text = text.translate(_BLANKS)
         place = self._channel.id_of(head, self._session)
         name = b"" if place is None else b"id: %b\n" % place.encode()
         await self._write(b"%bdata: %b\n\n" % (name, text))

@@ -79,10 +79,14 @@ async def test_events_begin_with_the_state_of_each_subject(installation: Install
 
 
 async def test_a_tail_goes_on_where_the_last_progress_was(installation: Installation) -> None:
-    def send(text: str) -> None:
+    def send(data: bytes) -> None:
         with installation.client() as client:
-            body = {"body": {"encoding": "text", "data": text}}
-            assert client.post("/api/v1/clusters/local/topics/sse-tail/messages", json=body).status_code == 201
+            sent = client.post(
+                "/api/v1/clusters/local/topics/sse-tail/messages",
+                content=b'{"body": {"encoding": "json", "data": %b}}' % data,
+                headers={"Content-Type": "application/json"},
+            )
+            assert sent.status_code == 201
 
     with installation.client() as client:
         client.post("/api/v1/clusters/local/topics", json={"name": "sse-tail"})
@@ -90,15 +94,15 @@ async def test_a_tail_goes_on_where_the_last_progress_was(installation: Installa
     async with reading(installation, path, "admin") as (_, events):
         while (await events.next())["data"].get("phase") != "live":
             pass
-        send("one")
+        send(b"1")
         seen: list[dict[str, Any]] = []
         while not any("id" in each and each["data"]["shown"] == 1 for each in seen):
             seen.append(await events.next())
-    send("two")
+    send(b'{\n\n"lines":\r\n"two"}')
     async with reading(installation, path, "admin", **{"Last-Event-ID": seen[-1]["id"]}) as (_, events):
         while (event := (await events.next())["data"])["type"] != "message":
             pass
-        assert event["body"]["data"] == "two"
+        assert event["body"]["data"] == {"lines": "two"}
 
 
 @pytest.mark.parametrize(
