@@ -129,6 +129,11 @@ class Connection(asyncio.Protocol):
         if not self.is_busy and self._tunnel is None:
             self._transport.close()
 
+    @property
+    def may_go_on(self) -> bool:
+        """Whether nothing is being answered, and the client reads its answers."""
+        return not self.is_busy and not self._is_full
+
     def pass_on(self) -> None:
         """Let the server have what is here and all that follows."""
         self._to_server(self._taken())
@@ -253,6 +258,8 @@ class Connection(asyncio.Protocol):
         self.waits_since = None
         self._transport.pause_reading()  # until there is a way on
         self._tunnel = tunnel = Tunnel(self._transport, lambda port: ingress.sees(port, self.client))
+        if self._is_full:
+            tunnel.hold()
         self._task = ingress.loop.create_task(tunnel.open(*ingress.server, data))
 
 

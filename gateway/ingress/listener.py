@@ -111,5 +111,5 @@ class Ingress:
             await asyncio.sleep(_LOOK_SECONDS)
             before = self.loop.time() - _LATE_SECONDS
             for each in list(self._connections):
-                if each.waits_since is not None and each.waits_since <= before and not each.is_busy:
+                if each.waits_since is not None and each.waits_since <= before and each.may_go_on:
                     each.pass_on()

@@ -19,6 +19,7 @@ class Tunnel(asyncio.Protocol):
         self._on_open = on_open
         self._far: asyncio.Transport | None = None
         self._is_cut = False
+        self._is_held = False
         self._is_ended = False
 
     async def open(self, host: str, port: int, first: bytes) -> None:
@@ -50,11 +51,13 @@ class Tunnel(asyncio.Protocol):
 
     def hold(self) -> None:
         """Read no more from the server: the client does not keep up."""
+        self._is_held = True
         if self._far is not None:
             self._far.pause_reading()
 
     def go_on(self) -> None:
         """Read from the server again."""
+        self._is_held = False
         if self._far is not None and not self._far.is_closing():
             self._far.resume_reading()
 
@@ -70,6 +73,8 @@ class Tunnel(asyncio.Protocol):
         """Tell from which port the server sees the client."""
         self._far = cast(asyncio.Transport, transport)
         self._on_open(self._far.get_extra_info("sockname")[1])
+        if self._is_held:
+            self._far.pause_reading()
         if self._is_cut:
             self._far.close()
 
