@@ -19,7 +19,8 @@ _TABS: Final = {
 _QUERIES: Final = {"/messages": ("topic={topic}&key={key}",)}
 _LANGUAGE: Final = {"en": "Language", "zh": "语言"}
 _NAMES: Final = {"en": "English", "zh": "中文"}
-_APART: Final = {"/login"}
+# Without the header in which the language is chosen.
+_APART: Final = {"/login", "/live/wallboard"}
 
 
 def pages(*, with_tabs: bool = True, **names: str) -> list[str]:

@@ -91,7 +91,9 @@ def test_above_the_limit_the_longest_idle_ones_go_and_everybody_else_is_answered
         assert read_to_end(silent[0]) == b""
     with opened(small, 300, slow(PLANES[0], small)) as slow_ones:
         assert_all_answers(small)
-        assert read_to_end(slow_ones[0]) == b""
+        # Unless its own time was up first.
+        ended = read_to_end(slow_ones[0])
+        assert ended == b"" or ended.startswith(b"HTTP/1.1 408"), ended
 
 
 @pytest.mark.parametrize("text", [b"", b"PRI * HT", b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"])

@@ -105,7 +105,6 @@ export const topics = {
     producersUnknown: "无法得知哪些生产者在发送：{{reason}}。此处仅列出已连接的生产者。",
     gatewayProducer: "网关代所有 HTTP 调用方发送消息；Broker 不知道具体的调用方。",
     gateway: "HTTP 网关",
-    gatewayProcesses_one: "{{count}} 个进程",
     gatewayProcesses_other: "{{count}} 个进程",
     lastSend: "最近发送",
     sent: "消息数",

@@ -16,7 +16,7 @@ export const wall = {
     offline: "网关已 {{age}}无应答",
     offlineNext: "显示的是旧数据。网关恢复后会自动继续。",
     waiting: "正在等待第一批数据",
-    limited: "仅统计您有权读取的内容。",
+    limited: "仅统计你有权读取的内容。",
     asOf: "截至 {{at}}",
     lag: "堆积 {{n}}",
     full: "全屏",
