@@ -7,13 +7,12 @@ own. Then a thousand sockets watch rows, and the data plane is measured beside a
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import os
 import statistics
 import tempfile
 import time
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -21,11 +20,20 @@ from typing import Any
 import httpx
 import redis.asyncio
 import uvloop
-from websockets.asyncio.client import ClientConnection, connect
 
 from tests.benchmarks import scale_cluster
+from tests.benchmarks.consoles import (
+    ROWS,
+    beside_consoles,
+    drain,
+    first_paints,
+    socket_of,
+    sockets_of,
+    spent_by,
+    watch,
+    workers_of,
+)
 from tests.benchmarks.measure import Row
-from tests.benchmarks.produce_http import measure, parse
 from tests.benchmarks.scale_cluster import Size, group_name, topic_name
 from tests.gateway.installation import Installation, running_installation
 from tests.support.cluster import RunningBroker, started_broker
@@ -36,11 +44,6 @@ SETTLED = 12
 """Rounds that are not counted: rates and trends of a sampler that was just started are still settling."""
 REQUESTS = 40
 VIEWERS = 1_000
-CONSOLES = 100
-ROWS = 50
-SECONDS = 4
-_AT_ONCE = 40
-_TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def run() -> list[Row]:
@@ -87,7 +90,8 @@ async def _measure(broker: RunningBroker, redis_url: str, gateway: Installation,
         rows += await _lists(gateway)
         rows += await _frames(gateway, size)
         rows += await _viewers(gateway, sampling)
-        return rows + await _beside_consoles(gateway, size)
+        rows += await first_paints(gateway)
+        return rows + await beside_consoles(gateway, size)
 
 
 class _Sampling:
@@ -136,13 +140,13 @@ class _Sampling:
         spent, walls, calls, at_broker = [], [], [], []
         for number in range(ROUNDS):
             await self._trickle()
-            before = self.calls, time.process_time(), time.perf_counter(), _spent(self._process)
+            before = self.calls, time.process_time(), time.perf_counter(), spent_by(self._process)
             await self._step()
             if number >= SETTLED:
                 calls.append(self.calls - before[0])
                 spent.append(time.process_time() - before[1])
                 walls.append(time.perf_counter() - before[2])
-                at_broker.append(_spent(self._process) - before[3])
+                at_broker.append(spent_by(self._process) - before[3])
             await asyncio.sleep(max(0.0, 1 - (time.perf_counter() - before[2])))
         return [
             Row("sampling round, processor time", statistics.mean(spent) * 1e3, "ms"),
@@ -190,13 +194,13 @@ async def _lists(gateway: Installation) -> list[Row]:
     async with httpx.AsyncClient(base_url=f"{gateway.url}/api/v1/clusters/local/", headers=headers, timeout=60) as http:
         for name, path in asked.items():
             took = []
-            before = _spent(*_workers(gateway))
+            before = spent_by(*workers_of(gateway))
             for _ in range(REQUESTS):
                 started = time.perf_counter()
                 (await http.get(path)).raise_for_status()
                 took.append((time.perf_counter() - started) * 1e3)
                 await asyncio.sleep(0.05)
-            spent = (_spent(*_workers(gateway)) - before) / REQUESTS * 1e3
+            spent = (spent_by(*workers_of(gateway)) - before) / REQUESTS * 1e3
             rows.append(Row(f"list of {name}, p95", sorted(took)[int(REQUESTS * 0.95)], "ms"))
             rows.append(Row(f"list of {name}, processor time", spent, "ms"))
     return rows
@@ -207,8 +211,8 @@ async def _frames(gateway: Installation, size: Size) -> list[Row]:
     moving = [topic_name(size.behind + number) for number in range(min(ROWS, size.moving))]
     rows = []
     for name, wanted in (("quiet", names), ("moving", moving)):
-        async with _socket(gateway) as socket:
-            await _watch(socket, "topics:local", wanted)
+        async with socket_of(gateway) as socket:
+            await watch(socket, "topics:local", wanted)
             first = len(await asyncio.wait_for(socket.recv(), 20))
             next_ = [len(await asyncio.wait_for(socket.recv(), 20)) for _ in range(4)]
         rows.append(Row(f"first frame of {len(wanted)} {name} topics in view", first, "bytes"))
@@ -218,19 +222,19 @@ async def _frames(gateway: Installation, size: Size) -> list[Row]:
 
 async def _viewers(gateway: Installation, sampling: _Sampling) -> list[Row]:
     async with AsyncExitStack() as stack:
-        sockets = await _sockets(stack, gateway, VIEWERS)
+        sockets = await sockets_of(stack, gateway, VIEWERS)
         for number, socket in enumerate(sockets):
-            await _watch(socket, "groups:local", [group_name(number % 500 + place) for place in range(ROWS)])
-        readers = [asyncio.create_task(_drain(socket)) for socket in sockets]
+            await watch(socket, "groups:local", [group_name(number % 500 + place) for place in range(ROWS)])
+        readers = [asyncio.create_task(drain(socket)) for socket in sockets]
         await asyncio.sleep(3)
-        calls, began, spent = sampling.calls, time.perf_counter(), _spent(*_workers(gateway))
+        calls, began, spent = sampling.calls, time.perf_counter(), spent_by(*workers_of(gateway))
         await asyncio.sleep(8)
         seconds = time.perf_counter() - began
         rows = [
             Row(f"calls to the broker a second, {VIEWERS:,} viewers", (sampling.calls - calls) / seconds, "calls"),
             Row(
                 f"gateway, {VIEWERS:,} viewers, processor time a second",
-                (_spent(*_workers(gateway)) - spent) / seconds * 1e3,
+                (spent_by(*workers_of(gateway)) - spent) / seconds * 1e3,
                 "ms",
             ),
         ]
@@ -238,75 +242,3 @@ async def _viewers(gateway: Installation, sampling: _Sampling) -> list[Row]:
             reader.cancel()
         await asyncio.gather(*readers, return_exceptions=True)
         return rows
-
-
-async def _beside_consoles(gateway: Installation, size: Size) -> list[Row]:
-    topic = topic_name(size.topics - 1)
-    alone = await _produce(gateway, topic)
-    async with AsyncExitStack() as stack:
-        sockets = await _sockets(stack, gateway, CONSOLES)
-        for number, socket in enumerate(sockets):
-            await _watch(socket, "topics:local", [topic_name(number * 10 + place) for place in range(ROWS)])
-        readers = [asyncio.create_task(_drain(socket)) for socket in sockets]
-        beside = await _produce(gateway, topic)
-        for reader in readers:
-            reader.cancel()
-        await asyncio.gather(*readers, return_exceptions=True)
-    return [
-        Row(f"HTTP produce, {CONSOLES} consoles watch", beside[0], "msg/s", "without", alone[0]),
-        Row("messages a second of the gateway's own time", 1 / beside[1], "msg/s", "without", 1 / alone[1]),
-    ]
-
-
-async def _produce(gateway: Installation, topic: str) -> tuple[float, float]:
-    """Return the messages a second, and the least processor time of the gateway that one took, in seconds."""
-    arguments = ["--url", gateway.url, "--token", gateway.tokens["developer"], "--topic", topic]
-    rates, costs = [], []
-    for _ in range(3):
-        before, started = _spent(*_workers(gateway)), time.perf_counter()
-        rate = (await measure(parse([*arguments, "--seconds", str(SECONDS)]))).messages_per_second
-        rates.append(rate)
-        costs.append((_spent(*_workers(gateway)) - before) / (rate * (time.perf_counter() - started)))
-    return max(rates), min(costs)
-
-
-async def _sockets(stack: AsyncExitStack, gateway: Installation, count: int) -> list[ClientConnection]:
-    places = asyncio.Semaphore(_AT_ONCE)
-
-    async def one() -> ClientConnection:
-        async with places:
-            return await stack.enter_async_context(_socket(gateway))
-
-    return await asyncio.gather(*(one() for _ in range(count)))
-
-
-@asynccontextmanager
-async def _socket(gateway: Installation) -> AsyncIterator[ClientConnection]:
-    headers = {"Authorization": f"Bearer {gateway.tokens['viewer']}"}
-    async with connect(f"{gateway.sockets}/events", additional_headers=headers, proxy=None, max_size=None) as socket:
-        await asyncio.wait_for(socket.recv(), 20)
-        yield socket
-
-
-async def _watch(socket: ClientConnection, subject: str, rows: Iterable[str]) -> None:
-    await socket.send(json.dumps({"type": "subscribe", "subjects": [subject], "rows": {subject: list(rows)}}))
-
-
-async def _drain(socket: ClientConnection) -> None:
-    async for _ in socket:
-        pass
-
-
-def _workers(gateway: Installation) -> list[int]:
-    pid = gateway.process.pid
-    children = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()
-    return [pid, *map(int, children)]
-
-
-def _spent(*processes: int) -> float:
-    """Return the processor time of processes so far, in seconds."""
-    total = 0.0
-    for pid in processes:
-        fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
-        total += (int(fields[11]) + int(fields[12])) / _TICKS
-    return total
