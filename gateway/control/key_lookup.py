@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -18,11 +18,11 @@ from broker_core.client.errors import TopicNotFound, Unreachable
 from broker_core.clock import now_ms
 from broker_core.errors import GantryError
 from broker_core.protocol.topics import is_system_topic
-from console.accounts.permissions import allows, needs
+from console.accounts.deciding import Rights
+from console.accounts.permissions import needs, rights_of_request
 from console.accounts.rights import ANYTHING, Resource
 from console.clusters.connections import ask
 from console.fields import MomentField, milliseconds
-from console.lag import current
 from console.lag.shapes import MissingBroker
 from console.shapes import as_json, serializer_of
 from gateway.control.message_shapes import FoundKey, KeyLookupAnswer, PartialKey, Searched, Verdict, summary_of
@@ -96,10 +96,13 @@ class MessagesSearchView(MessageSearchView):
         end = milliseconds(wanted["to"]) if "to" in wanted else now_ms()
         begin = milliseconds(wanted["from"]) if "from" in wanted else max(0, end - DEFAULT_SPAN_MS)
         topic = wanted["topic"]
-        topics = [topic] if topic is not None else self._topics()
         started = time.perf_counter()
 
+        rights = rights_of_request(request)
+
         async def question(admin: Admin) -> _Looked:
+            # Names come from a name server: what was sampled does not have a topic that was just created.
+            topics = [topic] if topic is not None else _readable(await admin.topics.names(), rights)
             lookup = await admin.messages.key_lookup(topics, begin=begin, end=end, limit=wanted["per_key"])
             return await _look_up(lookup, wanted["keys"])
 
@@ -113,12 +116,6 @@ class MessagesSearchView(MessageSearchView):
         searched = searched_of(looked.figures or SearchFigures(), begin, end, started)
         return Response(as_json(_answer(looked, wanted["keys"], missing, searched)))
 
-    def _topics(self) -> list[str]:
-        """Return the topics that the caller may read, in order of their names."""
-        names = sorted(current.topics(self.cluster))
-        shown = [name for name in names if not is_system_topic(name)]
-        return [name for name in shown if allows(self.request, "read", Resource("topic", name))]
-
 
 @dataclass(slots=True)
 class _Looked:
@@ -129,6 +126,10 @@ class _Looked:
     cut_short: set[str] = field(default_factory=set)
     failed: dict[str, GantryError] = field(default_factory=dict)
     figures: SearchFigures | None = None
+
+
+def _readable(names: Iterable[str], rights: Rights) -> list[str]:
+    return [name for name in names if not is_system_topic(name) and rights.may("read", Resource("topic", name))]
 
 
 async def _look_up(lookup: KeyLookup, keys: Sequence[str]) -> _Looked:
