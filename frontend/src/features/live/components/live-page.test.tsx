@@ -31,7 +31,10 @@ describe("the live page", () => {
     expect(FakeSocket.last.sent[0]).toEqual({
       type: "start", cluster: "local", topics: ["orders"], filter: { tags: ["paid"], fields: [{ path: "$.n", operator: "gt", value: 1 }] }, sample: 10, max_rate: 20,
     })
-    say({ type: "phase", phase: "live", topics: ["orders"] }, message(1), { type: "dropped", n: 1204, reason: "max_rate", from: AT, to: AT }, message(2))
+    expect(screen.queryByText("No message yet")).toBeNull()
+    say({ type: "phase", phase: "live", topics: ["orders"] })
+    await screen.findByText("No message yet")
+    say(message(1), { type: "dropped", n: 1204, reason: "max_rate", from: AT, to: AT }, message(2))
     expect(await screen.findByText("A2")).toBeTruthy()
     expect(screen.getByText("1,204 not shown")).toBeTruthy()
     expect(screen.getByRole("link", { name: "Search the rest" }).getAttribute("href")).toContain("topic=orders")

@@ -77,9 +77,10 @@ function PanelTitle({ stream: { state } }: { stream: TailStream }) {
   )
 }
 
-function Nothing({ stream: { state, isOpen } }: { stream: TailStream }) {
+function Nothing({ stream: { state } }: { stream: TailStream }) {
   const { t } = useTranslation()
-  if (!isOpen && state.phase === "starting") return <Empty title={t("tail.connecting")} />
+  // Until the server says from where it reads, what is stored may pass unseen.
+  if (state.phase === "starting") return <Empty title={t("tail.connecting")} />
   if (state.counts.read > 0 && state.counts.matched === 0) {
     return <Empty title={t("tail.nothingPasses")} next={t("tail.nothingPassesNext", { n: count(state.counts.read) })} />
   }
