@@ -136,10 +136,13 @@ def _end_sessions(user: User) -> int:
     return ended
 
 
-def choose_language(user: User, language: str | None) -> None:
+@transaction.atomic
+def choose_language(by: Actor, user: User, language: str | None) -> None:
     """Store the user's language for the console; None means the browser's."""
-    user.language = language or ""
+    before, user.language = user.language, language or ""
     user.save(update_fields=["language"])
+    states = ({"language": each or None} for each in (before, language))
+    record(by, "user.update", f"users/{user.username}", before=next(states), after=next(states))
 
 
 def add_token(

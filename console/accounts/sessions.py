@@ -96,7 +96,7 @@ class MeView(ApiView):
         """Choose the language of the console."""
         form = MeChangeSerializer(data=request.data)
         form.is_valid(raise_exception=True)
-        services.choose_language(_user(request), form.validated_data["language"])
+        services.choose_language(actor_of(request), _user(request), form.validated_data["language"])
         return Response(as_json(_me_of(request)))
 
 

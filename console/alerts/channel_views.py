@@ -183,6 +183,6 @@ class TestChannelView(ApiView):
     @extend_schema(operation_id="testAlertChannel", tags=_TAGS, request=None, responses={202: DeliverySerializer})
     def post(self, request: Request, channel_id: str) -> Response:
         """Send a test; the delivery shows what became of it."""
-        delivery = notices.test(row_of(Channel.objects.all(), channel_id))
+        delivery = notices.test(actor_of(request), row_of(Channel.objects.all(), channel_id))
         location = f"/api/v1/deliveries/{delivery.pk}"
         return Response(as_json(shape_of(delivery)), status=202, headers={"Location": location})

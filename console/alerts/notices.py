@@ -14,6 +14,7 @@ from console.alerts.models import Alert, Channel, Delivery, Rule
 from console.alerts.silences import in_force, matching
 from console.alerts.template import filled
 from console.alerts.values import written
+from console.audit.record import Actor, record
 from console.moments import rfc3339
 
 Event = Literal["firing", "no_data", "resolved", "repeat", "test", "notice"]
@@ -49,10 +50,11 @@ def notify(channels: Sequence[Channel], title: str, details: Mapping[str, Any]) 
         return [_add(channel, "notice", payload) for channel in channels if channel.enabled]
 
 
-def test(channel: Channel) -> Delivery:
+def test(by: Actor, channel: Channel) -> Delivery:
     """Send a test to one channel, also while it is disabled."""
     title = f"Test of the channel {channel.name}"
     with transaction.atomic():
+        record(by, "alert_channel.test", f"alert-channels/{channel.name}")
         return _add(channel, "test", {"event": "test", "at": rfc3339(_now_ms()), "title": title})
 
 

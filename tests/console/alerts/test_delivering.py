@@ -78,7 +78,7 @@ def test_all_that_fires_in_one_round_is_one_signed_delivery(hook: Hook) -> None:
 
 def test_a_failed_delivery_is_tried_five_times_with_pauses_and_then_when_somebody_asks(hook: Hook) -> None:
     hook.status, hook.answer = 503, b"\0busy" * 1000
-    kept = notices.test(channel(hook))
+    kept = notices.test(BY, channel(hook))
     done: Delivery | None = None
     for number in range(1, 6):
         Delivery.objects.filter(pk=kept.pk).update(next_at=timezone.now())
@@ -101,11 +101,11 @@ def test_a_failed_delivery_is_tried_five_times_with_pauses_and_then_when_somebod
 def test_a_webhook_reaches_no_private_address_and_follows_no_redirect(hook: Hook, settings: Settings) -> None:
     kept = channel(hook)
     hook.status, hook.location = 302, "http://169.254.169.254/"
-    done = delivering.attempt(notices.test(kept).pk)
+    done = delivering.attempt(notices.test(BY, kept).pk)
     assert done is not None
     assert done.attempts[0]["error"] == "127.0.0.1 answered 302"
     settings.GANTRY_WEBHOOK_NETWORKS = []
-    done = delivering.attempt(notices.test(kept).pk)
+    done = delivering.attempt(notices.test(BY, kept).pk)
     assert done is not None
     assert "127.0.0.1, which is not public" in done.attempts[0]["error"]
     assert len(hook.posted) == 1
@@ -134,11 +134,11 @@ def test_mail_goes_to_all_recipients(box: Mailbox) -> None:
 def test_what_a_mail_server_refuses_is_in_the_log(box: Mailbox, settings: Settings) -> None:
     box.refusal = b"550 no such user\r\n"
     kept = channels.add(BY, {"name": "team", "kind": "email", "recipients": ["ann@example.org"]})
-    done = delivering.attempt(notices.test(kept).pk)
+    done = delivering.attempt(notices.test(BY, kept).pk)
     assert done is not None
     assert (done.state, "550" in done.attempts[0]["error"]) == ("waiting", True)
     settings.EMAIL_HOST = ""
-    done = delivering.attempt(notices.test(kept).pk)
+    done = delivering.attempt(notices.test(BY, kept).pk)
     assert done is not None
     assert "GANTRY_SMTP_HOST" in done.attempts[0]["error"]
 

@@ -21,6 +21,8 @@ it.each([
   ["audit.export", "audit", "ok", "olga exported the audit log", "olga 导出了审计日志"],
   ["alert_rule.create", "alert-rules/behind", "ok", "olga created alert rule behind", "olga 创建了告警规则 behind"],
   ["alert_channel.delete", "alert-channels/mail", "ok", "olga deleted alert channel mail", "olga 删除了告警渠道 mail"],
+  ["alert_channel.test", "alert-channels/mail", "ok", "olga sent a test to alert channel mail", "olga 向告警渠道 mail 发送了测试通知"],
+  ["message.recall", "local/topics/orders", "ok", "olga recalled a message for topic orders", "olga 撤回了 Topic orders 的一条定时消息"],
   ["silence.end", "silences/7", "ok", "olga ended silence 7", "olga 结束了静默 7"],
   ["delivery.retry", "deliveries/9", "ok", "olga sent delivery 9 again", "olga 重新发送了通知 9"],
   ["user.session_end", "users/nadia", "ok", "olga ended a session of user nadia", "olga 结束了用户 nadia 的一个会话"],

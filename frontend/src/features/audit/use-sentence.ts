@@ -2,7 +2,7 @@ import { useTranslation } from "react-i18next"
 import type { AuditEntry } from "@/lib/api-types"
 import { shortId } from "@/lib/format"
 
-const VERBS = ["create", "update", "delete", "start", "cancel", "retry", "run_now", "password", "login", "logout", "forget", "export", "session_end", "offsets", "acknowledge", "unacknowledge", "end", "send_again", "clone", "apply", "purge", "deliver_to", "resend_to"] as const
+const VERBS = ["create", "update", "delete", "start", "cancel", "retry", "run_now", "password", "login", "logout", "forget", "export", "session_end", "offsets", "acknowledge", "unacknowledge", "end", "send_again", "clone", "apply", "purge", "deliver_to", "resend_to", "test", "recall_from", "reschedule_in"] as const
 const NOUNS = ["topic", "group", "broker", "replay", "reconcile", "redrive", "schedule", "token", "user", "cluster", "session", "audit", "role", "alert", "alert_rule", "alert_channel", "silence", "delivery", "search", "definitions"] as const
 /** What somebody asked for without the right, by the method of HTTP or the frame of a socket. */
 const ASKED = ["get", "post", "put", "patch", "delete", "produce", "receive", "ack", "nack", "extend", "send", "subscribe"] as const
@@ -21,11 +21,13 @@ function nameOf(noun: string, resource: string): string {
   return BY_ID.has(noun) ? shortId(name) : name
 }
 
-/** A job is run again, but a notice sent again; of a message the record names the group or the topic that got it. */
+/** A job is run again, but a notice sent again; of a message the record names the group or the topic that has it. */
 const OTHERWISE: Readonly<Record<string, readonly [string, string]>> = {
   "delivery.retry": ["delivery", "send_again"],
   "message.deliver": ["group", "deliver_to"],
   "message.resend": ["topic", "resend_to"],
+  "message.recall": ["topic", "recall_from"],
+  "message.reschedule": ["topic", "reschedule_in"],
 }
 
 /** The words of the record in the language of the reader; what has no word of its own is said as it is recorded. */
