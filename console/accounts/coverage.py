@@ -67,6 +67,11 @@ def _names(kind: Kind, rights: Rights) -> tuple[list[str], str | None]:
 
 def _asked(read: Callable[[str], list[str]], cluster: str, reasons: list[str]) -> list[str]:
     try:
+        seen = current.overview(cluster)
+        if seen.missing or seen.unknown_reason is not None:
+            # What is remembered of them may be no more, and they may have what nobody saw.
+            silent = "; ".join(each.reason for each in seen.missing) or seen.unknown_reason
+            reasons.append(f"not all of cluster {cluster!r} is known now: {silent}")
         return read(cluster)
     except (GantryError, APIException) as error:
         reasons.append(f"cluster {cluster!r} is not known now: {error}")

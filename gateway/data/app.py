@@ -19,7 +19,6 @@ from gateway.data.parts import Answer, ClientGone, DataPlaneParts, Request
 from gateway.data.produce_lines import LineProducer, are_lines
 from gateway.data.quick import QuickCall, QuickSends, Reply
 from gateway.data.request_head import check_headers, check_query
-from gateway.data.request_ids import RequestIds
 from gateway.data.routing import Action, Route, check_consumer, check_target
 from gateway.limits import MIB, check_body_size
 from gateway.problems import MALFORMED, METHOD_NOT_ALLOWED, ProblemError, find_problem, internal, respond
@@ -46,7 +45,7 @@ class DataPlane:
 
     def __init__(self, parts: DataPlaneParts) -> None:
         self._parts = parts
-        self._ids = RequestIds()
+        self._ids = parts.request_ids
         self._quick = QuickSends(parts, self._ids)
 
     def begin(self, call: QuickCall, body: bytes, reply: Reply) -> bool:
@@ -66,7 +65,7 @@ class DataPlane:
                     METHOD_NOT_ALLOWED, f"{route.action} takes only POST.", headers=[(b"allow", b"POST")]
                 )
             self._parts.check_host(headers)
-            principal = await self._admit(route, scope, headers)
+            principal = await self._admit(route, scope, headers, request_id)
             request = Request(route, scope, headers, b"", principal, self._parts.address_of, request_id, receive)
             if route.action == "produce" and are_lines(headers):
                 let_stream()
@@ -95,11 +94,11 @@ class DataPlane:
         await send({"type": "http.response.body", "body": content})
         self._parts.metrics.request(route.action, status, time.perf_counter() - started)
 
-    async def _admit(self, route: Route, scope: Scope, headers: dict[bytes, bytes]) -> Principal:
+    async def _admit(self, route: Route, scope: Scope, headers: dict[bytes, bytes], request_id: str) -> Principal:
         """Return the caller; raise the problem if there is none, or it may not do this."""
         auth = self._parts.auth
         principal = auth.cached(headers.get(b"authorization", b"")) or await auth.of_request(headers)
-        self._check_rights(principal, route, scope)
+        self._check_rights(principal, route, scope, request_id)
         return principal
 
     async def _produce_lines(self, request: Request, send: Send) -> None:
@@ -107,7 +106,7 @@ class DataPlane:
         self._check_head(route, scope, headers)
 
         async def check() -> Principal:
-            return await self._admit(route, scope, headers)
+            return await self._admit(route, scope, headers, request.id)
 
         await LineProducer(self._parts, request, send, check).run(request.next_event)
 
@@ -116,7 +115,7 @@ class DataPlane:
             check_query(route.action, scope["query_string"])
         check_headers(route.action, scope["headers"], headers)
 
-    def _check_rights(self, principal: Principal, route: Route, scope: Scope) -> None:
+    def _check_rights(self, principal: Principal, route: Route, scope: Scope, request_id: str) -> None:
         """Raise a problem unless the names are valid and the caller may do the action; report a missing right."""
         try:
             if route.action == "produce":
@@ -125,7 +124,7 @@ class DataPlane:
             else:
                 check_consumer(principal, route.topic, route.group)
         except ProblemError as problem:
-            self._parts.note_refusal(principal, route.action, scope, problem)
+            self._parts.note_refusal(principal, route.action, scope, problem, request_id)
             raise
 
 

@@ -16,6 +16,7 @@ from gateway.data.audit_notes import FirstUses, KnownGroups, Note
 from gateway.data.consumers import Caller, LeaseConsumers
 from gateway.data.delays import Delays
 from gateway.data.receipts import Lease, Receipts
+from gateway.data.request_ids import RequestIds
 from gateway.data.routing import Route
 from gateway.limits import GatewayLimits, LeasesOut
 from gateway.metrics import Metrics
@@ -100,6 +101,7 @@ class DataPlaneParts:
     watched: dict[Lease, Callable[[], None]] = field(default_factory=dict)
     """By lease: called once when this process settles the lease, by HTTP or WebSocket."""
     clock: Callable[[], float] = time.monotonic
+    request_ids: RequestIds = field(default_factory=RequestIds)
     produce_rate: RateLimiter = field(init=False)
     consume_rate: RateLimiter = field(init=False)
     leases: LeasesOut = field(init=False)
@@ -125,11 +127,13 @@ class DataPlaneParts:
         forwarded = [value.decode("latin-1") for name, value in scope["headers"] if name == b"x-forwarded-for"]
         return self.client_address(str(client[0]) if client else "", ",".join(forwarded))
 
-    def note_refusal(self, principal: Principal, act: str, scope: Mapping[str, Any], problem: ProblemError) -> None:
+    def note_refusal(
+        self, principal: Principal, act: str, scope: Mapping[str, Any], problem: ProblemError, request_id: str
+    ) -> None:
         """Report a missing right to the audit; other problems are not recorded."""
         if problem.kind is FORBIDDEN:
             who = Caller.of(principal, self.address_of(scope))
-            self.note(Note(who, f"access.{act}", str(scope["path"]), "refused", reason=problem.detail))
+            self.note(Note(who, f"access.{act}", str(scope["path"]), "refused", request_id, problem.detail))
 
     def check_host(self, headers: Mapping[bytes, bytes]) -> None:
         """Raise HOST_NOT_SERVED if the host name of a request is not served."""

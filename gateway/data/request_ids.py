@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import re
 import secrets
 from typing import Final
 
-_MAX_REQUEST_ID: Final = 128
+_GIVEN: Final = re.compile(rb"[A-Za-z0-9._:-]{1,64}")
 
 
 class RequestIds:
@@ -18,8 +19,6 @@ class RequestIds:
 
     def of(self, given: bytes | None) -> str:
         """Return the id of a request that came with this X-Request-Id."""
-        if given is not None and 0 < len(given) <= _MAX_REQUEST_ID:
-            text = given.decode("latin-1")
-            if text.isascii() and text.isprintable():
-                return text
+        if given is not None and _GIVEN.fullmatch(given):
+            return given.decode("ascii")
         return f"{self._prefix}-{self._next():x}"

@@ -50,6 +50,8 @@ class Socket:
         self._is_open = False
         self._ending: asyncio.Future[tuple[int, str]] = asyncio.get_running_loop().create_future()
         self.idle_seconds: float | None = IDLE_SECONDS
+        self.request_id = parts.request_ids.of(dict(scope["headers"]).get(b"x-request-id"))
+        """Of the handshake: the session of the hello frame, since servers add no header to the answer."""
 
     @property
     def address(self) -> str:
@@ -67,7 +69,8 @@ class Socket:
         await self._send({"type": "websocket.accept", "subprotocol": sockets.chosen_protocol(self._scope)})
         self._is_open = True
         sizes = self.parts.limits.sizes
-        await self.send(sockets.hello({"frame_bytes": sizes.frame_bytes, "message_bytes": sizes.message_bytes}))
+        limits = {"frame_bytes": sizes.frame_bytes, "message_bytes": sizes.message_bytes}
+        await self.send(sockets.hello(limits, session=self.request_id))
 
     async def send(self, frame: object) -> None:
         """Send one frame; raise SocketClosed if the socket has ended."""
@@ -89,7 +92,7 @@ class Socket:
 
     def note_refusal(self, act: str, problem: ProblemError) -> None:
         """Report to the audit a frame that was refused for a missing right."""
-        self.parts.note_refusal(self.principal, act, self._scope, problem)
+        self.parts.note_refusal(self.principal, act, self._scope, problem, self.request_id)
 
     def close(self, code: int, reason: str) -> None:
         """Close the socket from our side; only the first call counts."""

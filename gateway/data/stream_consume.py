@@ -205,7 +205,7 @@ class Consuming:
         place = holder.cluster, holder.group
         # The question that creates a group does not wait, so that the audit records it at once.
         leased = await wanted.ask(room, wait_ms=0 if parts.first_uses.is_first(*place) else _WAIT_MS)
-        parts.first_uses.used(*place, holder.who)
+        parts.first_uses.used(*place, holder.who, self._socket.request_id)
         return leased
 
     async def _send(

@@ -278,6 +278,22 @@ def test_a_token_for_some_names_changes_nothing_with_another_one(control: Contro
     assert stranger.delete("/api/v1/tokens/1", headers=headers).status_code == 403
 
 
+def test_what_a_pattern_covers_is_unknown_while_a_cluster_is_not_known(control: Control) -> None:
+    admin, topic = control.as_("admin"), control.topic("covered")
+    asked = {"patterns": [{"kind": "topic", "pattern": "covered*"}]}
+    [known] = admin.post("/api/v1/access:coverage", json=asked).json()["items"]
+    assert (known["count"], known["names"], known["unknown_reason"]) == (1, [topic], None)
+    # When a cluster is added that does not answer, then it may have more
+    dead = control.name("dead")
+    made = admin.post("/api/v1/clusters", json={"name": dead, "name_servers": ["127.0.0.1:9"]})
+    assert made.status_code == 201, made.text
+    [unknown] = admin.post("/api/v1/access:coverage", json=asked).json()["items"]
+    gone = admin.delete(f"/api/v1/clusters/{dead}", headers={"If-Match": "*"})
+    assert gone.status_code == 204, gone.text
+    assert (unknown["count"], unknown["names"]) == (None, [topic])
+    assert dead in unknown["unknown_reason"]
+
+
 def listed(control: Control, kind: str) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = control.get(f"/{kind}", role="narrow", limit=500)["items"]
     return rows

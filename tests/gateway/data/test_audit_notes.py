@@ -65,14 +65,33 @@ def test_a_group_that_was_made_before_is_not_made_by_use(installation: Installat
 def test_refused_rights_of_the_data_plane_stand_in_the_audit(installation: Installation) -> None:
     path = f"/api/v1/clusters/local/topics/payments-{next(_numbers)}/messages"
     with installation.client("narrow") as narrow, installation.client() as admin:
-        for _ in range(3):
-            assert narrow.post(path, json={}, headers={"X-Forwarded-For": "203.0.113.9"}).status_code == 403
+        answers = [narrow.post(path, json={}, headers={"X-Forwarded-For": "203.0.113.9"}) for _ in range(3)]
+        assert {each.status_code for each in answers} == {403}
         wait_until(lambda: bool(recorded(admin, path)))
         (refused,) = recorded(admin, path)
     assert (refused["action"], refused["result"], refused["token"]) == ("access.produce", "refused", "narrow")
+    assert refused["request_id"] == answers[0].headers["x-request-id"]
     # The gateway's settings trust the proxy that sends this address
     assert refused["address"] == "203.0.113.9"
     assert "needs the right 'produce'" in refused["after"]["reason"]
+
+
+def test_what_a_socket_is_refused_has_the_id_of_its_handshake(installation: Installation) -> None:
+    topic = f"payments-{next(_numbers)}"
+    headers = {"Authorization": f"Bearer {installation.tokens['narrow']}", "X-Request-Id": f"shake-{topic}"}
+    with connect(f"{installation.sockets}/produce", additional_headers=headers, proxy=None) as socket:
+        assert json.loads(socket.recv())["session"] == f"shake-{topic}"
+        socket.send(json.dumps({"type": "send", "topic": topic, "body": {"encoding": "text", "data": "a"}}))
+        assert json.loads(socket.recv())["problem"]["code"] == "FORBIDDEN"
+
+    def refused() -> list[dict[str, Any]]:
+        page = admin.get("/api/v1/audit", params={"request_id": f"shake-{topic}"}).json()
+        rows: list[dict[str, Any]] = page["items"]
+        return rows
+
+    with installation.client() as admin:
+        wait_until(lambda: bool(refused()))
+        assert [(row["action"], row["result"]) for row in refused()] == [("access.send", "refused")]
 
 
 async def test_most_uses_ask_nobody() -> None:
