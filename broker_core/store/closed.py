@@ -1,14 +1,14 @@
 """The file written by a clean stop: the end of each queue, so that the next open need not search for it.
 
-It also reveals queues that were removed in the meantime. Apache RocketMQ continues after the newest message that any
-queue knows, so there a removed queue is not rebuilt (store/README.md#dispatch). The file is valid only until another
-process closes the store, which rewrites the checkpoint.
+It also reveals queues and index files that were removed in the meantime. Apache RocketMQ continues after the newest
+message that any queue knows, so there a removed queue is not rebuilt (store/README.md#dispatch). The file is valid only
+until another process closes the store, which rewrites the checkpoint.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -22,16 +22,17 @@ NAME: Final = "closed"
 
 @dataclass(frozen=True, slots=True)
 class CleanClose:
-    """Queues by topic and queue id, and the beginning of the log."""
+    """Queues by topic and queue id, the beginning of the log, and the names of the index files, oldest first."""
 
     log_begin: int = -1
     spans: Mapping[tuple[str, int], ClosedQueue] = field(default_factory=dict)
+    index_files: Sequence[str] = ()
 
 
-def write(folder: Path, queues: Iterable[ConsumeQueue], *, log_begin: int) -> None:
-    """Write the queues of a store after its last checkpoint; on a full disk nothing is written."""
+def write(folder: Path, queues: Iterable[ConsumeQueue], *, log_begin: int, index_files: Sequence[str]) -> None:
+    """Write what a store has after its last checkpoint; on a full disk nothing is written."""
     spans = {f"{queue.topic}/{queue.queue_id}": queue.span for queue in queues if queue.max_offset}
-    tree = {"checkpoint": _written_at(folder), "log_begin": log_begin, "queues": spans}
+    tree = {"checkpoint": _written_at(folder), "log_begin": log_begin, "queues": spans, "index": index_files}
     text = json.dumps(tree, separators=(",", ":"))
     try:
         (folder / NAME).write_text(text, encoding="utf-8")
@@ -51,7 +52,7 @@ def read(folder: Path) -> CleanClose:
         if tree["checkpoint"] != _written_at(folder):
             return CleanClose()
         spans = dict(_known(name, span) for name, span in tree["queues"].items())
-        return CleanClose(int(tree["log_begin"]), spans)
+        return CleanClose(int(tree["log_begin"]), spans, [str(name) for name in tree.get("index", ())])
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return CleanClose()
 

@@ -50,21 +50,21 @@ class Index:
             file.delete()
             self.files.remove(file)
 
-    def drop_from(self, log_end: int, log: CommitLog) -> int | None:
+    def drop_from(self, log_end: int, log: CommitLog, *, gap: int | None) -> int | None:
         """Remove the files with keys of records at or after `log_end`, where the recovered log ends.
 
-        Files with a damaged header, and all files after one, are removed too. Returns the log offset from which records
-        must be indexed again, if any.
+        Files with a damaged header, and all files after one, are removed too, as are those from number `gap` on, before
+        which a file is missing. Returns the log offset from which records must be indexed again, if any.
         """
         kept = 0
-        while (
-            kept < len(self.files) and self.files[kept].end_log_offset < log_end and self.files[kept].agrees_with(log)
-        ):
+        for file in self.files[:gap]:
+            if file.end_log_offset >= log_end or not file.agrees_with(log):
+                break
             kept += 1
         dropped = self.files[kept:]
         del self.files[kept:]
         begin = None
-        if any(not (file.is_empty and file.agrees_with(log)) for file in dropped):
+        if kept == gap or any(not (file.is_empty and file.agrees_with(log)) for file in dropped):
             begin = self.files[-1].end_log_offset if self.files else 0
         for file in dropped:
             file.delete()

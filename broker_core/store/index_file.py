@@ -20,6 +20,11 @@ from pathlib import Path
 from typing import Final, NamedTuple, Self
 
 from broker_core.native import native
+from broker_core.protocol import properties as names
+from broker_core.protocol.properties import parse_properties, split_keys
+from broker_core.protocol.record import RecordHead
+from broker_core.protocol.string_hash import key_hash
+from broker_core.protocol.sys_flag import TRANSACTION_MASK, TRANSACTION_ROLLBACK
 from broker_core.store.commit_log import CommitLog
 from broker_core.store.errors import Corrupt
 from broker_core.store.mapped_file import MappedFile
@@ -234,6 +239,17 @@ class IndexFile:
         self._file.delete()
 
 
+def hashes_of(head: RecordHead, view: memoryview) -> list[int]:
+    """Return the hashes that the index should have for a record, whose bytes `view` has at the positions of `head`."""
+    if head.sys_flag & TRANSACTION_MASK == TRANSACTION_ROLLBACK:
+        return []
+    topic = str(view[head.topic_begin : head.topic_end], "utf-8", "replace")
+    pairs = parse_properties(str(view[head.properties_begin : head.properties_end], "utf-8", "replace"))
+    unique_id = pairs.get(names.UNIQ_KEY)
+    keys = ([unique_id] if unique_id else []) + split_keys(pairs.get(names.KEYS))
+    return [key_hash(f"{topic}#{key}") for key in keys]
+
+
 def file_bytes(slots: int, entries: int) -> int:
     """Return the length of an index file."""
     return HEADER.size + slots * SLOT.size + entries * ENTRY.size
@@ -256,14 +272,14 @@ def _put_entries(
     """
     position = entries_at + number * ENTRY.size
     read_slot, write_slot, write_entry = SLOT.unpack_from, SLOT.pack_into, ENTRY.pack_into
-    for key_hash, log_offset, store_time in KEY.iter_unpack(keys):
-        slot_at = key_hash % slots * SLOT.size + HEADER.size
+    for hash_, log_offset, store_time in KEY.iter_unpack(keys):
+        slot_at = hash_ % slots * SLOT.size + HEADER.size
         (older,) = read_slot(into, slot_at)
         if not 0 < older <= number:
             older = 0
             slots_used += 1
         seconds = (store_time - begin_time) // 1000 if 0 < begin_time <= store_time else 0
-        write_entry(into, position, key_hash, log_offset, min(seconds, _MAX_SECONDS), older)
+        write_entry(into, position, hash_, log_offset, min(seconds, _MAX_SECONDS), older)
         write_slot(into, slot_at, number)
         if number == 1:
             # After the seconds were computed: in a file that follows another they count from the end of that file.

@@ -376,7 +376,8 @@ class MessageStore:
                 self._dispatch_pending()
                 self._index.sync()
                 self.checkpoint()
-                closed.write(self.config.folder, self._queues, log_begin=self._log.begin)
+                index_files = [file.path.name for file in self._index.files]
+                closed.write(self.config.folder, self._queues, log_begin=self._log.begin, index_files=index_files)
                 abort.clear(self.config.folder)
         finally:
             self._refusal = StoreClosed(f"the store {self.config.folder} is closed")

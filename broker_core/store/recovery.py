@@ -17,17 +17,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
+from itertools import islice, takewhile
 from typing import Final
 
 from broker_core.protocol.record import MAGIC_V1, MAGIC_V2, MIN_RECORD_BYTES, body_is_sound, read_head, size_and_magic
 from broker_core.store import abort, closed, purges
 from broker_core.store.checkpoint import Checkpoint, read_checkpoint
-from broker_core.store.commit_log import STORE_TIME_BYTES, CommitLog, LogWalk, store_time_of
+from broker_core.store.commit_log import STORE_TIME_BYTES, CommitLog, FindNext, LogWalk, store_time_of
 from broker_core.store.config import StoreConfig
 from broker_core.store.dispatcher import RUN_RECORDS, Dispatcher
 from broker_core.store.index import Index
-from broker_core.store.layout import NEW_PREFIX
+from broker_core.store.index_file import hashes_of
+from broker_core.store.layout import NEW_PREFIX, is_folder_name
 from broker_core.store.mapped_file import MappedFile
 from broker_core.store.queues import Queues
 
@@ -94,7 +95,7 @@ def recover(config: StoreConfig) -> Recovered:
     queues.truncate(walk.end)
     _apply_purges(config, queues, log)
     queues.correct_min(log.begin)
-    unindexed = index.drop_from(walk.end, log)
+    unindexed = index.drop_from(walk.end, log, gap=_find_index_gap(index, left, log, resume))
     if unindexed is not None and unindexed < walk.end:
         _dispatch_all(log.walk(max(unindexed, log.begin), check_crc=False, resume=resume), dispatcher)
     dispatcher.position = log.end
@@ -136,6 +137,32 @@ def _dispatch_all(walk: LogWalk, dispatcher: Dispatcher) -> int:
         dispatcher.dispatch([pending for head, view in run if (pending := dispatcher.find_pending(head, view))])
         walked += len(run)
     return walked
+
+
+def _find_index_gap(index: Index, left: closed.CleanClose, log: CommitLog, resume: FindNext) -> int | None:
+    """Return the number of the index file before which one is missing, if one is; at the end it is their count."""
+    if left.index_files:
+        there = [file.path.name for file in index.files]
+        joined = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(left.index_files, there, strict=False)))
+        return None if joined == len(left.index_files) else joined
+    indexed = -1
+    for number, file in enumerate(index.files):
+        if not file.is_empty:
+            if _has_keys(log, resume, indexed, file.begin_log_offset):
+                return number
+            indexed = file.end_log_offset
+    return None
+
+
+def _has_keys(log: CommitLog, resume: FindNext, after: int, before: int) -> bool:
+    """Return whether a record between two log offsets has keys."""
+    for head, view in log.walk(max(after, log.begin), check_crc=False, resume=resume):
+        if head.log_offset >= before:
+            return False
+        topic = str(view[head.topic_begin : head.topic_end], "utf-8", "replace")
+        if head.log_offset > after and is_folder_name(topic) and hashes_of(head, view):
+            return True
+    return False
 
 
 def _clean_begin(log: CommitLog, queues: Queues) -> int:

@@ -13,13 +13,10 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Final, NamedTuple
 
-from broker_core.protocol import properties as names
-from broker_core.protocol.properties import parse_properties, split_keys
 from broker_core.protocol.record import RecordHead, read_head
-from broker_core.protocol.string_hash import key_hash
-from broker_core.protocol.sys_flag import TRANSACTION_MASK, TRANSACTION_ROLLBACK, enters_consume_queue
+from broker_core.protocol.sys_flag import enters_consume_queue
 from broker_core.store.errors import Corrupt
-from broker_core.store.index_file import IndexFile
+from broker_core.store.index_file import IndexFile, hashes_of
 from broker_core.store.reader import StoreReader
 from broker_core.store.soundness import NO_RECORD, find_damage
 from broker_core.store.units import FILLER_SIZE, UNIT
@@ -113,7 +110,7 @@ def _check_records(reader: StoreReader, findings: Findings) -> Places:
         findings.records += 1
         if enters_consume_queue(head.sys_flag):
             _check_record_has_unit(reader, _topic(head, view), head, findings)
-        findings.keys += len(_hashes(head, view))
+        findings.keys += len(hashes_of(head, view))
         findings.newest = max(findings.newest, head.store_timestamp)
     findings.log_end = walk.end
     damaged = [Place(*place) for place in walk.damaged]
@@ -181,7 +178,7 @@ def _check_index(reader: StoreReader, file: IndexFile, findings: Findings) -> No
             record = reader.find_raw(entry.log_offset)
             if record is None and entry.log_offset < reader.log_begin:
                 findings.expired_entries += 1
-            elif record is None or entry.hash not in _hashes(read_head(record), record):
+            elif record is None or entry.hash not in hashes_of(read_head(record), record):
                 place = f"{file.path.name} entry {entry.number}"
                 findings.add("index", f"{place} names {entry.log_offset}, whose record does not have its key")
     except Corrupt as error:
@@ -193,14 +190,3 @@ def _check_index(reader: StoreReader, file: IndexFile, findings: Findings) -> No
 
 def _topic(head: RecordHead, view: memoryview) -> str:
     return str(view[head.topic_begin : head.topic_end], "utf-8", "replace")
-
-
-def _hashes(head: RecordHead, view: memoryview) -> list[int]:
-    """Return the hashes that the index should have for a record."""
-    if head.sys_flag & TRANSACTION_MASK == TRANSACTION_ROLLBACK:
-        return []
-    topic = _topic(head, view)
-    pairs = parse_properties(str(view[head.properties_begin : head.properties_end], "utf-8", "replace"))
-    unique_id = pairs.get(names.UNIQ_KEY)
-    keys = ([unique_id] if unique_id else []) + split_keys(pairs.get(names.KEYS))
-    return [key_hash(f"{topic}#{key}") for key in keys]

@@ -283,6 +283,26 @@ def test_after_a_checkpoint_of_apache_rocketmq_its_times_say_what_is_read_again(
     store.close()
 
 
+@pytest.mark.parametrize("was_clean", [True, False])
+@pytest.mark.parametrize("removed", [0, 1, -1])
+def test_an_index_file_that_was_removed_is_made_again(tmp_path: Path, removed: int, was_clean: bool) -> None:
+    # Given four index files, of which one is removed while no broker runs
+    store = opened(tmp_path)
+    fill(store, 70)
+    if was_clean:
+        store.close()
+    folder = tmp_path if was_clean else crashed(tmp_path)
+    files = sorted((folder / "index").iterdir())
+    assert len(files) == 4
+    files[removed].unlink()
+    # Then each message is found by its key, and the files before the gap are as they were
+    kept = [file.stat().st_ino for file in files[:removed]]
+    with opened(folder) as again:
+        assert [found(again, f"k{number}") for number in range(70)] == [[body] for body in numbers(70)]
+    assert [file.stat().st_ino for file in files[: removed if was_clean else 0]] == (kept if was_clean else [])
+    assert is_sound(folder)
+
+
 def test_messages_without_keys_are_not_read_again_for_the_index(tmp_path: Path) -> None:
     store = opened(tmp_path)
     for number in range(100):

@@ -18,6 +18,9 @@ from tests.gateway.control.conftest import Broker, Control
 from tests.gateway.installation import ROOT, Installation
 from tests.support.wait import wait_until
 
+# Each page follows the chain of the key from its newest entry, so the time grows with the square: 100 takes minutes.
+THOUSANDS: Final = int(os.environ.get("THOUSANDS", "5"))
+
 
 def found_by_key(control: Control, topic: str, key: str, *, limit: int) -> tuple[list[str], list[dict[str, Any]]]:
     """Search page by page; return the ids in the order of the answers, and the pages."""
@@ -351,3 +354,20 @@ def test_a_queue_that_is_not_there_is_pointed_at_where_it_was_named(control: Con
         assert answer.status_code == 422
         detail = f"Topic {topic!r} has the queues 0 to 0."
         assert answer.json()["errors"] == [{"pointer": pointer, "code": "INVALID", "detail": detail}]
+
+
+@pytest.mark.gantry_only("the number of collisions")
+def test_many_thousand_messages_of_one_key_are_all_reached_and_none_that_shares_its_hash(control: Control) -> None:
+    # Given a key many thousand times, and between them another of the same hash
+    topic = control.topic(queues=4)
+    keys = ["AaBB"] * 999 + ["BBBB"]
+    messages = [{"body": {"encoding": "text", "data": "x"}, "keys": [key]} for key in keys]
+    for _ in range(THOUSANDS):
+        answer = control.call("POST", f"/topics/{topic}/messages", json={"messages": messages})
+        assert (answer.status_code, answer.json()["stored"]) == (201, 1000)
+    # When the key is searched page by page
+    ids, pages = found_by_key(control, topic, "AaBB", limit=500)
+    # Then each is reached once; every page is complete, and says what it left out
+    assert len(ids) == len(set(ids)) == THOUSANDS * 999
+    assert {(page["verdict"], page["complete"]) for page in pages} == {("match", True)}
+    assert sum(page["searched"]["collisions_dropped"] for page in pages) >= THOUSANDS
