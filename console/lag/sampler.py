@@ -18,7 +18,7 @@ from console.clusters.connections import Connections
 from console.clusters.memory import SavedMemory
 from console.clusters.models import Cluster
 from console.clusters.services import find_address
-from console.lag import history, lease_consumers
+from console.lag import history, lease_consumers, topic_history
 from console.lag.broker_watch import Shown
 from console.lag.publishing import ClusterPublisher
 from console.lag.reading import Memory, Reader
@@ -74,6 +74,7 @@ class ClusterSampler:
         self._session: object = None
         self._builder = StateBuilder()
         self._keeper = history.Keeper()
+        self._topic_keeper = topic_history.TopicKeeper(name)
         self._watch = watch
         self._shown_names = ShownNames(name, store)
         self._last_known_at: int | None = None
@@ -90,6 +91,7 @@ class ClusterSampler:
         reading.lease_consumers = await lease_consumers.find(self._store, self._name, now)
         state = self._builder.step(reading)
         await self._keeper.keep(self._store, now, self._points(state), first=self._charted(shown))
+        await self._topic_keeper.keep(self._store, reading, state.topics)
         self._shown_names.watched = await self._publisher.publish(state, shown.groups)
         if self._watch is not None:
             await self._watch.see(now, state)
@@ -181,11 +183,12 @@ class Sampler:
             await _pause(_CLUSTERS_EVERY_SECONDS)
 
     async def _forget_figures(self, name: str) -> None:
-        """Delete the last known figures of a deleted cluster: another one may get its name."""
+        """Delete the figures of a deleted cluster: another one may get its name."""
         try:
             await self._store.delete(_LAST_KNOWN_KEY + name)
+            await topic_history.forget(self._store, name)
         except redis.RedisError as error:
-            _log.warning("redis: the last known figures of %s were not deleted (%s)", name, error)
+            _log.warning("redis: the figures of %s were not deleted (%s)", name, error)
 
     async def _leads(self) -> bool:
         try:

@@ -290,3 +290,38 @@ class LagHistory(TimeRange, kw_only=True):
     """The history of a group's lag."""
 
     series: LagSeries
+
+
+class TopicSeries(Struct, frozen=True, kw_only=True):
+    """Values from `from` to `to`, one each step; null where nothing was measured."""
+
+    in_rate: Annotated[Points, Meta(description="Messages per second stored.")]
+    out_rate: Annotated[Points, Meta(description="Messages per second that all groups together consumed.")]
+    messages: Annotated[Points, Meta(description="Messages that it held at the end of the step.")]
+    size_bytes: Annotated[Points, Meta(description="Their bytes in the logs; null if a broker does not tell.")]
+    max_lag: Annotated[Points, Meta(description="The largest lag of a group, the largest in the step.")]
+
+
+class TopicTotals(Struct, frozen=True, kw_only=True):
+    """What a topic saw in a time range."""
+
+    measured_minutes: Annotated[int, Meta(description="Minutes of the range that were measured.")]
+    messages_in: Annotated[
+        int | None, Meta(description="Messages stored; null unless two minutes of the range were measured.")
+    ]
+    messages_out: Annotated[int | None, Meta(description="Messages that all groups consumed in the measured minutes.")]
+    peak_in_rate: Annotated[float | None, Meta(description="Messages per second in the busiest minute.")]
+    peak_in_at: Moment | None
+    peak_out_rate: float | None
+    peak_out_at: Moment | None
+
+
+class TopicStats(TimeRange, kw_only=True):
+    """The statistics of a topic, up to a day of them."""
+
+    series: TopicSeries
+    totals: TopicTotals
+    groups_hidden: Annotated[
+        bool,
+        Meta(description="Whether what is consumed and how far groups are behind is left out: not all may be read."),
+    ]
