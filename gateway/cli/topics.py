@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import Any
+
 import click
 
 from gateway.cli.api import part
@@ -18,7 +22,7 @@ def clusters(session: Session) -> None:
 
 @gantry.group()
 def topics() -> None:
-    """List, show, create, change and delete topics."""
+    """List, show, create and delete topics; show the statistics of one."""
 
 
 @topics.command("list")
@@ -47,6 +51,30 @@ def queues(session: Session, topic: str) -> None:
     """List the queues of a topic with their offsets."""
     columns = ["broker", "queue_id", "min_offset", "max_offset", "last_stored_at"]
     session.out.rows(session.api.get(f"topics/{part(topic)}/queues")["items"], columns)
+
+
+@topics.command()
+@click.argument("topic")
+@click.option("--from", "start", help="A time of the last day; a day before --to by default.")
+@click.option("--to", "end", help="A time; now by default.")
+@click.option("--step", type=click.Choice(["1m", "5m", "15m", "1h"]), default="1h", show_default=True)
+@click.option("--totals", is_flag=True, help="Only the sums and peaks of the time.")
+@pass_session
+def stats(session: Session, topic: str, start: str | None, end: str | None, step: str, totals: bool) -> None:
+    """Show a topic's rates, messages and lag over a day; what nobody measured is a dash."""
+    found = session.api.get(f"topics/{part(topic)}/stats", **{"from": start, "to": end, "step": step})
+    if totals:
+        session.out.one(found["totals"])
+    else:
+        session.out.rows(_steps(found), ["from", "in_rate", "out_rate", "messages", "size_bytes", "max_lag"])
+
+
+def _steps(stats: Any) -> Iterator[dict[str, Any]]:
+    """Yield the steps of a history, each with the moment at which it begins and its value of every series."""
+    begin, step = datetime.fromisoformat(stats["from"]), timedelta(milliseconds=stats["step_ms"])
+    for number, values in enumerate(zip(*stats["series"].values(), strict=True)):
+        moment = (begin + number * step).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        yield {"from": moment, **dict(zip(stats["series"], values, strict=True))}
 
 
 @topics.command()

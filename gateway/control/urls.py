@@ -38,6 +38,7 @@ from gateway.control import (
     topic_producers,
     topic_purge,
     topic_queues,
+    topic_stats,
     topics,
 )
 from gateway.control.definitions import views as definitions
@@ -71,6 +72,7 @@ urlpatterns = [
     path(f"{CLUSTER}/topics/<str:topic>/queues", topic_queues.TopicQueuesView.as_view()),
     path(f"{CLUSTER}/topics/<str:topic>/groups", topics.TopicGroupsView.as_view()),
     path(f"{CLUSTER}/topics/<str:topic>/producers", topic_producers.TopicProducersView.as_view()),
+    path(f"{CLUSTER}/topics/<str:topic>/stats", topic_stats.TopicStatsView.as_view()),
     path(f"{CLUSTER}/topics/<str:topic>/messages:scan", scan_views.ScanView.as_view()),
     path(f"{CLUSTER}/topics/<str:topic>/messages:export", message_export.TopicExportView.as_view()),
     path(f"{CLUSTER}/topics/<str:topic>/messages", topic_messages.TopicMessagesView.as_view()),

@@ -1497,6 +1497,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster}/topics/{topic}/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Return rates, messages, size and lag of a topic over up to a day, with the sums and peaks of that time.
+         * @description Return rates, messages, size and lag of a topic over up to a day, with the sums and peaks of that time.
+         *
+         *     A step that contains `from` or `to` is whole. What nobody measured is null: while no sampler ran, while a broker
+         *     was silent, and before the topic was made.
+         */
+        get: operations["getTopicStats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/{cluster}/topics/{topic}:analyze": {
         parameters: {
             query?: never;
@@ -5935,6 +5958,31 @@ export interface components {
             items: components["schemas"]["TopicQueue"][];
             brokers: components["schemas"]["BrokerQueues"][];
         };
+        /** @description Values from `from` to `to`, one each step; null where nothing was measured. */
+        TopicSeries: {
+            /** @description Messages per second stored. */
+            in_rate: (number | null)[];
+            /** @description Messages per second that all groups together consumed. */
+            out_rate: (number | null)[];
+            /** @description Messages that it held at the end of the step. */
+            messages: (number | null)[];
+            /** @description Their bytes in the logs; null if a broker does not tell. */
+            size_bytes: (number | null)[];
+            /** @description The largest lag of a group, the largest in the step. */
+            max_lag: (number | null)[];
+        };
+        /** @description The statistics of a topic, up to a day of them. */
+        TopicStats: {
+            step_ms: number;
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            series: components["schemas"]["TopicSeries"];
+            totals: components["schemas"]["TopicTotals"];
+            /** @description Whether what is consumed and how far groups are behind is left out: not all may be read. */
+            groups_hidden: boolean;
+        };
         /** @description A topic in one line. */
         TopicSummary: {
             name: string;
@@ -5971,6 +6019,26 @@ export interface components {
             permission: components["schemas"]["ShownPermission"];
             /** @description As declared; null if no broker tells one, as before RocketMQ 5, or brokers disagree. */
             message_type: components["schemas"]["MessageTypeEnum"] | components["schemas"]["NullEnum"];
+        };
+        /** @description What a topic saw in a time range. */
+        TopicTotals: {
+            /** @description Minutes of the range that were measured. */
+            measured_minutes: number;
+            /** @description Messages stored; null unless two minutes of the range were measured. */
+            messages_in: number | null;
+            /** @description Messages that all groups consumed in the measured minutes. */
+            messages_out: number | null;
+            /**
+             * Format: double
+             * @description Messages per second in the busiest minute.
+             */
+            peak_in_rate: number | null;
+            /** Format: date-time */
+            peak_in_at: string | null;
+            /** Format: double */
+            peak_out_rate: number | null;
+            /** Format: date-time */
+            peak_out_at: string | null;
         };
         /** @enum {string} */
         Type89cEnum: "replay" | "reconcile";
@@ -11247,6 +11315,62 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["QueuePage"];
+                };
+            };
+            /** @description The caller does not have the right. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing, or the caller may not read it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getTopicStats: {
+        parameters: {
+            query?: {
+                /** @description A moment (RFC 3339) of the last 25 hours; a day before `to`. */
+                from?: string;
+                /** @description How far apart points are. */
+                step?: "15m" | "1h" | "1m" | "5m";
+                /** @description A moment up to a day after `from`; now by default. */
+                to?: string;
+            };
+            header?: never;
+            path: {
+                cluster: string;
+                topic: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TopicStats"];
                 };
             };
             /** @description The caller does not have the right. */

@@ -42,8 +42,9 @@ _NEEDS: Final[Mapping[tuple[Verb | None, On], str]] = {
         changePassword listTokens createToken deleteToken listMySessions endMySession endMyOtherSessions
     """,
     ("read", "topic"): """
-        getTopic listTopicQueues listTopicGroups listTopicProducers browseMessages exportMessages scanMessages readQueue
-        analyzeTopic getMessage listMessageDeliveries getMessageTimeline deliverMessage searchMessages exportSearch
+        getTopic getTopicStats listTopicQueues listTopicGroups listTopicProducers browseMessages exportMessages
+        scanMessages readQueue analyzeTopic getMessage listMessageDeliveries getMessageTimeline deliverMessage
+        searchMessages exportSearch
     """,
     ("read", "group"): """
         getGroup listGroupClients getGroupClient getGroupHistory listOffsetSnapshots listGroupSubscriptions
