@@ -273,3 +273,17 @@ def test_definitions_are_compared_before_they_are_applied(console: Console, data
     console.page.locator("input[type=file]").set_input_files(file)
     button(console, "Compare").click()
     expect(console.main).to_contain_text("0 to create, 0 to change, 0 refused")
+
+
+def test_a_day_of_a_topic_is_drawn_once_a_minute_of_it_was_counted(console: Console, data: Data, flows: str) -> None:
+    def is_counted() -> bool:
+        stats = data.http.get(f"/clusters/local/topics/{flows}/stats").json()
+        return bool(stats["totals"]["messages_in"] is not None)
+
+    wait_until(is_counted, within=180)
+    console.open(f"/topics/{flows}?tab=stats")
+    chart = console.main.get_by_role("img", name="Rates, messages and lag over time")
+    expect(chart.locator("canvas")).to_have_count(3)
+    console.main.get_by_text("1 h", exact=True).click()
+    expect(console.page).to_have_url(re.compile("range=1h"))
+    expect(console.main).to_contain_text("minutes were measured.")

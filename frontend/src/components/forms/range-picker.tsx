@@ -4,8 +4,16 @@ import { useUrlState } from "@/hooks/use-url-state"
 import type { Range } from "@/lib/api-types"
 import { RANGES } from "@/lib/ranges"
 
+interface RangePickerProps {
+  value: Range
+  fallback: Range
+  /** Those to choose from; all by default. */
+  ranges?: readonly Range[]
+  small?: boolean
+}
+
 /** How far back the charts look; part of the address. */
-export function RangePicker({ value, fallback, small = false }: { value: Range; fallback: Range; small?: boolean }) {
+export function RangePicker({ value, fallback, ranges = RANGES, small = false }: RangePickerProps) {
   const { t } = useTranslation()
   const [, change] = useUrlState()
   return (
@@ -15,7 +23,7 @@ export function RangePicker({ value, fallback, small = false }: { value: Range; 
       aria-label={t("ranges.label")}
       value={value}
       onChange={(range) => change({ range: range === fallback ? undefined : range })}
-      data={RANGES.map((range) => ({ value: range, label: t(`ranges.${range}`) }))}
+      data={ranges.map((range) => ({ value: range, label: t(`ranges.${range}`) }))}
     />
   )
 }

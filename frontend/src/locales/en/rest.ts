@@ -24,6 +24,7 @@ import { run } from "./run"
 import { sample } from "./sample"
 import { scheduled } from "./scheduled"
 import { searches } from "./searches"
+import { topicStats } from "./topic-stats"
 import { topics } from "./topics"
 import { wall } from "./wall"
 
@@ -55,6 +56,7 @@ export const rest = {
   ...sample,
   ...scheduled,
   ...searches,
+  ...topicStats,
   ...topics,
   ...wall,
 }

@@ -26,6 +26,7 @@ import { run } from "./run"
 import { sample } from "./sample"
 import { scheduled } from "./scheduled"
 import { searches } from "./searches"
+import { topicStats } from "./topic-stats"
 import { topics } from "./topics"
 import { wall } from "./wall"
 
@@ -57,6 +58,7 @@ export const rest: Shape<typeof english> = {
   ...sample,
   ...scheduled,
   ...searches,
+  ...topicStats,
   ...topics,
   ...wall,
 }

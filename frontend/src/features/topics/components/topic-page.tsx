@@ -25,6 +25,7 @@ import { TopicConfig } from "./topic-config"
 import { TopicFigures } from "./topic-figures"
 import { TopicProducers } from "./topic-producers"
 import { TopicSample } from "./topic-sample"
+import { TopicStats } from "./topic-stats"
 import { TopicQueues } from "./topic-queues"
 
 interface TopicPageProps {
@@ -46,6 +47,7 @@ export function TopicPage({ cluster, topic, messages, groups }: TopicPageProps) 
     { id: "queues", label: t("topics.tabs.queues"), count: known && String(known.read_queues * Math.max(1, known.brokers.length)) },
     { id: "groups", label: t("topics.tabs.groups"), count: known?.groups === null ? undefined : known && String(known.groups) },
     { id: "producers", label: t("topics.tabs.producers") },
+    { id: "stats", label: t("topicStats.tab") },
     { id: "sample", label: t("sample.tab") },
     { id: "produce", label: t("topics.tabs.produce") },
     { id: "config", label: t("topics.tabs.config") },
@@ -86,6 +88,7 @@ const OWN: Partial<Record<string, (of: OfTopic) => ReactNode>> = {
     </>
   ),
   producers: (of) => <TopicProducers {...of} />,
+  stats: (of) => <TopicStats {...of} />,
   sample: (of) => <TopicSample {...of} />,
   produce: (of) => <ProduceForm {...of} />,
 }
