@@ -43,6 +43,7 @@ export const common = {
   },
   drawer: { previous: "Previous row", next: "Next row", position: "{{n}} of {{total}}" },
   forms: {
+    showPassword: "Show or hide the password",
     wholeBetween: "A whole number from {{min}} to {{max}}",
     wholeFrom: "A whole number from {{min}}",
     nameRule: "Letters, digits, - and _, at most {{max}} characters",
@@ -72,7 +73,7 @@ export const common = {
     "7d": "7 d",
   },
   time: { now: "now", present: "now" },
-  list: { comma: ", " },
+  list: { comma: ", ", semicolon: "; " },
   groupStates: {
     idle: "Idle",
     caught_up: "Caught up",

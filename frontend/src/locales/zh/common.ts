@@ -41,6 +41,7 @@ export const common = {
   },
   drawer: { previous: "上一行", next: "下一行", position: "第 {{n}} / {{total}} 条" },
   forms: {
+    showPassword: "显示或隐藏密码",
     wholeBetween: "{{min}} 到 {{max}} 之间的整数",
     wholeFrom: "不小于 {{min}} 的整数",
     nameRule: "字母、数字、- 和 _，最多 {{max}} 个字符",
@@ -70,7 +71,7 @@ export const common = {
     "7d": "7 天",
   },
   time: { now: "刚刚", present: "现在" },
-  list: { comma: "，" },
+  list: { comma: "，", semicolon: "；" },
   groupStates: {
     idle: "空闲",
     caught_up: "无堆积",

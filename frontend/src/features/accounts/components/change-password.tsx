@@ -1,6 +1,7 @@
-import { Button, PasswordInput, Stack } from "@mantine/core"
+import { Button, Stack } from "@mantine/core"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
+import { PasswordField } from "@/components/forms/password-field"
 import { Panel } from "@/components/layout/panel"
 import { toastDone, toastFailed } from "@/components/toast/toast"
 import { refusedFields } from "@/lib/problem"
@@ -35,14 +36,14 @@ export function ChangePassword() {
         }}
       >
         <Stack gap={12} p={14}>
-          <PasswordInput
+          <PasswordField
             label={t("settings.currentPassword")}
             value={current}
             error={refused.current}
             autoComplete="current-password"
             onChange={(event) => setCurrent(event.currentTarget.value)}
           />
-          <PasswordInput
+          <PasswordField
             label={t("settings.newPassword")}
             description={t("settings.passwordRule")}
             value={next}

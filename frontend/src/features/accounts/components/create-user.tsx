@@ -1,7 +1,8 @@
-import { PasswordInput, TextInput } from "@mantine/core"
+import { TextInput } from "@mantine/core"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import { FormDrawer } from "@/components/drawer/form-drawer"
+import { PasswordField } from "@/components/forms/password-field"
 import { toastDone, toastFailed } from "@/components/toast/toast"
 import { refusedFields } from "@/lib/problem"
 import type { User, UserInput } from "@/lib/api-types"
@@ -38,7 +39,7 @@ export function CreateUser({ onClose }: { onClose: () => void }) {
         autoFocus
       />
       <RolePicker value={input} onChange={(roles) => setInput({ ...input, ...roles })} />
-      <PasswordInput
+      <PasswordField
         label={t("settings.newPassword")}
         description={t("settings.passwordRule")}
         value={input.password}

@@ -1,6 +1,7 @@
-import { Button, Checkbox, Group, Modal, PasswordInput, Stack } from "@mantine/core"
+import { Button, Checkbox, Group, Modal, Stack } from "@mantine/core"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
+import { PasswordField } from "@/components/forms/password-field"
 import { toastDone, toastFailed } from "@/components/toast/toast"
 import { refusedFields } from "@/lib/problem"
 import type { User } from "@/lib/api-types"
@@ -44,7 +45,7 @@ export function ResetPassword({ user: { id, username } }: { user: User }) {
           }}
         >
           <Stack gap={12}>
-            <PasswordInput
+            <PasswordField
               label={t("settings.newPassword")}
               description={t("settings.passwordRule")}
               value={password}

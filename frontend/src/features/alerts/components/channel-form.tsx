@@ -1,8 +1,9 @@
-import { PasswordInput, SegmentedControl, Textarea, TextInput } from "@mantine/core"
+import { SegmentedControl, Textarea, TextInput } from "@mantine/core"
 import { useMemo, useState } from "react"
 import { useTranslation } from "react-i18next"
 import { FormDrawer } from "@/components/drawer/form-drawer"
 import { Field } from "@/components/forms/field"
+import { PasswordField } from "@/components/forms/password-field"
 import { toastDone, toastFailed } from "@/components/toast/toast"
 import { useUrlState } from "@/hooks/use-url-state"
 import type { AlertChannel, AlertChannelInput } from "@/lib/api-types"
@@ -37,7 +38,7 @@ export function ChannelForm() {
       {isHook ? (
         <>
           <TextInput label="URL" description={t("alerts.urlWords")} value={draft.url} error={refused.url} onChange={(event) => setDraft({ ...draft, url: event.currentTarget.value })} />
-          <PasswordInput label={t("alerts.secret")} description={t("alerts.secretWords")} value={draft.secret} error={refused.secret} autoComplete="new-password" onChange={(event) => setDraft({ ...draft, secret: event.currentTarget.value })} />
+          <PasswordField label={t("alerts.secret")} description={t("alerts.secretWords")} value={draft.secret} error={refused.secret} autoComplete="new-password" onChange={(event) => setDraft({ ...draft, secret: event.currentTarget.value })} />
         </>
       ) : (
         <Textarea label={t("alerts.recipients")} description={t("alerts.recipientsWords")} value={draft.recipients} error={refused.recipients} onChange={(event) => setDraft({ ...draft, recipients: event.currentTarget.value })} />

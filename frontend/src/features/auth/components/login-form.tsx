@@ -1,7 +1,8 @@
-import { Button, PasswordInput, TextInput } from "@mantine/core"
+import { Button, TextInput } from "@mantine/core"
 import { IconAlertCircle } from "@tabler/icons-react"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
+import { PasswordField } from "@/components/forms/password-field"
 import { useLanguage } from "@/hooks/use-format"
 import { asProblem } from "@/lib/problem"
 import { problemIn } from "@/lib/reasons"
@@ -34,7 +35,7 @@ export function LoginForm({ onDone }: { onDone: () => void }) {
         name="username"
         autoFocus
       />
-      <PasswordInput
+      <PasswordField
         size="lg"
         label={t("login.password")}
         value={password}
