@@ -50,6 +50,17 @@ const SENTENCES = [
   "the connection to the cluster is closed",
   "broker-b is not listed by any name server",
   "nothing is known of cluster 'east': name server 127.0.0.1:1 refused the connection",
+  "broker-a at 127.0.0.1:10911 has not answered yet",
+  "no name server lists broker-b, and another broker answers at 127.0.0.1:10911",
+  "broker-b was not searched: broker-b is not listed by any name server",
+  "the broker does not report enablePropertyFilter",
+  "no topic is named 'moon'",
+  "no broker that answers has a group 'moon'",
+  "'TBW102' belongs to the brokers",
+  "the group has no offset in a topic 'moon'",
+  "the group has no offset in any topic",
+  "the search ended after 8 s or 10,000 messages; look this key up again",
+  "the name servers list no broker",
 ]
 
 const CHINESE = /\p{Script=Han}/u
@@ -86,6 +97,32 @@ it("does not take the words before a name for a part of the name", async () => {
   await i18next.changeLanguage("zh")
   expect(t("nothing is known of cluster 'east': name server 127.0.0.1:1 refused the connection")).toBe("无法得知集群 east 的情况：Name server（127.0.0.1:1）拒绝连接")
   expect(t("since noon the broker at 10.0.0.1:10911 refused the connection")).toBe("since noon the broker at 10.0.0.1:10911 refused the connection")
+})
+
+it.each([
+  "No native client of group 'billing' is connected. Consumers by lease get these copies only if they receive from topic '%RETRY%billing'; otherwise send to the topics they came from.",
+  "It is not known whether a native client of group 'billing' is connected. Consumers by lease get these copies only if they receive from topic '%RETRY%billing'; otherwise send to the topics they came from.",
+  "it is known, but no name server lists it for this topic",
+  "topic '%DLQ%billing' belongs to the brokers or to a group",
+  "only 100 groups are asked for",
+  "lists 2 brokers",
+  "not listed by 127.0.0.1:9876",
+  "Group 'billing' has no offset in these queues, so there is nothing to go by.",
+  "The group is already at these offsets.",
+  "Topic 'orders' has no queues.",
+  "no topic is named 'moon'; the group has no offset in any topic",
+])("has the sentence %s in both languages", async (sentence) => {
+  expect(t(sentence)).toBe(sentence)
+  await i18next.changeLanguage("zh")
+  expect(t(sentence)).toMatch(CHINESE)
+  expect(t(sentence)).not.toMatch(/ (?:the|not|is|at) /)
+})
+
+it("says of one of many that was refused what it would say of a single one", async () => {
+  const refused = "This needs the right 'manage' on group 'billing'. No rule of the role viewer allows it."
+  expect(t(refused)).toBe(refused)
+  await i18next.changeLanguage("zh")
+  expect(t(refused)).toBe("需要对 billing 的权限：管理。角色中没有允许它的规则")
 })
 
 it.each([

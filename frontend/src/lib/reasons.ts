@@ -1,10 +1,12 @@
-import type { TFunction } from "i18next"
+import i18next, { type TFunction } from "i18next"
 import type { Problem } from "@/lib/problem"
 
 type ReasonKey =
   | "refused" | "unknownHost" | "noNetwork" | "noConnection" | "closed" | "unreachable" | "late" | "stranger" | "notNameServer"
   | "busy" | "notServed" | "notServedType" | "noLeases" | "noAssignment" | "noMessageTypes" | "noScheduled" | "noGroupConfig" | "noProducers" | "noSenders" | "noPurge" | "noLitePull"
-  | "nothingKnown" | "malformed" | "noBrokers" | "noCluster" | "noSession" | "refusedSilently" | "refusedBecause" | "unlisted" | "notConsumed" | "justAdded" | "notSampled"
+  | "malformed" | "noBrokers" | "noCluster" | "noSession" | "refusedSilently" | "refusedBecause" | "unlisted" | "notConsumed" | "justAdded" | "notSampled"
+  | "notAnswered" | "replaced" | "notOfTopic" | "noSetting" | "noTopicNamed" | "noGroupNamed" | "ofBrokers" | "ofBrokersOrGroup" | "noOffsetIn" | "noOffset" | "nothingToGoBy" | "alreadyThere" | "noQueues"
+  | "purgeMost" | "keysEnded" | "noNativeClient" | "perhapsNoNativeClient" | "lists" | "notListedBy" | "listsNone" | "noTime" | "ms"
 
 /** The sentences in which the server says why nobody answered, and what each is called here. */
 const REASONS: readonly [ReasonKey, RegExp][] = [
@@ -37,11 +39,37 @@ const REASONS: readonly [ReasonKey, RegExp][] = [
   ["justAdded", /^it was just added and has not been sampled yet$/],
   ["notSampled", /^it was not sampled in the last seconds$/],
   ["unlisted", /^(?<peer>.+) is not listed by any name server$/],
+  ["notAnswered", /^(?<peer>.+) has not answered yet$/],
+  ["replaced", /^no name server lists (?<name>\S+), and another broker answers at (?<address>\S+)$/],
+  ["notOfTopic", /^it is known, but no name server lists it for this topic$/],
+  ["noSetting", /^the broker does not report (?<name>\S+)$/],
+  ["noTopicNamed", /^no topic is named '(?<name>[^']+)'$/],
+  ["noGroupNamed", /^no broker that answers has a group '(?<name>[^']+)'$/],
+  ["ofBrokers", /^(?:topic )?'(?<name>[^']+)' belongs to the brokers$/],
+  ["ofBrokersOrGroup", /^topic '(?<name>[^']+)' belongs to the brokers or to a group$/],
+  ["noOffsetIn", /^the group has no offset in a topic '(?<name>[^']+)'$/],
+  ["noOffset", /^the group has no offset in any topic$/],
+  ["nothingToGoBy", /^Group '(?<name>[^']+)' has no offset in these queues, so there is nothing to go by\.$/],
+  ["alreadyThere", /^The group is already at these offsets\.$/],
+  ["noQueues", /^Topic '(?<name>[^']+)' has no queues\.$/],
+  ["purgeMost", /^only (?<n>\d+) groups are asked for$/],
+  ["keysEnded", /^the search ended after (?<seconds>[\d.]+) s or (?<n>[\d,]+) messages; look this key up again$/],
+  ["noNativeClient", /^No native client of group '(?<group>[^']+)' is connected\. Consumers by lease get these copies only if they receive from topic '(?<topic>[^']+)'; otherwise send to the topics they came from\.$/],
+  ["perhapsNoNativeClient", /^It is not known whether a native client of group '(?<group>[^']+)' is connected\. Consumers by lease get these copies only if they receive from topic '(?<topic>[^']+)'; otherwise send to the topics they came from\.$/],
+  ["lists", /^lists (?<n>\d+) brokers?$/],
+  ["notListedBy", /^not listed by (?<names>.+)$/],
+  ["listsNone", /^the name servers list no broker$/],
+  ["noTime", /^the broker does not tell its time$/],
+  ["ms", /^(?<ms>[+-]\d+) ms, exact to (?<exact>\d+) ms$/],
   ["refusedSilently", /^(?<peer>.+) refused: it gave no reason$/],
   ["refusedBecause", /^(?<peer>.+) refused: (?<words>.+)$/],
 ]
 
-const NOTHING_KNOWN = /^nothing is known of cluster '(?<cluster>[^']+)': (?<reason>.+)$/
+/** The sentences around another reason. */
+const AROUND: readonly ["nothingKnown" | "notSearched", RegExp][] = [
+  ["nothingKnown", /^nothing is known of cluster '(?<cluster>[^']+)': (?<reason>.+)$/],
+  ["notSearched", /^(?<broker>\S+) was not searched: (?<reason>.+)$/],
+]
 
 const PEERS = [
   ["nameServer", /^name server (?<address>\S+)$/],
@@ -52,14 +80,23 @@ const PEERS = [
 
 /** A reason of the server in the language of the reader; one without a translation stays as it is. */
 export function reasonIn(t: TFunction, reason: string): string {
-  const unknown = NOTHING_KNOWN.exec(reason)?.groups
-  if (unknown) return t("reasons.nothingKnown", { cluster: unknown.cluster ?? "", reason: reasonIn(t, unknown.reason ?? "") })
+  return knownReason(t, reason) ?? reason.split("; ").map((one) => knownReason(t, one) ?? inChinese(t, one) ?? one).join(t("list.semicolon"))
+}
+
+/** A refusal of one of many says the same as that of a single one; its English is the server's own. */
+const inChinese = (t: TFunction, reason: string) => (i18next.language === "zh" ? fragment(t, reason) : null)
+
+function knownReason(t: TFunction, reason: string): string | null {
+  for (const [key, pattern] of AROUND) {
+    const found = pattern.exec(reason)?.groups
+    if (found) return t(`reasons.${key}`, { ...found, reason: reasonIn(t, found.reason ?? "") })
+  }
   for (const [key, pattern] of REASONS) {
     const match = pattern.exec(reason)
     const peer = match?.groups?.peer === undefined ? "" : peerIn(t, match.groups.peer)
-    if (match && peer !== null) return t(`reasons.${key}`, { ...match.groups, peer })
+    if (match && peer !== null) return t(`reasons.${key}`, { ...match.groups, peer, count: Number(match.groups?.n ?? 0) })
   }
-  return reason
+  return null
 }
 
 /** Who it is about, by what stands before the verb as a whole; null for words that name nobody. */

@@ -7,6 +7,7 @@ import { useFormat } from "@/hooks/use-format"
 import { useUrlState } from "@/hooks/use-url-state"
 import type { RedriveAsked, RedrivePreview } from "@/lib/api-types"
 import { bytes, count } from "@/lib/format"
+import { reasonIn } from "@/lib/reasons"
 import classes from "./dead-letters.module.css"
 
 interface DryRunProps {
@@ -57,8 +58,8 @@ export function DryRun({ asked, previews, isReady, rate, children }: DryRunProps
           {previews.some(({ complete }) => !complete) && (
             <Callout>{t("deadLetters.partial", { read: count(sumOf(previews, "read")), stored: stored === null ? "—" : count(stored) })}</Callout>
           )}
-          {previews.flatMap(({ topics }) => topics.flatMap(({ topic, refused }) => (refused === null ? [] : [<Callout key={topic}>{refused}</Callout>])))}
-          {previews.flatMap(({ warning }) => (warning === null ? [] : [<Callout key={warning}>{warning}</Callout>]))}
+          {previews.flatMap(({ topics }) => topics.flatMap(({ topic, refused }) => (refused === null ? [] : [<Callout key={topic}>{reasonIn(t, refused)}</Callout>])))}
+          {previews.flatMap(({ warning }) => (warning === null ? [] : [<Callout key={warning}>{reasonIn(t, warning)}</Callout>]))}
           <SeenBy previews={previews} />
         </>
       )}
