@@ -183,6 +183,7 @@ class BrokerWatch:
             if groups != self._versions[1]:
                 following.set_configs(await self._admin.groups.configs_on(addr, timeout_ms=_FIGURES_MS))
             self._versions = topics, groups
+            facts.listed_at = now
             self._note_lists(now, begun)
             self.lists_version += 1
 
@@ -202,7 +203,7 @@ class BrokerWatch:
         facts = self.facts
         if (topics, groups) != (facts.topics, facts.groups) or not self.lists_version:
             self.lists_version += 1
-        facts.topics, facts.groups = topics, groups
+        facts.topics, facts.groups, facts.listed_at = topics, groups, now
         for gone in facts.ends.keys() - topics.keys():
             self._forget_topic(gone)
         for left in facts.members.keys() - groups.keys():

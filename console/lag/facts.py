@@ -34,6 +34,8 @@ class BrokerFacts:
     """When the lag of its groups was asked for (ms); 0 means never."""
     followed_at: int = 0
     """Until when (ms) every change was heard of; 0 if topics are asked for in portions."""
+    listed_at: int = 0
+    """When both its topics and its groups were listed last (ms); 0 means not yet."""
     runtime: BrokerRuntime | None = None
     topics: dict[str, TopicConfig] = field(default_factory=dict)
     groups: dict[str, Group] = field(default_factory=dict)
