@@ -83,6 +83,11 @@ def topics(cluster: str) -> str:
     return f"topics:{cluster}"
 
 
+def activity(cluster: str) -> str:
+    """Subject: what happens in a cluster, event by event (`console.activity`); none of its events is a whole state."""
+    return f"activity:{cluster}"
+
+
 def job(job_id: str) -> str:
     """Subject: one job, whenever it changes."""
     return f"job:{job_id}"

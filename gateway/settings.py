@@ -31,6 +31,8 @@ GANTRY_REDIS_URL = env.redis_url("GANTRY_REDIS_URL", "redis://127.0.0.1:6379/0")
 GANTRY_JOBS_AT_ONCE = env.number("GANTRY_JOBS_AT_ONCE", 2, low=1, high=64)
 # Days for which log, report and files of a job are kept after its end.
 GANTRY_JOBS_KEEP_DAYS = env.number("GANTRY_JOBS_KEEP_DAYS", 30, low=1, high=36_500)
+# How many events of each cluster's activity are kept, in Redis.
+GANTRY_ACTIVITY_KEPT = env.number("GANTRY_ACTIVITY_KEPT", 200, low=10, high=10_000)
 GANTRY_SPARK_MASTER = env.text("GANTRY_SPARK_MASTER", "local[*]")
 GANTRY_SPARK_PYTHON = env.text("GANTRY_SPARK_PYTHON")
 # The public URL, e.g. https://example.org/gantry; with https, cookies are sent only over https.
@@ -201,6 +203,7 @@ SPECTACULAR_SETTINGS = {
         "SearchVerdict": "gateway.control.message_shapes.VERDICTS",
         "DeliveryState": "gateway.control.message_shapes.DELIVERY_STATES",
         "ClientProtocol": "gateway.control.group_shapes.PROTOCOLS",
+        "EventKind": "console.activity.shapes.KINDS",
         "JobType": "console.jobs.models.JobType",
         "JobState": "console.jobs.models.JobState",
         "Overlap": "console.jobs.models.Overlap",

@@ -13,7 +13,7 @@ from asgiref.sync import sync_to_async
 from django.db import Error as DatabaseError
 
 from console.alerts import job_values, journal, metrics
-from console.alerts.board import Board, Figures, Watched
+from console.alerts.board import Board, Change, Figures, Watched
 from console.alerts.growth import Counts, Growth
 from console.alerts.life import after_pause
 from console.alerts.metrics import OF_JOBS, Values
@@ -47,20 +47,23 @@ class ClusterWatch:
         self._began_at: int | None = None
         self._failed_before = False
 
-    async def see(self, now: int, state: ClusterState | None) -> None:
+    async def see(self, now: int, state: ClusterState | None) -> list[Change]:
         """Evaluate the figures of the round at `now` (ms); None if the round found nothing out.
 
-        Failures of the database or of Redis end this evaluation, not the round: the next one repeats it.
+        Returns which alerts changed their state. Failures of the database or of Redis end this evaluation, not the
+        round: the next one repeats it.
         """
         try:
-            await self._see(now, state)
+            changes = await self._see(now, state)
             self._failed_before = False
         except (DatabaseError, redis.RedisError) as error:
             if not self._failed_before:
                 _log.warning("cluster=%s: the alert rules were not evaluated (%s)", self._cluster, error)
             self._failed_before = True
+            return []
+        return changes
 
-    async def _see(self, now: int, state: ClusterState | None) -> None:
+    async def _see(self, now: int, state: ClusterState | None) -> list[Change]:
         if self._began_at is None:
             self._began_at = now
         if self._board is None or now - self._rules_at >= _RULES_EVERY_MS:
@@ -69,7 +72,7 @@ class ClusterWatch:
         if self._board is None:
             self._board = await self._restored(now)
         if not self._rules and not self._board.lives:
-            return
+            return []
         figures = self._figures(now, state)
         changes = self._board.step(self._rules, figures, now)
         if changes:
@@ -78,6 +81,7 @@ class ClusterWatch:
         if now - self._noted_at >= _NOTED_EVERY_MS or changes:
             await self._note(now, self._board, figures)
             self._noted_at = now
+        return changes
 
     def _read(self, now: int) -> tuple[list[Watched], dict[str, Values]]:
         rules = journal.rules_for(self._cluster)

@@ -13,6 +13,8 @@ import redis.asyncio
 from django.conf import settings
 
 from broker_core.clock import now_ms
+from console.activity import feed
+from console.activity.watch import ActivityWatch
 from console.alerts.watch import ClusterWatch
 from console.clusters.connections import Connections
 from console.clusters.memory import SavedMemory
@@ -64,6 +66,7 @@ class ClusterSampler:
         store: redis.asyncio.Redis,
         memory: Memory | None = None,
         watch: ClusterWatch | None = None,
+        activity: ActivityWatch | None = None,
     ) -> None:
         self._name = name
         self._connections = connections
@@ -76,6 +79,7 @@ class ClusterSampler:
         self._keeper = history.Keeper()
         self._topic_keeper = topic_history.TopicKeeper(name)
         self._watch = watch
+        self._activity = activity
         self._shown_names = ShownNames(name, store)
         self._last_known_at: int | None = None
 
@@ -93,13 +97,16 @@ class ClusterSampler:
         await self._keeper.keep(self._store, now, self._points(state), first=self._charted(shown))
         await self._topic_keeper.keep(self._store, reading, state.topics)
         self._shown_names.watched = await self._publisher.publish(state, shown.groups)
-        if self._watch is not None:
-            await self._watch.see(now, state)
+        alerts = [] if self._watch is None else await self._watch.see(now, state)
+        if self._activity is not None:
+            await self._activity.see(now, reading, state, alerts)
 
     async def fail(self, now: int) -> None:
         """Let the alert rules know that the round at `now` (ms) found nothing out."""
         if self._watch is not None:
             await self._watch.see(now, None)
+        if self._activity is not None:
+            self._activity.miss()
 
     async def close(self) -> None:
         """Cancel the running questions."""
@@ -183,10 +190,11 @@ class Sampler:
             await _pause(_CLUSTERS_EVERY_SECONDS)
 
     async def _forget_figures(self, name: str) -> None:
-        """Delete the figures of a deleted cluster: another one may get its name."""
+        """Delete the figures and events of a deleted cluster: another one may get its name."""
         try:
             await self._store.delete(_LAST_KNOWN_KEY + name)
             await topic_history.forget(self._store, name)
+            await feed.forget(name, store=self._store)
         except redis.RedisError as error:
             _log.warning("redis: the figures of %s were not deleted (%s)", name, error)
 
@@ -210,7 +218,8 @@ class Sampler:
 
     async def _follow(self, name: str) -> None:
         watch = ClusterWatch(name, self._store)
-        sampler = ClusterSampler(name, self._connections, self._store, watch=watch)
+        activity = ActivityWatch(name, self._store)
+        sampler = ClusterSampler(name, self._connections, self._store, watch=watch, activity=activity)
         clock = asyncio.get_running_loop().time
         failed_before = False
         try:
