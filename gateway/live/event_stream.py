@@ -43,6 +43,7 @@ class _Head(Struct):
     """What an event needs to know of a frame."""
 
     type: str
+    subject: str | None = None
     seq: int | None = None
     resume: str | None = None
     session: str | None = None
@@ -63,8 +64,10 @@ class Channel:
     go_on: Callable[[dict[str, Any], str], None]
 
 
-def _no_place(_: _Head, __: str) -> str | None:
-    return None
+def _number_in_activity(head: _Head, _: str) -> str | None:
+    """Return the number of the events: of all subjects only activities go on where they were."""
+    subject = head.subject or ""
+    return f"{subject}={head.seq}" if subject.startswith("activity:") and head.seq is not None else None
 
 
 def _number_in_session(head: _Head, session: str) -> str | None:
@@ -85,12 +88,15 @@ def _after_place(frame: dict[str, Any], last_id: str) -> None:
     frame["resume"] = last_id
 
 
-def _from_anew(frame: dict[str, Any], last_id: str) -> None:
-    """Leave it: each subject begins with its whole state."""
+def _after_events(frame: dict[str, Any], last_id: str) -> None:
+    """Go on with one activity; each other subject begins with its whole state."""
+    subject, _, seq = last_id.rpartition("=")
+    if subject in frame.get("subjects", ()) and seq.isdecimal() and len(seq) < 17:
+        frame["after"] = {subject: int(seq)}
 
 
 CHANNELS: Final[Mapping[str, Channel]] = {
-    "/ws/v1/events": Channel(SubscribeFrame, "subscribe", _no_place, _from_anew),
+    "/ws/v1/events": Channel(SubscribeFrame, "subscribe", _number_in_activity, _after_events),
     "/ws/v1/lag": Channel(WatchFrame, "watch", _number_in_session, _after_frame),
     "/ws/v1/tail": Channel(StartFrame, "start", _place_in_topics, _after_place),
 }

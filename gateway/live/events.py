@@ -9,6 +9,15 @@
     > {"type":"subscribe","subjects":["groups:local"],"rows":{"groups:local":["billing","shipping"]}}
     > {"type":"unsubscribe","subjects":["groups:local"]}
 
+Of `activity:` the first frame has the events that are kept, the oldest first, and each next one those that are new::
+
+    > {"type":"subscribe","subjects":["activity:local"],"after":{"activity:local":1777622400017}}
+    < {"type":"events","subject":"activity:local","seq":1777622400019,"after":1777622400017,"at":"…",
+       "data":{"items":[…],"complete":true}}
+
+A frame continues the one with the number `after`; `complete` is false where events in between are lost. A caller gets
+those that it may read.
+
 A state is complete, so the next one makes up for a missed one. For `groups:` and `topics:` the first frame is a state
 and the next ones say what changed since the previous frame; where that is unknown, a state is sent instead. With `rows`
 the frames hold these rows alone, whatever the size of the list; subscribing again replaces them, and a caller who may
@@ -26,22 +35,24 @@ import msgspec
 from msgspec import Meta, Struct
 
 from console import live
-from console.accounts.rights import EVERYTHING, Kind, Resource, Unnamed
+from console.accounts.rights import ANYTHING, EVERYTHING, Kind, Resource, Unnamed
 from console.lag.shapes import GroupState
 from console.lag.shown import MAX_NAMES, anote_shown
 from gateway.auth import Principal
 from gateway.data.schemas import encode, invalid
+from gateway.live.activity import Activities, Frame, is_activity
 from gateway.live.latest import latest, rows_of
 from gateway.live.seen import seen_lists
 from gateway.live.socket import LiveSocket
 from gateway.problems import TOO_MANY_IN_FLIGHT, ProblemError
 
 MAX_SUBJECTS: Final = 500
-# These show all names of a kind, so a caller limited to some is not enough.
+# These show all names of a kind, so a caller limited to some is not enough; of the activity it gets what it may read.
 _OF_KIND: Final[dict[str, Resource | Unnamed]] = {
     "overview": EVERYTHING,
     "groups": Resource("group", EVERYTHING),
     "topics": Resource("topic", EVERYTHING),
+    "activity": ANYTHING,
     "job": EVERYTHING,
 }
 
@@ -53,11 +64,12 @@ Subjects = Annotated[list[Annotated[str, Meta(min_length=1, max_length=400)]], M
 
 
 class SubscribeFrame(Struct, forbid_unknown_fields=True):
-    """Subscribe to these; of the lists in `rows` only to these rows."""
+    """Subscribe to these; of the lists in `rows` only to these rows, of activities only to what came `after`."""
 
     type: Literal["subscribe"]
     subjects: Subjects
     rows: dict[str, Rows] = {}
+    after: dict[str, Annotated[int, Meta(ge=0, le=2**53)]] = {}
 
 
 class UnsubscribeFrame(Struct, forbid_unknown_fields=True):
@@ -82,6 +94,7 @@ class EventsConsumer(LiveSocket):
         super().__init__(*args, **kwargs)
         self._last_seq: dict[str, int] = {}
         self._rows: dict[str, tuple[str, ...]] = {}
+        self._activities = Activities(lambda verb, resource: self.principal.may(verb, resource))
         self._noted_at = 0.0
 
     async def handle_frame(self, frame: SubscribeFrame | UnsubscribeFrame) -> None:
@@ -93,12 +106,16 @@ class EventsConsumer(LiveSocket):
         for subject in frame.rows:
             if subject not in frame.subjects or subject.partition(":")[0] not in _LISTS:
                 raise invalid("rows", f"{subject!r} is not one of the lists in `subjects`.")
+        for subject in frame.after:
+            if subject not in frame.subjects or not is_activity(subject):
+                raise invalid("after", f"{subject!r} is not one of the activities in `subjects`.")
         for subject in frame.subjects:
             rows = frame.rows.get(subject)
             if not self._may_watch(subject, rows):
                 await self.send_frame({"type": "denied", "subject": subject})
             elif subject not in self._last_seq:
                 self._choose(subject, rows)
+                self._activities.begin(subject, frame.after.get(subject))
                 await self._join(subject)
             elif self._rows.get(subject) != (None if rows is None else tuple(rows)):
                 self._choose(subject, rows)
@@ -117,6 +134,9 @@ class EventsConsumer(LiveSocket):
         subject, seq = event["subject"], event["seq"]
         sent = self._last_seq.get(subject)
         if sent is None or sent == seq:
+            return
+        if is_activity(subject):
+            await self._tell(await self._activities.news(event, self.store))
             return
         text = await self._changes(event) if sent + 1 == seq else None
         if text is None:
@@ -175,7 +195,14 @@ class EventsConsumer(LiveSocket):
         await self._note_shown()
         await self._catch_up(subject)
 
+    async def _tell(self, frame: Frame | None) -> None:
+        if frame is not None:
+            await self.send_frame(frame)
+
     async def _catch_up(self, subject: str) -> None:
+        if is_activity(subject):
+            await self._tell(await self._activities.catch_up(subject, self.store))
+            return
         if subject.partition(":")[0] not in _LISTS:
             event = await live.last_state(subject, store=self.store)
             if event is not None:
@@ -219,6 +246,7 @@ class EventsConsumer(LiveSocket):
 
     async def _leave(self, subject: str) -> None:
         self._rows.pop(subject, None)
+        self._activities.leave(subject)
         if self._last_seq.pop(subject, None) is not None:
             await self.channel_layer.group_discard(live.channel_group(subject), self.channel_name)
 
