@@ -7,6 +7,7 @@ from drf_spectacular.renderers import OpenApiJsonRenderer, OpenApiJsonRenderer2
 from drf_spectacular.views import SpectacularAPIView
 
 from gateway.control import (
+    activity,
     brokers,
     dead_letter_export,
     dead_letters,
@@ -58,6 +59,7 @@ urlpatterns = [
     path("naming", naming.NamingView.as_view()),
     path(f"{CLUSTER}/overview", overview.OverviewView.as_view()),
     path(f"{CLUSTER}/overview/history", overview.OverviewHistoryView.as_view()),
+    path(f"{CLUSTER}/events", activity.ClusterEventsView.as_view()),
     path(f"{CLUSTER}/brokers/<str:broker>/config", brokers.BrokerSettingsView.as_view()),
     path(f"{CLUSTER}/brokers/<str:broker>/config:preview", brokers.BrokerSettingsPreviewView.as_view()),
     path(f"{CLUSTER}/topics", topics.TopicsView.as_view()),

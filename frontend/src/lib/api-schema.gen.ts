@@ -586,6 +586,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the kept events of a cluster, or of the topics and groups in it that the caller may read.
+         * @description List the kept events of a cluster, or of the topics and groups in it that the caller may read.
+         */
+        get: operations["listEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/{cluster}/groups": {
         parameters: {
             query?: never;
@@ -2696,6 +2716,45 @@ export interface components {
             until: string | null;
             note: string;
         };
+        /** @description One thing that happened in a cluster. */
+        ActivityEvent: {
+            /** @description Grows with each event of the cluster. */
+            seq: number;
+            /** Format: date-time */
+            seen_at: string;
+            kind: components["schemas"]["EventKind"];
+            /** @description `audit`: done over Gantry, at `seen_at`; `seen`: noticed at `seen_at`, it happened before. */
+            source: components["schemas"]["SourceEnum"];
+            topic: string | null;
+            group: string | null;
+            broker: string | null;
+            client: components["schemas"]["EventClient"] | null;
+            moves: components["schemas"]["QueueMove"][];
+            moves_total: number | null;
+            changes: components["schemas"]["ChangedValue"][];
+            alert: components["schemas"]["EventAlert"] | null;
+            /** @description Who did it over Gantry; only for callers who may read the audit. */
+            by: string | null;
+            /** @description Whether some brokers did not make the change. */
+            partial: boolean;
+            lag: number | null;
+            /** @description Why a broker or the name servers do not answer. */
+            reason: string | null;
+            /** @description How many more events of a kind came at once. */
+            left_out: number | null;
+            left_out_kind: components["schemas"]["EventKind"] | components["schemas"]["NullEnum"];
+        };
+        /** @description A page of a cluster's events, the newest first. */
+        ActivityPage: {
+            items: components["schemas"]["ActivityEvent"][];
+            next_cursor: string | null;
+            prev_cursor: string | null;
+            total: number | null;
+            /** @description The number of the cluster's newest event; ask with it as `after` for what came since. */
+            last_seq: number;
+            /** @description Whether every event since `after` is still kept; false: some were lost in between. */
+            complete: boolean;
+        };
         /** @description One time that a rule was not quiet for a subject. */
         Alert: {
             id: string;
@@ -3016,6 +3075,12 @@ export interface components {
         CallerKind: "token" | "user";
         /** @enum {string} */
         CauseReadFromEnum: "reason" | "exception" | "none";
+        /** @description A setting that has another value now. */
+        ChangedValue: {
+            name: string;
+            before: string | null;
+            after: string | null;
+        };
         /** @description Where deliveries go. The path of a URL and the secret are never shown. */
         Channel: {
             readonly id: string;
@@ -3341,6 +3406,21 @@ export interface components {
         Ended: {
             ended: number;
         };
+        /** @description The alert that fired or was resolved. */
+        EventAlert: {
+            rule: string;
+            metric: string;
+            subject: string;
+        };
+        /** @description A client of a consumer group as its broker names it. */
+        EventClient: {
+            client_id: string;
+            address: string;
+            language: string | null;
+            version: string;
+        };
+        /** @enum {string} */
+        EventKind: "client_joined" | "client_left" | "group_rebalanced" | "group_behind" | "group_caught_up" | "group_created" | "group_changed" | "group_paused" | "group_resumed" | "group_deleted" | "offsets_changed" | "topic_created" | "topic_changed" | "topic_purged" | "topic_deleted" | "broker_went" | "broker_came" | "broker_restarted" | "broker_changed" | "name_server_went" | "name_server_came" | "alert_fired" | "alert_resolved" | "watch_began" | "left_out";
         /** @description A field that differs. */
         FieldChange: {
             field: string;
@@ -4687,6 +4767,15 @@ export interface components {
             items: components["schemas"]["QueueChange"][];
             brokers: components["schemas"]["BrokerOutcome"][];
         };
+        /** @description A queue that another client reads now. */
+        QueueMove: {
+            topic: string;
+            broker: string;
+            queue_id: number;
+            /** @description Null if nobody was seen to read it before. */
+            from_client: string | null;
+            to_client: string;
+        };
         /** @description A queue and the offset to go to. */
         QueueOffsetRequest: {
             broker: string;
@@ -5611,6 +5700,8 @@ export interface components {
             client_id: string;
             reason: string;
         };
+        /** @enum {string} */
+        SourceEnum: "seen" | "audit";
         /** @enum {string} */
         SpanEnum: "1h" | "24h" | "3d" | "7d" | "all" | "custom";
         /** @enum {string} */
@@ -8218,6 +8309,67 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Job"];
+                };
+            };
+            /** @description The caller does not have the right. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing, or the caller may not read it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listEvents: {
+        parameters: {
+            query?: {
+                /** @description Only what came after this number: the `last_seq` of an earlier answer, or the `seq` of an event. */
+                after?: number;
+                /** @description `next_cursor` or `prev_cursor` of another page. */
+                cursor?: string;
+                /** @description Only what is about this consumer group. */
+                group?: string;
+                /** @description One or several, with commas between: client_joined, client_left, group_rebalanced, group_behind, group_caught_up, group_created, group_changed, group_paused, group_resumed, group_deleted, offsets_changed, topic_created, topic_changed, topic_purged, topic_deleted, broker_went, broker_came, broker_restarted, broker_changed, name_server_went, name_server_came, alert_fired, alert_resolved, watch_began, left_out. */
+                kind?: string;
+                /** @description Page size. */
+                limit?: number;
+                /** @description Only what is about this topic. */
+                topic?: string;
+            };
+            header?: never;
+            path: {
+                cluster: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActivityPage"];
                 };
             };
             /** @description The caller does not have the right. */

@@ -52,7 +52,7 @@ _NEEDS: Final[Mapping[tuple[Verb | None, On], str]] = {
     """,
     ("read", "list"): """
         listTopics listGroups listDeadLetterGroups listScheduled summarizeScheduled getScheduled lookUpKeys
-        listClusters getCluster getOverview getOverviewHistory getDefinitions diffDefinitions
+        listClusters getCluster getOverview getOverviewHistory listEvents getDefinitions diffDefinitions
         listAlertRules getAlertRule previewAlertRule listAlerts getAlert countAlerts listSilences getSilence
     """,
     ("read", "cluster"): "getBrokerSettings",
