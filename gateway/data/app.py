@@ -64,7 +64,7 @@ class DataPlane:
                 raise ProblemError(
                     METHOD_NOT_ALLOWED, f"{route.action} takes only POST.", headers=[(b"allow", b"POST")]
                 )
-            self._parts.check_host(headers)
+            self._parts.check_host(headers, scope["headers"])
             principal = await self._admit(route, scope, headers, request_id)
             request = Request(route, scope, headers, b"", principal, self._parts.address_of, request_id, receive)
             if route.action == "produce" and are_lines(headers):

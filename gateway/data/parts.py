@@ -135,9 +135,14 @@ class DataPlaneParts:
             who = Caller.of(principal, self.address_of(scope))
             self.note(Note(who, f"access.{act}", str(scope["path"]), "refused", request_id, problem.detail))
 
-    def check_host(self, headers: Mapping[bytes, bytes]) -> None:
-        """Raise HOST_NOT_SERVED if the host name of a request is not served."""
+    def check_host(self, headers: Mapping[bytes, bytes], given: Sequence[tuple[bytes, bytes]] = ()) -> None:
+        """Raise HOST_NOT_SERVED if the host name of a request is not served.
+
+        `headers` has the last value of each of `given`; of several hosts nobody knows which is meant (RFC 9112 3.2).
+        """
         host = headers.get(b"host")
+        if len(given) > len(headers) and sum(name == b"host" for name, _ in given) > 1:
+            raise ProblemError(HOST_NOT_SERVED, "The header Host is given more than once.")
         if host is not None and not self.serves_host(host):
             name = host[:100].decode("latin-1")
             raise ProblemError(HOST_NOT_SERVED, f"The host name {name!r} is not served; see GANTRY_ALLOWED_HOSTS.")

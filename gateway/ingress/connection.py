@@ -53,6 +53,7 @@ class Connection(asyncio.Protocol):
         self._is_full = False
         self._is_paused = False
         self._is_last = False
+        self._is_ended = False
         self._started: Event = {}
         self._tunnel: Tunnel | None = None
         self._gone: asyncio.Future[None] | None = None
@@ -86,13 +87,17 @@ class Connection(asyncio.Protocol):
         self._read(data)
 
     def eof_received(self) -> bool:
-        """The client sends no more; a true answer keeps the connection open for what the server still answers."""
-        if self._tunnel is None:
-            if self.is_busy or not self._size:
-                return False
-            self.pass_on()  # the server knows what to say to a request that is cut off
+        """The client sends no more; a true answer keeps the connection open for what is still answered."""
         if self._tunnel is not None:
-            self._tunnel.end()
+            self._tunnel.end_when_answered()
+            return True
+        if not self.is_busy and not self._size:
+            return False
+        self._is_ended = True
+        if self.is_busy:
+            self._stop_waiting()
+        elif not self._is_full:
+            self._pass_on_the_rest()
         return True
 
     def pause_writing(self) -> None:
@@ -116,8 +121,7 @@ class Connection(asyncio.Protocol):
         self._size = 0
         if self._tunnel is not None:
             self._tunnel.cut()
-        if self._gone is not None and not self._gone.done():
-            self._gone.set_result(None)
+        self._stop_waiting()
 
     def close(self) -> None:
         """Close it after what is written."""
@@ -207,10 +211,15 @@ class Connection(asyncio.Protocol):
             self._answer(self._started["status"], self._started["headers"], event["body"])
 
     async def _until_gone(self) -> None:
-        if self._transport.is_closing():
+        # Whoever has no more to say may be gone: messages are not leased to somebody who may not read them.
+        if self._transport.is_closing() or self._is_ended:
             return
         self._gone = self._ingress.loop.create_future()
         await self._gone
+
+    def _stop_waiting(self) -> None:
+        if self._gone is not None and not self._gone.done():
+            self._gone.set_result(None)
 
     def _answer(self, status: int, headers: Sequence[Header], content: bytes) -> None:
         """Write an answer whose headers say its length, then go on with what the client has sent meanwhile."""
@@ -225,6 +234,8 @@ class Connection(asyncio.Protocol):
             self._transport.close()
         elif self._size and not self._is_full:
             self._go_on()
+        elif self._is_ended and not self._size:
+            self._transport.close()
 
     # ---- what is here of further requests ----------------------------------------------------------------------------
 
@@ -252,6 +263,14 @@ class Connection(asyncio.Protocol):
             self._transport.resume_reading()
         if self._size:
             self._read(self._taken())
+            if self._is_ended and self._size and not self.is_busy and self._tunnel is None:
+                self._pass_on_the_rest()
+
+    def _pass_on_the_rest(self) -> None:
+        """Let the server have a request that is cut off: it knows what to say."""
+        self.pass_on()
+        if self._tunnel is not None:
+            self._tunnel.end()
 
     def _to_server(self, data: bytes) -> None:
         ingress = self._ingress
@@ -260,6 +279,8 @@ class Connection(asyncio.Protocol):
         self._tunnel = tunnel = Tunnel(self._transport, lambda port: ingress.sees(port, self.client))
         if self._is_full:
             tunnel.hold()
+        if self._is_ended:
+            tunnel.end_when_answered()
         self._task = ingress.loop.create_task(tunnel.open(*ingress.server, data))
 
 

@@ -7,6 +7,11 @@ import logging
 from collections.abc import Callable
 from typing import Final, cast
 
+_SILENT_SECONDS: Final = 2.0
+"""A server ends a connection as soon as the client's side has ended, whatever it was about to answer. So it hears of
+that end when it has answered nothing for so long; where an answer has no end, at once: its reader is gone."""
+_HEAD_BYTES: Final = 2048
+
 _log: Final = logging.getLogger(__name__)
 
 
@@ -21,11 +26,14 @@ class Tunnel(asyncio.Protocol):
         self._is_cut = False
         self._is_held = False
         self._is_ended = False
+        self._answered_at = 0.0
+        self._is_endless = False
+        self._loop = asyncio.get_running_loop()
 
     async def open(self, host: str, port: int, first: bytes) -> None:
         """Connect, pass on what was read already and let the client go on; close the client if that is impossible."""
         try:
-            await asyncio.get_running_loop().create_connection(lambda: self, host, port)
+            await self._loop.create_connection(lambda: self, host, port)
         except OSError as error:
             _log.warning("ingress: the server does not accept a connection: %s", error)
             self._near.close()
@@ -48,6 +56,21 @@ class Tunnel(asyncio.Protocol):
         self._is_ended = True
         if self._far is not None and not self._far.is_closing():
             self._far.write_eof()
+
+    def end_when_answered(self) -> None:
+        """Pass on that the client sends no more, when the server has answered what it is about to answer."""
+        if self._is_endless:
+            self.end()
+            return
+        self._answered_at = self._loop.time()
+        self._end_if_silent()
+
+    def _end_if_silent(self) -> None:
+        left = self._answered_at + _SILENT_SECONDS - self._loop.time()
+        if left <= 0 and not self._is_held:
+            self.end()
+        elif not self._is_cut and not self._near.is_closing():
+            self._loop.call_later(max(left, _SILENT_SECONDS / 10), self._end_if_silent)
 
     def hold(self) -> None:
         """Read no more from the server: the client does not keep up."""
@@ -80,6 +103,10 @@ class Tunnel(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Pass on what the server answered."""
+        self._answered_at = self._loop.time()
+        if data.startswith(b"HTTP/1.1 "):
+            head = data[:_HEAD_BYTES]
+            self._is_endless = head.startswith(b"HTTP/1.1 101") or b"\r\ncontent-type: text/event-stream" in head
         self._near.write(data)
 
     def eof_received(self) -> None:

@@ -88,6 +88,69 @@ async def test_requests_sent_at_once_are_answered_in_their_order_whoever_answers
     assert all("date" in headers for _, headers, _ in got)
 
 
+async def test_a_client_that_sends_no_more_gets_the_answers_to_all_that_it_sent(api: Api) -> None:
+    topic = await api.topic()
+    for sent, statuses in (
+        (request(topic) + request(topic) + request(topic, kind=WHOLE_WAY), [201, 201, 201]),
+        (request(topic) + request(topic)[:-1], [201, 400]),  # the last one is cut off
+    ):
+        async with connected(api) as (reader, writer):
+            writer.write(sent)
+            writer.write_eof()
+            assert [(await answer(reader))[0] for _ in statuses] == statuses
+            assert await reader.read() == b""
+
+
+async def test_nothing_is_leased_to_a_client_that_sends_no_more_and_waits(api: Api) -> None:
+    topic, group = await api.topic(), api.group()
+    wanted = json.dumps({"wait_ms": 20_000}).encode()
+    head = (
+        f"POST /api/v1/clusters/local/groups/{group}/topics/{topic}:receive HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+        f"Authorization: Bearer admin\r\nContent-Type: {PLAIN}\r\nContent-Length: {len(wanted)}\r\n\r\n"
+    )
+    async with connected(api) as (reader, writer):
+        writer.write(head.encode() + wanted)
+        writer.write_eof()
+        # Then the wait ends: it may be gone
+        assert await asyncio.wait_for(reader.read(), 10) == b""
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        "Content-Length: 5\r\nTransfer-Encoding: chunked",
+        "Content-Length: 5\r\nTransfer-Encoding : chunked",
+        "Content-Length: 5\r\nTransfer-Encoding:\r\n chunked",
+        "Content-Length: 5\r\nX: a\rTransfer-Encoding: chunked",
+        "Transfer-Encoding: xchunked",
+        "Transfer-Encoding: chunked, identity",
+        "Content-Length: 5\r\nContent-Length: 500",
+        "Content-Length: 5, 500",
+        "Content-Length: +5",
+        "Content-Length: 0x5",
+        "Content-Length: 5\r\n Content-Length: 500",
+    ],
+)
+async def test_a_head_that_can_be_read_in_two_ways_ends_the_connection_and_smuggles_nothing(
+    api: Api, fields: str
+) -> None:
+    topic = await api.topic()
+    path = f"/api/v1/clusters/local/topics/{topic}/messages"
+    head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer admin\r\n{fields}\r\n\r\n0\r\n\r\n"
+    async with connected(api) as (reader, writer):
+        writer.write(head.encode() + request(topic))
+        got = await reader.read()
+    assert got.startswith((b"HTTP/1.1 400", b"HTTP/1.1 422")), got
+    assert got.count(b"HTTP/1.1 ") == 1, got
+
+
+async def test_a_request_with_two_hosts_is_refused(api: Api) -> None:
+    async with connected(api) as (reader, writer):
+        writer.write(request(await api.topic(), more="Host: 127.0.0.1\r\n"))
+        status, _, problem = await answer(reader)
+    assert (status, problem["code"]) == (400, "HOST_NOT_SERVED")
+
+
 @pytest.mark.parametrize("pause", [0.0, 0.8])
 async def test_a_request_in_pieces_is_answered_like_a_whole_one(api: Api, pause: float) -> None:
     topic = await api.topic()

@@ -10,6 +10,7 @@ import pytest
 
 from gateway.data.app import DataPlane
 from gateway.data.parts import DataPlaneParts
+from gateway.ingress import tunnel
 from gateway.ingress.listener import Ingress
 from gateway.ingress.places import Address, Places
 from tests.gateway.running import make_parts
@@ -27,13 +28,14 @@ class Server:
         self.got = b""
         self.peers: list[tuple[str, int]] = []
         self.ended = 0
+        self.answer: Callable[[bytes], bytes] = bytes.upper
         self.close: Callable[[], None] = lambda: None
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.peers.append(writer.get_extra_info("peername"))
         while data := await reader.read(65_536):
             self.got += data
-            writer.write(data.upper())
+            writer.write(self.answer(data))
         writer.write(b"THE END")
         writer.close()
         with suppress(OSError):
@@ -45,6 +47,12 @@ class Server:
 def parts() -> DataPlaneParts:
     """The parts of a data plane that nobody asks here."""
     return make_parts("127.0.0.1:1", "redis://127.0.0.1:1")
+
+
+@pytest.fixture(autouse=True)
+def silence(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half a second without an answer is enough here."""
+    monkeypatch.setattr(tunnel, "_SILENT_SECONDS", 0.5)
 
 
 @asynccontextmanager
@@ -75,7 +83,7 @@ async def test_bytes_go_both_ways_unchanged_to_the_end(parts: DataPlaneParts) ->
         writer.write(more)
         assert await reader.readexactly(len(more)) == more.upper()
         writer.write_eof()
-        assert await reader.read() == b"THE END"
+        assert await reader.read() == b"THE END"  # what the server still had to say
         assert server.got == OTHER + more
         writer.close()
         await writer.wait_closed()
@@ -116,6 +124,46 @@ async def test_a_request_that_is_cut_off_reaches_the_server_with_its_end(parts: 
         writer.write_eof()
         assert await reader.read() == SLOW.upper() + b"THE END"
         writer.close()
+
+
+async def test_the_server_hears_of_the_end_when_it_has_answered(parts: DataPlaneParts) -> None:
+    server, port, told = Server(), free_ports(), asyncio.Event()
+
+    async def slow(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answer in pieces, as long as the client has not ended."""
+        ending = asyncio.create_task(reader.read())
+        for piece in range(4):
+            done, _ = await asyncio.wait([ending], timeout=0.25)
+            if done:
+                break
+            writer.write(b"%d" % piece)
+        await ending
+        told.set()
+        writer.close()
+
+    server.serve = slow  # type: ignore[method-assign]
+    async with running(parts, port, server):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(OTHER)
+        writer.write_eof()
+        assert await reader.read() == b"0123"
+        assert told.is_set()
+        writer.close()
+
+
+@pytest.mark.parametrize("head", [b"HTTP/1.1 101 Switching", b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream"])
+async def test_the_server_hears_at_once_that_the_reader_of_an_endless_answer_is_gone(
+    parts: DataPlaneParts, monkeypatch: pytest.MonkeyPatch, head: bytes
+) -> None:
+    monkeypatch.setattr(tunnel, "_SILENT_SECONDS", 3600)
+    server, port = Server(), free_ports()
+    server.answer = lambda _: head
+    async with running(parts, port, server):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(OTHER)
+        assert await reader.readexactly(len(head)) == head
+        writer.close()
+        await eventually(lambda: server.ended)
 
 
 async def test_without_a_server_the_client_is_told_by_the_end(parts: DataPlaneParts) -> None:
