@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,6 +20,22 @@ import pytest
 
 # A worker waits for other processes about half of its time.
 WORKERS = int(os.environ.get("WORKERS", 0)) or (os.cpu_count() or 1) + 2
+
+# A run leaves less than one GiB of files until it ends.
+MEMORY = Path("/dev/shm")
+MEMORY_BYTES = 4 << 30
+
+
+@contextmanager
+def temporary_files() -> Iterator[None]:
+    """Keep temporary files in memory, where there is room: stores are synced thousands of times, and a disk is slow."""
+    if not MEMORY.is_dir() or shutil.disk_usage(MEMORY).free < MEMORY_BYTES:
+        yield
+        return
+    with tempfile.TemporaryDirectory(prefix="gantry-tests-", dir=MEMORY, ignore_cleanup_errors=True) as folder:
+        os.environ["TMPDIR"] = folder
+        tempfile.tempdir = None
+        yield
 
 
 @dataclass
@@ -65,7 +84,11 @@ def main() -> int:
     # Hundreds of processes import the same modules: whatever the environment says, they compile them once.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
-    chosen = [path for path in sys.argv[1:] if path != "tests"]
+    with temporary_files():
+        return _run([path for path in sys.argv[1:] if path != "tests"])
+
+
+def _run(chosen: list[str]) -> int:
     pages = None if chosen else Pages()
     tally = Tally()
     workers = [] if len(chosen) == 1 and Path(chosen[0].partition("::")[0]).is_file() else ["-n", str(WORKERS)]

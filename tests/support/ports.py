@@ -30,7 +30,9 @@ def free_ports(count: int = 1) -> int:
 
 @functools.cache
 def _locks() -> BinaryIO:
-    return (Path(tempfile.gettempdir()) / "gantry-test-ports").open("ab")
+    # Not in a run's own temporary folder: other runs would not see what it has taken.
+    folder = next(path for path in (Path("/dev/shm"), Path(tempfile.gettempdir())) if path.is_dir())
+    return (folder / "gantry-test-ports").open("ab")
 
 
 def _claim(port: int) -> bool:
