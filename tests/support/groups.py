@@ -40,7 +40,11 @@ GROUPS: Final = (
     _rule(r"tests/gateway/data/", name="data plane"),
     # Each starts a gateway of its own: in one group they would be the longest of all by far.
     _rule(r"tests/gateway/(test_nasty_values|control/test_schema)", name="any input"),
+    # Longer than all others together on one worker: so they are four, each with a gateway of its own.
+    _rule(r"tests/gateway/control/.*\[(\S*-)?apache\b", kind="java", name="control plane, apache"),
+    _rule(r"tests/gateway/control/test_(rights|strict|records|refusals|once_everywhere)", name="every operation"),
     _rule(r"tests/gateway/control/", name="control plane"),
+    _rule(r"tests/gateway/(live/|test_socket)", name="live"),
     _rule(r"tests/gateway/", name="gateway"),
     _rule(r"tests/broker_core/spark/programs/", kind="spark", is_apart=True),
     _rule(r"tests/broker_core/spark/", kind="spark", name="spark"),
