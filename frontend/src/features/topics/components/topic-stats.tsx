@@ -20,6 +20,7 @@ const FALLBACK: StatsRange = "24h"
 const HEIGHTS = { rate: 132, messages: 92, lag: 92 }
 // A minute is written some seconds after its end, and read once a minute.
 const STALE_MS = 180_000
+const UNFINISHED_MS = 180_000
 
 /** What a topic did over a day: how much came in and went out, what it held, and how far its groups were behind. */
 export function TopicStats({ cluster, topic }: { cluster: string; topic: string }) {
@@ -76,19 +77,29 @@ function Totals({ stats: { totals, groups_hidden: areHidden } }: { stats: Stats 
 
 function Bands({ stats }: { stats: Stats }) {
   const { t } = useTranslation()
-  const bands = useBands(stats)
+  const length = finished(stats)
+  const bands = useBands(stats, length)
   const begin = Date.parse(stats.from) / 1000
   const end = Date.parse(stats.to) / 1000
   const times = useMemo(() => {
     const step = stats.step_ms / 1000
-    return Array.from({ length: stats.series.in_rate.length }, (_, index) => begin + index * step)
-  }, [stats, begin])
+    return Array.from({ length }, (_, index) => begin + index * step)
+  }, [stats.step_ms, begin, length])
   return <StripChart times={times} range={[begin, end]} bands={bands} label={t("topicStats.chart")} gutter />
 }
 
-function useBands({ series, groups_hidden: areHidden }: Stats): Band[] {
+/** How many steps there are without the last ones whose minutes are not over, or not written yet: they are no silence. */
+function finished({ series, from, to, step_ms: step }: Stats): number {
+  const isKnown = (index: number) => Object.values(series).some((values) => values[index] != null)
+  let count = series.in_rate.length
+  while (count > 0 && !isKnown(count - 1) && Date.parse(from) + count * step > Date.parse(to) - UNFINISHED_MS) count -= 1
+  return count
+}
+
+function useBands({ series: all, groups_hidden: areHidden }: Stats, length: number): Band[] {
   const { t } = useTranslation()
   return useMemo(() => {
+    const series = Object.fromEntries(Object.entries(all).map(([name, values]) => [name, values.slice(0, length)])) as Stats["series"]
     const rates: Band = {
       id: "rate",
       title: t("topicStats.rates"),
@@ -115,7 +126,7 @@ function useBands({ series, groups_hidden: areHidden }: Stats): Band[] {
       series: [{ id: "lag", label: t("topicStats.lag"), color: "--warn-fill", values: series.max_lag }],
     }
     return areHidden ? [rates, messages] : [rates, messages, lag]
-  }, [series, areHidden, t])
+  }, [all, length, areHidden, t])
 }
 
 function Foot({ stats: { totals, series, from, to, groups_hidden: areHidden } }: { stats: Stats }) {
