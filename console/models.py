@@ -7,6 +7,7 @@ from console.alerts.models import Alert, Channel, Delivery, Rule, Silence
 from console.audit.models import AuditRecord
 from console.clusters.models import Cluster, KnownBroker
 from console.jobs.models import Job, Schedule
+from console.notes.models import TopicNote
 from console.offsets.models import OffsetPlan, OffsetSnapshot
 from console.redrives.models import Redriven
 from console.searches.models import SavedSearch
@@ -28,5 +29,6 @@ __all__ = [
     "Schedule",
     "Silence",
     "Token",
+    "TopicNote",
     "User",
 ]

@@ -27,6 +27,7 @@ from console.clusters.memory import remembered
 from console.clusters.outcomes import BrokerAnswers, BrokerOutcome, unlisted
 from console.clusters.reasons import reason_of
 from console.errors import AlreadyExists
+from console.notes import services as notes
 from console.shapes import as_json
 
 C = TypeVar("C")
@@ -134,6 +135,8 @@ def delete_topic(by: Actor, cluster: str, topic: Topic) -> Outcomes:
         before=_settings(topic),
     )
     memory.forget_topic(cluster, topic.name, [each.broker for each in outcomes if each.done])
+    if all(each.done for each in outcomes):
+        notes.forget(cluster, topic.name)
     return outcomes
 
 

@@ -1453,6 +1453,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster}/topics/{topic}/note": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Return the note of a topic, as Markdown and as HTML.
+         * @description Return the note of a topic, as Markdown and as HTML.
+         */
+        get: operations["getTopicNote"];
+        /**
+         * Replace the note of a topic; a blank text removes it, and the deletion of the topic does too.
+         * @description Replace the note of a topic; a blank text removes it, and the deletion of the topic does too.
+         */
+        put: operations["setTopicNote"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/{cluster}/topics/{topic}/producers": {
         parameters: {
             query?: never;
@@ -5967,6 +5991,21 @@ export interface components {
         TopicNamesRequest: {
             /** @description Each once. */
             topics: string[];
+        };
+        /** @description The note of a topic; blank, by nobody, if there is none. */
+        TopicNote: {
+            /** @description Markdown. */
+            text: string;
+            /** @description The same as HTML, without any HTML of the text; safe to show. */
+            html: string;
+            written_by: string | null;
+            /** Format: date-time */
+            written_at: string | null;
+            etag: string;
+        };
+        /** @description The text of a note; a blank one removes it. */
+        TopicNoteRequest: {
+            text: string;
         };
         /** @description A page of topics. */
         TopicPage: {
@@ -11244,6 +11283,111 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["ScanPage"];
                     "application/x-ndjson": string;
+                };
+            };
+            /** @description The caller does not have the right. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing, or the caller may not read it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getTopicNote: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                cluster: string;
+                topic: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TopicNote"];
+                };
+            };
+            /** @description The caller does not have the right. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing, or the caller may not read it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    setTopicNote: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The ETag of the resource to change, or `*`. */
+                "If-Match": string;
+            };
+            path: {
+                cluster: string;
+                topic: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TopicNoteRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TopicNote"];
                 };
             };
             /** @description The caller does not have the right. */

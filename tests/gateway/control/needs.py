@@ -42,9 +42,9 @@ _NEEDS: Final[Mapping[tuple[Verb | None, On], str]] = {
         changePassword listTokens createToken deleteToken listMySessions endMySession endMyOtherSessions
     """,
     ("read", "topic"): """
-        getTopic getTopicStats listTopicQueues listTopicGroups listTopicProducers browseMessages exportMessages
-        scanMessages readQueue analyzeTopic getMessage listMessageDeliveries getMessageTimeline deliverMessage
-        searchMessages exportSearch
+        getTopic getTopicStats getTopicNote listTopicQueues listTopicGroups listTopicProducers browseMessages
+        exportMessages scanMessages readQueue analyzeTopic getMessage listMessageDeliveries getMessageTimeline
+        deliverMessage searchMessages exportSearch
     """,
     ("read", "group"): """
         getGroup listGroupClients getGroupClient getGroupHistory listOffsetSnapshots listGroupSubscriptions
@@ -66,7 +66,7 @@ _NEEDS: Final[Mapping[tuple[Verb | None, On], str]] = {
     ("produce", "topic"): "produceMessages",
     ("produce", "list"): "rescheduleMessage recallMessage",
     ("consume", "topic"): "receiveMessages ackMessages nackMessages extendLeases",
-    ("manage", "topic"): "updateTopic updateTopicQueues pauseTopic resumeTopic",
+    ("manage", "topic"): "updateTopic setTopicNote updateTopicQueues pauseTopic resumeTopic",
     ("manage", "group"): "updateGroup pauseGroup resumeGroup cloneGroup",
     ("manage", "list"): """
         createTopic updateTopics createGroup pauseGroups resumeGroups applyDefinitions

@@ -203,6 +203,7 @@ def _of_topic(action: str, json: Any = None, query: Mapping[str, str] | None = N
 _WISHES["updateTopic"] = _of_topic("topic.update", {"write_queues": 2, "read_queues": 2})
 _WISHES["deleteTopic"] = _of_topic("topic.delete")
 _WISHES["updateTopicQueues"] = _of_topic("topic.update", {"brokers": [{"broker": "broker-a", "permission": "r"}]})
+_WISHES["setTopicNote"] = _of_topic("note.update", {"text": "Ask Till."})
 _WISHES["pauseTopic"] = _of_topic("topic.update", {})
 _WISHES["purgeTopic"] = _of_topic("topic.purge", {})
 
