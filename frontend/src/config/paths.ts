@@ -45,6 +45,7 @@ export const paths = {
   topicGroups: (c: string, topic: string) => `${cluster(c)}/topics/${part(topic)}/groups`,
   topicImpact: (c: string, topic: string) => `${cluster(c)}/topics/${part(topic)}/impact`,
   topicProducers: (c: string, topic: string) => `${cluster(c)}/topics/${part(topic)}/producers`,
+  topicNote: (c: string, topic: string) => `${cluster(c)}/topics/${part(topic)}/note`,
   topicStats: (c: string, topic: string) => `${cluster(c)}/topics/${part(topic)}/stats`,
   topicMessages: (c: string, topic: string) => `${cluster(c)}/topics/${part(topic)}/messages`,
   queueMessages: (c: string, topic: string, queue: number) =>

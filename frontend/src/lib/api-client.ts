@@ -140,5 +140,6 @@ export const api = {
     request<T>("POST", path, { ...options, ...(body !== undefined && { body }) }),
   patch: <T>(path: string, body: unknown, options: Omit<RequestOptions, "body"> = {}) =>
     request<T>("PATCH", path, { ...options, body }),
+  put: <T>(path: string, body: unknown, options: Omit<RequestOptions, "body"> = {}) => request<T>("PUT", path, { ...options, body }),
   delete: <T>(path: string, options: Omit<RequestOptions, "body"> = {}) => request<T>("DELETE", path, options),
 }

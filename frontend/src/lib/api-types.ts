@@ -54,6 +54,7 @@ export type BulkTopics = Schemas["BulkTopics"]
 /** One change of many topics. */
 export type BulkWish = { action: "delete"; body: Schemas["TopicNamesRequest"] } | { action: "update"; body: Schemas["BulkChangeRequest"] }
 export type TopicProducer = Schemas["TopicProducer"]
+export type TopicNote = Schemas["TopicNote"]
 export type TopicStats = Schemas["TopicStats"]
 export type TopicProducers = Schemas["TopicProducers"]
 export type BrokerOutcome = Schemas["BrokerOutcome"]

@@ -30,6 +30,7 @@ it.each([
   ["group.clone", "local/groups/billing-2", "ok", "olga made group billing-2 like another one", "olga 克隆出了消费组 billing-2"],
   ["definitions.apply", "definitions", "partial", "olga tried to apply definitions: partly done", "olga 尝试应用定义文件：部分完成"],
   ["search.create", "searches/7", "ok", "olga created saved search 7", "olga 创建了已保存的查询 7"],
+  ["note.update", "local/topics/orders", "ok", "olga changed the note of topic orders", "olga 修改了 Topic 备注 orders"],
   ["access.post", "/api/v1/clusters", "refused", "olga was not allowed to call /api/v1/clusters", "olga 无权调用 /api/v1/clusters"],
   ["access.get", "/api/v1/users", "refused", "olga was not allowed to read /api/v1/users", "olga 无权读取 /api/v1/users"],
 ])("says %s of %s, %s, as a sentence", async (action, resource, result, english, chinese) => {

@@ -41,6 +41,7 @@ export const audit = {
       silence: "silence",
       delivery: "delivery",
       search: "saved search",
+      note: "the note of topic",
       definitions: "definitions",
     },
     denied: "{{actor}} was not allowed to {{act}} {{resource}}",

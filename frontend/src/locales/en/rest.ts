@@ -24,6 +24,7 @@ import { run } from "./run"
 import { sample } from "./sample"
 import { scheduled } from "./scheduled"
 import { searches } from "./searches"
+import { topicNote } from "./topic-note"
 import { topicStats } from "./topic-stats"
 import { topics } from "./topics"
 import { wall } from "./wall"
@@ -56,6 +57,7 @@ export const rest = {
   ...sample,
   ...scheduled,
   ...searches,
+  ...topicNote,
   ...topicStats,
   ...topics,
   ...wall,

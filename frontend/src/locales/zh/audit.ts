@@ -41,6 +41,7 @@ export const audit = {
       silence: "静默",
       delivery: "通知",
       search: "已保存的查询",
+      note: " Topic 备注",
       definitions: "定义文件",
     },
     denied: "{{actor}} 无权{{act}} {{resource}}",

@@ -26,6 +26,7 @@ import { run } from "./run"
 import { sample } from "./sample"
 import { scheduled } from "./scheduled"
 import { searches } from "./searches"
+import { topicNote } from "./topic-note"
 import { topicStats } from "./topic-stats"
 import { topics } from "./topics"
 import { wall } from "./wall"
@@ -58,6 +59,7 @@ export const rest: Shape<typeof english> = {
   ...sample,
   ...scheduled,
   ...searches,
+  ...topicNote,
   ...topicStats,
   ...topics,
   ...wall,

@@ -23,6 +23,7 @@ import { PauseTopic, useResume } from "./pause-topic"
 import { PurgeTopic } from "./purge-topic"
 import { TopicConfig } from "./topic-config"
 import { TopicFigures } from "./topic-figures"
+import { TopicNote } from "./topic-note"
 import { TopicProducers } from "./topic-producers"
 import { TopicSample } from "./topic-sample"
 import { TopicStats } from "./topic-stats"
@@ -51,6 +52,7 @@ export function TopicPage({ cluster, topic, messages, groups }: TopicPageProps) 
     { id: "sample", label: t("sample.tab") },
     { id: "produce", label: t("topics.tabs.produce") },
     { id: "config", label: t("topics.tabs.config") },
+    { id: "note", label: t("topicNote.tab") },
   ]
   const tab = currentTab(tabs, state.tab)
   return (
@@ -89,6 +91,7 @@ const OWN: Partial<Record<string, (of: OfTopic) => ReactNode>> = {
   ),
   producers: (of) => <TopicProducers {...of} />,
   stats: (of) => <TopicStats {...of} />,
+  note: (of) => <TopicNote {...of} />,
   sample: (of) => <TopicSample {...of} />,
   produce: (of) => <ProduceForm {...of} />,
 }

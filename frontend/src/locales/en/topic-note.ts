@@ -1,0 +1,21 @@
+export const topicNote = {
+  topicNote: {
+    tab: "Note",
+    title: "Note",
+    note: "what everybody should know about this topic",
+    failed: "The note could not be read",
+    none: "Nobody has written a note yet",
+    noneNext: "Say who owns the topic, what its messages mean, and where the runbook is.",
+    write: "Write a note",
+    edit: "Edit",
+    text: "Text in Markdown",
+    help: "{{n}} of {{most}} characters. HTML and pictures are not shown. A blank text removes the note; so does the deletion of the topic.",
+    save: "Save note",
+    saved: "The note of {{topic}} was saved",
+    removed: "The note of {{topic}} was removed",
+    notSaved: "The note of {{topic}} was not saved",
+    changed: "{{name}} changed the note while you were writing.",
+    overwrite: "Replace theirs with mine",
+    by: "Last written by {{name}},",
+  },
+}

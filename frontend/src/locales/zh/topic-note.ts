@@ -1,0 +1,21 @@
+export const topicNote = {
+  topicNote: {
+    tab: "备注",
+    title: "备注",
+    note: "关于该 Topic 大家应当知道的事项",
+    failed: "无法读取备注",
+    none: "尚无备注",
+    noneNext: "可注明 Topic 的负责人、消息含义以及运维手册的位置。",
+    write: "撰写备注",
+    edit: "编辑",
+    text: "Markdown 文本",
+    help: "{{n}} / {{most}} 个字符。不显示 HTML 与图片。清空文本即删除备注；删除 Topic 时备注一并删除。",
+    save: "保存备注",
+    saved: "已保存 {{topic}} 的备注",
+    removed: "已删除 {{topic}} 的备注",
+    notSaved: "未能保存 {{topic}} 的备注",
+    changed: "你编辑期间，{{name}} 修改了该备注，需确认后才能保存。",
+    overwrite: "用我的版本覆盖",
+    by: "最后由 {{name}} 编辑，",
+  },
+}
