@@ -76,7 +76,8 @@ class Principal:
         return ("user", self.user_id) if self.session is None else ("session", self.session)
 
 
-FindToken = Callable[[str], Awaitable[Principal | None]]
+FindToken = Callable[[str, str], Awaitable[Principal | None]]
+"""By the text of a token, and the address from which it is used."""
 FindSession = Callable[[Headers], Awaitable[Principal | None]]
 RedeemTicket = Callable[[str], Awaitable[Principal | None]]
 
@@ -108,14 +109,15 @@ class Authenticator:
         entry = self._cache.get(authorization)
         return entry[1] if entry is not None and entry[0] > self._clock() else None
 
-    async def of_request(self, headers: Headers) -> Principal:
+    async def of_request(self, headers: Headers, address: str = "") -> Principal:
         """Return the caller of an HTTP request that changes something; raise NOT_AUTHENTICATED or CSRF_FAILED.
 
         A session needs its CSRF token, because browsers also send cookies with requests from other sites.
+        `address` is kept as that of the token's last use.
         """
         authorization = headers.get(b"authorization")
         if authorization is not None:
-            return await self._of_token(authorization)
+            return await self._of_token(authorization, address)
         principal = await self._find_session(headers) if self._find_session is not None else None
         if principal is None:
             raise ProblemError(NOT_AUTHENTICATED, "The request carries neither a bearer token nor a session.")
@@ -125,11 +127,11 @@ class Authenticator:
             raise ProblemError(CSRF_FAILED, "Send the value of the cookie csrftoken in the header X-CSRFToken.")
         return principal
 
-    async def of_socket(self, headers: Headers, query: bytes) -> Principal:
+    async def of_socket(self, headers: Headers, query: bytes, address: str = "") -> Principal:
         """Return the caller of a WebSocket handshake: a token, a ticket, or a session from an allowed origin."""
         authorization = headers.get(b"authorization")
         if authorization is not None:
-            return await self._of_token(authorization)
+            return await self._of_token(authorization, address)
         tickets = parse_qs(query.decode("latin-1")).get("ticket", [])
         if tickets and self._redeem_ticket is not None:
             principal = await self._redeem_ticket(tickets[0])
@@ -143,33 +145,33 @@ class Authenticator:
             raise ProblemError(NOT_AUTHENTICATED, "The handshake carries no token, no ticket and no session.")
         return found
 
-    async def of_stream(self, headers: Headers, query: bytes) -> Principal:
+    async def of_stream(self, headers: Headers, query: bytes, address: str = "") -> Principal:
         """Return the caller of a GET that is answered by a stream: as of a WebSocket, whose Origin may be missing here.
 
         A browser sends none with a request to its own site; the answer to another site cannot be read there.
         """
         if _origin(headers) or b"authorization" in headers or b"ticket=" in query:
-            return await self.of_socket(headers, query)
+            return await self.of_socket(headers, query, address)
         found = await self._find_session(headers) if self._find_session is not None else None
         if found is None:
             raise ProblemError(NOT_AUTHENTICATED, "The request carries no token, no ticket and no session.")
         return found
 
-    async def _of_token(self, authorization: bytes) -> Principal:
+    async def _of_token(self, authorization: bytes, address: str) -> Principal:
         entry = self._cache.get(authorization)
         if entry is None or entry[0] <= self._clock():
             # Concurrent requests with this token share one look-up.
             async with self._looking_up.setdefault(authorization, asyncio.Lock()):
                 entry = self._cache.get(authorization)
                 if entry is None or entry[0] <= self._clock():
-                    entry = await self._look_up(authorization)
+                    entry = await self._look_up(authorization, address)
         if entry[1] is None:
             raise ProblemError(NOT_AUTHENTICATED, "The token is unknown, revoked or expired.")
         return entry[1]
 
-    async def _look_up(self, authorization: bytes) -> tuple[float, Principal | None]:
+    async def _look_up(self, authorization: bytes, address: str) -> tuple[float, Principal | None]:
         try:
-            principal = await self._find_token(_bearer(authorization))
+            principal = await self._find_token(_bearer(authorization), address)
         finally:
             self._looking_up.pop(authorization, None)
         now = self._clock()

@@ -37,9 +37,9 @@ _log = logging.getLogger(__name__)
 _writing: Final[set[asyncio.Task[None]]] = set()
 
 
-async def find_token(text: str) -> Principal | None:
-    """Return the principal of a token, or None if it is unknown, revoked or expired."""
-    return await sync_to_async(_find_token)(text)
+async def find_token(text: str, address: str) -> Principal | None:
+    """Return the principal of a token, or None if it is unknown, revoked or expired; record its use."""
+    return await sync_to_async(_find_token)(text, address)
 
 
 async def find_session(headers: Headers) -> Principal | None:
@@ -126,9 +126,9 @@ def _written(task: asyncio.Task[None]) -> None:
         _log.error("audit: an entry could not be written", exc_info=task.exception())
 
 
-def _find_token(text: str) -> Principal | None:
+def _find_token(text: str, address: str) -> Principal | None:
     close_old_connections()
-    token = services.find_token(text)
+    token = services.find_token(text, address)
     return None if token is None else _of_token(token)
 
 

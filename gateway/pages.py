@@ -69,7 +69,7 @@ class Pages:
             state = await self._health.state()
             return 200 if state.is_ready else 503, _JSON, state.document()
         if not _is_local(scope, headers):
-            principal = await self._parts.auth.of_request(headers)
+            principal = await self._parts.auth.of_request(headers, self._parts.address_of(scope))
             principal.require("read", EVERYTHING)
         shared = await lag_families(self._parts.redis)
         shared += await cluster_metrics.families(self._parts.redis, self._parts.connections)

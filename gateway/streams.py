@@ -38,7 +38,7 @@ class Streams:
         stream: EventStream | None = None
         try:
             with self._open.socket(client_of(scope)):
-                principal = await self._admit(headers, scope["query_string"])
+                principal = await self._admit(headers, scope)
                 channel = CHANNELS[scope["path"]]
                 last_id = headers.get(b"last-event-id", b"").decode("latin-1")
                 first = first_frame(channel, scope["query_string"], last_id)
@@ -56,9 +56,9 @@ class Streams:
             await send({"type": "http.response.start", "status": status, "headers": answer})
             await send({"type": "http.response.body", "body": body})
 
-    async def _admit(self, headers: Mapping[bytes, bytes], query: bytes) -> Principal:
+    async def _admit(self, headers: Mapping[bytes, bytes], scope: Scope) -> Principal:
         self._parts.check_host(headers)
-        principal = await self._parts.auth.of_stream(headers, query)
+        principal = await self._parts.auth.of_stream(headers, scope["query_string"], self._parts.address_of(scope))
         if not principal.may("read"):
             raise ProblemError(FORBIDDEN, "You do not have the right to read.")
         return principal

@@ -23,7 +23,7 @@ class TokenAuthentication(authentication.BaseAuthentication):
         scheme, _, text = request.headers.get("Authorization", "").partition(" ")
         if scheme.lower() != self.keyword:
             return None
-        token = find_token(text.strip())
+        token = find_token(text.strip(), address_of(request))
         if token is None:
             raise exceptions.AuthenticationFailed("The token is unknown, revoked or expired.")
         return token.user, token

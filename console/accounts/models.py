@@ -78,6 +78,8 @@ class Token(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField(null=True)
     last_used_at = models.DateTimeField(null=True)
+    # With the time, so as seldom as that.
+    last_used_address = models.CharField(max_length=64, blank=True, default="")
 
     class Meta:
         ordering = ["-id"]

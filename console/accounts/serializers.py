@@ -148,12 +148,13 @@ class TokenSerializer(serializers.ModelSerializer[Token]):
     prefix = serializers.CharField()
     expires_at = MomentField(allow_null=True)
     last_used_at = MomentField(allow_null=True)
+    last_used_address = serializers.CharField(help_text="From where; empty if it is not known.")
     created_at = MomentField()
 
     class Meta:
         model = Token
         fields: tuple[str, ...] = (
-            "id", "name", "user", "scopes", "prefix", "expires_at", "last_used_at", "created_at"
+            "id", "name", "user", "scopes", "prefix", "expires_at", "last_used_at", "last_used_address", "created_at"
         )  # fmt: skip
         read_only_fields: tuple[str, ...] = fields
 

@@ -167,8 +167,8 @@ def remove_token(by: Actor, token: Token) -> None:
     record(by, "token.delete", resource, before=before)
 
 
-def find_token(text: str) -> Token | None:
-    """Return the token with this text if it and its user are valid now, else None; record its use."""
+def find_token(text: str, address: str = "") -> Token | None:
+    """Return the token with this text if it and its user are valid now, else None; record its use and from where."""
     key = tokens.find_key(text)
     if key is None:
         return None
@@ -178,15 +178,15 @@ def find_token(text: str) -> Token | None:
         return None
     if not token.user.is_active or (token.expires_at is not None and token.expires_at <= now):
         return None
-    _note_use(token, now)
+    _note_use(token, now, address)
     return token
 
 
-def _note_use(token: Token, now: datetime) -> None:
+def _note_use(token: Token, now: datetime, address: str) -> None:
     if token.last_used_at is not None and now - token.last_used_at < LAST_USED_STEP:
         return
     stale = Q(last_used_at=None) | Q(last_used_at__lt=now - LAST_USED_STEP)
-    Token.objects.filter(stale, pk=token.pk).update(last_used_at=now)
+    Token.objects.filter(stale, pk=token.pk).update(last_used_at=now, last_used_address=address[:64])
 
 
 def _refuse_without_admin(leaving: User) -> None:

@@ -97,7 +97,9 @@ class DataPlane:
     async def _admit(self, route: Route, scope: Scope, headers: dict[bytes, bytes], request_id: str) -> Principal:
         """Return the caller; raise the problem if there is none, or it may not do this."""
         auth = self._parts.auth
-        principal = auth.cached(headers.get(b"authorization", b"")) or await auth.of_request(headers)
+        principal = auth.cached(headers.get(b"authorization", b"")) or await auth.of_request(
+            headers, self._parts.address_of(scope)
+        )
         self._check_rights(principal, route, scope, request_id)
         return principal
 

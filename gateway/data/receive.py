@@ -115,7 +115,7 @@ async def _decoded(asked: Wanted, room: int, records: LeasedRecords) -> list[Lea
 
 async def _check_again(parts: DataPlaneParts, request: Request) -> None:
     """Raise a problem if the caller lost its rights during the wait, which may take half a minute."""
-    principal = await parts.auth.of_request(request.headers)
+    principal = await parts.auth.of_request(request.headers, request.address)
     check_consumer(principal, request.route.topic, request.route.group)
 
 

@@ -39,7 +39,7 @@ CAST = {
 with the groups billing* alone, one who may only look."""
 
 
-async def find_token(text: str) -> Principal | None:
+async def find_token(text: str, address: str) -> Principal | None:
     """Return the member of the cast whose name is the token."""
     return CAST.get(text)
 

@@ -22,7 +22,7 @@ class Tokens:
         self.known = known
         self.asked = 0
 
-    async def find(self, text: str) -> Principal | None:
+    async def find(self, text: str, address: str) -> Principal | None:
         self.asked += 1
         await asyncio.sleep(0)
         return self.known.get(text)

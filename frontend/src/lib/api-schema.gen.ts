@@ -4278,6 +4278,8 @@ export interface components {
             expires_at: string | null;
             /** Format: date-time */
             last_used_at: string | null;
+            /** @description From where; empty if it is not known. */
+            last_used_address: string;
             /** Format: date-time */
             created_at: string;
             token: string;
@@ -5810,6 +5812,8 @@ export interface components {
             expires_at: string | null;
             /** Format: date-time */
             last_used_at: string | null;
+            /** @description From where; empty if it is not known. */
+            last_used_address: string;
             /** Format: date-time */
             created_at: string;
         };

@@ -89,12 +89,14 @@ def test_a_token_ends_with_its_time_and_with_its_user(cast: Cast) -> None:
 
 def test_the_use_of_a_token_is_noted_once_a_minute(cast: Cast) -> None:
     text = cast.token("viewer")
-    services.find_token(text)
+    services.find_token(text, "192.0.2.1")
     first = Token.objects.get().last_used_at
-    services.find_token(text)
+    services.find_token(text, "192.0.2.2")
     assert Token.objects.get().last_used_at == first is not None
+    assert Token.objects.get().last_used_address == "192.0.2.1"
     Token.objects.update(last_used_at=timezone.now() - timedelta(minutes=2))
-    services.find_token(text)
+    services.find_token(text, "192.0.2.2")
+    assert Token.objects.get().last_used_address == "192.0.2.2"
     assert Token.objects.filter(last_used_at__gt=timezone.now() - timedelta(minutes=1)).exists()
 
 

@@ -1,0 +1,13 @@
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+    dependencies = [("console", "0011_saved_searches")]
+
+    operations = [
+        migrations.AddField(
+            model_name="token",
+            name="last_used_address",
+            field=models.CharField(blank=True, default="", max_length=64),
+        ),
+    ]
