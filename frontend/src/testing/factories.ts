@@ -215,6 +215,7 @@ export const token = (overrides: Partial<Token> = {}): Token => ({
   prefix: "gty_ab12cd",
   expires_at: null,
   last_used_at: null,
+  last_used_address: "",
   created_at: AT,
   ...overrides,
 })

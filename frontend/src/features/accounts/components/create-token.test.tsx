@@ -39,6 +39,7 @@ describe("the form of a new token", () => {
     await user.click(screen.getByLabelText("read what the console shows, without bodies"))
     await user.type(screen.getByPlaceholderText("orders-*"), "orders-* audit")
     await user.type(screen.getByPlaceholderText("billing*"), "billing")
+    expect(screen.getByRole("status").textContent).toBe("It may produce messages: orders-* and audit; consume messages: orders-* with the groups billing and audit with the groups billing.")
     await user.click(button("Create ci"))
     await waitFor(() => expect(requests(CREATE)).toHaveLength(1))
     expect(requests(CREATE)[0]?.body).toMatchObject({

@@ -10,6 +10,7 @@ import { useMe } from "@/hooks/use-rights"
 import type { NewToken } from "@/lib/api-types"
 import { useCreateToken } from "../api/create-token"
 import { scopesOf } from "../scopes"
+import { useScopeSentence } from "../use-scope-sentence"
 
 const VERBS = ["produce", "consume", "read", "bodies", "manage", "offsets", "redrive", "delete", "jobs", "admin"] as const
 const LIVES_DAYS = ["7", "30", "90", "365", "never"] as const
@@ -24,6 +25,7 @@ export function CreateToken({ onClose }: { onClose: () => void }) {
   const [draft, setDraft] = useState<TokenDraft>({ name: "", verbs: FIRST_VERBS.filter((verb) => rights.includes(verb)), pattern: "", groups: "", days: "90" })
   const name = draft.name.trim()
   const scopes = scopesOf(draft.verbs, draft.pattern, draft.groups)
+  const sentence = useScopeSentence()
   const submit = () =>
     create.mutate(
       { name, scopes, expires_at: expiryIn(draft.days) },
@@ -40,6 +42,9 @@ export function CreateToken({ onClose }: { onClose: () => void }) {
       answer={create.data && <Shown token={create.data} onClose={onClose} />}
     >
       <TokenFields draft={draft} rights={rights} onChange={(change) => setDraft({ ...draft, ...change })} />
+      <Callout>
+        <span role="status">{sentence(scopes)}</span>
+      </Callout>
     </FormDrawer>
   )
 }

@@ -40,14 +40,15 @@ export function RoleChooser({ roles, chosen, onChoose }: RoleChooserProps) {
   )
 }
 
-/** A new role begins as a copy of the chosen one, so a built-in role is changed by copying it. */
+/** A new role begins without rules, or as a copy of the chosen one: a built-in role is changed by copying it. */
 function NewRole({ chosen, onMade }: { chosen: Role; onMade: (name: string) => void }) {
   const { t } = useTranslation()
   const [name, setName] = useState("")
   const create = useCreateRole()
-  const make = () =>
+  const isName = /^[a-z0-9][a-z0-9_-]{0,63}$/.test(name)
+  const make = (rules: Role["rules"]) =>
     create.mutate(
-      { name, description: "", rules: chosen.rules },
+      { name, description: "", rules },
       {
         onSuccess: () => {
           toastDone(t("roles.created", { name }))
@@ -62,11 +63,14 @@ function NewRole({ chosen, onMade }: { chosen: Role; onMade: (name: string) => v
       className={classes.ask}
       onSubmit={(event) => {
         event.preventDefault()
-        make()
+        make([])
       }}
     >
       <TextInput size="xs" aria-label={t("roles.newName")} placeholder={t("roles.newName")} value={name} onChange={(event) => setName(event.currentTarget.value)} />
-      <Button size="xs" type="submit" disabled={!/^[a-z0-9][a-z0-9_-]{0,63}$/.test(name)} loading={create.isPending}>
+      <Button size="xs" type="submit" disabled={!isName} loading={create.isPending}>
+        {t("roles.create")}
+      </Button>
+      <Button size="xs" variant="subtle" disabled={!isName || create.isPending} onClick={() => make(chosen.rules)}>
         {t("roles.copy", { name: chosen.name })}
       </Button>
     </form>

@@ -69,7 +69,7 @@ export function RoleEditor({ role, kinds }: RoleEditorProps) {
         {role.built_in ? <PanelFoot>{t("roles.locked")}</PanelFoot> : <AddRule onAdd={(rule) => setDraft([...draft, rule])} />}
         <PanelFoot>{t("roles.order")}</PanelFoot>
       </Panel>
-      {!role.built_in && changes.length + (kept.length - role.rules.length) !== 0 && (
+      {!role.built_in && (changes.length > 0 || kept.length !== role.rules.length) && (
         <NotSaved role={role} changes={changes} hitsOf={hitsOf} isBusy={update.isPending} onSave={save} onDiscard={() => setDraft(role.rules)} />
       )}
     </>

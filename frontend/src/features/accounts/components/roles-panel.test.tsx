@@ -1,4 +1,4 @@
-import { screen } from "@testing-library/react"
+import { screen, waitFor } from "@testing-library/react"
 import { expect, it } from "vitest"
 import type { Role, RoleList } from "@/lib/api-types"
 import { page, userRow } from "@/testing/factories"
@@ -38,6 +38,25 @@ it("boxes a changed cell, says what it means, and saves all at once", async () =
   expect(await screen.findByText(/1 user may, on 4 names now/)).toBeTruthy()
   await user.click(button("Save 1 change"))
   expect(requests("PATCH /api/v1/roles/oncall")[0]?.body).toEqual({ rules: [{ kind: "topic", pattern: "orders*", allow: ["read", "bodies"], refuse: [] }] })
+})
+
+it("makes a role without rules, and one like the chosen one", async () => {
+  answer("POST /api/v1/roles", role({ name: "night" }), 201)
+  const { user } = open("/access?tab=roles&role=oncall")
+  await user.type(await screen.findByLabelText("name of a new role"), "night")
+  await user.click(button("New role without rules"))
+  await waitFor(() => expect(requests("POST /api/v1/roles")[0]?.body).toEqual({ name: "night", description: "", rules: [] }))
+  await user.type(screen.getByLabelText("name of a new role"), "day")
+  await user.click(button("Copy viewer"))
+  await waitFor(() => expect(requests("POST /api/v1/roles")[1]?.body).toEqual({ name: "day", description: "", rules: role().rules }))
+})
+
+it("saves that a rule which says one thing is gone", async () => {
+  answer("PATCH /api/v1/roles/oncall", role({ rules: [] }))
+  const { user } = open("/access?tab=roles&role=oncall")
+  await user.click(await screen.findByLabelText("Remove the rule Topic orders*"))
+  await user.click(button("Save 1 change"))
+  expect(requests("PATCH /api/v1/roles/oncall")[0]?.body).toEqual({ rules: [] })
 })
 
 it("locks the built-in roles", async () => {

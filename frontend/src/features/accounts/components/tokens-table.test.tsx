@@ -17,6 +17,20 @@ describe("the list of tokens", () => {
     for (const words of ["gty_ab12cd…", "produce:orders-*", "read", "never", "not yet"]) expect(row.getByText(words)).toBeTruthy()
   })
 
+  it("says in words what a token may, from where it was used, and answers whether it may do something", async () => {
+    answer(LIST, page([token({ id: 3, name: "ci", scopes: ["produce:orders-*"], last_used_at: "2026-11-21T06:00:00Z", last_used_address: "192.0.2.7" })]))
+    answer("POST /api/v1/access:check", { allowed: false, reason: "", user: "admin", token: "ci", roles: ["admin"], decided_by: null, weighed: [] })
+    const { user } = show()
+    const row = within((await screen.findByText("ci")).closest("tr") as HTMLElement)
+    expect(row.getByText("It may produce messages: orders-*.")).toBeTruthy()
+    expect(row.getByText("from 192.0.2.7")).toBeTruthy()
+    await user.click(row.getByText("May it …?"))
+    expect(screen.getByText("May token ci …?")).toBeTruthy()
+    await user.type(screen.getByLabelText("Name of the resource"), "payments")
+    await waitFor(() => expect(requests("POST /api/v1/access:check")[0]?.body).toEqual({ token: 3, verb: "read", kind: "topic", resource: "payments" }))
+    expect(await screen.findByText("No rule allows it, and what no rule allows is refused.")).toBeTruthy()
+  })
+
   it("offers the first token where there is none", async () => {
     answer(LIST, page([]))
     const { user, onCreate } = show()
