@@ -2,7 +2,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("console", "0011_saved_searches")]
+    dependencies = [("console", "0012_topic_notes")]
 
     operations = [
         migrations.AddField(
