@@ -65,10 +65,12 @@ class TopicStates:
         missing = [each for each in reading.missing if each.holds_topic(name)]
         facts = [facts for broker in topic.configs if (facts := reading.facts.get(broker)) is not None]
         known = [lag for lag in lags if lag is not None]
+        # A broker that is silent may know groups that no other one does.
+        is_heard = bool(facts) and not missing
         shown = TopicState(
             name=name,
-            groups=len(lags),
-            max_lag=max(known, default=0) if len(known) == len(lags) and not missing and facts else None,
+            groups=len(lags) if is_heard else None,
+            max_lag=max(known, default=0) if len(known) == len(lags) and is_heard else None,
             missing=missing_of(missing),
         )
         if missing or not facts or not all(name in each.ends for each in facts):
