@@ -14,7 +14,6 @@ from typing import Any, Final
 
 import orjson
 import redis
-from django.conf import settings
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.crypto import salted_hmac
@@ -23,6 +22,7 @@ from rest_framework.request import Request
 from console.accounts.models import Token
 from console.errors import Conflict, Fault, IdempotencyMismatch, InProgress, NotServed, RedisUnreachable
 from console.idempotency import KEEP_MS, REPLAYED_HEADER, RUNNING_MS, length_fault
+from console.redis_client import store
 
 HEADER: Final = "Idempotency-Key"
 SECRET_MS: Final = 60_000
@@ -44,15 +44,14 @@ class KeyedRequest:
     def end(self, response: HttpResponseBase) -> None:
         """Keep the answer, or free the key if the same request may be tried again."""
         try:
-            with _redis() as store:
-                if response.status_code in _FORGOTTEN or response.status_code >= 500:
-                    store.delete(self.place)
-                    return
-                assert isinstance(response, HttpResponse)
-                pipe = store.pipeline(transaction=True)
-                pipe.set(self.place, orjson.dumps([self.fingerprint, True]), px=KEEP_MS)
-                pipe.set(f"{self.place}:answer", _packed(response), px=self.answer_ms)
-                pipe.execute()
+            if response.status_code in _FORGOTTEN or response.status_code >= 500:
+                store().delete(self.place)
+                return
+            assert isinstance(response, HttpResponse)
+            pipe = store().pipeline(transaction=True)
+            pipe.set(self.place, orjson.dumps([self.fingerprint, True]), px=KEEP_MS)
+            pipe.set(f"{self.place}:answer", _packed(response), px=self.answer_ms)
+            pipe.execute()
         except redis.RedisError:
             # The request is done. The lock expires; until then a repetition is asked to wait.
             return
@@ -60,8 +59,7 @@ class KeyedRequest:
     def forget(self) -> None:
         """Free the key."""
         try:
-            with _redis() as store:
-                store.delete(self.place)
+            store().delete(self.place)
         except redis.RedisError:
             return
 
@@ -78,11 +76,10 @@ def begin(request: Request, *, answer_ms: int) -> KeyedRequest | HttpResponse | 
     _check(key, answer_ms)
     keyed = KeyedRequest(_place(request, key), _fingerprint(request), answer_ms)
     try:
-        with _redis() as store:
-            pipe = store.pipeline(transaction=True)
-            pipe.set(keyed.place, orjson.dumps([keyed.fingerprint, False]), nx=True, px=RUNNING_MS)
-            pipe.mget(keyed.place, f"{keyed.place}:answer")
-            is_first, (found, answer) = pipe.execute()
+        pipe = store().pipeline(transaction=True)
+        pipe.set(keyed.place, orjson.dumps([keyed.fingerprint, False]), nx=True, px=RUNNING_MS)
+        pipe.mget(keyed.place, f"{keyed.place}:answer")
+        is_first, (found, answer) = pipe.execute()
     except redis.RedisError as error:
         raise RedisUnreachable(f"Idempotency-Key needs Redis, which does not answer: {error}") from error
     return keyed if is_first else _again(keyed, orjson.loads(found), answer)
@@ -128,7 +125,3 @@ def _packed(response: HttpResponse) -> bytes:
 def _unpacked(answer: bytes) -> HttpResponse:
     status, headers, body = orjson.loads(answer)
     return HttpResponse(body, status=status, headers={**headers, REPLAYED_HEADER: "true"})
-
-
-def _redis() -> redis.Redis:
-    return redis.Redis.from_url(settings.GANTRY_REDIS_URL, socket_timeout=2, socket_connect_timeout=2)

@@ -11,13 +11,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-import redis.asyncio
 from django.conf import settings
 
 from console.accounts.addresses import client_address
 from console.clusters import connections as cluster_connections
 from console.clusters.connections import Connections
 from console.clusters.services import find_address
+from console.redis_client import loop_store
 from gateway import env, health, health_checks, lookups, metrics, siblings, sockets
 from gateway.arrival import Arrival, client_of
 from gateway.auth import Authenticator
@@ -36,7 +36,6 @@ from gateway.data.stream_produce import Producing
 from gateway.ingress.listener import Ingress
 from gateway.ingress.places import Places
 from gateway.limits import GatewayLimits, RateLimit
-from gateway.live.event_stream import wants_stream
 from gateway.live.events import EventsConsumer
 from gateway.live.lag import LagConsumer
 from gateway.live.tail.socket import TailConsumer
@@ -60,6 +59,8 @@ _MOST: Final = 10_000_000
 # Half of the server's own limit (`--backpressure`), at which it would accept no more connections.
 _MOST_CONNECTIONS: Final = 32_768
 _COLLECTION_THRESHOLD: Final = 10_000
+# A busy Redis is not a silent one, and what is written once is not refused for a moment's delay.
+_REDIS_SECONDS: Final = 5.0
 
 
 class Gateway:
@@ -102,7 +103,7 @@ class Gateway:
                 return self._parts
             connections = Connections(find_address)
             cluster_connections.use(connections, asyncio.get_running_loop())
-            store = redis.asyncio.Redis.from_url(settings.GANTRY_REDIS_URL, socket_timeout=5, socket_connect_timeout=2)
+            store = loop_store(patience_s=_REDIS_SECONDS)
             parts = DataPlaneParts(
                 connections=connections,
                 auth=Authenticator(
@@ -189,7 +190,7 @@ class Gateway:
             await self._data(route, scope, arrival, send, arrival.stream)
         elif scope["path"] in PAGES:
             await self._pages(scope, arrival, compressing(scope, send))
-        elif wants_stream(scope):
+        elif scope["path"] in LIVE_SOCKETS or scope["path"] in DATA_SOCKETS:
             await self._streams(scope, arrival, send)
         else:
             await self._control(scope, arrival, compressing(scope, send))

@@ -15,7 +15,8 @@ import time
 from typing import Final
 
 import redis
-from django.conf import settings
+
+from console.redis_client import store
 
 WINDOW_SECONDS: Final = 300
 PER_NAME: Final = 10
@@ -76,8 +77,7 @@ def forgive(username: str, address: str) -> None:
 
 def _ask(script: str, username: str, address: str, *arguments: int) -> int:
     keys = [_PREFIX + _digest(text) for text in (f"{username.lower()}\n{address}", f"@{address}", username.lower())]
-    with redis.Redis.from_url(settings.GANTRY_REDIS_URL, socket_timeout=2, socket_connect_timeout=2) as store:
-        return int(store.eval(script, len(keys), *keys, *arguments))
+    return int(store().eval(script, len(keys), *keys, *arguments))
 
 
 def _digest(text: str) -> str:

@@ -8,11 +8,9 @@ from typing import Final
 
 import orjson
 import redis
-import redis.asyncio
-from django.conf import settings
 
 from console.errors import RedisUnreachable
-from console.redis_client import store
+from console.redis_client import loop_store, store
 
 KEEP_SECONDS: Final = 60
 _KEY: Final = "gantry:ticket:"
@@ -42,7 +40,7 @@ async def redeem(text: str) -> Ticket | None:
     """Return the holder of the ticket and invalidate it; None if it was used, has expired or never existed."""
     if not text or len(text) > _MAX_LENGTH:
         return None
-    async with redis.asyncio.Redis.from_url(settings.GANTRY_REDIS_URL) as here:
+    async with loop_store() as here:
         kept = await here.getdel(_KEY + text)
     if kept is None:
         return None

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 import redis
+from websockets.sync.client import connect
 
-from tests.gateway.installation import Installation, running_installation
+from tests.gateway.installation import PASSWORD, Installation, running_installation
 from tests.support.cluster import RunningBroker
 from tests.support.redis import redis_server
 
@@ -72,3 +75,29 @@ def test_what_a_silent_redis_would_say_is_unknown_with_the_reason(silent: Instal
     assert (cluster["reachable"], cluster["brokers"]) == (None, None)
     assert "not sampled" in cluster["reason"]
     assert {each.json()["code"] for each in (history, ticket)} == {"REDIS_UNREACHABLE"}
+
+
+def test_one_signs_in_and_out_while_redis_is_silent(silent: Installation) -> None:
+    # Nobody waits for it twenty seconds, as its client's own retries would.
+    with httpx.Client(base_url=silent.url, trust_env=False, timeout=15) as client:
+        client.get("/api/v1/csrf")
+        client.headers["X-CSRFToken"] = client.cookies["csrftoken"]
+        signed_in = client.post("/api/v1/login", json={"username": "viewer", "password": PASSWORD})
+        assert signed_in.status_code == 200, signed_in.text
+        client.headers["X-CSRFToken"] = client.cookies["csrftoken"]
+        assert client.get("/api/v1/me").json()["username"] == "viewer"
+        assert client.post("/api/v1/logout").status_code == 204
+
+
+def test_under_a_key_nothing_is_done_while_redis_is_silent(silent: Installation) -> None:
+    body = {"body": {"encoding": "text", "data": "x"}}
+    for path, sent in (("topics", {"name": "orders-silent"}), ("topics/orders/messages", body)):
+        with httpx.Client(base_url=silent.url, trust_env=False, timeout=15) as client:
+            client.headers["Authorization"] = f"Bearer {silent.tokens['admin']}"
+            answer = client.post(f"/api/v1/clusters/local/{path}", json=sent, headers={"Idempotency-Key": "k"})
+        assert (answer.status_code, answer.json()["code"]) == (503, "REDIS_UNREACHABLE"), answer.text
+
+
+def test_a_ticket_is_refused_while_redis_is_silent(silent: Installation) -> None:
+    with connect(f"{silent.sockets}/lag?ticket=x", proxy=None) as socket:
+        assert json.loads(socket.recv(15))["problem"]["code"] == "REDIS_UNREACHABLE"
