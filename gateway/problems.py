@@ -74,6 +74,13 @@ class ProblemError(Exception):
         kind = self.kind
         return {"code": kind.code, "status": kind.status, "retryable": kind.retryable, "detail": self.detail}
 
+    def told(self) -> dict[str, object]:
+        """Return the short form with the fields that are wrong, for an error frame of a socket."""
+        return {**self.brief(), "errors": self._errors()} if self.errors else self.brief()
+
+    def _errors(self) -> list[dict[str, str]]:
+        return [{"pointer": each.pointer, "code": each.code, "detail": each.detail} for each in self.errors]
+
     def document(self, *, instance: str, request_id: str) -> dict[str, object]:
         """Return the whole problem document of the request at path `instance`."""
         document: dict[str, object] = {
@@ -87,7 +94,7 @@ class ProblemError(Exception):
             "retryable": self.kind.retryable,
         }
         if self.errors:
-            document["errors"] = [{"pointer": e.pointer, "code": e.code, "detail": e.detail} for e in self.errors]
+            document["errors"] = self._errors()
         return document | self.extra
 
 
@@ -104,6 +111,7 @@ TOPIC_NOT_FOUND: Final = ProblemKind(404, "TOPIC_NOT_FOUND", "No such topic")
 GROUP_NOT_FOUND: Final = ProblemKind(404, "GROUP_NOT_FOUND", "No such consumer group")
 METHOD_NOT_ALLOWED: Final = ProblemKind(405, "METHOD_NOT_ALLOWED", "This path does not support the method")
 NOT_ACCEPTABLE: Final = ProblemKind(406, "NOT_ACCEPTABLE", "The client accepts none of the available content types")
+UPGRADE_REQUIRED: Final = ProblemKind(426, "UPGRADE_REQUIRED", "This path is a WebSocket")
 REQUEST_TIMEOUT: Final = ProblemKind(408, "REQUEST_TIMEOUT", "The request did not arrive in time", True)
 CONFLICT: Final = ProblemKind(409, "CONFLICT", "The request conflicts with the current state")
 ALREADY_EXISTS: Final = ProblemKind(409, "ALREADY_EXISTS", "Already exists")

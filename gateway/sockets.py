@@ -64,6 +64,6 @@ async def refuse(scope: Scope, receive: Receive, send: Send, problem: ProblemErr
     """Accept the handshake, send the problem and close: browsers hide the status of a refused handshake."""
     await receive()
     await send({"type": "websocket.accept", "subprotocol": chosen_protocol(scope)})
-    text = orjson.dumps({"type": "error", "context": None, "problem": problem.brief()}).decode()
+    text = orjson.dumps({"type": "error", "context": None, "problem": problem.told()}).decode()
     await send({"type": "websocket.send", "text": text})
     await send({"type": "websocket.close", "code": close_code(problem), "reason": close_reason(problem.detail)})

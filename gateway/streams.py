@@ -1,4 +1,4 @@
-"""Serves the live channels as server-sent events: who asks, the limits, and problems as answers of HTTP."""
+"""Answers plain requests on the paths of sockets: server-sent events, who asks, the limits, and problems."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gateway.auth import Principal
 from gateway.connections import OpenConnections
 from gateway.data.parts import DataPlaneParts
 from gateway.data.request_ids import RequestIds
-from gateway.live.event_stream import CHANNELS, EventStream, first_frame
+from gateway.live.event_stream import CHANNELS, EventStream, check_asked, first_frame
 from gateway.problems import FORBIDDEN, ProblemError, find_problem, internal, respond
 from gateway.socket_rights import ClosableReceive, SocketRights
 from gateway.sockets import App, Receive, Scope, Send
@@ -38,6 +38,7 @@ class Streams:
         stream: EventStream | None = None
         try:
             with self._open.socket(client_of(scope)):
+                check_asked(scope)
                 principal = await self._admit(headers, scope)
                 channel = CHANNELS[scope["path"]]
                 last_id = headers.get(b"last-event-id", b"").decode("latin-1")

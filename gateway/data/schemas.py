@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Final, Literal, TypeVar
 
 import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
-from gateway.data.faults import json_fault, shape_fault
+from gateway.data.faults import json_fault, json_pointer, shape_fault
 from gateway.problems import INVALID, MALFORMED, FieldError, ProblemError
 
 Encoding = Literal["json", "text", "base64"]
@@ -168,6 +168,7 @@ class SettleAnswer(Struct):
     failed: int
 
 
+_MOST_FAULTS: Final = 16
 _T = TypeVar("_T")
 _encode = msgspec.json.Encoder().encode
 encode = _encode
@@ -183,11 +184,35 @@ def decode(decode_as: msgspec.json.Decoder[_T], data: bytes) -> _T:
     try:
         return decode_as.decode(data)
     except msgspec.ValidationError as error:
-        raise invalid(*shape_fault(str(error), decode_as.type, data)) from None
+        first = shape_fault(str(error), decode_as.type, data)
+        faults = [FieldError(pointer, "INVALID", detail) for pointer, detail in _faults(first, decode_as, data)]
+        raise ProblemError(INVALID, first[1], errors=faults) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ProblemError(MALFORMED, f"The body {json_fault(error, data)}.") from None
     except RecursionError:
         raise ProblemError(MALFORMED, "The body is nested too deeply.") from None
+
+
+def _faults(first: tuple[str, str], decode_as: msgspec.json.Decoder[_T], data: bytes) -> list[tuple[str, str]]:
+    """Return the first fault, and that of each other member that is wrong by itself, in the order of the document."""
+    try:
+        members = msgspec.json.decode(data, type=dict[str, Raw])
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return [first]
+    found = [first]
+    for name, value in members.items():
+        alone = b"{%b:%b}" % (_encode(name), value)
+        place = json_pointer([name])
+        try:
+            decode_as.decode(alone)
+        except msgspec.ValidationError as error:
+            fault = shape_fault(str(error), decode_as.type, alone)
+            # What is required and missing is not a fault of the member that stands alone here.
+            if fault[0] not in (first[0], "#") and (fault[0] == place or fault[0].startswith(f"{place}/")):
+                found.append(fault)
+        if len(found) == _MOST_FAULTS:
+            break
+    return found
 
 
 def invalid(pointer: str, detail: str) -> ProblemError:

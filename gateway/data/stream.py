@@ -88,7 +88,7 @@ class Socket:
 
     async def send_problem(self, problem: ProblemError, context: str | None = None) -> None:
         """Send an error frame."""
-        await self.send({"type": "error", "context": context, "problem": problem.brief()})
+        await self.send({"type": "error", "context": context, "problem": problem.told()})
 
     def note_refusal(self, act: str, problem: ProblemError) -> None:
         """Report to the audit a frame that was refused for a missing right."""

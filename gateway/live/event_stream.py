@@ -29,7 +29,7 @@ from gateway.data.schemas import invalid
 from gateway.live.events import SubscribeFrame
 from gateway.live.lag import WatchFrame
 from gateway.live.tail.frames import StartFrame
-from gateway.problems import ProblemError, ProblemKind
+from gateway.problems import METHOD_NOT_ALLOWED, UPGRADE_REQUIRED, FieldError, ProblemError, ProblemKind
 from gateway.sockets import App, Event, Receive, Scope, Send
 
 CONTENT_TYPE: Final = b"text/event-stream"
@@ -102,11 +102,17 @@ CHANNELS: Final[Mapping[str, Channel]] = {
 }
 
 
-def wants_stream(scope: Scope) -> bool:
-    """Return whether a request asks for a live channel as server-sent events."""
-    if scope["path"] not in CHANNELS or scope["method"] != "GET":
-        return False
-    return any(name == b"accept" and CONTENT_TYPE in value for name, value in scope["headers"])
+def check_asked(scope: Scope) -> None:
+    """Raise UPGRADE_REQUIRED or METHOD_NOT_ALLOWED unless a request asks for a live channel as server-sent events."""
+    if scope["method"] != "GET":
+        raise ProblemError(METHOD_NOT_ALLOWED, "Only GET is allowed.", headers=[(b"allow", b"GET")])
+    has_stream = scope["path"] in CHANNELS
+    if has_stream and any(name == b"accept" and CONTENT_TYPE in value for name, value in scope["headers"]):
+        return
+    detail = "This path is a WebSocket: connect with 'Connection: Upgrade' and 'Upgrade: websocket'"
+    if has_stream:
+        detail += f", or read it as server-sent events with 'Accept: {CONTENT_TYPE.decode()}'"
+    raise ProblemError(UPGRADE_REQUIRED, f"{detail}.", headers=[(b"upgrade", b"websocket")])
 
 
 def first_frame(channel: Channel, query: bytes, last_id: str | None) -> bytes:
@@ -254,6 +260,12 @@ class EventStream:
                 await self._send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-def _refusal(brief: Mapping[str, Any]) -> ProblemError:
-    """Return the problem of an error frame: before the answer has begun it is an answer of HTTP."""
-    return ProblemError(_KINDS[brief["code"]], brief["detail"])
+def _refusal(told: Mapping[str, Any]) -> ProblemError:
+    """Return the problem of an error frame: before the answer has begun it is an answer of HTTP, about its query."""
+    errors = [FieldError(_in_query(each["pointer"]), each["code"], each["detail"]) for each in told.get("errors", ())]
+    return ProblemError(_KINDS[told["code"]], told["detail"], errors=errors)
+
+
+def _in_query(pointer: str) -> str:
+    """Return where in the query the field of a frame was given: ``#/filter/tags`` is ``?filter.tags``."""
+    return f"?{pointer.removeprefix('#').removeprefix('/').replace('/', '.')}"

@@ -86,7 +86,7 @@ class LiveSocket(AsyncWebsocketConsumer):  # type: ignore[misc]
 
     async def send_problem(self, problem: ProblemError) -> None:
         """Send an error frame."""
-        await self.send_frame({"type": "error", "problem": problem.brief()})
+        await self.send_frame({"type": "error", "problem": problem.told()})
 
     async def close(self, code: int | bool | None = None, reason: str | None = None) -> None:
         """Close with a code and as much of the reason as fits."""

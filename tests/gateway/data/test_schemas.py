@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Raw
 
-from gateway.data.schemas import Body, ProduceRequest, ReceiveRequest, decode, decoder
+from gateway.data.schemas import Body, NackRequest, ProduceRequest, ReceiveRequest, decode, decoder
 from gateway.data.stream_produce import SendFrame
 from gateway.problems import ProblemError
 
@@ -54,6 +54,20 @@ def test_a_fault_of_shape_is_told_at_its_pointer(data: bytes, pointer: str, word
     assert caught.value.kind.status == 422
     assert error.pointer == pointer
     assert words in error.detail
+
+
+def test_each_member_that_is_wrong_is_told() -> None:
+    data = b'{"wait_ms":-1,"max_messages":99,"order":"none","nonsense":1,"filter":{"type":"sql"},"lease_ms":1000}'
+    with pytest.raises(ProblemError) as caught:
+        decode(RECEIVE, data)
+    pointers = ["#/wait_ms", "#/max_messages", "#/nonsense", "#/filter/type"]
+    assert [each.pointer for each in caught.value.errors] == pointers
+    with pytest.raises(ProblemError) as caught:
+        decode(decoder(NackRequest), b'{"delay_ms":-1,"dead_letter":0}')
+    assert {each.pointer for each in caught.value.errors} == {"#/delay_ms", "#/dead_letter"}
+    with pytest.raises(ProblemError) as caught:
+        decode(RECEIVE, b"{%b}" % b",".join(b'"a%d":1' % number for number in range(1_000)))
+    assert len(caught.value.errors) == 16
 
 
 @pytest.mark.parametrize(

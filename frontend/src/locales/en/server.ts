@@ -129,6 +129,7 @@ export const server = {
     TOPIC_NOT_FOUND: "No such topic",
     GROUP_NOT_FOUND: "No such consumer group",
     METHOD_NOT_ALLOWED: "This path does not support the method",
+    UPGRADE_REQUIRED: "This path is a WebSocket",
     NOT_ACCEPTABLE: "The client accepts none of the available content types",
     REQUEST_TIMEOUT: "The request did not arrive in time",
     CONFLICT: "The request conflicts with the current state",

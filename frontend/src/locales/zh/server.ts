@@ -123,6 +123,7 @@ export const server = {
     TOPIC_NOT_FOUND: "Topic 不存在",
     GROUP_NOT_FOUND: "消费组不存在",
     METHOD_NOT_ALLOWED: "该路径不支持此方法",
+    UPGRADE_REQUIRED: "该路径是 WebSocket",
     NOT_ACCEPTABLE: "没有客户端可接受的内容类型",
     REQUEST_TIMEOUT: "请求未及时到达",
     CONFLICT: "与当前状态冲突",
