@@ -6,6 +6,7 @@ import { scheduledKeys } from "./keys"
 
 const A_PAGE = 50
 const POLL_MS = 10_000
+const SOON_MS = 1_000
 
 export interface Wanted {
   topic?: string | undefined
@@ -22,5 +23,9 @@ export const useScheduled = (cluster: string, wanted: Wanted) =>
     initialPageParam: null as string | null,
     getNextPageParam: ({ next_cursor }) => next_cursor,
     placeholderData: keepPreviousData,
-    refetchInterval: POLL_MS,
+    refetchInterval: ({ state }) => pollAfter(state.data?.pages[0]?.items[0]?.due_at),
   })
+
+/** A message is gone from the list as soon as its time has come, unless its broker is late. */
+const pollAfter = (firstDueAt: string | undefined): number =>
+  firstDueAt === undefined ? POLL_MS : Math.min(POLL_MS, Math.max(SOON_MS, Date.parse(firstDueAt) - Date.now() + SOON_MS))

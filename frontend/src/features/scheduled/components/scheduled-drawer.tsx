@@ -15,35 +15,43 @@ import { Time } from "@/components/values/time"
 import { useFormat } from "@/hooks/use-format"
 import type { ScheduledDetail } from "@/lib/api-types"
 import { bytes } from "@/lib/format"
+import { isGone } from "@/lib/problem"
 import { isInstant } from "@/lib/time"
 import { useScheduledMessage } from "../api/get-message"
 import { useRecall } from "../api/recall"
 import { useReschedule } from "../api/reschedule"
+import { NoLonger } from "./no-longer"
 import { Until } from "./scheduled-list"
 import classes from "./scheduled.module.css"
 
 interface ScheduledDrawerProps {
   cluster: string
   id: string
+  /** Of which topic the list said it is: what became of a message that waits no more is looked for there. */
+  topic: string | undefined
   onClose: () => void
 }
 
 /** One message that waits: when, what, and the two things one can still do. */
-export function ScheduledDrawer({ cluster, id, onClose }: ScheduledDrawerProps) {
+export function ScheduledDrawer({ cluster, id, topic, onClose }: ScheduledDrawerProps) {
   const { t } = useTranslation()
   const query = useScheduledMessage(cluster, id)
   return (
     <DockedDrawer label={t("scheduled.message")} onClose={onClose}>
-      <QueryBody query={query} what={t("scheduled.messageFailed")}>
-        {(message) => (
-          <>
-            <Facts message={message} />
-            <Reschedule cluster={cluster} message={message} />
-            <Recall cluster={cluster} message={message} onDone={onClose} />
-            <Body message={message} />
-          </>
-        )}
-      </QueryBody>
+      {isGone(query.error) ? (
+        <NoLonger cluster={cluster} id={id} topic={topic} />
+      ) : (
+        <QueryBody query={query} what={t("scheduled.messageFailed")}>
+          {(message) => (
+            <>
+              <Facts message={message} />
+              <Reschedule cluster={cluster} message={message} />
+              <Recall cluster={cluster} message={message} onDone={onClose} />
+              <Body message={message} />
+            </>
+          )}
+        </QueryBody>
+      )}
     </DockedDrawer>
   )
 }

@@ -47,6 +47,24 @@ it("recalls a message after a question, and says when it came too late", async (
   expect(requests(`DELETE ${BASE}/AC1100010000`)).toHaveLength(1)
 })
 
+it("says of a message that waits no more when it was delivered, or that it was not", async () => {
+  refuse(`GET ${BASE}/AC1100010000`, 404, "NOT_FOUND", "It does not wait any more.")
+  answer("GET /api/v1/clusters/local/messages/AC1100010000", { topic: "payments", message_id: "AC1100010000", broker: "broker-a", queue_id: 1, stored_at: "2026-01-02T03:04:05.000Z" })
+  const { user } = page("/?zone=UTC")
+  await user.click(await screen.findByText("P-1"))
+  expect(await screen.findByText("Delivered at")).toBeTruthy()
+  expect(screen.getByText(/03:04:05/)).toBeTruthy()
+  expect(screen.getByRole("link", { name: "Open the delivered message" }).getAttribute("href")).toContain("topic=payments")
+  expect(screen.queryByRole("alert")).toBeNull()
+})
+
+it("says of a message that is nowhere that it was recalled or deleted", async () => {
+  refuse(`GET ${BASE}/AC1100010000`, 404, "NOT_FOUND", "It does not wait any more.")
+  refuse("GET /api/v1/clusters/local/messages/AC1100010000", 404, "MESSAGE_NOT_FOUND", "There is none.")
+  page("/?open=AC1100010000&of=payments")
+  expect(await screen.findByText(/It is not in payments: it was recalled/)).toBeTruthy()
+})
+
 it("gives a message another time", async () => {
   answer(`PATCH ${BASE}/AC1100010000`, { message_id: "AC1100010000", topic: "payments", broker: "broker-a", outcome: "rescheduled", due_at: "2099-01-02T03:04:05Z" })
   const { user } = page("/?open=AC1100010000&zone=UTC")

@@ -33,7 +33,7 @@ export function ScheduledPage({ cluster }: { cluster: string }) {
   const wanted = { topic: state.topic, key: state.key, from: state.key ? undefined : state.from, to: state.key ? undefined : state.to }
   const { open } = state
   return (
-    <DockedPage drawer={open && <ScheduledDrawer key={open} cluster={cluster} id={open} onClose={() => change({ open: undefined })} />}>
+    <DockedPage drawer={open && <ScheduledDrawer key={open} cluster={cluster} id={open} topic={state.of} onClose={() => change({ open: undefined, of: undefined })} />}>
       <Page
         title={t("nav.scheduled")}
         updatedAt={query.dataUpdatedAt}
@@ -72,7 +72,7 @@ export function ScheduledPage({ cluster }: { cluster: string }) {
                 selected={open}
                 onFind={(key) => change({ key })}
                 onTopic={(topic) => change({ topic })}
-                onOpen={({ message_id: id }) => change({ open: id })}
+                onOpen={({ message_id: id, topic }) => change({ open: id, of: topic })}
               />
             </>
           )}
