@@ -137,6 +137,9 @@ def test_a_group_is_cloned_and_paused(console: Console, flows: str) -> None:
 def test_dead_letters_are_sent_again_by_cause(console: Console, flows: str) -> None:
     console.open("/dead-letters")
     console.page.get_by_role("checkbox", name=f"Pick the amount is missing of {FAILING}").click()
+    # The group consumes by lease: the original topic is chosen, and says why.
+    expect(console.main).to_contain_text("No native client of the group is connected")
+    console.page.get_by_text("Failed group only").click()
     button(console, "Redrive 2 messages").click()
     outcomes = console.main.get_by_role("row").filter(has_text="Redriven")
     expect(outcomes).to_have_count(2)

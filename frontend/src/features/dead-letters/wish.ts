@@ -15,9 +15,12 @@ export interface Wish {
   isAllowed: boolean
 }
 
-export function wishOf({ to, topic, rate, allow }: UrlState): Wish {
+/** Where the copies of these groups usually go: a group without native clients would leave them on its retry topic. */
+export const usualOf = (clients: readonly (number | null | undefined)[]): Destination => (clients.length > 0 && clients.every((count) => count === 0) ? "origin" : "failed_group")
+
+export function wishOf({ to, topic, rate, allow }: UrlState, usual: Destination = "failed_group"): Wish {
   return {
-    to: DESTINATIONS.find((known) => known === to) ?? "failed_group",
+    to: DESTINATIONS.find((known) => known === to) ?? usual,
     topic,
     rate: rate === undefined ? USUAL_RATE : Number(rate),
     isAllowed: allow === "yes",

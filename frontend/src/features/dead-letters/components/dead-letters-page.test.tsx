@@ -29,6 +29,7 @@ beforeEach(() => {
   answer(`GET ${BASE}/billing/causes`, { items: [cause("db down", 8), cause(null, 4)], read: 12, stored: 12, complete: true, missing: [] })
   answer("GET /api/v1/jobs", { items: [], next_cursor: null, total: null })
   answer(`POST ${BASE}/billing:redrive`, preview())
+  answer("GET /api/v1/clusters/local/groups/billing", { clients: 1 })
 })
 
 it("redrives what is ticked, after a dry run that says what it would do", async () => {
@@ -45,6 +46,18 @@ it("redrives what is ticked, after a dry run that says what it would do", async 
   expect(await screen.findByText("Redrive of 1 group started")).toBeTruthy()
   expect(sent()).toContainEqual({ filter: { causes: ["db down"] }, target: { to: "failed_group" }, limits: { messages_per_second: 200 } })
   expect(await screen.findByText("Nothing is picked")).toBeTruthy()
+})
+
+it("sends to the original topic, and says why, where no native client of the group is connected", async () => {
+  answer("GET /api/v1/clusters/local/groups/billing", { clients: 0 })
+  const { user } = page('/?pick={"billing":"all"}')
+  expect(await screen.findByText(/No native client of the group is connected/)).toBeTruthy()
+  await screen.findByText("Dry run: 8 can be redriven")
+  expect(sent()).toEqual([{ filter: {}, target: { to: "origin" }, limits: { messages_per_second: 200 }, dry_run: true }])
+  answer(`POST ${BASE}/billing:redrive`, preview({ warning: "Nobody gets them." }))
+  await user.click(screen.getByRole("radio", { name: "Failed group only" }))
+  expect(await screen.findByText("Nobody gets them.")).toBeTruthy()
+  expect(sent().at(-1)).toMatchObject({ target: { to: "failed_group" } })
 })
 
 it("needs a yes for other groups that will see the copies", async () => {

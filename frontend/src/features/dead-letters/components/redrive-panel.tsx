@@ -13,9 +13,10 @@ import type { Job } from "@/lib/api-types"
 import { count } from "@/lib/format"
 import { groupOf } from "../api/get-redrives"
 import { usePreviews } from "../api/preview-redrives"
+import { useNativeClients } from "../api/get-native-clients"
 import { useCancelRedrive, useStartRedrives } from "../api/start-redrive"
 import type { Picks } from "../picks"
-import { askedOf, isWhole, wishOf } from "../wish"
+import { askedOf, isWhole, usualOf, wishOf } from "../wish"
 import { DryRun } from "./dry-run"
 import classes from "./dead-letters.module.css"
 import { WishFields } from "./wish-fields"
@@ -32,10 +33,14 @@ interface RedrivePanelProps {
 export function RedrivePanel({ cluster, picks, topics, running, onStarted }: RedrivePanelProps) {
   const { t } = useTranslation()
   const [state] = useUrlState()
-  const wish = wishOf(state)
+  const clients = useNativeClients(cluster, Object.keys(picks))
+  const usual = usualOf(clients)
+  // What a click would do must not change under the pointer.
+  const isChosen = state.to !== undefined || !clients.includes(undefined)
+  const wish = wishOf(state, usual)
   const asked = askedOf(picks, wish)
   const may = useMay("redrive")
-  const previews = usePreviews(cluster, asked, may && isWhole(wish))
+  const previews = usePreviews(cluster, asked, may && isChosen && isWhole(wish))
   const start = useStartRedrives(cluster)
   const failed = previews.find(({ error }) => error !== null)
   const found = previews.flatMap(({ data }) => (data ? [data] : []))
@@ -61,7 +66,7 @@ export function RedrivePanel({ cluster, picks, topics, running, onStarted }: Red
         ) : (
           <>
             <DryRun asked={asked} previews={found} isReady={isReady} rate={wish.rate}>
-              <WishFields topics={topics} />
+              <WishFields topics={topics} usual={usual} />
             </DryRun>
             {failed?.error && <Failed what={t("deadLetters.dryRunFailed")} error={failed.error} retry={() => void failed.refetch()} />}
             {!isReady && !failed && may && isWhole(wish) && <SkeletonBlock height={90} />}

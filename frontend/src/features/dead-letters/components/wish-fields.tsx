@@ -4,14 +4,20 @@ import { Field } from "@/components/forms/field"
 import { NamePicker } from "@/components/forms/name-picker"
 import { NumberField } from "@/components/forms/number-field"
 import { useUrlState } from "@/hooks/use-url-state"
-import { DESTINATIONS, MOST_RATE, USUAL_RATE, wishOf } from "../wish"
+import { type Destination, DESTINATIONS, MOST_RATE, USUAL_RATE, wishOf } from "../wish"
 import classes from "./dead-letters.module.css"
 
+interface WishFieldsProps {
+  topics: readonly string[]
+  /** Where the copies go while nobody chose. */
+  usual: Destination
+}
+
 /** Where the copies go and how fast; part of the address. */
-export function WishFields({ topics }: { topics: readonly string[] }) {
+export function WishFields({ topics, usual }: WishFieldsProps) {
   const { t } = useTranslation()
   const [state, change] = useUrlState()
-  const { to, topic, rate } = wishOf(state)
+  const { to, topic, rate } = wishOf(state, usual)
   return (
     <div className={classes.fields}>
       <Field label={t("deadLetters.sendTo")}>
@@ -19,10 +25,11 @@ export function WishFields({ topics }: { topics: readonly string[] }) {
           size="sm"
           aria-label={t("deadLetters.sendTo")}
           value={to}
-          onChange={(next) => change({ to: next === "failed_group" ? undefined : next, allow: undefined })}
+          onChange={(next) => change({ to: next, allow: undefined })}
           data={DESTINATIONS.map((value) => ({ value, label: t(`deadLetters.destinations.${value}`) }))}
         />
       </Field>
+      {state.to === undefined && usual === "origin" && <p className="micro">{t("deadLetters.whyOrigin")}</p>}
       {to === "other" && <NamePicker label={t("deadLetters.topic")} names={topics} value={topic} onChange={(next) => change({ topic: next, allow: undefined })} />}
       <NumberField
         label={t("deadLetters.atMost")}
