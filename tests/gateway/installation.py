@@ -26,7 +26,7 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 PASSWORD: Final = "correct horse battery"
 
 _PREPARE: Final = """
-import json, django
+import json, sys, django
 from datetime import timedelta
 django.setup()
 from django.utils import timezone
@@ -39,7 +39,12 @@ call_command("migrate", verbosity=0)
 ensure_embedded()
 made = {}
 for role in rights.ROLES:
-    user = services.add_user(Actor.system("test"), username=role, password=%r, role=role)
+    user = User.objects.filter(username=role).first() or services.add_user(
+        Actor.system("test"), username=role, password=%r, role=role
+    )
+    if role == "developer":
+        for name, scopes in json.loads(sys.argv[1]).items():
+            made[name] = services.add_token(Actor.system("test"), user, name=name, scopes=scopes)[1]
     made[role] = services.add_token(Actor.system("test"), user, name="all", scopes=list(rights.VERBS))[1]
 scopes = ["produce:orders*", "read:orders*"]
 made["narrow"] = services.add_token(Actor.system("test"), user, name="narrow", scopes=scopes)[1]
@@ -164,6 +169,19 @@ def gateway_process(
         running.stop()
 
 
+def prepare(environment: Mapping[str, str], more: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Make the users and their tokens in the database of an environment; return the tokens.
+
+    `more` are further tokens of the developer: their names, and the scopes of each.
+    """
+    made = subprocess.run(
+        [sys.executable, "-c", _PREPARE % (PASSWORD, PASSWORD, PASSWORD), json.dumps(more)],
+        env=environment, check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    tokens: dict[str, str] = json.loads(made.stdout)
+    return tokens
+
+
 def _prepare(data: Path, environment: Mapping[str, str]) -> dict[str, str]:
     """Create the database and its users in `data`; return the tokens. They are created once, then copied."""
     umask = os.umask(0)
@@ -171,12 +189,7 @@ def _prepare(data: Path, environment: Mapping[str, str]) -> dict[str, str]:
     key = (environment["GANTRY_NAME_SERVERS"], umask)
     if key not in _prepared:
         folder = Path(_kept.name) / str(len(_prepared))
-        prepared = subprocess.run(
-            [sys.executable, "-c", _PREPARE % (PASSWORD, PASSWORD, PASSWORD)],
-            env={**environment, "GANTRY_DATA_DIR": str(folder)},
-            check=True, capture_output=True, text=True,
-        )  # fmt: skip
-        _prepared[key] = folder, json.loads(prepared.stdout)
+        _prepared[key] = folder, prepare({**environment, "GANTRY_DATA_DIR": str(folder)}, {})
     folder, tokens = _prepared[key]
     shutil.copytree(folder, data, dirs_exist_ok=True)
     return dict(tokens)

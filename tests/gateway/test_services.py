@@ -1,95 +1,25 @@
-"""The services of ``docker-compose.yml`` as processes: its commands and environments, PostgreSQL, several gateways."""
+"""Requirements of the services of ``docker-compose.yml`` together: several gateways, and what outlives one of them."""
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
-from pathlib import Path
 
 import httpx
 import pytest
 
-from tests.gateway.installation import PASSWORD, ROOT, Installation, gateway_process
-from tests.support.compose import services
-from tests.support.ports import free_ports
-from tests.support.postgres import NOT_INSTALLED, PostgresServer, find_programs, postgres_server
-from tests.support.redis import redis_server
+from tests.gateway.installation import PASSWORD, Installation
+from tests.gateway.services import Services, is_wanted
+from tests.support.story import Story
 from tests.support.wait import wait_until
 
-PROGRAMS = find_programs()
 API = "/api/v1/clusters/local"
-_OTHERS = ("sampler", "worker", "beat")
-pytestmark = pytest.mark.skipif(PROGRAMS is None, reason=NOT_INSTALLED)
 
 
 @pytest.fixture(scope="module")
-def database() -> Iterator[PostgresServer]:
-    """An empty database."""
-    assert PROGRAMS is not None
-    with postgres_server(PROGRAMS) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def gateways(tmp_path_factory: pytest.TempPathFactory, database: PostgresServer) -> Iterator[list[Installation]]:
-    """Three gateways, after the first start of all services; a test kills the last one."""
-    data: Path = tmp_path_factory.mktemp("services")
-    compose = services(
-        {"GANTRY_ADMIN_PASSWORD": PASSWORD, "POSTGRES_PASSWORD": "staple", "GANTRY_ADVERTISE": "127.0.0.1"}
-    )
-    with ExitStack() as stack:
-        name_server, broker = free_ports(), free_ports(4) + 2
-        addresses = {
-            "GANTRY_BIND": "127.0.0.1",
-            "GANTRY_DATABASE_URL": database.url,
-            "GANTRY_REDIS_URL": stack.enter_context(redis_server()),
-            "GANTRY_NAME_SERVERS": f"127.0.0.1:{name_server}",
-        }
-        outside = {name: value for name, value in os.environ.items() if not name.startswith("GANTRY_")}
-        image = {"PYTHONUNBUFFERED": "1", "PYTHONPATH": str(ROOT), "GANTRY_DATA_DIR": str(data)}
-        environments = {name: {**outside, **image, **each.environment, **addresses} for name, each in compose.items()}
-        subprocess.run(
-            compose["setup"].here(data=data), env=environments["setup"], cwd=ROOT, check=True, capture_output=True
-        )
-        ports = ("--namesrv-port", str(name_server), "--broker-port", str(broker))
-        commands = {name: compose[name].here(data=data) for name in _OTHERS}
-        commands["broker"] = compose["broker"].here(data=data, more=ports)
-        stack.enter_context(processes(commands, environments, data))
-        serve = compose["gateway"].here(data=data)
-        with ThreadPoolExecutor() as pool:
-            running = [
-                gateway_process(
-                    data, environments["gateway"], {}, log=f"gateway-{name}.log",
-                    command=lambda port: (*serve, "--host", "127.0.0.1", "--port", str(port)),
-                )
-                for name in "abc"
-            ]  # fmt: skip
-            started = list(pool.map(lambda each: each.__enter__(), running))
-        for each in running:
-            stack.push(each.__exit__)
-        yield started
-
-
-@contextmanager
-def processes(
-    commands: Mapping[str, Sequence[str]], environments: Mapping[str, Mapping[str, str]], data: Path
-) -> Iterator[None]:
-    """Run the commands by the names of their services until the block ends."""
-    running: list[subprocess.Popen[bytes]] = []
-    try:
-        for name, command in commands.items():
-            with (data / f"{name}.log").open("wb") as log:
-                running.append(subprocess.Popen(command, env=environments[name], cwd=ROOT, stdout=log, stderr=log))
-        yield
-    finally:
-        for process in running:
-            process.send_signal(signal.SIGTERM)
-        for process in running:
-            process.wait(60)
+def gateways(services: Services) -> list[Installation]:
+    """The gateways of the services."""
+    return services.gateways
 
 
 @pytest.fixture(scope="module")
@@ -161,29 +91,38 @@ def test_a_job_is_done_by_the_services_that_run_it(gateways: list[Installation],
     assert state() == "succeeded"
 
 
+@pytest.mark.skipif(not is_wanted(), reason="SERVICES=1 has the whole story, and the test above one job of it")
+def test_the_main_job_from_end_to_end_at_two_gateways(services: Services) -> None:
+    asked, watched = services.gateways
+    headers = {"Authorization": f"Bearer {asked.tokens['admin']}"}
+    with httpx.Client(base_url=f"{asked.url}/api/v1", headers=headers, timeout=180, trust_env=False) as http:
+        Story(http, watched.sockets, "payments", messages=1_000).run()
+
+
 def test_a_gateway_that_is_killed_loses_no_receipt_session_or_idempotency_key(
-    gateways: list[Installation], browser: httpx.Client
+    services: Services, browser: httpx.Client
 ) -> None:
-    left, killed = gateways[0], gateways[2]
+    left = services.gateways[0]
     made = browser.post("/api/v1/tokens", json={"name": "till", "scopes": ["produce", "consume", "read", "manage"]})
     token = {"Authorization": f"Bearer {made.json()['token']}"}
     assert browser.post(f"{API}/topics", json={"name": "killed"}).status_code == 201
     path = f"{API}/groups/billing/topics/killed"
     message = {"body": {"encoding": "text", "data": "once"}}
     key = {"Idempotency-Key": "before-the-end"}
-    # Given a session, a key and a receipt of one gateway
-    with killed.client(None) as client:
-        client.get("/api/v1/csrf")
-        client.headers["X-CSRFToken"] = client.cookies["csrftoken"]
-        assert client.post("/api/v1/login", json={"username": "admin", "password": PASSWORD}).status_code == 200
-        session = dict(client.cookies)
-    with killed.client(None) as client:
-        client.headers.update(token)
-        sent = client.post(f"{API}/topics/killed/messages", json=message, headers=key)
-        got = client.post(f"{path}:receive", json={"wait_ms": 10_000, "lease_ms": 120_000})
-    (received,) = got.json()["messages"]
-    # When it is killed
-    killed.kill()
+    with services.another() as killed:
+        # Given a session, a key and a receipt of one gateway
+        with killed.client(None) as client:
+            client.get("/api/v1/csrf")
+            client.headers["X-CSRFToken"] = client.cookies["csrftoken"]
+            assert client.post("/api/v1/login", json={"username": "admin", "password": PASSWORD}).status_code == 200
+            session = dict(client.cookies)
+        with killed.client(None) as client:
+            client.headers.update(token)
+            sent = client.post(f"{API}/topics/killed/messages", json=message, headers=key)
+            got = client.post(f"{path}:receive", json={"wait_ms": 10_000, "lease_ms": 120_000})
+        (received,) = got.json()["messages"]
+        # When it is killed
+        killed.kill()
     # Then the others know all three
     with left.client(None) as client:
         client.headers.update(token)
@@ -218,12 +157,10 @@ def test_moments_and_json_are_stored_as_they_were_given(gateways: list[Installat
     assert shown["next_run_at"].endswith("T18:30:00.000Z")
 
 
-def test_a_database_that_was_away_is_used_again(
-    gateways: list[Installation], browser: httpx.Client, database: PostgresServer
-) -> None:
+def test_a_database_that_was_away_is_used_again(services: Services, browser: httpx.Client) -> None:
     assert browser.get("/api/v1/users").status_code == 200
-    database.restart()
-    for gateway in gateways[:2]:
+    services.database.restart()
+    for gateway in services.gateways:
         answers = [
             httpx.get(f"{gateway.url}/api/v1/users", cookies=dict(browser.cookies), trust_env=False).status_code
             for _ in range(8)

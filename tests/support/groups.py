@@ -37,6 +37,8 @@ GROUPS: Final = (
     _rule(r"tests/scenarios/", kind="whole"),
     # It mostly waits, for a minute at a time.
     _rule(r"tests/compat/test_orderly_takeover.*\[gantry"),
+    # What runs on the services of docker-compose.yml: they are started once.
+    _rule(r"tests/gateway/(test_services|(data|live)/.*\[(.*-)?services[-\]])", name="services"),
     _rule(r"tests/gateway/data/", name="data plane"),
     # Each starts a gateway of its own: in one group they would be the longest of all by far.
     _rule(r"tests/gateway/(test_nasty_values|control/test_schema)", name="any input"),

@@ -1,10 +1,10 @@
-"""A data plane for each test, and its API for programs."""
+"""A data plane for each test, or several gateways by turns (`runs_as`), and their API for programs."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from dataclasses import dataclass
-from itertools import count
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import count, cycle
 from typing import Any
 
 import httpx
@@ -13,6 +13,7 @@ import pytest
 from broker_core.protocol.headers.pop import PollingInfoRequest, PollingInfoResponse
 from gateway.data.parts import DataPlaneParts
 from tests.gateway.running import make_parts, running_plane
+from tests.gateway.services import SERVICES, Services
 from tests.support.cluster import RunningBroker, create_topic
 
 _numbers = count(1)
@@ -21,16 +22,56 @@ _PATIENT = {"options": {"timeout_ms": 30_000}}
 
 
 @pytest.fixture
-def parts(shared_broker: RunningBroker, redis_url: str) -> DataPlaneParts:
-    """The parts of a data plane that reaches the broker of all tests."""
-    return make_parts(shared_broker.name_server, redis_url)
+def parts(runs_as: str, request: pytest.FixtureRequest) -> DataPlaneParts:
+    """The parts of a data plane that reaches the broker of all tests, or that of the services."""
+    if runs_as == SERVICES:
+        services: Services = request.getfixturevalue("services")
+        return make_parts(services.name_server, services.redis_url)
+    shared_broker: RunningBroker = request.getfixturevalue("shared_broker")
+    return make_parts(shared_broker.name_server, request.getfixturevalue("redis_url"))
+
+
+class Door:
+    """Where the data plane is asked: its processes one after the other, and the tokens of the cast."""
+
+    def __init__(self, addresses: Sequence[str], tokens: Mapping[str, str]) -> None:
+        self._addresses = cycle(addresses)
+        self._tokens = tokens
+
+    def next(self) -> str:
+        """Return the ``host:port`` of the process whose turn it is."""
+        return next(self._addresses)
+
+    def authorization(self, token: str) -> dict[str, str]:
+        """Return the header of a member of the cast, or of any other text."""
+        return {"Authorization": f"Bearer {self._tokens.get(token, token)}"}
 
 
 @pytest.fixture
-async def address(parts: DataPlaneParts) -> AsyncIterator[str]:
-    """The ``host:port`` of the data plane."""
+async def door(runs_as: str, parts: DataPlaneParts, request: pytest.FixtureRequest) -> AsyncIterator[Door]:
+    """The way to the data plane."""
+    if runs_as == SERVICES:
+        services: Services = request.getfixturevalue("services")
+        made = services.gateways[0].tokens
+        tokens = {**made, "developer": made["writer"], "narrow": made["orders"]}
+        yield Door([f"127.0.0.1:{each.port}" for each in services.gateways], tokens)
+        await parts.connections.close()
+        await parts.redis.aclose()
+        return
     async with running_plane(parts) as where:
-        yield where
+        yield Door([where], {})
+
+
+class _ByTurns(httpx.AsyncHTTPTransport):
+    """Asks the process whose turn it is."""
+
+    def __init__(self, door: Door) -> None:
+        super().__init__()
+        self._door = door
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        request.url = httpx.URL(f"http://{self._door.next()}").join(request.url.raw_path.decode())
+        return await super().handle_async_request(request)
 
 
 @dataclass
@@ -39,6 +80,7 @@ class Api:
 
     client: httpx.AsyncClient
     parts: DataPlaneParts
+    door: Door = field(default_factory=lambda: Door(["here"], {}))
 
     async def topic(self, *, queues: int = 1) -> str:
         """Create a topic for the test."""
@@ -52,7 +94,7 @@ class Api:
 
     async def post(self, path: str, body: Any = None, *, token: str = "admin", **options: Any) -> httpx.Response:
         """Post JSON, or with `content=` bytes, to a path below the cluster; messages get time to be stored."""
-        headers = {"Authorization": f"Bearer {token}", **options.pop("headers", {})}
+        headers = {**self.door.authorization(token), **options.pop("headers", {})}
         if "content" not in options:
             is_produce = path.endswith("/messages") and isinstance(body, dict)
             options["json"] = {**_PATIENT, **body} if is_produce else {} if body is None else body
@@ -86,10 +128,11 @@ class Api:
 
 
 @pytest.fixture
-async def api(address: str, parts: DataPlaneParts) -> AsyncIterator[Api]:
+async def api(door: Door, parts: DataPlaneParts) -> AsyncIterator[Api]:
     """The API of the test's data plane."""
-    async with httpx.AsyncClient(base_url=f"http://{address}", trust_env=False, timeout=180) as client:
-        yield Api(client, parts)
+    client = httpx.AsyncClient(base_url="http://127.0.0.1", transport=_ByTurns(door), trust_env=False, timeout=180)
+    async with client:
+        yield Api(client, parts, door)
 
 
 def code_of(answer: httpx.Response) -> tuple[int, str]:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from gateway.data.request_ids import RequestIds
 from gateway.limits import GatewayLimits, RateLimit
-from tests.gateway.data.conftest import Api, code_of
+from tests.gateway.data.conftest import Api, Door, code_of
 from tests.gateway.running import make_parts, plane_in_a_thread, running_plane
 from tests.support.cluster import RunningBroker
 
@@ -109,6 +109,7 @@ async def test_a_caller_over_its_rate_gets_a_429_and_others_do_not(
         assert code_of(await api.post(f"/groups/g/topics/{topic}:receive", {})) == (429, "RATE_LIMITED")
 
 
+@pytest.mark.in_process
 async def test_an_error_nobody_foresaw_is_a_500_with_its_id_in_the_log(
     api: Api, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -123,6 +124,7 @@ async def test_an_error_nobody_foresaw_is_a_500_with_its_id_in_the_log(
     assert answer.headers["x-request-id"] in caplog.text
 
 
+@pytest.mark.in_process
 async def test_requests_are_counted_by_route_and_status(api: Api) -> None:
     topic = await api.topic()
     await api.post(f"/topics/{topic}/messages", BODY)
@@ -136,8 +138,8 @@ async def test_requests_are_counted_by_route_and_status(api: Api) -> None:
     assert samples == {("produce", "201"): 1, ("produce", "404"): 1}
 
 
-async def test_a_client_that_breaks_off_in_its_body_harms_nobody(api: Api, address: str) -> None:
-    host, port = address.split(":")
+async def test_a_client_that_breaks_off_in_its_body_harms_nobody(api: Api, door: Door) -> None:
+    host, port = door.next().split(":")
     _, writer = await asyncio.open_connection(host, int(port))
     writer.write(
         b"POST /api/v1/clusters/local/topics/orders/messages HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer admin\r\n"

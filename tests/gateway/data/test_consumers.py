@@ -7,6 +7,7 @@ import time
 from contextlib import suppress
 from typing import Any
 
+import pytest
 import redis.asyncio
 from pytest_django import Settings
 
@@ -18,7 +19,7 @@ from console.lag.shapes import LeaseConsumerState
 from console.moments import rfc3339
 from gateway.data.consumers import GONE_AFTER_MS, Caller, LeaseConsumers
 from gateway.data.parts import DataPlaneParts
-from tests.gateway.data.conftest import Api
+from tests.gateway.data.conftest import Api, Door
 from tests.gateway.data.test_stream import open_talk
 from tests.support.wait import eventually
 
@@ -29,6 +30,7 @@ async def shown(parts: DataPlaneParts, group: str) -> list[LeaseConsumerState]:
     return found.get(group, [])
 
 
+@pytest.mark.in_process
 async def test_whoever_receives_is_shown_with_what_is_in_flight(api: Api) -> None:
     topic, group = await api.topic(), api.group()
     await api.produce(topic, *"abc")
@@ -60,9 +62,10 @@ async def test_whoever_waits_for_a_first_message_is_there(api: Api) -> None:
     assert len(await waiting) == 1
 
 
-async def test_a_socket_is_a_consumer_too(api: Api, address: str) -> None:
+@pytest.mark.in_process
+async def test_a_socket_is_a_consumer_too(api: Api, door: Door) -> None:
     topic, group = await api.topic(), api.group()
-    async with open_talk(address, "consume", "developer") as socket:
+    async with open_talk(door, "consume", "developer") as socket:
         await socket.say(type="subscribe", group=group, topic=topic, credit=5)
 
         async def is_shown() -> bool:
@@ -71,6 +74,7 @@ async def test_a_socket_is_a_consumer_too(api: Api, address: str) -> None:
         await eventually(is_shown)
 
 
+@pytest.mark.in_process
 async def test_behind_a_proxy_that_is_known_the_client_is_shown(
     api: Api, parts: DataPlaneParts, settings: Settings
 ) -> None:
@@ -87,6 +91,7 @@ async def test_behind_a_proxy_that_is_known_the_client_is_shown(
     await eventually(is_shown)
 
 
+@pytest.mark.in_process
 async def test_a_process_that_ends_takes_its_consumers_with_it(api: Api) -> None:
     topic, group = await api.topic(), api.group()
     await api.receive(group, topic)

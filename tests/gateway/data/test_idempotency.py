@@ -34,6 +34,7 @@ async def test_a_repeated_request_gets_the_first_answer_and_stores_nothing(api: 
     assert await count(api, topic) == 1
 
 
+@pytest.mark.sample
 async def test_a_storm_of_retries_stores_one_message(api: Api) -> None:
     topic = await api.topic()
     answers = await asyncio.gather(
@@ -62,6 +63,7 @@ async def test_attributes_in_headers_belong_to_the_request(api: Api) -> None:
     assert code_of(other) == (422, "IDEMPOTENCY_MISMATCH")
 
 
+@pytest.mark.sample
 async def test_keys_are_the_callers_and_the_routes_own(api: Api) -> None:
     topic, other_topic = await api.topic(), await api.topic()
     await api.post(f"/topics/{topic}/messages", BODY, headers=key("k"))

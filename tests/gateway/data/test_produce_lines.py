@@ -64,6 +64,7 @@ async def test_results_are_written_while_the_request_goes_on(api: Api) -> None:
     writer.close()
 
 
+@pytest.mark.in_process
 async def test_later_lines_of_an_ordering_key_do_not_overtake_one_that_failed(
     api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -119,11 +120,11 @@ def test_lines_are_the_same_however_the_body_is_cut(texts: list[bytes], cuts: li
 
 
 async def _begin(api: Api, topic: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    url = api.client.base_url
-    reader, writer = await asyncio.open_connection(url.host, url.port)
-    head = f"POST /api/v1/clusters/local/topics/{topic}/messages HTTP/1.1\r\nHost: {url.host}\r\n"
-    rest = "Authorization: Bearer admin\r\nContent-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n"
-    writer.write((head + rest).encode())
+    host, _, port = api.door.next().partition(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    headers = {"Host": host, **api.door.authorization("admin"), **LINES, "Transfer-Encoding": "chunked"}
+    lines = [f"POST /api/v1/clusters/local/topics/{topic}/messages HTTP/1.1", *map(": ".join, headers.items())]
+    writer.write("\r\n".join([*lines, "", ""]).encode())
     return reader, writer
 
 

@@ -89,12 +89,14 @@ async def test_receives_that_were_hung_up_take_nothing_and_count_as_no_delivery(
     topic, group = await api.topic(), api.group()
 
     async def ask_and_leave() -> None:
-        async with httpx.AsyncClient(base_url=api.client.base_url, trust_env=False, timeout=LEFT_SOON) as client:
+        async with httpx.AsyncClient(
+            base_url=f"http://{api.door.next()}", trust_env=False, timeout=LEFT_SOON
+        ) as client:
             with pytest.raises(httpx.ReadTimeout):
                 await client.post(
                     f"/api/v1/clusters/local{url(group, topic)}",
                     json={"wait_ms": 20_000},
-                    headers={"Authorization": "Bearer admin"},
+                    headers=api.door.authorization("admin"),
                 )
 
     async def nobody_waits() -> bool:
@@ -115,6 +117,7 @@ async def test_no_more_than_wanted_and_in_the_order_of_the_queue(api: Api) -> No
     assert texts(await api.receive(group, topic, max_messages=32)) == ["c", "d", "e"]
 
 
+@pytest.mark.sample
 async def test_in_fifo_order_a_queue_waits_until_each_message_of_it_is_settled(api: Api) -> None:
     topic, group = await api.topic(), api.group()
     await api.produce(topic, *"abcd")
@@ -222,6 +225,7 @@ async def test_messages_of_other_clients_are_read_by_their_bytes(api: Api) -> No
     assert messages[3]["body"]["data"] == "x" * 10_000
 
 
+@pytest.mark.sample
 async def test_the_same_attempt_brings_the_same_messages_again(api: Api) -> None:
     topic, group = await api.topic(), api.group()
     await api.produce(topic, "a", "b")
@@ -266,6 +270,7 @@ async def test_a_client_that_goes_away_while_it_waits_takes_no_messages_with_it(
     await eventually(got)
 
 
+@pytest.mark.in_process
 async def test_a_waiting_receive_is_told_when_the_gateway_drains(api: Api) -> None:
     topic, group = await api.topic(), api.group()
     waiting = asyncio.create_task(api.post(url(group, topic), {"wait_ms": 30_000}))
@@ -336,6 +341,7 @@ async def test_what_is_the_systems_is_consumed_by_no_token(api: Api, topic: str,
     assert "is internal" in answer.json()["detail"]
 
 
+@pytest.mark.in_process
 async def test_who_waits_with_a_token_that_is_revoked_meanwhile_gets_nothing(
     api: Api, parts: DataPlaneParts, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -42,6 +42,7 @@ def break_first(monkeypatch: pytest.MonkeyPatch, name: str, *, stores: bool) -> 
 
 
 @pytest.mark.parametrize("stores", [True, False], ids=["stored", "lost"])
+@pytest.mark.in_process
 async def test_a_message_of_which_nobody_knew_is_stored_once(
     api: Api, monkeypatch: pytest.MonkeyPatch, stores: bool
 ) -> None:
@@ -64,6 +65,7 @@ async def test_a_message_of_which_nobody_knew_is_stored_once(
     assert await stored_in(api, topic) == 1
 
 
+@pytest.mark.in_process
 async def test_another_request_under_the_key_is_refused_also_then(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     topic = await api.topic()
     break_first(monkeypatch, "send", stores=True)
@@ -74,6 +76,7 @@ async def test_another_request_under_the_key_is_refused_also_then(api: Api, monk
     assert code_of(other) == (422, "IDEMPOTENCY_MISMATCH")
 
 
+@pytest.mark.in_process
 async def test_a_storm_of_tries_after_an_uncertain_one_stores_one_message(
     api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -89,6 +92,7 @@ async def test_a_storm_of_tries_after_an_uncertain_one_stores_one_message(
 
 
 @pytest.mark.parametrize("stores", [True, False], ids=["stored", "lost"])
+@pytest.mark.in_process
 async def test_of_many_messages_only_those_are_sent_again_that_no_broker_has(
     api: Api, monkeypatch: pytest.MonkeyPatch, stores: bool
 ) -> None:
@@ -117,6 +121,7 @@ async def test_of_many_messages_only_those_are_sent_again_that_no_broker_has(
     assert await stored_in(api, topic) == 3
 
 
+@pytest.mark.in_process
 async def test_while_a_broker_does_not_tell_it_stays_unknown_and_nothing_is_sent(
     api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -137,6 +142,7 @@ async def test_while_a_broker_does_not_tell_it_stays_unknown_and_nothing_is_sent
     assert await stored_in(api, topic) == 1
 
 
+@pytest.mark.in_process
 async def test_a_later_message_of_an_ordering_key_waits_for_one_that_stays_unknown(
     api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -162,6 +168,7 @@ async def test_a_later_message_of_an_ordering_key_waits_for_one_that_stays_unkno
     assert [each["offset"] for each in again.json()["results"]] == [0, 1]
 
 
+@pytest.mark.in_process
 async def test_what_a_process_was_at_when_it_died_counts_as_unknown(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     topic = await api.topic()
     path = f"/topics/{topic}/messages"

@@ -49,6 +49,7 @@ async def test_an_expired_receipt_is_a_409_that_says_how_long_ago(api: Api) -> N
     assert answer.json()["results"][0]["status"] == "failed"
 
 
+@pytest.mark.sample
 async def test_some_settled_and_some_not_is_a_207_with_a_result_for_each(api: Api) -> None:
     topic, group = await api.topic(), api.group()
     receipt = await one(api, topic, group)
@@ -58,6 +59,7 @@ async def test_some_settled_and_some_not_is_a_207_with_a_result_for_each(api: Ap
     assert answer.json()["results"][1]["problem"]["code"] == "INVALID_RECEIPT"
 
 
+@pytest.mark.in_process
 async def test_a_receipt_is_settled_through_any_gateway_process(
     api: Api, shared_broker: RunningBroker, redis_url: str
 ) -> None:
@@ -74,6 +76,7 @@ async def test_a_receipt_is_settled_through_any_gateway_process(
     assert (await api.settle("ack", group, topic, renewed)).json()["settled"] == 1
 
 
+@pytest.mark.sample
 async def test_an_extended_lease_runs_on_and_the_old_receipt_is_void(api: Api) -> None:
     topic, group = await api.topic(), api.group()
     receipt = await one(api, topic, group, lease_ms=1000)
@@ -135,6 +138,7 @@ async def letters(api: Api, group: str) -> int:
     return sum([await admin.messages.at(queue, offset) is not None for offset in range(5)])
 
 
+@pytest.mark.sample
 async def test_a_receipt_makes_one_dead_letter_however_often_it_is_sent(api: Api) -> None:
     topic, group = await api.topic(), api.group()
     receipt = await one(api, topic, group)

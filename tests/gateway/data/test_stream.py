@@ -15,7 +15,7 @@ from websockets.typing import Subprotocol
 from gateway import sockets
 from gateway.data import stream
 from gateway.sockets import SUBPROTOCOL
-from tests.gateway.data.conftest import Api
+from tests.gateway.data.conftest import Api, Door
 from tests.support.wait import eventually
 
 
@@ -45,10 +45,10 @@ class Talk:
 
 
 @asynccontextmanager
-async def talk(address: str, name: str, token: str | None = "admin") -> AsyncIterator[Talk]:
-    headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+async def talk(door: Door, name: str, token: str | None = "admin") -> AsyncIterator[Talk]:
+    headers = {} if token is None else door.authorization(token)
     async with connect(
-        f"ws://{address}/ws/v1/{name}",
+        f"ws://{door.next()}/ws/v1/{name}",
         additional_headers=headers,
         subprotocols=[Subprotocol(SUBPROTOCOL)],
         max_size=None,
@@ -58,9 +58,9 @@ async def talk(address: str, name: str, token: str | None = "admin") -> AsyncIte
 
 
 @asynccontextmanager
-async def open_talk(address: str, name: str, token: str = "admin") -> AsyncIterator[Talk]:
+async def open_talk(door: Door, name: str, token: str = "admin") -> AsyncIterator[Talk]:
     """A socket that has sent its hello frame."""
-    async with talk(address, name, token) as socket:
+    async with talk(door, name, token) as socket:
         (hello,) = await socket.hear_of("hello")
         assert {"session", "server_time", "heartbeat_ms", "limits"} < set(hello)
         assert socket.connection.subprotocol == SUBPROTOCOL
@@ -74,8 +74,8 @@ def text(data: str) -> dict[str, str]:
 # --- the socket itself ---
 
 
-async def test_a_caller_without_rights_is_told_by_the_close_code(address: str) -> None:
-    async with talk(address, "produce", token=None) as socket:
+async def test_a_caller_without_rights_is_told_by_the_close_code(door: Door) -> None:
+    async with talk(door, "produce", token=None) as socket:
         assert (await socket.hear())["problem"]["code"] == "NOT_AUTHENTICATED"
         assert await socket.closed_with() == sockets.NOT_AUTHENTICATED
 
@@ -94,8 +94,8 @@ async def test_a_caller_without_rights_is_told_by_the_close_code(address: str) -
     ],
 )
 @pytest.mark.parametrize("name", ["produce", "consume"])
-async def test_what_is_no_frame_ends_the_socket(address: str, name: str, frame: str | bytes, words: str) -> None:
-    async with open_talk(address, name) as socket:
+async def test_what_is_no_frame_ends_the_socket(door: Door, name: str, frame: str | bytes, words: str) -> None:
+    async with open_talk(door, name) as socket:
         await socket.connection.send(frame)
         (error,) = await socket.hear_of("error")
         assert error["problem"]["code"] == "MALFORMED"
@@ -103,9 +103,9 @@ async def test_what_is_no_frame_ends_the_socket(address: str, name: str, frame: 
         assert await socket.closed_with() == sockets.BAD_FRAME
 
 
-async def test_a_frame_with_a_wrong_field_is_answered_and_the_socket_goes_on(api: Api, address: str) -> None:
+async def test_a_frame_with_a_wrong_field_is_answered_and_the_socket_goes_on(api: Api, door: Door) -> None:
     topic = await api.topic()
-    async with open_talk(address, "produce") as socket:
+    async with open_talk(door, "produce") as socket:
         await socket.say(type="send", context="1", topic=topic, body=text("a"), delay_ms="soon")
         (error,) = await socket.hear_of("error")
         assert (error["context"], error["problem"]["code"]) == ("1", "INVALID")
@@ -113,20 +113,22 @@ async def test_a_frame_with_a_wrong_field_is_answered_and_the_socket_goes_on(api
         assert (await socket.hear_of("sent"))[0]["context"] == "2"
 
 
-async def test_a_frame_that_is_too_big_ends_the_socket(address: str) -> None:
-    async with open_talk(address, "produce") as socket:
+async def test_a_frame_that_is_too_big_ends_the_socket(door: Door) -> None:
+    async with open_talk(door, "produce") as socket:
         await socket.connection.send("x" * (8 * 1024 * 1024 + 1))
         assert await socket.closed_with() == sockets.TOO_BIG
 
 
-async def test_an_idle_socket_is_closed_and_says_why(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.in_process
+async def test_an_idle_socket_is_closed_and_says_why(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stream, "IDLE_SECONDS", 0.2)
-    async with open_talk(address, "produce") as socket:
+    async with open_talk(door, "produce") as socket:
         assert await socket.closed_with() == sockets.IDLE
 
 
-async def test_sockets_are_told_when_the_gateway_drains(api: Api, address: str) -> None:
-    async with open_talk(address, "produce") as produce, open_talk(address, "consume") as consume:
+@pytest.mark.in_process
+async def test_sockets_are_told_when_the_gateway_drains(api: Api, door: Door) -> None:
+    async with open_talk(door, "produce") as produce, open_talk(door, "consume") as consume:
         await eventually(lambda: api.parts.metrics.sockets == 2)
         api.parts.draining.set()
         assert await produce.closed_with() == sockets.DRAINING
@@ -137,9 +139,9 @@ async def test_sockets_are_told_when_the_gateway_drains(api: Api, address: str) 
 # --- produce ---
 
 
-async def test_each_message_is_answered_with_its_context(api: Api, address: str) -> None:
+async def test_each_message_is_answered_with_its_context(api: Api, door: Door) -> None:
     topic, group = await api.topic(), api.group()
-    async with open_talk(address, "produce") as socket:
+    async with open_talk(door, "produce") as socket:
         for number in range(50):
             await socket.say(type="send", context=str(number), topic=topic, keys=[f"k{number}"], body=text(str(number)))
         answers = await socket.hear_of("sent", 50)
@@ -149,9 +151,9 @@ async def test_each_message_is_answered_with_its_context(api: Api, address: str)
     assert first["message_id"] in {answer["message_id"] for answer in answers}
 
 
-async def test_messages_of_one_ordering_key_are_stored_in_their_order(api: Api, address: str) -> None:
+async def test_messages_of_one_ordering_key_are_stored_in_their_order(api: Api, door: Door) -> None:
     topic = await api.topic(queues=4)
-    async with open_talk(address, "produce") as socket:
+    async with open_talk(door, "produce") as socket:
         for number in range(30):
             await socket.say(type="send", context=str(number), topic=topic, ordering_key="c9", body=text("x"))
         answers = await socket.hear_of("sent", 30)
@@ -172,31 +174,32 @@ async def test_messages_of_one_ordering_key_are_stored_in_their_order(api: Api, 
     ],
 )
 async def test_a_refused_message_is_an_error_frame_with_its_context(
-    address: str, frame: dict[str, Any], code: str
+    door: Door, frame: dict[str, Any], code: str
 ) -> None:
-    async with open_talk(address, "produce") as socket:
+    async with open_talk(door, "produce") as socket:
         await socket.say(type="send", context="c", **frame)
         (error,) = await socket.hear_of("error")
         assert (error["context"], error["problem"]["code"]) == ("c", code)
 
 
-async def test_rights_hold_for_each_message_of_a_socket(api: Api, address: str) -> None:
+async def test_rights_hold_for_each_message_of_a_socket(api: Api, door: Door) -> None:
     topic = await api.topic()
-    async with open_talk(address, "produce", "narrow") as socket:
+    async with open_talk(door, "produce", "narrow") as socket:
         await socket.say(type="send", topic="payments", body=text("x"))
         assert (await socket.hear())["problem"]["code"] == "FORBIDDEN"
         await socket.say(type="send", topic=topic, body=text("x"))
         assert (await socket.hear())["type"] == "sent"
 
 
-async def test_a_frame_with_a_key_is_done_once_on_any_socket_and_over_http(api: Api, address: str) -> None:
+@pytest.mark.sample
+async def test_a_frame_with_a_key_is_done_once_on_any_socket_and_over_http(api: Api, door: Door) -> None:
     topic = await api.topic()
     message = {"keys": ["A17"], "body": {"encoding": "json", "data": {"amount": 1.10}}}
     frame = {"type": "send", "topic": topic, "idempotency_key": "order-A17", **message}
-    async with open_talk(address, "produce") as socket:
+    async with open_talk(door, "produce") as socket:
         await socket.say(context="1", **frame)
         (first,) = await socket.hear_of("sent")
-    async with open_talk(address, "produce") as another:
+    async with open_talk(door, "produce") as another:
         await another.say(context="2", **frame)
         (again,) = await another.hear_of("sent")
         await another.say(context="3", **{**frame, "tag": "changed"})
@@ -212,9 +215,9 @@ async def test_a_frame_with_a_key_is_done_once_on_any_socket_and_over_http(api: 
     assert stats.messages == 1
 
 
-async def test_a_refusal_of_a_frame_with_a_key_is_an_error_frame_each_time(api: Api, address: str) -> None:
+async def test_a_refusal_of_a_frame_with_a_key_is_an_error_frame_each_time(api: Api, door: Door) -> None:
     frame = {"type": "send", "context": "c", "topic": f"{api.group()}-nowhere", "body": text("x")}
-    async with open_talk(address, "produce") as socket:
+    async with open_talk(door, "produce") as socket:
         for replayed in (None, True):
             await socket.say(**frame, idempotency_key="k")
             (error,) = await socket.hear_of("error")
@@ -225,10 +228,10 @@ async def test_a_refusal_of_a_frame_with_a_key_is_an_error_frame_each_time(api: 
 # --- consume ---
 
 
-async def test_messages_come_as_far_as_the_credit_goes(api: Api, address: str) -> None:
+async def test_messages_come_as_far_as_the_credit_goes(api: Api, door: Door) -> None:
     topic, group = await api.topic(), api.group()
     await api.produce(topic, *"abcde")
-    async with open_talk(address, "consume") as socket:
+    async with open_talk(door, "consume") as socket:
         await socket.say(type="subscribe", group=group, topic=topic, credit=2, lease_ms=600_000)
         messages = await socket.hear_of("message", 2)
         assert [message["body"]["data"] for message in messages] == ["a", "b"]
@@ -242,9 +245,9 @@ async def test_messages_come_as_far_as_the_credit_goes(api: Api, address: str) -
     assert [message["body"]["data"] for message in await api.receive(group, topic)] == ["d", "e"]
 
 
-async def test_a_message_that_comes_later_is_pushed(api: Api, address: str) -> None:
+async def test_a_message_that_comes_later_is_pushed(api: Api, door: Door) -> None:
     topic, group = await api.topic(), api.group()
-    async with open_talk(address, "consume") as socket:
+    async with open_talk(door, "consume") as socket:
         await socket.say(type="subscribe", group=group, topic=topic, credit=10)
         await eventually(lambda: api.waiting(group, topic))
         await api.produce(topic, "late", tag="created")
@@ -252,19 +255,20 @@ async def test_a_message_that_comes_later_is_pushed(api: Api, address: str) -> N
         assert (message["body"]["data"], message["tag"]) == ("late", "created")
 
 
-async def test_what_was_received_on_a_socket_is_settled_over_http(api: Api, address: str) -> None:
+@pytest.mark.sample
+async def test_what_was_received_on_a_socket_is_settled_over_http(api: Api, door: Door) -> None:
     topic, group = await api.topic(), api.group()
     await api.produce(topic, "a")
-    async with open_talk(address, "consume") as socket:
+    async with open_talk(door, "consume") as socket:
         await socket.say(type="subscribe", group=group, topic=topic, credit=1)
         (message,) = await socket.hear_of("message")
     assert (await api.settle("ack", group, topic, message["receipt"])).json()["settled"] == 1
 
 
-async def test_failed_and_extended_messages_are_settled_on_the_socket(api: Api, address: str) -> None:
+async def test_failed_and_extended_messages_are_settled_on_the_socket(api: Api, door: Door) -> None:
     topic, group = await api.topic(), api.group()
     await api.produce(topic, "a")
-    async with open_talk(address, "consume") as socket:
+    async with open_talk(door, "consume") as socket:
         await socket.say(type="subscribe", group=group, topic=topic, credit=1, lease_ms=600_000)
         (message,) = await socket.hear_of("message")
         await socket.say(type="extend", receipts=[message["receipt"]], lease_ms=600_000)
@@ -276,10 +280,10 @@ async def test_failed_and_extended_messages_are_settled_on_the_socket(api: Api, 
         assert (await socket.hear_of("message"))[0]["delivery_count"] == 2
 
 
-async def test_a_lease_that_ends_unsettled_is_told_and_the_message_comes_again(api: Api, address: str) -> None:
+async def test_a_lease_that_ends_unsettled_is_told_and_the_message_comes_again(api: Api, door: Door) -> None:
     topic, group = await api.topic(), api.group()
     await api.produce(topic, "a")
-    async with open_talk(address, "consume") as socket:
+    async with open_talk(door, "consume") as socket:
         await socket.say(type="subscribe", group=group, topic=topic, credit=1, lease_ms=1000)
         (message,) = await socket.hear_of("message")
         (expired,) = await socket.hear_of("lease_expired")
@@ -289,10 +293,11 @@ async def test_a_lease_that_ends_unsettled_is_told_and_the_message_comes_again(a
         assert again["delivery_count"] == 2
 
 
-async def test_leases_that_were_settled_over_http_are_not_told_as_expired(api: Api, address: str) -> None:
+@pytest.mark.in_process
+async def test_leases_that_were_settled_over_http_are_not_told_as_expired(api: Api, door: Door) -> None:
     topic, group = await api.topic(), api.group()
     await api.produce(topic, "acked", "nacked", "extended", "kept")
-    async with open_talk(address, "consume") as socket:
+    async with open_talk(door, "consume") as socket:
         await socket.say(type="subscribe", group=group, topic=topic, credit=4, lease_ms=2_000)
         messages = {message["body"]["data"]: message["receipt"] for message in await socket.hear_of("message", 4)}
         await api.settle("ack", group, topic, messages["acked"])
@@ -305,10 +310,11 @@ async def test_leases_that_were_settled_over_http_are_not_told_as_expired(api: A
         assert not api.parts.watched
 
 
-async def test_a_socket_that_left_watches_nothing(api: Api, address: str) -> None:
+@pytest.mark.in_process
+async def test_a_socket_that_left_watches_nothing(api: Api, door: Door) -> None:
     topic, group = await api.topic(), api.group()
     await api.produce(topic, "a")
-    async with open_talk(address, "consume") as socket:
+    async with open_talk(door, "consume") as socket:
         await socket.say(type="subscribe", group=group, topic=topic, credit=1)
         await socket.hear_of("message")
         assert len(api.parts.watched) == 1
@@ -316,9 +322,9 @@ async def test_a_socket_that_left_watches_nothing(api: Api, address: str) -> Non
     await eventually(lambda: not api.parts.watched)
 
 
-async def test_a_socket_that_closes_takes_no_message_that_it_was_not_sent(api: Api, address: str) -> None:
+async def test_a_socket_that_closes_takes_no_message_that_it_was_not_sent(api: Api, door: Door) -> None:
     topic, group = await api.topic(), api.group()
-    async with open_talk(address, "consume") as socket:
+    async with open_talk(door, "consume") as socket:
         await socket.say(type="subscribe", group=group, topic=topic, credit=10, lease_ms=600_000)
         await eventually(lambda: api.waiting(group, topic))
     await api.produce(topic, "a")
@@ -342,33 +348,31 @@ async def test_a_socket_that_closes_takes_no_message_that_it_was_not_sent(api: A
         ({"type": "nack", "receipts": []}, "INVALID"),
     ],
 )
-async def test_a_refused_frame_gets_a_problem(address: str, frame: dict[str, Any], code: str) -> None:
-    async with open_talk(address, "consume") as socket:
+async def test_a_refused_frame_gets_a_problem(door: Door, frame: dict[str, Any], code: str) -> None:
+    async with open_talk(door, "consume") as socket:
         await socket.say(**frame)
         assert (await socket.hear_of("error"))[0]["problem"]["code"] == code
 
 
-async def test_a_second_subscription_on_one_socket_is_refused(api: Api, address: str) -> None:
+async def test_a_second_subscription_on_one_socket_is_refused(api: Api, door: Door) -> None:
     topic = await api.topic()
-    async with open_talk(address, "consume") as socket:
+    async with open_talk(door, "consume") as socket:
         await socket.say(type="subscribe", group="g", topic=topic)
         await socket.say(type="subscribe", group="g", topic=topic)
         assert (await socket.hear_of("error"))[0]["problem"]["code"] == "CONFLICT"
 
 
-async def test_a_subscription_to_a_topic_that_does_not_exist_ends_the_socket(address: str) -> None:
-    async with open_talk(address, "consume") as socket:
+async def test_a_subscription_to_a_topic_that_does_not_exist_ends_the_socket(door: Door) -> None:
+    async with open_talk(door, "consume") as socket:
         await socket.say(type="subscribe", group="g", topic="nowhere", credit=1)
         assert (await socket.hear_of("error"))[0]["problem"]["code"] == "TOPIC_NOT_FOUND"
         assert await socket.closed_with() == sockets.NOT_FOUND
 
 
-async def test_sockets_that_left_while_they_waited_take_nothing_and_count_as_no_delivery(
-    api: Api, address: str
-) -> None:
+async def test_sockets_that_left_while_they_waited_take_nothing_and_count_as_no_delivery(api: Api, door: Door) -> None:
     topic, group = await api.topic(), api.group()
     for _ in range(20):
-        async with open_talk(address, "consume") as socket:
+        async with open_talk(door, "consume") as socket:
             await socket.say(type="subscribe", group=group, topic=topic, credit=1)
     await api.produce(topic, "a")
 

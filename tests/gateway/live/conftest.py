@@ -20,6 +20,7 @@ from console.lag.shapes import GroupState, TopicState
 from console.lag.state import ClusterState, StateBuilder
 from tests.console.lag.figures import AT
 from tests.gateway.installation import Installation
+from tests.gateway.services import SERVICES, Services
 
 Publish = Callable[[dict[str, Any]], Awaitable[None]]
 
@@ -66,6 +67,26 @@ async def listening(installation: Installation, path: str, role: str = "viewer")
         socket.hello = await socket.hear()
         assert socket.hello["type"] == "hello"
         yield socket
+
+
+@pytest.fixture(scope="session")
+def installation(runs_as: str, request: pytest.FixtureRequest) -> Installation:
+    """The installation that the tests are about."""
+    if runs_as == SERVICES:
+        services: Services = request.getfixturevalue("services")
+        return services.by_turns
+    found: Installation = request.getfixturevalue("installation")
+    return found
+
+
+@pytest.fixture(scope="session")
+def redis_url(runs_as: str, request: pytest.FixtureRequest) -> str:
+    """The Redis of the installation."""
+    if runs_as == SERVICES:
+        services: Services = request.getfixturevalue("services")
+        return services.redis_url
+    found: str = request.getfixturevalue("redis_url")
+    return found
 
 
 @pytest.fixture

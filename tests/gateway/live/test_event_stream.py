@@ -49,6 +49,7 @@ async def reading(
         yield answer, Events(answer)
 
 
+@pytest.mark.in_process
 async def test_lag_comes_as_events_and_goes_on_after_the_last_one_that_was_seen(
     installation: Installation, publish: Publish
 ) -> None:
@@ -78,6 +79,7 @@ async def test_events_begin_with_the_state_of_each_subject(installation: Install
         assert (await events.next())["data"] == {"type": "denied", "subject": "nonsense"}
 
 
+@pytest.mark.sample
 async def test_a_tail_goes_on_where_the_last_progress_was(installation: Installation) -> None:
     def send(data: bytes) -> None:
         with installation.client() as client:
@@ -138,9 +140,31 @@ async def test_another_site_is_refused(installation: Installation) -> None:
         assert answer.status_code == 403
 
 
-async def test_without_the_header_there_is_no_such_page(installation: Installation) -> None:
-    with installation.client() as client:
-        assert client.get("/ws/v1/lag?groups=*").status_code == 404
+async def test_a_plain_request_is_told_how_the_path_is_read(installation: Installation) -> None:
+    with installation.client(None) as client:
+        for path, has_events in (("lag?groups=*", True), ("produce", False)):
+            answer = client.get(f"/ws/v1/{path}")
+            assert (answer.status_code, answer.json()["code"]) == (426, "UPGRADE_REQUIRED")
+            assert answer.headers["upgrade"] == "websocket"
+            assert ("Accept: text/event-stream" in answer.json()["detail"]) == has_events
+        posted = client.post("/ws/v1/lag")
+        assert (posted.status_code, posted.headers["allow"]) == (405, "GET")
+        assert client.get("/ws/v1/nothing").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("query", "pointer"),
+    [
+        ("groups=*&interval_ms=1", "?interval_ms"),
+        ("groups=*&nonsense=1", "?nonsense"),
+        ("groups=a&groups=b", "?groups"),
+    ],
+)
+async def test_a_fault_of_the_query_is_told_where_it_stands(
+    installation: Installation, query: str, pointer: str
+) -> None:
+    async with reading(installation, f"/ws/v1/lag?{query}") as (answer, _):
+        assert [each["pointer"] for each in json.loads(await answer.aread())["errors"]] == [pointer]
 
 
 def test_a_query_is_the_first_frame_of_the_socket() -> None:

@@ -171,6 +171,7 @@ async def test_what_is_not_subscribed_is_not_heard(
         assert (await socket.hear())["subject"] == "topics:b"
 
 
+@pytest.mark.sample
 async def test_one_state_reaches_every_socket(installation: Installation, publish: Publish, watched: Watched) -> None:
     async with listening(installation, "events") as one, listening(installation, "events", "admin") as other:
         for socket in (one, other):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import pytest
 import redis.asyncio
 from msgspec.structs import asdict
 
@@ -44,6 +45,7 @@ async def test_after_the_snapshot_only_what_changed_is_sent(installation: Instal
         assert [(shown["group"], shown["lag"]) for shown in delta["groups"]] == [("billing", 2)]
 
 
+@pytest.mark.sample
 async def test_a_lag_that_becomes_unknown_is_told_once_and_comes_back_in_a_delta(
     installation: Installation, publish: Publish
 ) -> None:
@@ -104,6 +106,7 @@ async def test_queues_are_there_when_they_are_wanted(
         assert (await socket.hear())["groups"][0]["queues"] == [as_json(queue)]
 
 
+@pytest.mark.sample
 async def test_a_token_sees_the_groups_that_it_may_read(installation: Installation, publish: Publish) -> None:
     await publish({"groups:four": groups(group("orders-billing", 1), group("payments", 2))})
     async with listening(installation, "lag", "narrow") as socket:
@@ -117,6 +120,7 @@ async def test_an_interval_below_a_second_is_refused(installation: Installation)
         assert (await socket.hear())["problem"]["code"] == "INVALID"
 
 
+@pytest.mark.in_process
 async def test_a_client_that_connects_again_gets_only_what_it_missed(
     installation: Installation, publish: Publish
 ) -> None:

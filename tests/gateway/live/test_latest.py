@@ -13,6 +13,8 @@ from gateway.live.latest import Latest
 from tests.console.lag.figures import group, groups
 from tests.gateway.live.conftest import Publish, PublishTopics
 
+pytestmark = pytest.mark.in_process
+
 
 @pytest.fixture
 def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:

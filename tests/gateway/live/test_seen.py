@@ -17,6 +17,8 @@ from gateway.live.seen import SeenLists
 from tests.console.lag.figures import AT
 from tests.gateway.live.conftest import PublishCluster
 
+pytestmark = pytest.mark.in_process
+
 
 def reader_of(kind: Kind, pattern: str) -> RoleRules:
     """A role that may read such names."""
