@@ -13,6 +13,7 @@ export const zonePreference = createStoredStore("gantry.zone", "browser")
 export const densityPreference = createStoredStore<Density>("gantry.density", "standard")
 export const languagePreference = createStoredStore<Language | null>("gantry.language", null)
 export const pinnedTopics = createStoredStore<string[]>("gantry.pins", [])
+export const pinnedGroups = createStoredStore<string[]>("gantry.pins.groups", [])
 export const hiddenColumns = createStoredStore<Record<string, string[]>>("gantry.columns", {})
 export const refreshPreference = createStoredStore<Refresh>("gantry.refresh", "live")
 

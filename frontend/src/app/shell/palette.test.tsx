@@ -1,5 +1,6 @@
 import { act, screen, waitFor } from "@testing-library/react"
 import { expect, it } from "vitest"
+import { pinnedGroups, pinnedTopics } from "@/lib/preferences"
 import { groupSummary, page, reader, topic } from "@/testing/factories"
 import { renderApp } from "@/testing/render"
 import { answer } from "@/testing/server"
@@ -24,6 +25,20 @@ it("goes to a page by a part of its name", async () => {
   answer("GET /api/v1/clusters/local/groups", page([]))
   const address = await goTo("schedules")
   await waitFor(() => expect(address()).toBe("/schedules"))
+})
+
+it("begins with what is pinned", async () => {
+  pinnedGroups.set(["billing"])
+  pinnedTopics.set(["orders"])
+  answer("GET /api/v1/clusters/local/topics", page([]))
+  answer("GET /api/v1/clusters/local/groups", page([]))
+  const { user, address } = renderApp(<PaletteDoor />)
+  act(openPalette)
+  expect(await screen.findByText("pinned topic")).toBeTruthy()
+  await user.type(await screen.findByRole("textbox"), "{Enter}")
+  await waitFor(() => expect(address()).toBe("/groups/billing"))
+  pinnedGroups.set([])
+  pinnedTopics.set([])
 })
 
 it("opens by its keys", async () => {

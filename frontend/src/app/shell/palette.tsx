@@ -1,6 +1,6 @@
 import "@mantine/spotlight/styles.layer.css"
 import { createSpotlight, Spotlight } from "@mantine/spotlight"
-import { type Icon, IconHash, IconSearch, IconStack2, IconUsersGroup } from "@tabler/icons-react"
+import { type Icon, IconHash, IconSearch, IconStack2, IconStarFilled, IconUsersGroup } from "@tabler/icons-react"
 import { useNavigate } from "@tanstack/react-router"
 import { useEffect, useRef, useState } from "react"
 import { useTranslation } from "react-i18next"
@@ -10,6 +10,8 @@ import { useCluster } from "@/hooks/use-cluster"
 import { useDebounced } from "@/hooks/use-debounced"
 import { bestFirst } from "@/lib/best-first"
 import { count } from "@/lib/format"
+import { pinnedGroups, pinnedTopics } from "@/lib/preferences"
+import { useStore } from "@/lib/store"
 import { navigation } from "./navigation"
 import classes from "./palette.module.css"
 import { useActions, useActionsOn } from "./use-actions"
@@ -29,6 +31,8 @@ interface Entry {
 
 const MESSAGE_ID = /^[0-9A-Fa-f]{32,40}$/
 const MOST = 12
+// The pages are still there below them.
+const MOST_PINS = 6
 
 /** Go to a page, a topic, a group, the search for the message whose id is pasted, or to where something is done. Opens each time it is asked. */
 export function Palette({ asked }: { asked: number }) {
@@ -38,7 +42,8 @@ export function Palette({ asked }: { asked: number }) {
   const { found, isSettled, topic, group } = useFound(words)
   const kind = t("palette.action")
   const actions = [...useActions(), ...useActionsOn(topic, group)].map((action): Entry => ({ ...action, kind }))
-  const entries = bestFirst([...found, ...usePages(), ...(words ? actions : [])], words, ({ label }) => label)
+  const pins = usePins()
+  const entries = bestFirst([...found, ...(words ? [] : pins), ...usePages(), ...(words ? actions : [])], words, ({ label }) => label)
   const lines = [...useMessage(words), ...entries].slice(0, MOST)
   useEffect(() => handlers.open(), [asked])
   const enter = useEnter(words, isSettled, lines[0])
@@ -99,6 +104,27 @@ function usePages(): Entry[] {
   return navigation
     .flatMap(({ entries }) => entries)
     .map(({ id, to, icon }) => ({ id: `page-${id}`, label: t(`nav.${id}`), kind: t("palette.page"), icon, go: () => void navigate({ to }) }))
+}
+
+/** What is pinned in this browser, groups first: it is looked at the most. */
+function usePins(): Entry[] {
+  const { t } = useTranslation()
+  const navigate = useNavigate()
+  const groups = useStore(pinnedGroups).map((group): Entry => ({
+    id: `pin-group-${group}`,
+    label: group,
+    kind: t("palette.pinnedGroup"),
+    icon: IconStarFilled,
+    go: () => void navigate({ to: "/groups/$group", params: { group } }),
+  }))
+  const topics = useStore(pinnedTopics).map((topic): Entry => ({
+    id: `pin-topic-${topic}`,
+    label: topic,
+    kind: t("palette.pinnedTopic"),
+    icon: IconStarFilled,
+    go: () => void navigate({ to: "/topics/$topic", params: { topic } }),
+  }))
+  return [...groups, ...topics].slice(0, MOST_PINS)
 }
 
 function useMessage(words: string): Entry[] {

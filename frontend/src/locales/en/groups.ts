@@ -1,7 +1,8 @@
 export const groups = {
   groups: {
-    facts: "{{n}} of {{total}}",
-    troubleFacts: "{{n}} of {{total}} · worst first",
+    facts: "{{n}} of {{total}} · pinned first",
+    pin: "Pin {{group}}",
+    troubleFacts: "{{n}} of {{total}} · pinned first, then the worst",
     consumes: "consumes {{topics}}",
     create: "Create group",
     createOne: "Create a group",

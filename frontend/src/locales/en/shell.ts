@@ -56,6 +56,8 @@ export const shell = {
   theme: { change: "Light or dark", light: "Light", dark: "Dark", auto: "System" },
   user: { menu: "Menu of {{name}}", signOut: "Sign out" },
   palette: {
+    pinnedTopic: "pinned topic",
+    pinnedGroup: "pinned group",
     open: "Go to topic, group, message ID",
     nothing: "Nothing has that name. A pasted message ID leads to the search for the message.",
     action: "action",

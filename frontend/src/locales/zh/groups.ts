@@ -1,7 +1,8 @@
 export const groups = {
   groups: {
-    facts: "显示 {{n}} / {{total}} 个",
-    troubleFacts: "显示 {{n}} / {{total}} 个 · 异常优先",
+    facts: "显示 {{n}} / {{total}} 个 · 置顶优先",
+    pin: "置顶 {{group}}",
+    troubleFacts: "显示 {{n}} / {{total}} 个 · 置顶优先，其次异常",
     consumes: "消费 {{topics}}",
     create: "创建消费组",
     createOne: "创建一个消费组",

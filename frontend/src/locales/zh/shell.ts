@@ -50,6 +50,8 @@ export const shell = {
   theme: { change: "浅色或深色", light: "浅色", dark: "深色", auto: "跟随系统" },
   user: { menu: "{{name}} 的菜单", signOut: "退出登录" },
   palette: {
+    pinnedTopic: "置顶的 Topic",
+    pinnedGroup: "置顶的消费组",
     open: "跳转到 Topic、消费组或消息 ID",
     nothing: "没有同名的资源。粘贴消息 ID 可前往消息查询。",
     action: "操作",

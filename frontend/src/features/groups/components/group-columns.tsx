@@ -5,12 +5,14 @@ import type { TFunction } from "i18next"
 import { useTranslation } from "react-i18next"
 import { GroupState } from "@/components/badges/group-state"
 import { columnsFor } from "@/components/data-table/columns"
+import { PinStar } from "@/components/data-table/pin-star"
 import { LagRail } from "@/components/rail/rail"
 import { LastKnown, MeasuredAge } from "@/components/values/last-known"
 import { NotApplicable, Num, Unknown } from "@/components/values/num"
 import { Duration } from "@/components/values/time"
 import type { GroupSummary } from "@/lib/api-types"
 import { count, rate } from "@/lib/format"
+import { pinnedGroups } from "@/lib/preferences"
 import classes from "./groups.module.css"
 
 const column = columnsFor<GroupSummary>()
@@ -30,6 +32,12 @@ export const chooseColumn = (t: TFunction, chosen: ReadonlySet<string>, onChoose
       checked={chosen.has(name)}
       onChange={(event) => onChoose(event.currentTarget.checked ? [...chosen, name] : [...chosen].filter((other) => other !== name))}
     />
+  ))
+
+/** The star that puts a group first. */
+export const pinColumn = (t: TFunction) =>
+  column("star", "", { width: 20, isFixed: true, minWidth: 560 }, ({ name }) => (
+    <PinStar name={name} pins={pinnedGroups} label={t("groups.pin", { group: name })} />
   ))
 
 /** The columns of a list of groups; all rails share `scale`, and `noLeases` says why none can be counted. */

@@ -45,6 +45,17 @@ describe("the list of groups", () => {
     expect(names()).toEqual(["g-a", "g-b"])
   })
 
+  it("puts pinned groups first, in this browser, whatever the order", async () => {
+    answer(LIST, page([groupSummary("g-a"), groupSummary("g-b"), groupSummary("g-z")]))
+    const { user } = show("/groups?sort=name")
+    await screen.findByText("g-a")
+    await user.click(screen.getByLabelText("Pin g-z"))
+    await waitFor(() => expect(names()).toEqual(["g-z", "g-a", "g-b"]))
+    expect(JSON.parse(localStorage.getItem("gantry.pins.groups") ?? "[]")).toEqual(["g-z"])
+    await user.click(screen.getByLabelText("Pin g-z"))
+    await waitFor(() => expect(names()).toEqual(["g-a", "g-b", "g-z"]))
+  })
+
   it("says why there is no estimate, and leads to the dead letters", async () => {
     answer(LIST, page([groupSummary("g-a", { lag: 9, drain_unknown: "not_falling", dead_letters: 1_204 }), groupSummary("g-b", { dead_letters: null, missing: [{ broker: "broker-b", reason: "broker-b is silent", since: null }] })]))
     show()

@@ -31,7 +31,7 @@ describe("the list of groups", () => {
   it("never counts more rows than there are", async () => {
     answer(LIST, { items: [groupSummary("billing"), groupSummary("risk"), groupSummary("billing")], next_cursor: null, total: 2 })
     renderApp(<GroupsPage cluster="local" />)
-    expect(await screen.findByText("2 of 2 · worst first")).toBeTruthy()
+    expect(await screen.findByText("2 of 2 · pinned first, then the worst")).toBeTruthy()
   })
 
   it("shows the whole name and the lag first on a phone", async () => {

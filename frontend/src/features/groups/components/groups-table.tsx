@@ -5,11 +5,17 @@ import { DataTable } from "@/components/data-table/data-table"
 import { useHiddenColumns } from "@/components/data-table/table-tools"
 import { useAbility } from "@/hooks/use-ability"
 import { usePhone } from "@/hooks/use-media"
+import { usePinnedFirst } from "@/hooks/use-pinned-first"
 import { useView } from "@/hooks/use-view"
 import type { GroupSummary } from "@/lib/api-types"
+import { pinnedGroups } from "@/lib/preferences"
+import { createStore } from "@/lib/store"
 import { useGroupStates } from "../api/get-groups"
-import { chooseColumn, groupColumns } from "./group-columns"
+import { chooseColumn, groupColumns, pinColumn } from "./group-columns"
 import { GroupRows } from "./group-rows"
+
+// A short list of its own, as that of a topic, has no order of the reader's.
+const NO_PINS = createStore<string[]>([])
 
 interface GroupsTableProps {
   cluster: string
@@ -27,18 +33,19 @@ interface GroupsTableProps {
 export function GroupsTable({ cluster, rows, sort, onSort, onEnd, natural = false, chosen, onChoose }: GroupsTableProps) {
   const { t } = useTranslation()
   const navigate = useNavigate()
-  const { inView, onView } = useView(rows)
+  const { ordered, pinnedCount } = usePinnedFirst(rows, natural ? NO_PINS : pinnedGroups)
+  const { inView, onView } = useView(ordered)
   const states = useGroupStates(cluster, inView)
   const hidden = useHiddenColumns("groups")
   const isPhone = usePhone()
-  const shown = useMemo(() => rows.map((row) => ({ ...row, ...states.get(row.name) })), [rows, states])
+  const shown = useMemo(() => ordered.map((row) => ({ ...row, ...states.get(row.name) })), [ordered, states])
   const scale = Math.max(1, ...shown.map(({ lag }) => lag ?? 0))
   const lease = useAbility(cluster, "lease")
   const noLeases = lease.isLacking ? t("abilities.lacks", { ability: t("abilities.things.lease") }) : null
   const columns = useMemo(() => {
-    const all = groupColumns(t, scale, noLeases)
+    const all = natural ? groupColumns(t, scale, noLeases) : [pinColumn(t), ...groupColumns(t, scale, noLeases)]
     return chosen && onChoose ? [chooseColumn(t, chosen, onChoose), ...all] : all
-  }, [t, scale, noLeases, chosen, onChoose])
+  }, [t, scale, noLeases, natural, chosen, onChoose])
   if (isPhone) return <GroupRows rows={shown} scale={scale} onEnd={onEnd} />
   return (
     <DataTable
@@ -50,6 +57,7 @@ export function GroupsTable({ cluster, rows, sort, onSort, onEnd, natural = fals
       {...(onSort && { onSort })}
       hidden={hidden}
       natural={natural}
+      pinnedCount={pinnedCount}
       onRow={({ name }) => void navigate({ to: "/groups/$group", params: { group: name } })}
       onEnd={onEnd}
       onView={onView}

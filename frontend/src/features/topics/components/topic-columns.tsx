@@ -1,14 +1,15 @@
 import { Link } from "@tanstack/react-router"
 import type { TFunction } from "i18next"
 import { columnsFor } from "@/components/data-table/columns"
+import { PinStar } from "@/components/data-table/pin-star"
 import { MeasuredAge } from "@/components/values/last-known"
 import { NotApplicable, Num } from "@/components/values/num"
 import { Ago } from "@/components/values/time"
 import type { TopicSummary } from "@/lib/api-types"
 import { bytes, rate } from "@/lib/format"
+import { pinnedTopics } from "@/lib/preferences"
 import { ChooseTopic } from "./choose-topic"
 import { MessageTypeCell } from "./message-type"
-import { PinStar } from "./pin-star"
 import { TopicFigure } from "./topic-figure"
 import { TopicMenu } from "./topic-menu"
 
@@ -17,7 +18,7 @@ const column = columnsFor<TopicSummary>()
 /** The columns of the topic list; the first to go when narrow are kind and queues. */
 export const topicColumns = (t: TFunction) => [
   column("choose", "", { width: 20, isFixed: true, minWidth: 560 }, ({ name }) => <ChooseTopic topic={name} />),
-  column("star", "", { width: 20, isFixed: true, minWidth: 560 }, ({ name }) => <PinStar topic={name} />),
+  column("star", "", { width: 20, isFixed: true, minWidth: 560 }, ({ name }) => <PinStar name={name} pins={pinnedTopics} label={t("topics.pin", { topic: name })} />),
   column("name", t("topics.name"), { isName: true, sort: "name", isFixed: true }, ({ name }) => (
     <Link to="/topics/$topic" params={{ topic: name }} title={name}>
       {name}

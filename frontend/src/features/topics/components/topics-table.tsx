@@ -10,11 +10,11 @@ import { QueryPanel } from "@/components/states/query-panel"
 import { SkeletonRows } from "@/components/states/skeleton-rows"
 import { usePhone } from "@/hooks/use-media"
 import { useUrlState } from "@/hooks/use-url-state"
+import { usePinnedFirst } from "@/hooks/use-pinned-first"
 import { useView } from "@/hooks/use-view"
 import type { TopicSummary } from "@/lib/api-types"
 import { pinnedTopics } from "@/lib/preferences"
 import { reasonIn } from "@/lib/reasons"
-import { useStore } from "@/lib/store"
 import { type useTopics, useTopicRates } from "../api/get-topics"
 import { topicColumns } from "./topic-columns"
 import { TopicRows } from "./topic-rows"
@@ -73,12 +73,7 @@ const NONE: TopicSummary[] = []
 
 /** Pinned rows first, all with their newest numbers. */
 function useShownRows(cluster: string, rows: TopicSummary[] = NONE) {
-  const pins = useStore(pinnedTopics)
-  const { ordered, pinnedCount } = useMemo(() => {
-    const pinned = rows.filter(({ name }) => pins.includes(name))
-    const others = rows.filter(({ name }) => !pins.includes(name))
-    return { ordered: [...pinned, ...others], pinnedCount: pinned.length }
-  }, [rows, pins])
+  const { ordered, pinnedCount } = usePinnedFirst(rows, pinnedTopics)
   const { inView, onView } = useView(ordered)
   const rates = useTopicRates(cluster, inView)
   const shown = useMemo(() => ordered.map((row) => ({ ...row, ...rates.get(row.name) })), [ordered, rates])
