@@ -32,6 +32,7 @@ export const paths = {
   broker: (c: string, broker: string) => `${cluster(c)}/brokers/${part(broker)}`,
   brokerSettings: (c: string, broker: string) => `${cluster(c)}/brokers/${part(broker)}/config`,
   brokerSettingsPreview: (c: string, broker: string) => `${cluster(c)}/brokers/${part(broker)}/config:preview`,
+  events: (c: string) => `${cluster(c)}/events`,
   overview: (c: string) => `${cluster(c)}/overview`,
   overviewHistory: (c: string) => `${cluster(c)}/overview/history`,
   topics: (c: string) => `${cluster(c)}/topics`,

@@ -51,6 +51,35 @@ describe("a delta", () => {
   })
 })
 
+describe("an activity", () => {
+  const seqs = ({ data }: LiveEvent) => (data as { items: { seq: number }[] }).items.map(({ seq }) => seq)
+
+  it("grows by what is new, goes on after a loss of the socket, and knows where events are lost", async () => {
+    const { events } = watch("activity:local")
+    await settle()
+    FakeSocket.last.greet()
+    FakeSocket.last.state("activity:local", 7, { items: [{ seq: 5 }, { seq: 7 }], complete: true })
+    FakeSocket.last.news("activity:local", 7, [{ seq: 9 }])
+    FakeSocket.last.drop()
+    await vi.advanceTimersByTimeAsync(1_000)
+    FakeSocket.last.greet()
+    expect(FakeSocket.last.sent.at(-1)).toEqual({ type: "subscribe", subjects: ["activity:local"], after: { "activity:local": 9 } })
+    FakeSocket.last.news("activity:local", 9, [{ seq: 300 }], false)
+    expect(events.map(seqs)).toEqual([[5, 7], [5, 7, 9], [5, 7, 9, 300]])
+    expect(events.at(-1)?.data).toMatchObject({ complete: false, gaps: [300] })
+  })
+
+  it("is asked for as a whole where what came before is not here", async () => {
+    const { events } = watch("activity:local")
+    await settle()
+    FakeSocket.last.greet()
+    FakeSocket.last.state("activity:local", 7, { items: [{ seq: 7 }], complete: true })
+    FakeSocket.last.news("activity:local", 8, [{ seq: 9 }])
+    expect(events.map(seqs)).toEqual([[7]])
+    expect(FakeSocket.last.sent.at(-1)).toEqual({ type: "subscribe", subjects: ["activity:local"] })
+  })
+})
+
 describe("the live connection", () => {
   it("gives whole states where the server tells what changed", async () => {
     const { events } = watch("groups:local")

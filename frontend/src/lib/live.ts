@@ -27,8 +27,17 @@ interface Delta {
   measured: [moment: string | null, names: string[] | null][]
 }
 
+/** What an activity tells one after the other, the oldest first; `gaps` are the numbers before which some were lost. */
+export interface ActivityState {
+  items: { seq: number }[]
+  complete: boolean
+  gaps?: number[]
+}
+
+/** What is new of an activity since the frame numbered `after`. */
+type NewsEvent = Omit<LiveEvent, "type" | "data"> & { type: "events"; after: number; data: ActivityState }
 type DeltaEvent = Omit<LiveEvent, "type" | "data"> & { type: "delta"; data: Delta }
-type Frame = LiveEvent | DeltaEvent | { type: "hello" } | { type: "denied"; subject: string }
+type Frame = LiveEvent | DeltaEvent | NewsEvent | { type: "hello" } | { type: "denied"; subject: string }
 type Listener = (event: LiveEvent) => void
 /** The rows of a list that somebody shows; null is all of them. */
 type Rows = readonly string[] | null
@@ -42,6 +51,18 @@ const FIRST_DELAY_MS = 500
 const LONGEST_DELAY_MS = 15_000
 const CLOSED_BY_AUTH = 4401
 const MOST_ROWS = 500
+const MOST_EVENTS = 1_000
+
+const isActivity = (subject: string) => subject.startsWith("activity:")
+
+/** The activity with what is new at its end. */
+export function applyNews(state: ActivityState, { items, complete }: ActivityState): ActivityState {
+  const next = [...state.items, ...items].slice(-MOST_EVENTS)
+  const oldest = next[0]?.seq ?? 0
+  const first = items[0]
+  const gaps = [...(state.gaps ?? []), ...(complete || first === undefined ? [] : [first.seq])].filter((seq) => seq > oldest)
+  return { items: next, complete: state.complete && complete, gaps }
+}
 
 /** The list that a delta makes of the one before it; what did not change stays the same object. */
 export function applyDelta(state: ListState, delta: Delta): ListState {
@@ -131,7 +152,8 @@ export class LiveConnection {
     if (frame.type === "hello") {
       this.delayMs = FIRST_DELAY_MS
       this.asked.clear()
-      this.last.clear()
+      // An activity goes on after the last event that was seen; everything else begins with its whole state.
+      for (const subject of [...this.last.keys()]) if (!isActivity(subject)) this.last.delete(subject)
       this.note("open")
       this.flush()
       return
@@ -139,8 +161,8 @@ export class LiveConnection {
     if (frame.type === "denied" || !this.asked.has(frame.subject)) return
     const last = this.last.get(frame.subject)
     // A state with the same number is that of other rows.
-    if (last && (frame.type === "delta" ? frame.seq <= last.seq : frame.seq < last.seq)) return
-    const event = frame.type === "delta" ? this.whole(frame, last) : frame
+    if (last && (frame.type === "state" ? frame.seq < last.seq : frame.seq <= last.seq)) return
+    const event = frame.type === "delta" ? this.whole(frame, last) : frame.type === "events" ? this.longer(frame, last) : frame
     if (!event) return
     this.last.set(frame.subject, event)
     this.tellInTime(frame.subject)
@@ -182,6 +204,15 @@ export class LiveConnection {
     return null
   }
 
+  /** The activity after what is new; null where what came before is not here, and then all is asked for. */
+  private longer(frame: NewsEvent, last: LiveEvent | undefined): LiveEvent | null {
+    if (last?.seq === frame.after) {
+      return { ...frame, type: "state", data: applyNews(last.data as ActivityState, frame.data) }
+    }
+    if (last) this.askAgain(frame.subject)
+    return null
+  }
+
   private askAgain(subject: string): void {
     this.last.delete(subject)
     this.send("unsubscribe", [subject])
@@ -200,7 +231,11 @@ export class LiveConnection {
       const rows = this.rowsOf(subject)
       return rows === null ? [] : [[subject, rows] as const]
     })
-    this.send("subscribe", subjects, chosen.length > 0 ? Object.fromEntries(chosen) : undefined)
+    const seen = subjects.flatMap((subject) => {
+      const last = isActivity(subject) ? this.last.get(subject) : undefined
+      return last ? [[subject, last.seq] as const] : []
+    })
+    this.send("subscribe", subjects, objectOf(chosen), objectOf(seen))
   }
 
   private lost(code: number): void {
@@ -235,7 +270,7 @@ export class LiveConnection {
     this.send("unsubscribe", left)
     for (const subject of wanted) {
       // The state of the rows that are wanted now is on its way.
-      this.last.delete(subject)
+      if (!isActivity(subject)) this.last.delete(subject)
       this.asked.set(subject, keys.get(subject) ?? "null")
     }
     for (const subject of left) {
@@ -245,13 +280,15 @@ export class LiveConnection {
     }
   }
 
-  private send(type: "subscribe" | "unsubscribe", subjects: string[], rows?: Record<string, readonly string[]>): void {
-    if (subjects.length > 0) this.socket?.send(JSON.stringify({ type, subjects, rows }))
+  private send(type: "subscribe" | "unsubscribe", subjects: string[], rows?: object, after?: object): void {
+    if (subjects.length > 0) this.socket?.send(JSON.stringify({ type, subjects, rows, after }))
   }
 
   private note(state: LiveStatus["state"]): void {
     if (this.status.get().state !== state) this.status.set({ state, since: Date.now() })
   }
 }
+
+const objectOf = <T>(entries: (readonly [string, T])[]) => (entries.length > 0 ? Object.fromEntries(entries) : undefined)
 
 export const live = new LiveConnection(env.liveUrl, leastRefreshMs)

@@ -43,6 +43,11 @@ export class FakeSocket {
     this.push({ type: "delta", subject, seq, at: "2026-11-21T06:31:08.412Z", data: { removed: [], measured: [], ...data } })
   }
 
+  news(subject: string, after: number, items: { seq: number }[], complete = true): void {
+    const seq = items.at(-1)?.seq ?? after
+    this.push({ type: "events", subject, seq, after, at: "2026-11-21T06:31:08.412Z", data: { items, complete } })
+  }
+
   deny(subject: string): void {
     this.push({ type: "denied", subject })
   }
