@@ -1,5 +1,7 @@
 import { useParams } from "@tanstack/react-router"
 import { Columns } from "@/components/layout/page"
+import { ResourceEvents } from "@/features/activity/components/resource-events"
+import { ResourceChanges } from "@/features/audit/components/resource-changes"
 import { GroupDeadLetters } from "@/features/dead-letters/components/group-dead-letters"
 import { OverLimit } from "@/features/alerts/components/over-limit"
 import { ClientsBrief } from "@/features/groups/components/group-clients"
@@ -20,6 +22,12 @@ export function GroupRoute() {
       cluster={cluster}
       group={group}
       deadLetters={() => <GroupDeadLetters cluster={cluster} group={group} topics={topics} />}
+      activity={() => (
+        <Columns
+          main={<ResourceEvents cluster={cluster} kind="group" name={group} />}
+          side={<ResourceChanges resource={`${cluster}/groups/${group}`} />}
+        />
+      )}
       mark={<OverLimit cluster={cluster} group={group} />}
       lag={(known) => (
         <>

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query"
 import { SkeletonBlock } from "@/components/states/skeleton-rows"
+import { RecentEvents } from "@/features/activity/components/recent-events"
 import { FiringAlerts } from "@/features/alerts/components/firing-alerts"
 import { RecentChanges } from "@/features/audit/components/recent-changes"
 import { useOverview } from "@/features/clusters/api/get-overview"
@@ -25,6 +26,7 @@ export function OverviewRoute() {
         <>
           <FiringAlerts />
           <RunningJobs />
+          <RecentEvents cluster={cluster} />
           <RecentChanges />
         </>
       }

@@ -1,4 +1,7 @@
 import { useParams } from "@tanstack/react-router"
+import { Columns } from "@/components/layout/page"
+import { ResourceEvents } from "@/features/activity/components/resource-events"
+import { ResourceChanges } from "@/features/audit/components/resource-changes"
 import { GroupsOfTopic } from "@/features/groups/components/groups-of-topic"
 import { TopicMessages } from "@/features/messages/components/topic-messages"
 import { useTopicGroups } from "@/features/topics/api/get-topic-groups"
@@ -13,6 +16,12 @@ export function TopicRoute() {
       cluster={cluster}
       topic={topic}
       messages={<TopicMessages cluster={cluster} topic={topic} />}
+      activity={
+        <Columns
+          main={<ResourceEvents cluster={cluster} kind="topic" name={topic} />}
+          side={<ResourceChanges resource={`${cluster}/topics/${topic}`} />}
+        />
+      }
       groups={<Groups cluster={cluster} topic={topic} />}
     />
   )

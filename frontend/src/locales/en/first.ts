@@ -1,5 +1,6 @@
 import { abilities } from "./abilities"
 import { access } from "./access"
+import { activity } from "./activity"
 import { alerts } from "./alerts"
 import { audit } from "./audit"
 import { common } from "./common"
@@ -13,6 +14,7 @@ import { shell } from "./shell"
 export const first = {
   ...abilities,
   ...access,
+  ...activity,
   ...alerts,
   ...audit,
   ...common,

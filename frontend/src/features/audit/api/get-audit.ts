@@ -38,3 +38,18 @@ export const useRecentChanges = (isAllowed: boolean) =>
     refetchInterval: 30_000,
     enabled: isAllowed,
   })
+
+const MOST_OF_ONE = 20
+
+/** The changes of one resource and of what is below it, the newest first. */
+export const useChangesOf = (resource: string, isAllowed: boolean) =>
+  useQuery({
+    queryKey: ["audit", "of", resource],
+    queryFn: async ({ signal }) => {
+      const of = (wanted: string) => getAudit({ resource: wanted }, null, MOST_OF_ONE, signal)
+      const [own, below] = await Promise.all([of(resource), of(`${resource}/*`)])
+      return [...own.items, ...below.items].sort((a, b) => b.id - a.id).slice(0, MOST_OF_ONE)
+    },
+    refetchInterval: 30_000,
+    enabled: isAllowed,
+  })

@@ -7,7 +7,7 @@ import { FakeSocket } from "@/testing/socket"
 import { GroupPage } from "./group-page"
 
 const ONE = "GET /api/v1/clusters/local/groups/billing"
-const show = () => renderApp(<GroupPage cluster="local" group="billing" deadLetters={() => null} lag={({ lag }) => <output>{`lag ${lag ?? "unknown"}`}</output>} />)
+const show = () => renderApp(<GroupPage cluster="local" group="billing" deadLetters={() => null} activity={() => null} lag={({ lag }) => <output>{`lag ${lag ?? "unknown"}`}</output>} />)
 
 beforeEach(() => {
   FakeSocket.all = []

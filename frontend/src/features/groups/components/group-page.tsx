@@ -33,11 +33,13 @@ interface GroupPageProps {
   lag: (group: Group) => ReactNode
   /** Its dead letters, by the feature that redrives them. */
   deadLetters: () => ReactNode
+  /** What happened to it, by the feature that follows events. */
+  activity: () => ReactNode
   /** What stands beside its state, such as a limit that is crossed. */
   mark?: ReactNode
 }
 
-export function GroupPage({ cluster, group, lag, deadLetters, mark }: GroupPageProps) {
+export function GroupPage({ cluster, group, lag, deadLetters, activity, mark }: GroupPageProps) {
   const { t } = useTranslation()
   const [state] = useUrlState()
   const query = useGroup(cluster, group)
@@ -49,6 +51,7 @@ export function GroupPage({ cluster, group, lag, deadLetters, mark }: GroupPageP
     { id: "subscriptions", label: t("groups.tabs.subscriptions"), count: known && String(known.topics.length) },
     { id: "dead-letters", label: t("deadLetters.tab") },
     { id: "config", label: t("groups.tabs.config") },
+    { id: "activity", label: t("activity.tab") },
   ]
   const tab = currentTab(tabs, state.tab)
   return (
@@ -81,6 +84,7 @@ export function GroupPage({ cluster, group, lag, deadLetters, mark }: GroupPageP
           {tab === "clients" && <GroupClients cluster={cluster} group={group} />}
           {tab === "subscriptions" && <GroupSubscriptions cluster={cluster} group={group} />}
           {tab === "dead-letters" && deadLetters()}
+          {tab === "activity" && activity()}
           {tab === "config" && known && <GroupConfig cluster={cluster} group={known} />}
         </>
       )}

@@ -16,7 +16,7 @@ const took = [{ broker: "broker-a", done: true, reason: null }]
 
 const openMenu = async (known: object) => {
   answer(ONE, known)
-  const app = renderApp(<GroupPage cluster="local" group="billing" deadLetters={() => null} lag={() => null} />)
+  const app = renderApp(<GroupPage cluster="local" group="billing" deadLetters={() => null} activity={() => null} lag={() => null} />)
   await screen.findByText("In flight")
   await app.user.click(screen.getByLabelText("More actions"))
   return app

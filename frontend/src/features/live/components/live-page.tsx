@@ -22,11 +22,13 @@ import classes from "./live.module.css"
 interface LivePageProps {
   cluster: string
   names: string[]
+  /** What else the page shows, under its head. */
+  tabs?: ReactNode
   drawerOf: (address: { id: string; topic: string }, onClose: () => void) => ReactNode
 }
 
 /** Messages of topics as they are stored; what is watched is in the address. */
-export function LivePage({ cluster, names, drawerOf }: LivePageProps) {
+export function LivePage({ cluster, names, tabs, drawerOf }: LivePageProps) {
   const { t } = useTranslation()
   const [url, change] = useUrlState()
   const watched = useMemo(() => watchedOf(url), [url])
@@ -49,6 +51,7 @@ export function LivePage({ cluster, names, drawerOf }: LivePageProps) {
           </>
         }
       >
+        {tabs}
         <FilterBar watched={watched} counts={stream.state.counts} onChange={change} />
         <Notices stream={stream} />
         {hasTopics ? (

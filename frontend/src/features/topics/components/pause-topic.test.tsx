@@ -13,7 +13,7 @@ const took = { items: [], brokers: [{ broker: "broker-a", done: true, reason: nu
 
 async function openMenu(permission: string) {
   answer(ONE, { ...topic("orders"), order: false, brokers: ["broker-a"], permission })
-  const app = renderApp(<TopicPage cluster="local" topic="orders" messages={null} groups={null} />, { at: "/topics/orders" })
+  const app = renderApp(<TopicPage cluster="local" topic="orders" messages={null} groups={null} activity={null} />, { at: "/topics/orders" })
   await screen.findByText("Max lag")
   await app.user.click(screen.getByLabelText("More actions"))
   return app

@@ -16,7 +16,7 @@ const AWAY = { broker: "broker-b", done: false, reason: "broker-b is not listed 
 
 function show(tab?: string, { known = topic("orders"), me = admin() }: { known?: Topic; me?: Me } = {}) {
   answer(ONE, known, 200, { ETag: '"v1"' })
-  const part = <TopicPage cluster="local" topic="orders" messages={<p>its messages</p>} groups={<p>its groups</p>} />
+  const part = <TopicPage cluster="local" topic="orders" messages={<p>its messages</p>} groups={<p>its groups</p>} activity={null} />
   return renderApp(part, { at: `/topics/orders${tab ? `?tab=${tab}` : ""}`, me })
 }
 
@@ -45,7 +45,7 @@ describe("the page of a topic", () => {
 
   it("says what failed of a topic that is not there, and asks no more", async () => {
     refuse(ONE, 404, "TOPIC_NOT_FOUND", "There is no topic orders.")
-    renderApp(<TopicPage cluster="local" topic="orders" messages={null} groups={null} />)
+    renderApp(<TopicPage cluster="local" topic="orders" messages={null} groups={null} activity={null} />)
     expect(await screen.findByText("Topic orders could not be read")).toBeTruthy()
     expect(screen.getByText("404 TOPIC_NOT_FOUND")).toBeTruthy()
   })

@@ -35,9 +35,10 @@ interface TopicPageProps {
   /** Panels of other features. */
   messages: ReactNode
   groups: ReactNode
+  activity: ReactNode
 }
 
-export function TopicPage({ cluster, topic, messages, groups }: TopicPageProps) {
+export function TopicPage({ cluster, topic, messages, groups, activity }: TopicPageProps) {
   const { t } = useTranslation()
   const [state, change] = useUrlState()
   const query = useTopic(cluster, topic)
@@ -53,6 +54,7 @@ export function TopicPage({ cluster, topic, messages, groups }: TopicPageProps) 
     { id: "produce", label: t("topics.tabs.produce") },
     { id: "config", label: t("topics.tabs.config") },
     { id: "note", label: t("topicNote.tab") },
+    { id: "activity", label: t("activity.tab") },
   ]
   const tab = currentTab(tabs, state.tab)
   return (
@@ -71,6 +73,7 @@ export function TopicPage({ cluster, topic, messages, groups }: TopicPageProps) 
           <TabBar tabs={tabs} />
           {tab === "messages" && messages}
           {tab === "groups" && groups}
+          {tab === "activity" && activity}
           {OWN[tab]?.({ cluster, topic })}
           {tab === "config" && known && <TopicConfig key={known.name} cluster={cluster} topic={known} />}
         </>
