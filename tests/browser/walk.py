@@ -13,8 +13,9 @@ from tests.support.gantry import ROOT
 _ROUTE: Final = re.compile(r'path: "(/[^"]*)"')
 # The tabs that read something of their own.
 _TABS: Final = {
-    "/topics/$topic": ("queues", "groups", "producers", "sample", "produce", "config"),
-    "/groups/$group": ("clients", "subscriptions", "dead-letters", "config"),
+    "/topics/$topic": ("queues", "groups", "producers", "sample", "produce", "config", "activity"),
+    "/groups/$group": ("clients", "subscriptions", "dead-letters", "config", "activity"),
+    "/live": ("events",),
 }
 _QUERIES: Final = {"/messages": ("topic={topic}&key={key}",)}
 _LANGUAGE: Final = {"en": "Language", "zh": "语言"}
