@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query"
+import { lazy, Suspense } from "react"
 import { SkeletonBlock } from "@/components/states/skeleton-rows"
-import { RecentEvents } from "@/features/activity/components/recent-events"
 import { FiringAlerts } from "@/features/alerts/components/firing-alerts"
 import { RecentChanges } from "@/features/audit/components/recent-changes"
 import { useOverview } from "@/features/clusters/api/get-overview"
@@ -11,7 +11,11 @@ import { RunningJobs } from "@/features/jobs/components/running-jobs"
 import { fewTopicsQuery } from "@/features/topics/api/find-topics"
 import { useCluster } from "@/hooks/use-cluster"
 import type { Overview } from "@/lib/api-types"
+import { withAllWords } from "@/lib/i18n"
 import { useStore } from "@/lib/store"
+
+// It says more than the first page needs to begin with.
+const RecentEvents = lazy(async () => ({ default: (await withAllWords(import("@/features/activity/components/recent-events"))).RecentEvents }))
 
 /** The overview; on an empty install the first steps instead. */
 export function OverviewRoute() {
@@ -26,7 +30,9 @@ export function OverviewRoute() {
         <>
           <FiringAlerts />
           <RunningJobs />
-          <RecentEvents cluster={cluster} />
+          <Suspense fallback={<SkeletonBlock height={240} />}>
+            <RecentEvents cluster={cluster} />
+          </Suspense>
           <RecentChanges />
         </>
       }

@@ -1,6 +1,5 @@
 import { abilities } from "./abilities"
 import { access } from "./access"
-import { activity } from "./activity"
 import { alerts } from "./alerts"
 import { audit } from "./audit"
 import { common } from "./common"
@@ -14,7 +13,6 @@ import { shell } from "./shell"
 export const first = {
   ...abilities,
   ...access,
-  ...activity,
   ...alerts,
   ...audit,
   ...common,

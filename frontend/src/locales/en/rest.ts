@@ -1,3 +1,4 @@
+import { activity } from "./activity"
 import { apiReference } from "./api-reference"
 import { brokers } from "./brokers"
 import { bulkTopics } from "./bulk-topics"
@@ -31,6 +32,7 @@ import { wall } from "./wall"
 
 /** What all other pages say. */
 export const rest = {
+  ...activity,
   ...apiReference,
   ...brokers,
   ...bulkTopics,

@@ -2,7 +2,6 @@ import type { first as english } from "../en/first"
 import type { Shape } from "../shape"
 import { abilities } from "./abilities"
 import { access } from "./access"
-import { activity } from "./activity"
 import { alerts } from "./alerts"
 import { audit } from "./audit"
 import { common } from "./common"
@@ -16,7 +15,6 @@ import { shell } from "./shell"
 export const first: Shape<typeof english> = {
   ...abilities,
   ...access,
-  ...activity,
   ...alerts,
   ...audit,
   ...common,

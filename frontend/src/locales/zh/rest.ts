@@ -1,3 +1,4 @@
+import { activity } from "./activity"
 import type { rest as english } from "../en/rest"
 import type { Shape } from "../shape"
 import { apiReference } from "./api-reference"
@@ -33,6 +34,7 @@ import { wall } from "./wall"
 
 /** What all other pages say. */
 export const rest: Shape<typeof english> = {
+  ...activity,
   ...apiReference,
   ...brokers,
   ...bulkTopics,
