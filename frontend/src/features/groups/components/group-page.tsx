@@ -58,19 +58,7 @@ export function GroupPage({ cluster, group, lag, deadLetters, activity, mark }: 
     <Page
       title={group}
       updatedAt={query.dataUpdatedAt}
-      badge={
-        known && (
-          <>
-            <GroupState state={known.state} />
-            {isPaused(known) && (
-              <Badge tone="warn" icon={IconPlayerPause}>
-                {t("groups.paused")}
-              </Badge>
-            )}
-            {mark}
-          </>
-        )
-      }
+      badge={known && <Marks group={known} mark={mark} />}
       facts={known && <Facts group={known} />}
       actions={<GroupActions cluster={cluster} group={group} known={known} />}
     >
@@ -89,6 +77,21 @@ export function GroupPage({ cluster, group, lag, deadLetters, activity, mark }: 
         </>
       )}
     </Page>
+  )
+}
+
+function Marks({ group, mark }: { group: Group; mark: ReactNode }) {
+  const { t } = useTranslation()
+  return (
+    <>
+      <GroupState state={group.state} />
+      {isPaused(group) && (
+        <Badge tone="warn" icon={IconPlayerPause}>
+          {t("groups.paused")}
+        </Badge>
+      )}
+      {mark}
+    </>
   )
 }
 
