@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rest_framework import serializers
 
 from console.audit.models import AuditRecord
 from console.fields import MomentField
+from console.paging import Page, page_of
 
 RESULTS = ["ok", "refused", "failed", "partial"]
 
@@ -38,3 +41,14 @@ class AuditRecordSerializer(serializers.ModelSerializer[AuditRecord]):
             "after",
         )
         read_only_fields = fields
+
+
+class AuditPageSerializer(page_of(AuditRecordSerializer)):  # type: ignore[misc]
+    """A page of the audit."""
+
+    limited = serializers.SerializerMethodField(help_text="Whether these are the records of the caller alone.")
+
+    def get_limited(self, page: Page[Any]) -> bool:
+        """Return what the view says."""
+        limited: bool = self.context["limited"]
+        return limited

@@ -11,30 +11,32 @@ from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from console.accounts.permissions import actor_of, needs
+from console.accounts.permissions import SignedIn, actor_of
 from console.api_view import ApiView
 from console.audit.export import MEDIA_TYPES, lines
 from console.audit.models import AuditRecord
 from console.audit.record import record
 from console.audit.search import SEARCH_PARAMETERS, found
-from console.audit.serializers import AuditRecordSerializer
-from console.paging import PAGE_PARAMETERS, page_of, page_queryset
-
-AuditPage = page_of(AuditRecordSerializer)
+from console.audit.serializers import AuditPageSerializer
+from console.audit.visibility import sees_all, visible
+from console.paging import PAGE_PARAMETERS, page_queryset
 
 
 class AuditView(ApiView):
     """The record of changes."""
 
-    permission_classes = (needs("manage"),)
+    permission_classes = (SignedIn,)
 
     @extend_schema(
-        operation_id="listAudit", tags=["audit"], parameters=[*PAGE_PARAMETERS, *SEARCH_PARAMETERS], responses=AuditPage
+        operation_id="listAudit",
+        tags=["audit"],
+        parameters=[*PAGE_PARAMETERS, *SEARCH_PARAMETERS],
+        responses=AuditPageSerializer,
     )
     def get(self, request: Request) -> Response:
-        """List changes, the newest first."""
-        page = page_queryset(request, found(request))
-        return Response(AuditPage(page).data)
+        """List changes, the newest first: all of them with `manage` on everything, else those of the caller."""
+        page = page_queryset(request, visible(request, found(request)))
+        return Response(AuditPageSerializer(page, context={"limited": not sees_all(request)}).data)
 
 
 class CsvRenderer(BaseRenderer):
@@ -54,7 +56,7 @@ class LinesRenderer(BaseRenderer):
 class AuditExportView(ApiView):
     """The record of changes as a file."""
 
-    permission_classes = (needs("manage"),)
+    permission_classes = (SignedIn,)
     renderer_classes = (JSONRenderer, CsvRenderer, LinesRenderer)
 
     @extend_schema(
@@ -64,11 +66,11 @@ class AuditExportView(ApiView):
         responses={(200, kind): OpenApiTypes.STR for kind in MEDIA_TYPES.values()},
     )
     def get(self, request: Request) -> HttpResponseBase:
-        """Return all changes that match as CSV or JSON Lines, the newest first; the export itself is recorded too."""
+        """Return the matching changes of the list as CSV or JSON Lines, newest first; the export is recorded too."""
         form = request.query_params.get("as", "csv")
         if form not in MEDIA_TYPES:
             raise ValidationError({"as": f"must be one of {', '.join(MEDIA_TYPES)}, not {form[:60]!r}"})
-        rows = found(request)
+        rows = visible(request, found(request))
         newest = AuditRecord.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
         record(actor_of(request), "audit.export", "audit", after={"query": request.query_params.dict()})
         response = StreamingHttpResponse(lines(rows, form, newest), content_type=f"{MEDIA_TYPES[form]}; charset=utf-8")

@@ -5,7 +5,7 @@
     > {"type":"subscribe","subjects":["groups:local","job:01J8…"]}
     < {"type":"state","subject":"groups:local","seq":8,"at":"…","data":{"at":"…","items":[…]}}
     < {"type":"delta","subject":"groups:local","seq":9,"at":"…","data":{"at":"…","changed":[…],"removed":[…],…}}
-    < {"type":"denied","subject":"job:01J8…"}
+    < {"type":"denied","subject":"job:01J8…","detail":"…"}
     > {"type":"subscribe","subjects":["groups:local"],"rows":{"groups:local":["billing","shipping"]}}
     > {"type":"unsubscribe","subjects":["groups:local"]}
 
@@ -35,6 +35,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from console import live
+from console.accounts.explaining import refusal_of
 from console.accounts.rights import ANYTHING, EVERYTHING, Kind, Resource, Unnamed
 from console.lag.shapes import GroupState
 from console.lag.shown import MAX_NAMES, anote_shown
@@ -112,7 +113,9 @@ class EventsConsumer(LiveSocket):
         for subject in frame.subjects:
             rows = frame.rows.get(subject)
             if not self._may_watch(subject, rows):
-                await self.send_frame({"type": "denied", "subject": subject})
+                await self.send_frame(
+                    {"type": "denied", "subject": subject, "detail": why_not(self.principal, subject)}
+                )
             elif subject not in self._last_seq:
                 self._choose(subject, rows)
                 self._activities.begin(subject, frame.after.get(subject))
@@ -253,10 +256,24 @@ class EventsConsumer(LiveSocket):
 
 def may_watch(principal: Principal, subject: str) -> bool:
     """Return whether the kind of the subject exists, and the principal may read it."""
+    resource = _resource_of(subject)
+    return resource is not None and principal.may("read", resource)
+
+
+def why_not(principal: Principal, subject: str) -> str:
+    """Return why the principal may not watch the subject."""
+    resource = _resource_of(subject)
+    if resource is None:
+        return f"There is no subject {subject[:60]!r}."
+    return refusal_of(principal.rights, "read", resource)
+
+
+def _resource_of(subject: str) -> Resource | Unnamed | None:
+    """Return what must be readable to watch a subject; None if there is no such subject."""
     kind, _, rest = subject.partition(":")
     if kind == "group":
         _, colon, group = rest.partition(":")
-        return bool(colon and group) and principal.may("read", Resource("group", group))
+        return Resource("group", group) if colon and group else None
     if kind in _OF_KIND:
-        return bool(rest) and principal.may("read", _OF_KIND[kind])
-    return subject == live.JOBS and principal.may("read", EVERYTHING)
+        return _OF_KIND[kind] if rest else None
+    return EVERYTHING if subject == live.JOBS else None

@@ -296,8 +296,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List changes, the newest first.
-         * @description List changes, the newest first.
+         * List changes, the newest first: all of them with `manage` on everything, else those of the caller.
+         * @description List changes, the newest first: all of them with `manage` on everything, else those of the caller.
          */
         get: operations["listAudit"];
         put?: never;
@@ -316,8 +316,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Return all changes that match as CSV or JSON Lines, the newest first; the export itself is recorded too.
-         * @description Return all changes that match as CSV or JSON Lines, the newest first; the export itself is recorded too.
+         * Return the matching changes of the list as CSV or JSON Lines, newest first; the export is recorded too.
+         * @description Return the matching changes of the list as CSV or JSON Lines, newest first; the export is recorded too.
          */
         get: operations["exportAudit"];
         put?: never;
@@ -2935,6 +2935,15 @@ export interface components {
             /** @description The beginning of what the receiver answered. */
             answer: string;
         };
+        /** @description A page of the audit. */
+        AuditPage: {
+            items: components["schemas"]["AuditRecord"][];
+            next_cursor: string | null;
+            prev_cursor: string | null;
+            total: number | null;
+            /** @description Whether these are the records of the caller alone. */
+            readonly limited: boolean;
+        };
         /** @description One change: actor, action and resource, and the state before and after. */
         AuditRecord: {
             id: number;
@@ -2954,13 +2963,6 @@ export interface components {
             after: {
                 [key: string]: unknown;
             } | null;
-        };
-        /** @description A page of AuditRecord. */
-        AuditRecordPage: {
-            items: components["schemas"]["AuditRecord"][];
-            next_cursor: string | null;
-            prev_cursor: string | null;
-            total: number | null;
         };
         /** @enum {string} */
         AuditResult: "ok" | "refused" | "failed" | "partial";
@@ -7419,7 +7421,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AuditRecordPage"];
+                    "application/json": components["schemas"]["AuditPage"];
                 };
             };
             /** @description The caller does not have the right. */

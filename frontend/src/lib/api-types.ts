@@ -172,6 +172,7 @@ export type AccessAnswer = Schemas["AccessAnswer"]
 export type Covered = Schemas["Covered"]
 export type UserInput = Schemas["UserCreateRequest"]
 export type AuditEntry = Schemas["AuditRecord"]
+export type AuditPage = Schemas["AuditPage"]
 export type TopicInput = Schemas["TopicCreateRequest"]
 export type TopicChange = Schemas["PatchedTopicChangeRequest"]
 /** What is left out takes the default of the server. */

@@ -36,7 +36,7 @@ _NEEDS: Final[Mapping[tuple[Verb | None, On], str]] = {
     (None, "open"): "login getCsrf",
     (None, "own"): """
         logout getMe updateMe getNaming createWsTicket checkAccess coverPatterns
-        listSavedSearches saveSearch getSavedSearch updateSavedSearch deleteSavedSearch
+        listSavedSearches saveSearch getSavedSearch updateSavedSearch deleteSavedSearch listAudit exportAudit
     """,
     (None, "in person"): """
         changePassword listTokens createToken deleteToken listMySessions endMySession endMyOtherSessions
@@ -74,7 +74,7 @@ _NEEDS: Final[Mapping[tuple[Verb | None, On], str]] = {
     """,
     ("manage", "cluster"): "forgetBroker",
     ("manage", "everything"): """
-        listAudit exportAudit createAlertRule updateAlertRule deleteAlertRule
+        createAlertRule updateAlertRule deleteAlertRule
         createSilence endSilence createAlertChannel updateAlertChannel deleteAlertChannel testAlertChannel retryDelivery
     """,
     ("offsets", "group"): "previewOffsets applyOffsets undoOffsets",

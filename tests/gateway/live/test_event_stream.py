@@ -76,7 +76,11 @@ async def test_events_begin_with_the_state_of_each_subject(installation: Install
     async with reading(installation, "/ws/v1/events?subjects=groups:sse2,nonsense") as (_, events):
         await events.next()
         assert (await events.next())["data"]["subject"] == "groups:sse2"
-        assert (await events.next())["data"] == {"type": "denied", "subject": "nonsense"}
+        assert (await events.next())["data"] == {
+            "type": "denied",
+            "subject": "nonsense",
+            "detail": "There is no subject 'nonsense'.",
+        }
 
 
 @pytest.mark.sample

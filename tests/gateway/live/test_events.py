@@ -196,8 +196,16 @@ async def test_sockets_that_close_at_once_are_let_go(installation: Installation)
 async def test_a_subject_that_is_none_or_not_allowed_is_denied(installation: Installation) -> None:
     async with listening(installation, "events") as socket:
         await socket.say(type="subscribe", subjects=["nothing", "group:local"])
-        assert await socket.hear() == {"type": "denied", "subject": "nothing"}
-        assert await socket.hear() == {"type": "denied", "subject": "group:local"}
+        assert await socket.hear() == {
+            "type": "denied",
+            "subject": "nothing",
+            "detail": "There is no subject 'nothing'.",
+        }
+        assert await socket.hear() == {
+            "type": "denied",
+            "subject": "group:local",
+            "detail": "There is no subject 'group:local'.",
+        }
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,7 @@ export const navigation: NavGroup[] = [
       { id: "broker", to: "/broker", icon: IconServer2, right: null },
       { id: "clusters", to: "/clusters", icon: IconServerCog, right: null },
       { id: "access", to: "/access", icon: IconKey, right: null },
-      { id: "audit", to: "/audit", icon: IconListCheck, right: "manage" },
+      { id: "audit", to: "/audit", icon: IconListCheck, right: null },
       { id: "apiReference", to: "/api-reference", icon: IconApi, right: null },
       { id: "settings", to: "/settings", icon: IconSettings, right: null },
     ],

@@ -15,7 +15,7 @@ export const audit = {
   audit: {
     facts: "newest first; never changed, never deleted",
     recent: "Recent changes",
-    whoMay: "Admins and operators can read the audit log.",
+    ownFacts: "what you did yourself: all of it needs the right to manage everything",
     failed: "The audit log could not be read",
     none: "Nothing has changed yet",
     noneNext: "Every change and every refused attempt is recorded here.",

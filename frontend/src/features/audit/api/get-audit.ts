@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
 import { paths } from "@/config/paths"
 import { api } from "@/lib/api-client"
-import type { AuditEntry, Page } from "@/lib/api-types"
+import type { AuditPage } from "@/lib/api-types"
 
 export interface AuditFilter {
   actor?: string | undefined
@@ -16,7 +16,7 @@ export interface AuditFilter {
 }
 
 const getAudit = (filter: AuditFilter, cursor: string | null, limit: number, signal: AbortSignal) =>
-  api.get<Page<AuditEntry>>(paths.audit, { ...filter, cursor, limit }, signal)
+  api.get<AuditPage>(paths.audit, { ...filter, cursor, limit }, signal)
 
 export const useAudit = (filter: AuditFilter) =>
   useInfiniteQuery({

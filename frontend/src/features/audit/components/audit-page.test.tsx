@@ -20,8 +20,10 @@ it("is read by operators, as a list and as recent changes in sentences", async (
   expect(await screen.findByText("local/topics/orders")).toBeTruthy()
 })
 
-it("tells those who may not read it which right is missing, without asking for it", async () => {
+it("shows those who may not read all of it what they did, and says so", async () => {
+  answer(AUDIT, { ...page([entry]), limited: true })
   renderApp(<AuditPage />, { me: reader() })
-  expect(await screen.findByText("Needs the right: manage")).toBeTruthy()
-  expect(requests(AUDIT)).toHaveLength(0)
+  expect(await screen.findByText("what you did yourself: all of it needs the right to manage everything")).toBeTruthy()
+  expect(screen.getByText("local/topics/orders")).toBeTruthy()
+  expect(requests(AUDIT)).toHaveLength(1)
 })

@@ -5,14 +5,12 @@ import { columnsFor } from "@/components/data-table/columns"
 import { DataTable } from "@/components/data-table/data-table"
 import { DockedPage } from "@/components/drawer/docked-drawer"
 import { Page } from "@/components/layout/page"
-import { Panel } from "@/components/layout/panel"
 import { Empty } from "@/components/states/empty"
 import { QueryPanel } from "@/components/states/query-panel"
 import { Ident } from "@/components/values/ident"
 import { NotApplicable } from "@/components/values/num"
 import { Time } from "@/components/values/time"
 import { paths } from "@/config/paths"
-import { useMay } from "@/hooks/use-rights"
 import { useUrlState } from "@/hooks/use-url-state"
 import type { AuditEntry } from "@/lib/api-types"
 import { type AuditFilter, useAudit } from "../api/get-audit"
@@ -24,26 +22,15 @@ import { ExportMenu } from "./export-menu"
 
 const column = columnsFor<AuditEntry>()
 
-/** The record of changes; those who may not read it are told which right is missing. */
+/** The record of changes; those who may not read all of it see what they did themselves, and are told so. */
 export function AuditPage() {
-  const { t } = useTranslation()
-  if (useMay("manage")) return <AuditList />
-  return (
-    <Page title={t("nav.audit")}>
-      <Panel>
-        <Empty title={t("rights.missing", { right: t("rights.manage") })} next={t("audit.whoMay")} />
-      </Panel>
-    </Page>
-  )
-}
-
-function AuditList() {
   const { t } = useTranslation()
   const [state, change] = useUrlState()
   const { actor, action, resource, address, result, from, to, q } = state
   const filter = { actor, action, resource, address, result, from, to, q }
   const isFiltered = Object.values(filter).some((value) => value !== undefined)
   const audit = useAudit(filter)
+  const isLimited = audit.data?.pages[0]?.limited
   const rows = audit.data?.pages.flatMap(({ items }) => items)
   const index = rows?.findIndex(({ id }) => String(id) === state.open) ?? -1
   const open = (entry: AuditEntry | undefined) => change({ open: entry && String(entry.id) })
@@ -76,7 +63,7 @@ function AuditList() {
         )
       }
     >
-      <Page fill title={t("nav.audit")} facts={t("audit.facts")} actions={<PageActions filter={filter} />}>
+      <Page fill title={t("nav.audit")} facts={t(isLimited ? "audit.ownFacts" : "audit.facts")} actions={<PageActions filter={filter} />}>
         <AuditFilters filter={filter} onChange={change} />
         <QueryPanel
           grow
