@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 import click
-import msgspec
-from websockets.exceptions import ConnectionClosed, WebSocketException
-from websockets.sync.client import ClientConnection, connect
 
-from gateway.cli.api import Refused, Unreachable
-from gateway.cli.exact import decode
+from gateway.cli.frames import frames
 from gateway.cli.messages import field_of
 from gateway.cli.root import Session, gantry, pass_session
-
-_OPEN_S: Final = 5.0
-_LARGEST_FRAME: Final = 16 * 1024 * 1024
 
 
 @gantry.command()
@@ -47,7 +40,7 @@ def tail(
     chosen["fields"] = list(map(field_of, conditions))
     wanted = {"type": "start", "cluster": session.api.cluster, "topics": topics, "from": start, "max_rate": max_rate}
     shown = 0
-    for frame in _frames(session, {**wanted, "filter": chosen}):
+    for frame in frames(session, "tail", {**wanted, "filter": chosen}):
         if frame["type"] == "message":
             session.out.json({name: value for name, value in frame.items() if name != "type"})
             shown += 1
@@ -55,30 +48,6 @@ def tail(
                 return
         elif sentence := _sentence(frame):
             click.echo(f"gantry: {sentence}", err=True)
-
-
-def _frames(session: Session, start: Mapping[str, Any]) -> Any:
-    """Yield the frames of a tail; raises Refused for a problem, Unreachable when the connection is lost."""
-    url, headers = session.api.socket("tail")
-    try:
-        with connect(
-            url, additional_headers=headers, open_timeout=_OPEN_S, proxy=None, max_size=_LARGEST_FRAME
-        ) as socket:
-            socket.send(msgspec.json.encode(start).decode())
-            yield from _received(socket)
-    except ConnectionClosed as error:
-        raise Unreachable(f"{url} closed the connection: {error}") from error
-    except (OSError, WebSocketException) as error:
-        raise Unreachable(f"{url} does not answer: {error}") from error
-
-
-def _received(socket: ClientConnection) -> Any:
-    for text in socket:
-        frame = decode(text)
-        if frame["type"] == "error":
-            problem = frame["problem"]
-            raise Refused({"title": problem.get("code", "error"), **problem}, problem["status"])
-        yield frame
 
 
 def _sentence(frame: Mapping[str, Any]) -> str | None:
