@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
-from gateway.cli import alerts, dead_letters, groups, jobs, messages, offsets, produce, raw, receive, tail, topics
+from gateway.cli import (
+    alerts,
+    dead_letters,
+    events,
+    groups,
+    jobs,
+    messages,
+    offsets,
+    produce,
+    raw,
+    receive,
+    tail,
+    topics,
+)
 from gateway.cli.root import gantry
 
 __all__ = [
     "alerts",
     "dead_letters",
+    "events",
     "gantry",
     "groups",
     "jobs",
