@@ -1549,8 +1549,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Return rates, messages, size and lag of a topic over up to a day, with the sums and peaks of that time.
-         * @description Return rates, messages, size and lag of a topic over up to a day, with the sums and peaks of that time.
+         * Return rates, messages, size and lag of a topic over up to 25 hours, with the sums and peaks of that time.
+         * @description Return rates, messages, size and lag of a topic over up to 25 hours, with the sums and peaks of that time.
          *
          *     A step that contains `from` or `to` is whole. What nobody measured is null: while no sampler ran, while a broker
          *     was silent, and before the topic was made.
@@ -11655,7 +11655,7 @@ export interface operations {
                 from?: string;
                 /** @description How far apart points are. */
                 step?: "15m" | "1h" | "1m" | "5m";
-                /** @description A moment up to a day after `from`; now by default. */
+                /** @description A moment after `from`; now by default. */
                 to?: string;
             };
             header?: never;
