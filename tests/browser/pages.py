@@ -39,9 +39,9 @@ class Console:
         expect(self.main.locator("[aria-busy=true]")).to_have_count(0)
         expect(self.main.get_by_role("alert")).to_have_count(0)
 
-    def sign_in(self, password: str = PASSWORD) -> None:
+    def sign_in(self, password: str = PASSWORD, *, name: str = "admin") -> None:
         """Fill in the form of the sign-in page and send it."""
-        self.page.get_by_label("User name").fill("admin")
+        self.page.get_by_label("User name").fill(name)
         self.page.get_by_label("Password", exact=True).fill(password)
         self.page.get_by_role("button", name="Sign in").click()
 
@@ -139,10 +139,10 @@ def tab(context: BrowserContext, gantry: Gantry) -> Iterator[Console]:
         page.close()
 
 
-def signed_in(browser: Browser, gantry: Gantry) -> StorageState:
+def signed_in(browser: Browser, gantry: Gantry, name: str = "admin") -> StorageState:
     """Return what a browser remembers after signing in."""
     with window(browser) as context, tab(context, gantry) as console:
         console.page.goto(f"{gantry.url}/login")
-        console.sign_in()
+        console.sign_in(name=name)
         expect(console.page).to_have_url(f"{gantry.url}/")
         return context.storage_state()

@@ -5,6 +5,7 @@ import { useTranslation } from "react-i18next"
 import { Chip } from "@/components/badges/badge"
 import { columnsFor } from "@/components/data-table/columns"
 import { DataTable } from "@/components/data-table/data-table"
+import { NeedsRight } from "@/components/forms/lock"
 import { Empty } from "@/components/states/empty"
 import { QueryPanel } from "@/components/states/query-panel"
 import { NotApplicable } from "@/components/values/num"
@@ -107,9 +108,11 @@ function Rows({ rows }: { rows: BrokerSetting[] }) {
       ),
       column("change", "", { align: "end" }, ({ name, effect }) =>
         effect && (
-          <Button size="xs" variant="subtle" aria-label={t("brokers.changeNamed", { name })} onClick={() => change({ setting: name })}>
-            {t("brokers.change")}
-          </Button>
+          <NeedsRight right="admin">
+            <Button size="xs" variant="subtle" aria-label={t("brokers.changeNamed", { name })} onClick={() => change({ setting: name })}>
+              {t("brokers.change")}
+            </Button>
+          </NeedsRight>
         ),
       ),
     ],
