@@ -46,7 +46,7 @@ describe("the settings of a broker", () => {
   it("show first what can be changed, with its meaning and default", async () => {
     const { user } = show()
     const row = within((await screen.findByText("fileReservedTime")).closest("tr") as HTMLElement)
-    for (const words of ["How long messages are kept.", "48 h", "72", "at once"]) expect(row.getByText(words)).toBeTruthy()
+    for (const words of ["How long messages are kept.", "48 h", "72 h", "at once"]) expect(row.getByText(words)).toBeTruthy()
     expect(screen.queryByText("brokerName")).toBeNull()
     await user.click(screen.getByRole("button", { name: /^All/ }))
     expect(await screen.findByText("fixed, or on the command line")).toBeTruthy()

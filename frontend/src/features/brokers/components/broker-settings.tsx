@@ -98,11 +98,12 @@ const column = columnsFor<BrokerSetting>()
 function Rows({ rows }: { rows: BrokerSetting[] }) {
   const { t } = useTranslation()
   const [, change] = useUrlState()
+  const write = useValue()
   const columns = useMemo(
     () => [
       column("name", t("brokers.name"), { isName: true }, (setting) => <Name setting={setting} />),
       column("value", t("brokers.value"), { isStrong: true }, (setting) => <Value setting={setting} />),
-      column("default", t("brokers.default"), { isSecondary: true, minWidth: 620 }, (setting) => setting.default ?? <NotApplicable />),
+      column("default", t("brokers.default"), { isSecondary: true, minWidth: 620 }, ({ default: usual, unit }) => (usual === null ? <NotApplicable /> : write(usual, unit))),
       column("effect", t("brokers.effect"), { isSecondary: true, minWidth: 760 }, ({ effect, fixed }) =>
         effect ? t(`brokers.effects.${effect}`) : t(`brokers.fixed.${fixed ?? "fixed"}`),
       ),
@@ -116,7 +117,7 @@ function Rows({ rows }: { rows: BrokerSetting[] }) {
         ),
       ),
     ],
-    [t, change],
+    [t, change, write],
   )
   return <DataTable natural label={t("brokers.settings")} columns={columns} rows={rows} rowId={({ name }) => name} rowHeight={48} />
 }
