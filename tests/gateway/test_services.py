@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 
 import httpx
 import pytest
@@ -97,6 +98,53 @@ def test_the_main_job_from_end_to_end_at_two_gateways(services: Services) -> Non
     headers = {"Authorization": f"Bearer {asked.tokens['admin']}"}
     with httpx.Client(base_url=f"{asked.url}/api/v1", headers=headers, timeout=180, trust_env=False) as http:
         Story(http, watched.sockets, "payments", messages=1_000).run()
+
+
+def test_what_a_gateway_was_at_when_it_was_killed_is_done_once_by_another(services: Services) -> None:
+    left = services.gateways[0]
+    with left.client() as client:
+        assert client.post(f"{API}/topics", json={"name": "in-the-middle"}).status_code == 201
+    is_running = Event()
+
+    def send(gateway: Installation, key: str) -> int | None:
+        message = {"keys": [key], "body": {"encoding": "text", "data": key}}
+        with gateway.client() as client:
+            try:
+                answer = client.post(
+                    f"{API}/topics/in-the-middle/messages", json=message, headers={"Idempotency-Key": key}
+                )
+            except httpx.TransportError:
+                return None
+        return answer.status_code
+
+    def producer(number: int, killed: Installation) -> list[str]:
+        """Send until the gateway is gone; return all keys, those last whose outcome is not known."""
+        sent: list[str] = []
+        while True:
+            sent.append(f"{number}-{len(sent)}")
+            status = send(killed, sent[-1])
+            if status is None:
+                return sent
+            assert status == 201
+            is_running.set()
+
+    # Given producers whose gateway is killed under their hands
+    with services.another() as killed, ThreadPoolExecutor(8) as pool:
+        producers = [pool.submit(producer, number, killed) for number in range(8)]
+        is_running.wait(60)
+        killed.kill()
+        keys = [key for each in producers for key in each.result()]
+    # When they try again at another one, also what they know to be done
+    for key in keys:
+        wait_until(lambda key=key: send(left, key) == 201)  # type: ignore[misc]
+    # Then each message is stored once
+    with left.client() as client:
+        wait_until(lambda: _stored(client, "in-the-middle") >= len(keys))
+        assert _stored(client, "in-the-middle") == len(keys)
+
+
+def _stored(client: httpx.Client, topic: str) -> int:
+    return sum(queue["count"] for queue in client.get(f"{API}/topics/{topic}/queues").json()["items"])
 
 
 def test_a_gateway_that_is_killed_loses_no_receipt_session_or_idempotency_key(
