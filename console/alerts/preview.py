@@ -135,7 +135,8 @@ def _seen(place: tuple[str, str], metric: str, limits: Limits, end: int) -> _See
 def _shape(seen: list[_Seen], matching: int, end: int) -> RulePreview:
     wanted = history.A_DAY_OF_MINUTES
     fired = [span for each in seen for span in each.rehearsal.fired]
-    shown = max(seen, key=_Seen.fired_ms, default=None)
+    # Of those that never fired the one of which least is known: the others cannot speak for it.
+    shown = max(seen, key=lambda each: (each.fired_ms(), _length(each.rehearsal.unknown)), default=None)
     listed = [span for each in seen for span in each.spans(each.rehearsal.fired)]
     unknown = [] if shown is None else shown.rehearsal.unknown
     return RulePreview(

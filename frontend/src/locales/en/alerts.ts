@@ -94,6 +94,7 @@ export const alerts = {
     wouldFire: "Would have fired",
     times_zero: "never",
     times_other: "{{count}} ×",
+    notWhileKnown: "not while known",
     inAll: "In all",
     longest: "longest {{time}}",
     brief: "Brief peaks",

@@ -94,6 +94,7 @@ export const alerts: Shape<typeof english> = {
     wouldFire: "本应触发",
     times_zero: "未触发",
     times_other: "{{count}} 次",
+    notWhileKnown: "已知时段未触发",
     inAll: "总时长",
     longest: "最长 {{time}}",
     brief: "短暂峰值",

@@ -78,6 +78,20 @@ describe("the page of alerts", () => {
 })
 
 describe("the form of a rule", () => {
+  it.each([
+    ["unknown, of which nothing is known", [null, null, null], 180_000, "firednot known"],
+    ["not while known, of which something is", [1, null, 1], 60_000, "not while known"],
+    ["never, of which all is", [1, 1, 1], 0, "never"],
+  ])("calls what did not fire %s", async (_words, values, unknown_ms, shown) => {
+    answer("POST /api/v1/alert-rules:preview", {
+      from: "2026-05-01T00:00:00.000Z", to: "2026-05-01T00:03:00.000Z", step_ms: 60_000, subjects: 1, previewed: 1, shown: "billing", values,
+      fired: [], fired_count: 0, fired_ms: 0, longest_ms: 0, unknown: [], unknown_ms, brief: 0,
+    })
+    show("/alerts?zone=UTC&new=rule&subject=billing")
+    const said = (await screen.findByText(/^Would have fired/)).textContent?.toLowerCase()
+    expect(said).toContain(shown)
+  })
+
   it("shows the last day before anything is kept, and keeps what was typed", async () => {
     answer("POST /api/v1/alert-rules:preview", {
       from: "2026-05-01T00:00:00.000Z", to: "2026-05-01T00:03:00.000Z", step_ms: 60_000, subjects: 1, previewed: 1, shown: "billing", values: [1, 20_000, null],

@@ -89,17 +89,20 @@ function Found({ found }: { found: Preview }) {
   const { t } = useTranslation()
   const format = useFormat()
   const length = (ms: number) => (ms === 0 ? "0" : format.duration(ms))
+  const isUnknown = known(found.values).length === 0
+  // What did not fire while it was known may have fired while it was not.
+  const mayHave = found.fired_count === 0 && found.unknown_ms > 0
   return (
     <div className={classes.found}>
       <div>
         {t("alerts.wouldFire")}
-        <b>{t("alerts.times", { count: found.fired_count })}</b>
+        <b>{mayHave ? t(isUnknown ? "states.unknown" : "alerts.notWhileKnown") : t("alerts.times", { count: found.fired_count })}</b>
         {found.previewed < found.subjects ? t("alerts.someSubjects", { some: count(found.previewed), all: count(found.subjects) }) : t("alerts.allSubjects", { count: found.subjects })}
       </div>
       <div>
         {t("alerts.inAll")}
-        <b>{length(found.fired_ms)}</b>
-        {t("alerts.longest", { time: length(found.longest_ms) })}
+        <b>{mayHave && isUnknown ? t("states.unknown") : length(found.fired_ms)}</b>
+        {!(mayHave && isUnknown) && t("alerts.longest", { time: length(found.longest_ms) })}
       </div>
       <div>
         {t("alerts.states.no_data")}
