@@ -181,7 +181,8 @@ class QueueMessagesView(ClusterScopedView):
             raise OffsetGone(page.min_offset, page.max_offset)
         shown = QueuePage(
             items=[read_message_of(each, bodies=bodies) for each in page.messages],
-            next_offset=next(iter(page.positions.values()), offset),
+            # Behind the end nothing is stored yet: one goes on at the end, and misses none that come there.
+            next_offset=min(next(iter(page.positions.values()), offset), page.max_offset),
             min_offset=page.min_offset,
             max_offset=page.max_offset,
         )

@@ -328,6 +328,8 @@ def test_a_queue_is_read_by_offset(control: Control) -> None:
     assert (page["next_offset"], page["min_offset"], page["max_offset"]) == (3, 0, 4)
     end = control.get(f"/topics/{topic}/queues/0/messages", offset=4)
     assert (end["items"], end["next_offset"]) == ([], 4)
+    behind = control.get(f"/topics/{topic}/queues/0/messages", offset=9)
+    assert (behind["items"], behind["next_offset"], behind["max_offset"]) == ([], 4, 4), "what comes next is not missed"
 
 
 def test_a_damaged_message_is_shown_with_its_stored_bytes_and_the_reason(control: Control, broker: Broker) -> None:
