@@ -10,6 +10,7 @@ export const messages = {
     offset: "Queue offset",
     topic: "Topic",
     chooseTopic: "Choose a topic",
+    topicMissing: "Choose a topic too: only keys are looked for in all of them.",
     span: "Time range",
     spans: {
       "1h": "Last hour",

@@ -10,6 +10,7 @@ export const messages = {
     offset: "队列位点",
     topic: "Topic",
     chooseTopic: "选择 Topic",
+    topicMissing: "还需选择 Topic：只有按 Key 才能查找全部 Topic。",
     span: "时间范围",
     spans: {
       "1h": "最近一小时",

@@ -31,12 +31,12 @@ export function SearchBar({ mode, state, topics, isBusy, onSearch }: SearchBarPr
   const hasSpan = mode !== "id" && mode !== "offset"
   const fault = hasSpan && span === "custom" ? rangeFault(draft) : null
   const isReady = readiness(mode, draft) && !fault
+  const isAll = mode === "keys" || mode === "key"
   const submit = () => {
     const range = span === "custom" ? { from: draft.from, to: draft.to, span: undefined } : { from: undefined, to: undefined, span }
     onSearch({
       topic: draft.topic,
-      key: mode === "key" ? draft.key?.trim() : undefined,
-      keys: mode === "keys" ? keysOf(draft.keys).join(" ") : undefined,
+      ...keysWanted(mode, draft),
       where: mode === "content" ? draft.where?.trim() : undefined,
       id: mode === "id" ? draft.id?.trim() : undefined,
       queue: mode === "offset" || mode === "time" ? draft.queue : undefined,
@@ -58,8 +58,8 @@ export function SearchBar({ mode, state, topics, isBusy, onSearch }: SearchBarPr
         <div className={classes.part}>
           <NamePicker
             aria-label={t("messages.topic")}
-            placeholder={t(mode === "keys" ? "find.allTopics" : "messages.chooseTopic")}
-            clearable={mode === "keys"}
+            placeholder={t(isAll ? "find.allTopics" : "messages.chooseTopic")}
+            clearable={isAll}
             names={topics}
             value={draft.topic}
             onChange={(topic) => set({ topic })}
@@ -81,6 +81,7 @@ export function SearchBar({ mode, state, topics, isBusy, onSearch }: SearchBarPr
           {t("messages.search")}
         </Button>
       </div>
+      {!isAll && !draft.topic && hasWords(draft) && <p className="micro">{t("messages.topicMissing")}</p>}
       {mode === "content" && <FilterHelp where={draft.where} />}
       {hasSpan && span === "custom" && <CustomRange from={draft.from} to={draft.to} isReversed={fault === "reversed"} onChange={set} />}
     </form>
@@ -89,12 +90,21 @@ export function SearchBar({ mode, state, topics, isBusy, onSearch }: SearchBarPr
 
 function readiness(mode: Mode, draft: UrlState): boolean {
   if (mode === "keys") return isManyKeys(keysOf(draft.keys).length)
+  if (mode === "key") return Boolean(draft.key?.trim())
   if (!draft.topic) return false
   if (mode === "id") return Boolean(draft.id?.trim())
-  if (mode === "key") return Boolean(draft.key?.trim())
   if (mode === "content") return filterFault(draft.where) === null
   if (mode === "offset") return isCount(draft.queue) && isCount(draft.offset)
   return true
+}
+
+const hasWords = ({ id, where, queue, offset }: UrlState): boolean => [id, where, queue, offset].some((words) => words?.trim())
+
+/** A key without a topic is looked for in all of them, as many keys are. */
+function keysWanted(mode: Mode, { topic, key, keys }: UrlState): UrlState {
+  if (mode === "key" && topic) return { key: key?.trim(), keys: undefined }
+  if (mode === "key") return { mode: "keys", key: undefined, keys: keysOf(key).join(" ") }
+  return { key: undefined, keys: mode === "keys" ? keysOf(keys).join(" ") : undefined }
 }
 
 const isManyKeys = (n: number) => n > 0 && n <= MOST_KEYS

@@ -51,6 +51,19 @@ describe("the bar of a search", () => {
     await waitFor(() => expect(requests(SEARCH)[0]?.query.get("key")).toBe("A17"))
   })
 
+  it("looks for a key in all topics when none is chosen", async () => {
+    const { user, address } = show("/messages")
+    await user.type(await screen.findByLabelText("Key of the message"), "A17{Enter}")
+    await waitFor(() => expect(address()).toMatch(/mode=keys.*keys=A17|keys=A17.*mode=keys/))
+    expect(((await screen.findByLabelText(/^Keys/)) as HTMLInputElement).value).toBe("A17")
+  })
+
+  it("says that a topic is missing", async () => {
+    const { user } = show("/messages?mode=id")
+    await user.type(await screen.findByLabelText("Message ID"), "AC11")
+    expect(screen.getByText(/Choose a topic too/)).toBeTruthy()
+  })
+
   it("takes no letters for an offset", async () => {
     const { user } = show("/messages?mode=offset&topic=orders&queue=2")
     await user.type(await screen.findByLabelText("Queue offset"), "12x")
