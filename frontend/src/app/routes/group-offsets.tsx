@@ -10,5 +10,5 @@ export function GroupOffsetsRoute() {
   const cluster = useCluster()
   const own = useGroup(cluster, group).data?.topics ?? []
   const all = useTopicNames(cluster).data ?? []
-  return <OffsetsPage cluster={cluster} group={group} topics={[...new Set([...own, ...all])]} groups={useGroupNames(cluster).data ?? []} />
+  return <OffsetsPage cluster={cluster} group={group} own={own} topics={[...new Set([...own, ...all])]} groups={useGroupNames(cluster).data ?? []} />
 }

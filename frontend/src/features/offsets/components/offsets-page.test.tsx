@@ -37,6 +37,15 @@ it("shows what a change would do, and applies it to the queues that stayed ticke
   expect(screen.queryByRole("button", { name: /Apply/ })).toBeNull()
 })
 
+it("begins with the topic of a group that has one", async () => {
+  answer(`GET ${BASE}/snapshots`, { items: [] })
+  answer(`POST ${BASE}:preview`, plan([row(0, 40)]))
+  const { user } = renderApp(<OffsetsPage cluster="local" group="billing" own={["orders"]} topics={["orders", "payments"]} groups={[]} />, { at: "/?mode=earliest" })
+  expect(((await screen.findByRole("combobox", { name: "Topic" })) as HTMLInputElement).value).toBe("orders")
+  await user.click(screen.getByRole("button", { name: "Preview" }))
+  expect(sent("preview").at(-1)).toEqual({ topic: "orders", mode: "earliest" })
+})
+
 it("names the first queue that did not move, and why", async () => {
   answer(`GET ${BASE}/snapshots`, { items: [] })
   answer(`POST ${BASE}:preview`, plan([row(0, 40), row(1, 40)]))

@@ -19,15 +19,18 @@ import { WishFields } from "./wish-fields"
 interface OffsetsPageProps {
   cluster: string
   group: string
+  /** The topics that the group consumes; a single one is chosen. */
+  own?: readonly string[]
   topics: string[]
   groups: string[]
 }
 
 /** Moves a group: what and where to, what that does queue by queue, then the button; and the way back. */
-export function OffsetsPage({ cluster, group, topics, groups }: OffsetsPageProps) {
+export function OffsetsPage({ cluster, group, own = [], topics, groups }: OffsetsPageProps) {
   const { t } = useTranslation()
   const [state] = useUrlState()
-  const wish = wishOf(state)
+  const topic = state.topic ?? (own.length === 1 ? own[0] : undefined)
+  const wish = wishOf({ ...state, topic })
   const { asked, whole, left, plan, error, isPending, ask, leave, forget } = usePlan(cluster, group, wish)
   return (
     <Page title={t("offsets.title", { group })} facts={t("offsets.facts")}>
@@ -37,7 +40,7 @@ export function OffsetsPage({ cluster, group, topics, groups }: OffsetsPageProps
           <>
             <Fillable right="offsets">
               <Panel title={t("offsets.what")}>
-                <WishFields topics={topics} groups={groups.filter((name) => name !== group)} />
+                <WishFields topic={topic} topics={topics} groups={groups.filter((name) => name !== group)} />
                 <Group gap={8} p={14} pt={0}>
                   <Button variant={plan ? "default" : "filled"} disabled={!wish} loading={isPending} onClick={ask}>
                     {t("offsets.preview")}

@@ -9,18 +9,19 @@ import classes from "./offsets.module.css"
 import { MODES, modeOf, numberOf } from "../wish"
 
 interface WishFieldsProps {
+  topic: string | undefined
   topics: string[]
   groups: string[]
 }
 
 /** Which topic, and where to; all of it is in the address. */
-export function WishFields({ topics, groups }: WishFieldsProps) {
+export function WishFields({ topic, topics, groups }: WishFieldsProps) {
   const { t } = useTranslation()
   const [state, change] = useUrlState()
   const mode = modeOf(state)
   return (
     <Stack gap={14} p={14}>
-      <NamePicker label={t("offsets.topic")} names={topics} value={state.topic} onChange={(topic) => change({ topic })} maw={360} />
+      <NamePicker label={t("offsets.topic")} names={topics} value={topic} onChange={(next) => change({ topic: next })} maw={360} />
       <Group gap={14} align="flex-start">
         <Field label={t("offsets.whereTo")}>
           <SegmentedControl
