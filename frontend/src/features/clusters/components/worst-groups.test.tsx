@@ -1,4 +1,5 @@
-import { screen, within } from "@testing-library/react"
+import { fireEvent, screen, within } from "@testing-library/react"
+import { useState } from "react"
 import { beforeEach, describe, expect, it } from "vitest"
 import { groupSummary, overview } from "@/testing/factories"
 import { renderApp } from "@/testing/render"
@@ -20,6 +21,31 @@ describe("the groups furthest behind", () => {
     expect(row.getAttribute("href")).toContain("/groups/billing")
     for (const words of ["18,800", "+287/s", "1 min 45 s"]) expect(within(row).getByText(words)).toBeTruthy()
     expect(screen.getByText("All 12")).toBeTruthy()
+  })
+
+  it("stand in the order of their lag, and keep their places under the pointer", async () => {
+    const of = (billing: number, shipping: number) =>
+      overview({ worst_groups: [groupSummary("billing", { lag: billing }), groupSummary("shipping", { lag: shipping })].sort((one, other) => (other.lag ?? 0) - (one.lag ?? 0)) })
+    function Moving() {
+      const [at, setAt] = useState(0)
+      return (
+        <>
+          <button onKeyDown={() => setAt(at + 1)}>next</button>
+          <WorstGroups cluster="local" overview={[of(9, 1), of(1, 9), of(9, 1)][at] ?? of(9, 1)} />
+        </>
+      )
+    }
+    const { user } = renderApp(<Moving />)
+    const names = () => screen.getAllByText(/^(billing|shipping)$/).map(({ textContent }) => textContent)
+    const next = await screen.findByText("next")
+    expect(names()).toEqual(["billing", "shipping"])
+    fireEvent.keyDown(next)
+    expect(names()).toEqual(["shipping", "billing"])
+    await user.hover(screen.getByText("shipping"))
+    fireEvent.keyDown(next)
+    expect(names()).toEqual(["shipping", "billing"])
+    await user.unhover(screen.getByText("shipping"))
+    expect(names()).toEqual(["billing", "shipping"])
   })
 
   it("say what a lag was while it is not known, and why", async () => {

@@ -1,4 +1,5 @@
 import { Link } from "@tanstack/react-router"
+import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import { Sparkline } from "@/components/charts/sparkline"
 import { Panel } from "@/components/layout/panel"
@@ -17,13 +18,16 @@ import classes from "./clusters.module.css"
 export function WorstGroups({ cluster, overview }: { cluster: string; overview: Overview }) {
   const { t } = useTranslation()
   const history = useOverviewHistory(cluster, "15m").data
-  const groups = useFrozenOrder(overview.worst_groups, cluster) ?? []
+  // The worst stand first, but no row moves away under the pointer or the focus.
+  const [isHeld, setHeld] = useState(false)
+  const worst = overview.worst_groups
+  const groups = useFrozenOrder(worst, isHeld ? `${cluster} held` : `${cluster} ${worst.map(({ name }) => name).join(" ")}`) ?? []
   return (
     <Panel
       title={t("overview.worst")}
       actions={<Link to="/groups">{overview.groups === null ? t("overview.all") : t("overview.allN", { n: count(overview.groups) })}</Link>}
     >
-      <div>
+      <div onPointerEnter={() => setHeld(true)} onPointerLeave={() => setHeld(false)} onFocus={() => setHeld(true)} onBlur={() => setHeld(false)}>
         {groups.map((group) => (
           <Row key={group.name} group={group} values={history?.group_lag[group.name] ?? []} />
         ))}
