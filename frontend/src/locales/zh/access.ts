@@ -19,7 +19,7 @@ export const access = {
     usedFrom: "来自 {{address}}",
     ask: "是否可以…？",
     sentence: "可以：{{acts}}。",
-    mayNothing: "没有任何权限：请至少选择一项。",
+    mayNothing: "没有任何权限：至少选择一项。",
     between: "；",
     on: "{{act}}：{{names}}",
     with: "{{topic}}（消费组 {{group}}）",

@@ -48,7 +48,7 @@ export const roles = {
     kindAsked: "对象类型",
     name: "资源名称",
     ask: "选择用户并填写资源名称。",
-    askName: "请选择权限并填写资源名称。",
+    askName: "先选择权限并填写资源名称。",
     notAnswered: "无法回答该问题",
     yes: "可以",
     no: "不可以",
