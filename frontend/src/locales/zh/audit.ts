@@ -15,7 +15,7 @@ export const audit = {
   audit: {
     facts: "新的在前；不可修改，不可删除",
     recent: "最近变更",
-    ownFacts: "仅您自己的操作；查看全部需要对所有资源的管理权限",
+    ownFacts: "仅你自己的操作；查看全部需要对所有资源的管理权限",
     failed: "无法读取审计日志",
     none: "还没有变更",
     noneNext: "每次变更与每次被拒绝的尝试都会记录在这里。",
