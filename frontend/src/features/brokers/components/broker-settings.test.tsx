@@ -66,9 +66,11 @@ describe("the settings of a broker", () => {
     expect(screen.queryByRole("button", { name: "Undo" })).toBeNull()
   })
 
-  it("lock the form without the right to change them", async () => {
-    const { user } = show({ me: reader() })
-    await user.click(await screen.findByRole("button", { name: "Change fileReservedTime" }))
+  it("offer no change without the right, and lock the form that an address opens", async () => {
+    show({ me: reader(), at: "/broker?setting=fileReservedTime" })
+    const change = await screen.findByLabelText<HTMLButtonElement>("Change fileReservedTime")
+    expect(change.disabled).toBe(true)
+    expect(change.getAttribute("aria-description")).toBe("Needs the right: admin")
     expect((await screen.findByLabelText<HTMLInputElement>(/New value/)).matches(":disabled")).toBe(true)
   })
 
