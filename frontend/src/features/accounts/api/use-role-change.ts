@@ -4,5 +4,5 @@ import { accountKeys } from "./keys"
 /** A change of the roles, after which they are read again. */
 export function useRoleChange<T>(change: (input: T) => Promise<unknown>) {
   const cache = useQueryClient()
-  return useMutation({ mutationFn: change, onSettled: () => cache.invalidateQueries({ queryKey: accountKeys.roles }) })
+  return useMutation({ mutationFn: change, onSettled: () => Promise.all([accountKeys.roles, accountKeys.answers].map((queryKey) => cache.invalidateQueries({ queryKey }))) })
 }
