@@ -5,8 +5,9 @@ type ReasonKey =
   | "refused" | "unknownHost" | "noNetwork" | "noConnection" | "closed" | "unreachable" | "late" | "stranger" | "notNameServer"
   | "busy" | "notServed" | "notServedType" | "noLeases" | "noAssignment" | "noMessageTypes" | "noScheduled" | "noGroupConfig" | "noProducers" | "noSenders" | "noPurge" | "noLitePull"
   | "malformed" | "noBrokers" | "noCluster" | "noSession" | "refusedSilently" | "refusedBecause" | "unlisted" | "notConsumed" | "justAdded" | "notSampled"
-  | "notAnswered" | "replaced" | "notOfTopic" | "noSetting" | "noTopicNamed" | "noGroupNamed" | "ofBrokers" | "ofBrokersOrGroup" | "noOffsetIn" | "noOffset" | "nothingToGoBy" | "alreadyThere" | "noQueues"
+  | "notAnswered" | "replaced" | "notOfTopic" | "noSetting" | "noTopicNamed" | "noGroupNamed" | "ofBrokers" | "ofBrokersOrGroup" | "noOffsetIn" | "noOffset"
   | "purgeMost" | "keysEnded" | "noNativeClient" | "perhapsNoNativeClient" | "lists" | "notListedBy" | "listsNone" | "noTime" | "ms"
+  | "consumedWhen" | "copiesOfReplays" | "retriesCut" | "numberFrom" | "eitherOr" | "nameOf" | "hours" | "levels"
 
 /** The sentences in which the server says why nobody answered, and what each is called here. */
 const REASONS: readonly [ReasonKey, RegExp][] = [
@@ -49,9 +50,6 @@ const REASONS: readonly [ReasonKey, RegExp][] = [
   ["ofBrokersOrGroup", /^topic '(?<name>[^']+)' belongs to the brokers or to a group$/],
   ["noOffsetIn", /^the group has no offset in a topic '(?<name>[^']+)'$/],
   ["noOffset", /^the group has no offset in any topic$/],
-  ["nothingToGoBy", /^Group '(?<name>[^']+)' has no offset in these queues, so there is nothing to go by\.$/],
-  ["alreadyThere", /^The group is already at these offsets\.$/],
-  ["noQueues", /^Topic '(?<name>[^']+)' has no queues\.$/],
   ["purgeMost", /^only (?<n>\d+) groups are asked for$/],
   ["keysEnded", /^the search ended after (?<seconds>[\d.]+) s or (?<n>[\d,]+) messages; look this key up again$/],
   ["noNativeClient", /^No native client of group '(?<group>[^']+)' is connected\. Consumers by lease get these copies only if they receive from topic '(?<topic>[^']+)'; otherwise send to the topics they came from\.$/],
@@ -59,6 +57,14 @@ const REASONS: readonly [ReasonKey, RegExp][] = [
   ["lists", /^lists (?<n>\d+) brokers?$/],
   ["notListedBy", /^not listed by (?<names>.+)$/],
   ["listsNone", /^the name servers list no broker$/],
+  ["consumedWhen", /^Brokers do not record when a group consumed a message\.$/],
+  ["copiesOfReplays", /^Copies that replays wrote to other topics are not looked for; the reports of these jobs name them\.$/],
+  ["retriesCut", /^Retries of more than (?<n>\d+) groups, or those that took longer than (?<seconds>[\d.]+) s, were not looked up\.$/],
+  ["numberFrom", /^a number from (?<low>\d+) to (?<high>\d+)$/],
+  ["eitherOr", /^(?<one>\S+) or (?<other>\S+)$/],
+  ["nameOf", /^a name of letters, digits, %, \|, _ and -$/],
+  ["hours", /^hours of the day like (?<one>\S+) or (?<other>\S+)$/],
+  ["levels", /^times like (?<times>.+)$/],
   ["noTime", /^the broker does not tell its time$/],
   ["ms", /^(?<ms>[+-]\d+) ms, exact to (?<exact>\d+) ms$/],
   ["refusedSilently", /^(?<peer>.+) refused: it gave no reason$/],
@@ -111,7 +117,7 @@ function peerIn(t: TFunction, peer: string): string | null {
 type DetailKey =
   | "blank" | "required" | "atMost" | "atLeast" | "tooLong" | "tooShort" | "noInteger" | "nullCharacters" | "commonPassword" | "numericPassword" | "shortPassword"
   | "similarPassword" | "userExists" | "userName" | "noMatch" | "reversed" | "between" | "oneOf" | "bool" | "past" | "scheduleExists" | "reserved"
-  | "readOnly" | "noMessage" | "noDelete" | "noChange" | "noZone" | "noScope" | "beyondRights" | "noSuch" | "taken" | "needsRight" | "needsRightOn" | "needsRightNoRule" | "needsRightRefused" | "needsRightScope" | "needsRightOfMany" | "stillChanging" | "noQueue" | "sameTopic" | "noMoment"
+  | "readOnly" | "noMessage" | "noDelete" | "noChange" | "noZone" | "noScope" | "beyondRights" | "noSuch" | "noTopic" | "taken" | "needsRight" | "needsRightOn" | "needsRightNoRule" | "needsRightRefused" | "needsRightScope" | "needsRightOfMany" | "stillChanging" | "noQueue" | "nothingToGoBy" | "alreadyThere" | "noQueues" | "waitsNoMore" | "sameTopic" | "noMoment"
 
 /** The sentences that refuse one value, as Django, its REST framework and the gateway write them. */
 const DETAILS: readonly [DetailKey, RegExp][] = [
@@ -132,7 +138,8 @@ const DETAILS: readonly [DetailKey, RegExp][] = [
   ["noMatch", /^No (?<thing>\w+) matches the given query$/],
   ["noMatch", /^There is no (?<thing>\w+)$/],
   ["noSuch", /^There is no (?<thing>\w+) '(?<name>[^']*)'$/],
-  ["taken", /^(?:User '(?<name>[^']+)' already exists|There is already a cluster named '(?<cluster>[^']+)'|You already have a token named '(?<token>[^']+)')$/],
+  ["noTopic", /^[Tt]opic '(?<name>[^']+)' does not exist$/],
+  ["taken", /^(?:User '(?<name>[^']+)' already exists|There is already a cluster named '(?<cluster>[^']+)'|There is a \w+ '(?<rule>[^']+)' already|You already have a token named '(?<token>[^']+)')$/],
   ["needsRight", /^This needs the right '(?<right>\w+)'$/],
   ["needsRightOn", /^This needs the right '(?<right>\w+)' on '(?<name>[^']+)'$/],
   ["needsRightNoRule", /^This needs the right '(?<right>\w+)' on \w+ '(?<name>[^']+)'(?: with group '[^']+')?\. No rule of the roles? .+$/],
@@ -141,6 +148,10 @@ const DETAILS: readonly [DetailKey, RegExp][] = [
   ["needsRightOfMany", /^This needs the right '(?<right>\w+)' on (?:some \w+|every \w+|anything|everything)\. .+$/],
   ["stillChanging", /^Earlier changes of '(?<name>[^']+)' are still running; try again later$/],
   ["noQueue", /^[Tt]opic '(?<name>[^']+)' has the queues 0 to (?<n>\d+)(?:, not .+)?$/],
+  ["nothingToGoBy", /^Group '(?<name>[^']+)' has no offset in these queues, so there is nothing to go by$/],
+  ["alreadyThere", /^The group is already at these offsets$/],
+  ["noQueues", /^Topic '(?<name>[^']+)' has no queues$/],
+  ["waitsNoMore", /^Message (?<id>\w+) of '(?<name>[^']+)' does not wait any more: it was (?:delivered or recalled|recalled)$/],
   ["sameTopic", /^must be a different topic from the source$/],
   ["noMoment", /^'(?<name>[^']*)' is not a moment such as .+$/],
   ["reversed", /^must be after from$/],
@@ -177,7 +188,7 @@ function valuesOf(t: TFunction, found: Record<string, string | undefined>) {
   const right = RIGHTS.find((name) => name === found.right)
   return {
     ...found,
-    name: found.name ?? found.cluster ?? found.token ?? "",
+    name: found.name ?? found.cluster ?? found.token ?? found.rule ?? "",
     thing: thing ? t(`details.things.${thing}`) : (found.thing ?? ""),
     right: right ? t(`rights.${right}`) : (found.right ?? ""),
   }

@@ -70,7 +70,7 @@ export const groups = {
     tabs: { lag: "堆积", clients: "客户端", subscriptions: "订阅关系", config: "配置" },
     client: "客户端",
     protocol: "协议",
-    protocols: { native: "Native", http_lease: "HTTP lease" },
+    protocols: { native: "原生", http_lease: "HTTP 租约" },
     address: "地址",
     language: "语言",
     version: "版本",

@@ -7,6 +7,7 @@ import { NotApplicable } from "@/components/values/num"
 import { toastDone, toastFailed } from "@/components/toast/toast"
 import { paths } from "@/config/paths"
 import type { BrokerSetting, SettingChange } from "@/lib/api-types"
+import { reasonIn } from "@/lib/reasons"
 import { usePreviewSettings } from "../api/preview-broker-settings"
 import { useUpdateSettings } from "../api/update-broker-settings"
 import { useMeaning, useValue } from "./setting-words"
@@ -59,7 +60,7 @@ function Fields({ setting: { name, value, default: usual, unit, accepts, risk },
   const { t } = useTranslation()
   const meaning = useMeaning()(name)
   const write = useValue()
-  const rule = accepts ?? ""
+  const rule = reasonIn(t, accepts ?? "")
   return (
     <>
       {meaning !== "" && <p>{meaning}</p>}

@@ -3,6 +3,7 @@ import { QueryBody } from "@/components/states/query-panel"
 import { useFormat } from "@/hooks/use-format"
 import type { Message, TimelineEvent } from "@/lib/api-types"
 import { queueAndOffset } from "@/lib/format"
+import { reasonIn } from "@/lib/reasons"
 import { useTimeline } from "../api/get-timeline"
 import classes from "./messages.module.css"
 import { MissingBrokers } from "./missing-brokers"
@@ -23,7 +24,7 @@ export function MessageLife({ cluster, message }: { cluster: string; message: Me
           <MissingBrokers missing={missing} />
           {notKnown.map((text) => (
             <p key={text} className="micro">
-              {text}
+              {reasonIn(t, text)}
             </p>
           ))}
         </>
