@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 import httpx
 import pytest
@@ -12,6 +13,9 @@ from tests.browser.chromium import EXECUTABLE, MISSING, chromium
 from tests.browser.data import Data
 from tests.browser.pages import Console, signed_in, tab, window
 from tests.support.gantry import Gantry, Place
+
+# The receiver of an alert's webhook is this process.
+_SETTINGS: Final = {"GANTRY_WEBHOOK_NETWORKS": "127.0.0.0/8"}
 
 
 @pytest.fixture(scope="package")
@@ -26,7 +30,7 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="package")
 def gantry(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gantry]:
     """A new, empty installation."""
-    with Place.free(tmp_path_factory.mktemp("gantry") / "data").started() as running:
+    with Place.free(tmp_path_factory.mktemp("gantry") / "data").started(**_SETTINGS) as running:
         yield running
 
 

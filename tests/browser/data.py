@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import threading
 from collections.abc import Iterator
@@ -10,6 +11,10 @@ from typing import Any
 
 import httpx
 
+from broker_core.client.config import ClientConfig, PushConfig
+from broker_core.client.consumer.push import PushConsumer
+from broker_core.client.session import Session
+from broker_core.protocol.message import StoredMessage
 from tests.support.gantry import Gantry
 
 LOCAL = "/clusters/local"
@@ -80,6 +85,33 @@ def flowing(gantry: Gantry, topic: str) -> Iterator[None]:
     finally:
         enough.set()
         sender.join(30)
+
+
+@contextmanager
+def consuming(gantry: Gantry, group: str, topic: str) -> Iterator[list[str]]:
+    """Run a native consumer of what comes from now on until the block ends; the list has the keys that it handled."""
+    handled: list[str] = []
+    ready, enough = threading.Event(), threading.Event()
+
+    async def handle(message: StoredMessage) -> None:
+        handled.extend(message.keys)
+
+    async def consume() -> None:
+        async with Session(ClientConfig([gantry.name_server])) as session:
+            consumer = PushConsumer(session, group, handle, PushConfig(start_from="last"))
+            consumer.subscribe(topic)
+            async with consumer:
+                ready.set()
+                await asyncio.to_thread(enough.wait)
+
+    consumer = threading.Thread(target=asyncio.run, args=(consume(),), name="consumer", daemon=True)
+    consumer.start()
+    try:
+        assert ready.wait(60)
+        yield handled
+    finally:
+        enough.set()
+        consumer.join(30)
 
 
 def order(topic: str, number: int) -> dict[str, Any]:

@@ -99,15 +99,6 @@ def test_a_message_is_edited_and_sent_again_from_its_permanent_address(console: 
     expect(console.row("sent-again")).to_be_visible()
 
 
-def test_a_burst_of_bytes_is_produced(console: Console, flows: str) -> None:
-    console.open(f"/topics/{flows}?tab=produce")
-    console.page.get_by_label("Ordering key").fill("customer-1")
-    console.main.get_by_text("Hex", exact=True).click()
-    console.page.get_by_label("Body", exact=True).fill("00 ff 7f")
-    button(console, f"Send to {flows}").click()
-    expect(console.main).to_contain_text("Stored")
-
-
 # Groups
 
 
@@ -148,7 +139,7 @@ def test_dead_letters_are_sent_again_by_cause(console: Console, flows: str) -> N
 # Topics
 
 
-def test_topics_are_created_with_a_kind_and_deleted_together(console: Console, data: Data) -> None:
+def test_topics_are_deleted_together(console: Console, data: Data) -> None:
     data.create_topic("passing-1")
     data.create_topic("passing-2")
     console.open("/topics?search=passing")
@@ -267,26 +258,3 @@ def test_an_operation_is_tried_on_the_page_of_the_api(console: Console) -> None:
     console.open("/api-reference?operation=listClusters")
     button(console, "Send GET").click()
     expect(console.main).to_contain_text("embedded")
-
-
-def test_definitions_are_compared_before_they_are_applied(console: Console, data: Data, tmp_path: Path) -> None:
-    file = tmp_path / "definitions.json"
-    file.write_text(data.http.get("/definitions").text, encoding="utf-8")
-    console.open("/settings?tab=definitions")
-    console.page.locator("input[type=file]").set_input_files(file)
-    button(console, "Compare").click()
-    expect(console.main).to_contain_text("0 to create, 0 to change, 0 refused")
-
-
-def test_a_day_of_a_topic_is_drawn_once_a_minute_of_it_was_counted(console: Console, data: Data, flows: str) -> None:
-    def is_counted() -> bool:
-        stats = data.http.get(f"/clusters/local/topics/{flows}/stats").json()
-        return bool(stats["totals"]["messages_in"] is not None)
-
-    wait_until(is_counted, within=180)
-    console.open(f"/topics/{flows}?tab=stats")
-    chart = console.main.get_by_role("img", name="Rates, messages and lag over time")
-    expect(chart.locator("canvas")).to_have_count(3)
-    console.main.get_by_text("1 h", exact=True).click()
-    expect(console.page).to_have_url(re.compile("range=1h"))
-    expect(console.main).to_contain_text("minutes were measured.")
