@@ -1,9 +1,13 @@
-"""A broker is gone while the console is open: no page says that all is well, or shows a zero."""
+"""A broker or the sampler is gone while the console is open: no page says that all is well, or shows a zero."""
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Final
 
 import httpx
@@ -14,6 +18,7 @@ from tests.browser.data import order
 from tests.browser.pages import Console, wait_for_number
 from tests.browser.walk import pages, read
 from tests.support.cluster import RunningBroker, started_broker
+from tests.support.gantry import Gantry
 from tests.support.wait import wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.scenario]
@@ -34,6 +39,8 @@ HEALTHY: Final = {
 _OWN: Final = re.compile(
     r"/(?:live|alerts|jobs|schedules|clusters|audit|access|api-reference|settings|groups/\w+/offsets)"
 )
+# What the sampler measures second by second.
+_SAMPLED: Final = ("/", "/topics", "/topics/orders", "/groups", "/groups/billing", "/broker", "/dead-letters")
 _ZEROS: Final = r"""() => {
     const zero = /^0(?:[.,]0+)?\s*(?:\+|\/s|ms|s|%|k?B)?$/
     return [...document.querySelectorAll("main td:not(:first-child), main [class*=value], main dd")]
@@ -78,12 +85,55 @@ def test_no_page_calls_a_dead_broker_healthy_or_shows_a_zero_that_nobody_measure
         # Then it says by itself that the lag is not known, and what it was
         expect(lag.get_by_role("img")).to_be_visible()
         # And so does every page, in both languages
-        wrong = []
         # Without the tabs: one whose broker is dead asks several times, for some seconds each.
-        for path in pages(with_tabs=False, topic="orders", group="billing", key="orders-7"):
-            for language, words in read(console, path, NORTH).items():
-                if not path.startswith("/clusters"):
-                    wrong += [f"{language} {path}: {found[0]}" for found in HEALTHY[language].finditer(words)]
-            if not _OWN.match(path):
-                wrong += [f"{path}: {zero!r}" for zero in console.page.evaluate(_ZEROS)]
+        wrong = [
+            each
+            for path in pages(with_tabs=False, topic="orders", group="billing", key="orders-7")
+            for each in _wrong(console, path)
+        ]
         assert wrong == []
+
+
+def test_without_the_sampler_brokers_are_asked_and_what_nobody_measures_is_unknown(
+    console: Console, gantry: Gantry, http: httpx.Client, north: RunningBroker
+) -> None:
+    with console.watch.looking_away(), _held(gantry, b"sampler"):
+        wait_until(lambda: http.get("/clusters/local").json()["reachable"] is None)
+        # A broker that lives is asked, and is not called silent for it
+        console.open("/clusters?cluster=local")
+        console.settled()
+        local = console.main.get_by_role("row", name=re.compile("^local "))
+        expect(local.get_by_role("img").first).to_have_accessible_name(re.compile("not sampled in the last seconds"))
+        assert "does not answer" not in local.inner_text()
+        console.open("/broker?cluster=local")
+        expect(console.row("Answers")).to_be_visible()
+        # What was sampled of one that is dead is not shown as if it held
+        north.stop(kill=True)
+        wrong = [each for path in _SAMPLED for each in _wrong(console, path)]
+        assert wrong == []
+
+
+def _wrong(console: Console, path: str) -> list[str]:
+    """Open a page of the dead cluster; return the healthy words, in both languages, and the zeros that it shows."""
+    wrong = [
+        f"{language} {path}: {found[0]}"
+        for language, words in read(console, path, NORTH).items()
+        for found in HEALTHY[language].finditer(words)
+        if not path.startswith("/clusters")
+    ]
+    if not _OWN.match(path):
+        wrong += [f"{path}: {zero!r}" for zero in console.page.evaluate(_ZEROS)]
+    return wrong
+
+
+@contextmanager
+def _held(gantry: Gantry, word: bytes) -> Iterator[None]:
+    """Hold the child process of `make up` whose command has `word` until the block ends."""
+    pid = gantry.process.pid
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()
+    (held,) = [int(each) for each in children if word in Path(f"/proc/{each}/cmdline").read_bytes()]
+    os.kill(held, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(held, signal.SIGCONT)
