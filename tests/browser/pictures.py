@@ -65,6 +65,8 @@ class Picture:
 PICTURES: Final = {
     "overview": Picture("/?range=15m", "light", _zoom),
     "group": Picture(f"/groups/{ANALYTICS}?range=15m", "light", _zoom),
+    "groups": Picture("/groups", "light", _wait_for_messages),
+    "topic": Picture(f"/topics/{ORDERS}", "dark", _wait_for_messages),
     "dead-letters": Picture("/dead-letters", "light", _pick_a_cause),
     "live": Picture(f"/live?topics={ORDERS},{PAYMENTS}", "dark", _wait_for_messages),
 }
