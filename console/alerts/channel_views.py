@@ -13,16 +13,18 @@ from rest_framework.response import Response
 
 from console.accounts.permissions import actor_of, needs
 from console.alerts import channels, mail, notices
-from console.alerts.channels import channel_tag, target_of
+from console.alerts.channels import OVERLAP_MS, channel_tag, target_of
 from console.alerts.delivery_shapes import DeliverySerializer, shape_of
 from console.alerts.models import Channel, ChannelKind
 from console.api_view import ApiView
 from console.etags import IF_MATCH, locked, match, tagged
+from console.fields import MomentField
 from console.paging import PAGE_PARAMETERS, page_of, page_queryset
 from console.rows import row_of
 from console.shapes import as_json
 
 MAX_RECIPIENTS: Final = 20
+MAX_OVERLAP_MS: Final = 7 * 24 * 3_600_000
 _TAGS = ["alerts"]
 
 
@@ -33,12 +35,26 @@ class ChannelSerializer(serializers.ModelSerializer[Channel]):
     target = serializers.SerializerMethodField()
     recipients = serializers.ListField(child=serializers.CharField())
     has_secret = serializers.SerializerMethodField()
+    former_secret_until = MomentField(
+        allow_null=True, help_text="Until when bodies are signed by the former secret too; null: there is none."
+    )
     rules = serializers.SerializerMethodField(help_text="How many rules use it.")
     etag = serializers.SerializerMethodField(help_text="For If-Match.")
 
     class Meta:
         model = Channel
-        fields = ("id", "name", "kind", "enabled", "target", "recipients", "has_secret", "rules", "etag")
+        fields = (
+            "id",
+            "name",
+            "kind",
+            "enabled",
+            "target",
+            "recipients",
+            "has_secret",
+            "former_secret_until",
+            "rules",
+            "etag",
+        )
         read_only_fields = fields
 
     def get_target(self, channel: Channel) -> str:
@@ -106,8 +122,17 @@ class ChannelCreateSerializer(_ChannelFields):
 class ChannelChangeSerializer(_ChannelFields):
     """Fields of a channel to change; its kind stays."""
 
+    secret_overlap_ms = serializers.IntegerField(
+        min_value=0,
+        max_value=MAX_OVERLAP_MS,
+        required=False,
+        help_text=f"How long the former secret goes on signing beside the new one; by default {OVERLAP_MS:,}.",
+    )
+
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Refuse fields of the other kind."""
+        if "secret_overlap_ms" in attrs and not attrs.get("secret"):
+            raise serializers.ValidationError({"secret_overlap_ms": "belongs to a new secret"})
         self.check_kind(self.context["kind"], {name: value for name, value in attrs.items() if name != "enabled"})
         return attrs
 

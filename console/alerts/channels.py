@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 import httpx
 from django.db import transaction
+from django.utils import timezone
 
 from console.alerts.models import Channel, ChannelKind
 from console.audit.record import Actor, record
@@ -15,6 +17,8 @@ from console.etags import etag
 from console.rows import unless_taken
 
 MAX_CHANNELS: Final = 50
+OVERLAP_MS: Final = 24 * 3_600_000
+"""How long a former secret goes on signing, unless told otherwise."""
 
 
 def target_of(channel: Channel) -> str:
@@ -42,12 +46,16 @@ def add(by: Actor, fields: Mapping[str, Any]) -> Channel:
 
 
 def change(by: Actor, channel: Channel, fields: Mapping[str, Any]) -> Channel:
-    """Change these fields of a channel; raise AlreadyExists if the name is another one's."""
+    """Change these fields of a channel; raise AlreadyExists if the name is another one's.
+
+    A secret that another one replaces goes on signing for `secret_overlap_ms`.
+    """
     name, before = fields.get("name", channel.name), _shown(channel)
     taken = Channel.objects.filter(name=name).exclude(pk=channel.pk)
     with unless_taken(taken, AlreadyExists(f"There is another channel {name!r}.")):
-        for field, value in fields.items():
-            setattr(channel, field, value)
+        _keep_former(channel, fields)
+        for field in fields.keys() - {"secret_overlap_ms"}:
+            setattr(channel, field, fields[field])
         channel.save()
         record(by, "alert_channel.update", f"alert-channels/{name}", before=before, after=_shown(channel))
     return channel
@@ -60,11 +68,31 @@ def remove(by: Actor, channel: Channel) -> None:
         channel.delete()
 
 
+def secrets_of(channel: Channel, now: datetime) -> tuple[str, ...]:
+    """Return the secrets that sign at a time, the newest first; none for a channel without."""
+    until = channel.former_secret_until
+    former = (channel.former_secret,) if until is not None and now < until else ()
+    return tuple(secret for secret in (channel.secret, *former) if secret)
+
+
+def _keep_former(channel: Channel, fields: Mapping[str, Any]) -> None:
+    secret, overlap_ms = fields.get("secret", channel.secret), fields.get("secret_overlap_ms", OVERLAP_MS)
+    if secret == channel.secret and overlap_ms:
+        return
+    overlap = timedelta(milliseconds=overlap_ms)
+    # Whoever takes signatures away wants none, and whoever had none has nothing to overlap.
+    is_kept = bool(secret and channel.secret and overlap)
+    channel.former_secret = channel.secret if is_kept else ""
+    channel.former_secret_until = timezone.now() + overlap if is_kept else None
+
+
 def _shown(channel: Channel) -> dict[str, Any]:
+    until = channel.former_secret_until
     return {
         "name": channel.name,
         "kind": channel.kind,
         "enabled": channel.enabled,
         "target": target_of(channel),
         "has_secret": bool(channel.secret),
+        "former_secret_until": None if until is None else until.isoformat(),
     }

@@ -13,6 +13,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from console.alerts import mail, queue, webhook
+from console.alerts.channels import secrets_of
 from console.alerts.models import ChannelKind, Delivery, DeliveryState
 from console.alerts.outcome import Outcome
 from console.audit.record import Actor, record
@@ -67,7 +68,7 @@ def _send(delivery: Delivery) -> Outcome:
     if channel.kind == ChannelKind.EMAIL:
         return mail.send(channel.recipients, delivery.payload, delivery.pk)
     body = orjson.dumps({"delivery": delivery.pk, **delivery.payload})
-    posting = webhook.Posting(channel.url, channel.secret, body, delivery.pk, delivery.event)
+    posting = webhook.Posting(channel.url, secrets_of(channel, timezone.now()), body, delivery.pk, delivery.event)
     return webhook.post(posting, settings.GANTRY_WEBHOOK_NETWORKS)
 
 

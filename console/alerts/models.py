@@ -88,6 +88,9 @@ class Channel(models.Model):
     url = models.CharField(max_length=1000, default="")
     # Signs the bodies of a webhook: the receiver needs the same text, so it cannot be a hash.
     secret = models.CharField(max_length=200, default="")
+    # Until then bodies are signed by the former secret too, so that receivers can change theirs meanwhile.
+    former_secret = models.CharField(max_length=200, default="")
+    former_secret_until = models.DateTimeField(null=True)
     recipients = models.JSONField(default=list)
     created_at = models.DateTimeField(auto_now_add=True)
 

@@ -1,6 +1,7 @@
 """Posts a delivery to a URL, signed.
 
-``Gantry-Signature: t=<seconds>,v1=<hex>`` is the HMAC-SHA256 of ``<seconds>.<body>`` with the channel's secret.
+``Gantry-Signature: t=<seconds>,v1=<hex>`` is the HMAC-SHA256 of ``<seconds>.<body>`` with the channel's secret. After
+a change of the secret a second `v1` has the former one's, for a while.
 Redirects are not followed: they would lead around the check of the address.
 """
 
@@ -27,7 +28,8 @@ class Posting:
     """One body to post."""
 
     url: str
-    secret: str
+    secrets: tuple[str, ...]
+    """The newest first; none: the body is not signed."""
     body: bytes
     delivery: str
     event: str
@@ -40,8 +42,10 @@ class Posting:
             "Gantry-Delivery": self.delivery,
             "Gantry-Event": self.event,
         }
-        if self.secret:
-            found["Gantry-Signature"] = f"t={seconds},v1={signature(self.secret, seconds, self.body)}"
+        if self.secrets:
+            # A receiver that takes the last one and has the former secret still, goes on.
+            signed = (f"v1={signature(secret, seconds, self.body)}" for secret in self.secrets)
+            found["Gantry-Signature"] = ",".join([f"t={seconds}", *signed])
         return found
 
 

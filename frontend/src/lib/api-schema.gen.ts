@@ -3118,6 +3118,11 @@ export interface components {
             recipients: string[];
             /** @description Return whether its bodies are signed. */
             readonly has_secret: boolean;
+            /**
+             * Format: date-time
+             * @description Until when bodies are signed by the former secret too; null: there is none.
+             */
+            former_secret_until: string | null;
             /** @description How many rules use it. */
             readonly rules: number;
             /** @description For If-Match. */
@@ -4499,6 +4504,8 @@ export interface components {
             /** @description Signs the bodies of a webhook. */
             secret?: string;
             recipients?: string[];
+            /** @description How long the former secret goes on signing beside the new one; by default 86,400,000. */
+            secret_overlap_ms?: number;
         };
         /** @description The changeable fields of a cluster; those left out stay. */
         PatchedClusterChangeRequest: {

@@ -33,6 +33,20 @@ def test_a_channel_shows_where_it_leads_and_no_secret(cast: Cast) -> None:
     assert operator.delete(path, headers={"if-match": changed.json()["etag"]}).status_code == 204
 
 
+def test_a_new_secret_says_until_when_the_former_one_signs(cast: Cast) -> None:
+    operator = cast.browser("operator")
+    channel = operator.post(PATH, HOOK, format="json").json()
+    path, tag = f"{PATH}/{channel['id']}", {"if-match": "*"}
+    assert channel["former_secret_until"] is None
+    changed = operator.patch(path, {"secret": "n3w"}, format="json", headers=tag).json()
+    assert changed["former_secret_until"] is not None
+    assert not {"n3w", "k3y"} & set(str(changed).split("'"))
+    ended = operator.patch(path, {"secret": "n3w", "secret_overlap_ms": 0}, format="json", headers=tag).json()
+    assert ended["former_secret_until"] is None
+    alone = operator.patch(path, {"secret_overlap_ms": 0}, format="json", headers=tag)
+    assert (alone.status_code, alone.json()["errors"][0]["pointer"]) == (422, "#/secret_overlap_ms")
+
+
 def test_a_test_is_a_delivery_that_can_be_tried_again(cast: Cast) -> None:
     operator = cast.browser("operator")
     channel = operator.post(PATH, HOOK, format="json").json()

@@ -76,6 +76,22 @@ def test_all_that_fires_in_one_round_is_one_signed_delivery(hook: Hook) -> None:
     assert delivering.attempt(kept.pk) is None, "it is sent once"
 
 
+def test_a_new_secret_and_the_former_one_sign_for_a_while(hook: Hook) -> None:
+    kept = channel(hook)
+    channels.change(BY, kept, {"secret": "new", "secret_overlap_ms": 60_000})
+    assert channels.secrets_of(kept, timezone.now()) == ("new", "s3cret")
+    assert channels.secrets_of(kept, timezone.now() + timedelta(minutes=2)) == ("new",)
+    delivering.attempt(notices.test(BY, kept).pk)
+    ((headers, body),) = hook.posted
+    (_, seconds), *signed = (part.split("=") for part in headers["Gantry-Signature"].split(","))
+    assert signed == [["v1", signature(secret, int(seconds), body)] for secret in ("new", "s3cret")]
+    # One that leaked signs no more, with a new one or without
+    channels.change(BY, kept, {"secret": "new", "secret_overlap_ms": 0})
+    assert channels.secrets_of(kept, timezone.now()) == ("new",)
+    channels.change(BY, kept, {"secret": ""})
+    assert channels.secrets_of(kept, timezone.now()) == ()
+
+
 def test_a_failed_delivery_is_tried_five_times_with_pauses_and_then_when_somebody_asks(hook: Hook) -> None:
     hook.status, hook.answer = 503, b"\0busy" * 1000
     kept = notices.test(BY, channel(hook))
