@@ -126,9 +126,13 @@ class Successes:
         user = self.made("/api/v1/users", {"username": name, "password": PASSWORD, "role": "viewer", **fields})
         return name, str(user["id"]), self.browser(name)
 
+    def stranger(self) -> httpx.Client:
+        """Return a browser in which nobody is signed in."""
+        return self._stack.enter_context(self.installation.client(None))
+
     def browser(self, name: str) -> httpx.Client:
         """Return a browser that is signed in."""
-        client = self._stack.enter_context(self.installation.client(None))
+        client = self.stranger()
         signed = client.post("/api/v1/login", json={"username": name, "password": PASSWORD})
         assert signed.status_code == 200, signed.text
         client.headers["X-CSRFToken"] = client.cookies["csrftoken"]
@@ -625,9 +629,8 @@ def _delete_token(s: Successes) -> Wish:
 @_for("login")
 def _login(s: Successes) -> Wish:
     name, _, _ = s.person()
-    stranger = s.control.as_("stranger")
     body = {"username": name, "password": PASSWORD}
-    return Wish([("session.login", f"users/{name}")], json=body, client=stranger, actor=name)
+    return Wish([("session.login", f"users/{name}")], json=body, client=s.stranger(), actor=name)
 
 
 @_for("logout")

@@ -93,6 +93,8 @@ async def test_nothing_sampled_is_told_as_unknown(installation: Installation) ->
         await socket.say(type="watch", cluster="never", groups=["billing"])
         reason = "no cluster is named 'never'"
         assert await socket.hear() == {"type": "unknown", "group": "billing", "reason": reason}
+    with installation.client() as admin:
+        assert admin.delete("/api/v1/clusters/unsampled", headers={"If-Match": "*"}).status_code == 204
 
 
 async def test_queues_are_there_when_they_are_wanted(
