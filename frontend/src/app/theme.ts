@@ -5,6 +5,7 @@ import {
   type MantineColorsTuple,
   type VariantColorsResolver,
 } from "@mantine/core"
+import { popups } from "./popups"
 
 const petrol: MantineColorsTuple = [
   "#e1eff5", "#c5deea", "#9cc6d8", "#62c2e4", "#3a9fc4", "#1477a0", "#0b6285", "#0b6285", "#09526f", "#074057",
@@ -64,6 +65,7 @@ export const theme = createTheme({
   respectReducedMotion: true,
   variantColorResolver,
   components: {
+    Portal: { defaultProps: { target: popups } },
     Button: {
       defaultProps: { size: "sm", variant: "default" },
       vars: (_: unknown, props: { size?: unknown }) => ({ root: { "--button-height": heightOf(props.size) } }),

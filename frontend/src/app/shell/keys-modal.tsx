@@ -19,7 +19,7 @@ const KEYS = [
 export function KeysModal({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
   const { t } = useTranslation()
   return (
-    <Modal opened={isOpen} onClose={onClose} title={t("keys.title")} size="sm">
+    <Modal closeButtonProps={{ "aria-label": t("actions.close") }} opened={isOpen} onClose={onClose} title={t("keys.title")} size="sm">
       <Table verticalSpacing={4}>
         <Table.Tbody>
           {KEYS.map(([keys, act]) => (

@@ -15,11 +15,14 @@ interface ConfirmDangerProps {
 }
 
 /** The only kind of modal: says what will be lost, and asks for its name. */
-export const ConfirmDanger = ({ isOpen, title, ...question }: ConfirmDangerProps) => (
-  <Modal opened={isOpen} onClose={question.onClose} title={title}>
-    <Question {...question} />
-  </Modal>
-)
+export function ConfirmDanger({ isOpen, title, ...question }: ConfirmDangerProps) {
+  const { t } = useTranslation()
+  return (
+    <Modal closeButtonProps={{ "aria-label": t("actions.close") }} opened={isOpen} onClose={question.onClose} title={title}>
+      <Question {...question} />
+    </Modal>
+  )
+}
 
 /** Is made anew each time the modal opens: the name is typed for each deletion. */
 function Question({ onClose, name, action, isBusy = false, onConfirm, children }: Omit<ConfirmDangerProps, "isOpen" | "title">) {

@@ -1,4 +1,5 @@
 import { type NotificationData, notifications, notificationsStore } from "@mantine/notifications"
+import i18next from "i18next"
 
 /** How many stand at once; more would cover the page. */
 export const MOST_TOASTS = 3
@@ -11,5 +12,5 @@ export function showToast(message: NotificationData): void {
   // What closes by itself has been read; what asks for an answer stays longest.
   const leaving = [...known].sort((one, other) => Number(one.autoClose === false) - Number(other.autoClose === false))
   for (const { id } of leaving.slice(0, Math.max(0, known.length + 1 - MOST_TOASTS))) if (id) notifications.hide(id)
-  notifications.show(message)
+  notifications.show({ ...message, closeButtonProps: { "aria-label": i18next.t("actions.close") } })
 }

@@ -7,6 +7,7 @@ import { showToast } from "./show"
 /** One fact and one consequence. */
 export function toastDone(title: string, message?: string): void {
   showToast({
+    role: "status",
     title,
     message,
     icon: <IconCircleCheckFilled size={17} color="var(--ok)" />,
@@ -29,6 +30,7 @@ export function toastFailed(title: string, error: unknown): void {
 /** It is not known how it ended: its own kind, not an error. */
 export function toastUnknown(title: string, message: string): void {
   showToast({
+    role: "status",
     title,
     message,
     icon: <IconCircleDashed size={17} stroke={1.6} color="var(--ink-2)" />,

@@ -41,6 +41,7 @@ export const common = {
     loadedRows_other: "{{count}} rows loaded; more follow",
     csvHint: "All fields of the rows loaded here; what is not known is empty",
   },
+  popups: "Pop-ups",
   drawer: { previous: "Previous row", next: "Next row", position: "{{n}} of {{total}}" },
   forms: {
     showPassword: "Show or hide the password",

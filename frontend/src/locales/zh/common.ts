@@ -39,6 +39,7 @@ export const common = {
     loadedRows_other: "已加载 {{count}} 行，后面还有",
     csvHint: "已加载各行的全部字段；未知的值留空",
   },
+  popups: "浮层",
   drawer: { previous: "上一行", next: "下一行", position: "第 {{n}} / {{total}} 条" },
   forms: {
     showPassword: "显示或隐藏密码",

@@ -37,7 +37,7 @@ export function ResetPassword({ user: { id, username } }: { user: User }) {
       <Button size="xs" variant="subtle" onClick={() => setOpen(true)}>
         {t("access.reset")}
       </Button>
-      <Modal opened={isOpen} onClose={close} title={t("access.resetTitle", { name: username })}>
+      <Modal closeButtonProps={{ "aria-label": t("actions.close") }} opened={isOpen} onClose={close} title={t("access.resetTitle", { name: username })}>
         <form
           onSubmit={(event) => {
             event.preventDefault()

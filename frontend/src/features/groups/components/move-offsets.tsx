@@ -26,7 +26,7 @@ export function MoveOffsets({ cluster, groups, onClose }: MoveOffsetsProps) {
   const { t } = useTranslation()
   const apply = useApplyMoves(cluster)
   return (
-    <Modal opened onClose={onClose} size="xl" title={t("groupOffsets.title", { count: groups.length, n: count(groups.length) })}>
+    <Modal closeButtonProps={{ "aria-label": t("actions.close") }} opened onClose={onClose} size="xl" title={t("groupOffsets.title", { count: groups.length, n: count(groups.length) })}>
       {apply.data ? (
         <Outcome cluster={cluster} items={apply.data.items} onClose={onClose} />
       ) : (
