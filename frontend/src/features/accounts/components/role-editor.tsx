@@ -37,8 +37,8 @@ export function RoleEditor({ role, kinds }: RoleEditorProps) {
   return (
     <>
       <Panel title={role.name} note={t("roles.ruleCount", { count: kept.length })} actions={!role.built_in && <DeleteRole role={role} />}>
-        <div className={classes.scroll}>
-          <table className={classes.rules} aria-label={t("roles.rules")}>
+        <div className={classes.scroll} tabIndex={0} role="group" aria-label={t("roles.rules")}>
+          <table className={classes.rules}>
             <thead>
               <tr>
                 <th>{t("roles.kind")}</th>
@@ -47,7 +47,11 @@ export function RoleEditor({ role, kinds }: RoleEditorProps) {
                 {VERBS.map((verb) => (
                   <th key={verb}>{t(`rights.${verb}`)}</th>
                 ))}
-                <th />
+                {!role.built_in && (
+                  <th>
+                    <span className="sr-only">{t("table.unnamed")}</span>
+                  </th>
+                )}
               </tr>
             </thead>
             <tbody>

@@ -19,7 +19,7 @@ interface RolePickerProps {
 export function RolePicker({ value, onChange, disabled = false, isCompact = false }: RolePickerProps) {
   const { t } = useTranslation()
   const own = useRoles(useMay("admin")).data?.items.flatMap(({ name, built_in }) => (built_in ? [] : [name])) ?? value.own_roles
-  const looks = isCompact ? { size: "xs", w: 220, "aria-label": t("access.role") } : { label: t("access.role") }
+  const looks = isCompact ? { size: "xs", w: { base: 140, xs: 220 }, "aria-label": t("access.role") } : { label: t("access.role") }
   return (
     <MultiSelect
       {...looks}

@@ -27,13 +27,13 @@ export function RuleRow({ rule, saved, hits, verbs, onChange }: RuleRowProps) {
           {verbs.includes(verb) && <Cell rule={rule} verb={verb} isUnsaved={effectOf(old, verb) !== effectOf(rule, verb)} onChange={onChange} />}
         </td>
       ))}
-      <td>
-        {onChange && (
+      {onChange && (
+        <td>
           <button type="button" className={classes.cell} aria-label={t("roles.remove", { kind: t(`roles.kinds.${rule.kind}`), pattern: rule.pattern })} onClick={() => onChange(null)}>
             <IconX size={14} stroke={1.6} />
           </button>
-        )}
-      </td>
+        </td>
+      )}
     </tr>
   )
 }

@@ -14,7 +14,7 @@ const QUEUES: Queue[] = [
 export function LoginArt() {
   const { t } = useTranslation()
   return (
-    <div className={classes.art}>
+    <aside className={classes.art}>
       <div className={classes.brand}>
         <Logo size={25} />
         Gantry
@@ -30,6 +30,6 @@ export function LoginArt() {
         ))}
       </div>
       <p className={classes.small}>{t("login.small")}</p>
-    </div>
+    </aside>
   )
 }

@@ -61,7 +61,7 @@ function Hours({ day, spans, from, to, onPick }: HoursProps) {
   return (
     <>
       <ul className={classes.hours} aria-label={t("scheduled.hours")}>
-        {spans.map((hour) => {
+        {spans.map((hour, index) => {
           const words = t("scheduled.hour", { at: format.clock(hour.from).slice(0, 5), count: hour.due })
           return (
             <li key={hour.from}>
@@ -75,15 +75,13 @@ function Hours({ day, spans, from, to, onPick }: HoursProps) {
               >
                 <span className={classes.column} style={{ height: `${(100 * hour.due) / most}%` }} />
               </button>
+              <span className={classes.tick} aria-hidden>
+                {index % TICK === 0 && format.clock(hour.from).slice(0, 5)}
+              </span>
             </li>
           )
         })}
       </ul>
-      <div className={classes.axis} aria-hidden>
-        {spans.map((hour, index) => (
-          <span key={hour.from}>{index % TICK === 0 && format.clock(hour.from).slice(0, 5)}</span>
-        ))}
-      </div>
       <p className={classes.words}>
         {top.due > 0
           ? top.onlyTopic === null
