@@ -4,7 +4,7 @@ type Keys = Record<string, (event: KeyboardEvent) => void>
 
 const SEQUENCE_MS = 800
 
-function isTyping(target: EventTarget | null): boolean {
+export function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
 }
 

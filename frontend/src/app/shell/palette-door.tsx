@@ -10,10 +10,10 @@ export const openPalette = () => asked.set(asked.get() + 1)
 
 const Palette = lazy(async () => ({ default: (await withAllWords(import("./palette"))).Palette }))
 
-/** Where Ctrl/⌘ K is heard. */
+/** Where Ctrl/⌘ K is heard, in a field too. */
 export function PaletteDoor() {
   const times = useStore(asked)
-  useHotkeys([["mod+K", openPalette]])
+  useHotkeys([["mod+K", openPalette]], [])
   if (times === 0) return null
   return (
     <Suspense fallback={null}>

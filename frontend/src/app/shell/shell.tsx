@@ -1,6 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query"
 import { Outlet, useLocation, useNavigate } from "@tanstack/react-router"
-import { lazy, Suspense, useEffect, useRef, useState } from "react"
+import { lazy, type MouseEvent, Suspense, useEffect, useRef, useState } from "react"
+import { useTranslation } from "react-i18next"
 import { MissingNotice } from "@/features/clusters/components/missing-notice"
 import { useJobsFeed } from "@/features/jobs/api/jobs-feed"
 import { useCluster } from "@/hooks/use-cluster"
@@ -38,16 +39,31 @@ export function Shell() {
     )
   return (
     <div className={classes.shell} data-menu={menuAt === pathname || undefined}>
+      <SkipLink />
       <Sidebar onKeys={() => setKeys(true)} />
       <div className={classes.veil} onClick={() => setMenuAt(null)} aria-hidden />
       <Topbar onMenu={() => setMenuAt(pathname)} />
-      <main className={classes.content} id="content">
+      <main className={classes.content} id="content" tabIndex={-1}>
         <MissingNotice cluster={cluster} />
         <Outlet />
       </main>
       <PaletteDoor />
       <Suspense fallback={null}>{hasKeys !== null && <KeysModal isOpen={hasKeys} onClose={() => setKeys(false)} />}</Suspense>
     </div>
+  )
+}
+
+/** The first stop of the Tab key: past the bars. */
+function SkipLink() {
+  const { t } = useTranslation()
+  const skip = (event: MouseEvent) => {
+    event.preventDefault()
+    document.getElementById("content")?.focus()
+  }
+  return (
+    <a className={classes.skip} href="#content" onClick={skip}>
+      {t("nav.skip")}
+    </a>
   )
 }
 

@@ -89,6 +89,7 @@ export function DataTable<T extends RowData>(props: DataTableProps<T>) {
                 row={row}
                 isSelected={row.id === selectedId}
                 isFocused={row.index === keys.focused}
+                takeFocus={keys.takeFocus}
                 isPinnedLast={row.index + 1 === props.pinnedCount}
                 onRow={onRow}
                 render={(cell) => <table.FlexRender cell={cell} />}
@@ -110,14 +111,21 @@ interface BodyRowProps<T extends RowData> {
   row: Row<Features, T>
   isSelected: boolean
   isFocused: boolean
+  takeFocus: (row: HTMLElement) => void
   isPinnedLast: boolean
   onRow?: ((row: T) => void) | undefined
   render: (cell: Cell<T>) => ReactNode
 }
 
-function BodyRow<T extends RowData>({ row, isSelected, isFocused, isPinnedLast, onRow, render }: BodyRowProps<T>) {
+function BodyRow<T extends RowData>({ row, isSelected, isFocused, takeFocus, isPinnedLast, onRow, render }: BodyRowProps<T>) {
+  const ref = useRef<HTMLTableRowElement>(null)
+  useEffect(() => {
+    if (isFocused && ref.current) takeFocus(ref.current)
+  }, [isFocused, takeFocus])
   return (
     <tr
+      ref={ref}
+      tabIndex={onRow ? -1 : undefined}
       data-clickable={onRow ? true : undefined}
       data-selected={isSelected || undefined}
       data-focused={isFocused || undefined}

@@ -1,8 +1,8 @@
 import { ActionIcon, Tooltip } from "@mantine/core"
 import { IconChevronDown, IconChevronUp, IconX } from "@tabler/icons-react"
-import { type ReactNode, useEffect, useState } from "react"
+import { type ReactNode, useEffect, useRef, useState } from "react"
 import { useTranslation } from "react-i18next"
-import { useKeys } from "@/hooks/use-keys"
+import { isTyping, useKeys } from "@/hooks/use-keys"
 import classes from "./drawer.module.css"
 
 interface DockedPageProps {
@@ -33,14 +33,14 @@ interface DockedDrawerProps {
 /** From under the top bar to the bottom edge; Esc closes it, the arrows walk through the rows. */
 export function DockedDrawer({ label, position, onPrevious, onNext, onClose, actions, children }: DockedDrawerProps) {
   const { t } = useTranslation()
-  useFocusBack()
+  const ref = useFocusInside()
   useKeys({
     Escape: onClose,
     ArrowUp: () => onPrevious?.(),
     ArrowDown: () => onNext?.(),
   })
   return (
-    <aside className={classes.drawer} aria-label={label} data-docked>
+    <aside ref={ref} className={classes.drawer} aria-label={label} tabIndex={-1} data-docked>
       <div className={classes.bar}>
         <div className={classes.step}>
           {position && <span className="micro">{position}</span>}
@@ -63,15 +63,20 @@ export function DockedDrawer({ label, position, onPrevious, onNext, onClose, act
   )
 }
 
-/** What was focused before goes on when this closes, unless the focus went elsewhere meanwhile. */
-function useFocusBack() {
+/** The focus goes inside, unless a field has it; when this closes it goes back to where it was, or to the page. */
+function useFocusInside() {
+  const ref = useRef<HTMLElement>(null)
   const [before] = useState(() => document.activeElement)
-  useEffect(
-    () => () => {
-      if (document.activeElement === document.body && before instanceof HTMLElement && before.isConnected) before.focus({ preventScroll: true })
-    },
-    [before],
-  )
+  useEffect(() => {
+    const focused = document.activeElement
+    if (!ref.current?.contains(focused) && !isTyping(focused)) ref.current?.focus({ preventScroll: true })
+    return () => {
+      if (document.activeElement !== document.body) return
+      const back = before?.isConnected && before !== document.body ? before : document.getElementById("content")
+      if (back instanceof HTMLElement) back.focus({ preventScroll: true })
+    }
+  }, [before])
+  return ref
 }
 
 interface StepProps {

@@ -1,6 +1,7 @@
 export const shell = {
   nav: {
     label: "Navigation",
+    skip: "Skip to the content",
     path: "Where you are",
     sections: { observe: "Observe", data: "Data", work: "Work", run: "Run" },
     overview: "Overview",

@@ -1,6 +1,7 @@
 export const shell = {
   nav: {
     label: "导航",
+    skip: "跳到正文",
     path: "当前位置",
     sections: { observe: "观测", data: "数据", work: "任务中心", run: "运维" },
     overview: "总览",
