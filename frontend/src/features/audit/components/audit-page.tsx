@@ -44,7 +44,7 @@ export function AuditPage() {
       column("token", t("audit.token"), { isSecondary: true, minWidth: 820 }, ({ token }) => token ?? <NotApplicable />),
       column("address", t("audit.address"), { isSecondary: true, minWidth: 980 }, ({ address }) => address || <NotApplicable />),
       column("action", t("audit.action"), {}, ({ action }) => <span title={action}>{words.action(action)}</span>),
-      column("resource", t("audit.resource"), { isName: true }, ({ resource }) => resource),
+      column("resource", t("audit.resource"), { isName: true, minWidth: 480 }, ({ resource }) => resource),
       column("request", t("audit.request"), { minWidth: 900 }, ({ request_id }) => <Ident id={request_id} />),
     ],
     [t, words],

@@ -134,6 +134,11 @@ function GroupActions({ cluster, group, known }: GroupActionsProps) {
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>
+          {isPhone && (
+            <Menu.Item component={Link} to={`/groups/${encodeURIComponent(group)}/offsets`}>
+              {t("offsets.open")}
+            </Menu.Item>
+          )}
           {known?.config && (
             <NeedsRight right="manage">
               <Menu.Item onClick={isPaused(known) ? resume : () => setPausing(true)}>

@@ -72,7 +72,7 @@ function Next({ schedule }: { schedule: Schedule }): ReactNode {
   return (
     <Tooltip label={schedule.next_runs.map((at) => format.when(at)).join("\n")}>
       <span>
-        <Time at={schedule.next_run_at} /> {left > 0 && <span className="micro">{t("schedules.in", { time: format.duration(left) })}</span>}
+        <Time at={schedule.next_run_at} /> {left > 0 && <span className="micro onlyWide">{t("schedules.in", { time: format.duration(left) })}</span>}
       </span>
     </Tooltip>
   )
