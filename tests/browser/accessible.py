@@ -1,55 +1,47 @@
-"""What a page must hold for those who do not see it; each rule returns the elements that break it."""
+"""What a page must hold for those who do not see it, or do not see colours well: the rules of axe-core."""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from playwright.sync_api import Page
 
-# What is seen on a control is part of its name: somebody who speaks to the page says what is written there.
-_NAME_HOLDS_CONTENT: Final = """
-[...document.querySelectorAll("button[aria-label], a[aria-label], [role][aria-label]")].filter((element) => {
-  if (!/^(button|link|tab|menuitem|option|switch|checkbox)$/.test(element.getAttribute("role") ?? kind(element))) return
-  const seen = words(element.innerText)
-  return seen !== "" && !words(element.getAttribute("aria-label")).includes(seen)
-})
-"""
-# A plain box has no state that could be told.
-_STATE_NEEDS_ROLE: Final = """
-[...document.querySelectorAll("div, span, p, section, li")].filter((element) =>
-  !element.hasAttribute("role") &&
-  ["expanded", "pressed", "selected", "checked", "sort"].some((state) => element.hasAttribute(`aria-${state}`)))
-"""
-_DEFINITION_LISTS: Final = """
-[...document.querySelectorAll("dl > *, dl > div > *")].filter((element) =>
-  !/^(DT|DD)$/.test(element.tagName) && !(element.tagName === "DIV" && element.querySelector(":scope > dt")))
-"""
-_HEADING_ORDER: Final = """
-[...document.querySelectorAll("h1, h2, h3, h4, h5, h6")].filter((element, index, all) =>
-  Number(element.tagName[1]) > (index === 0 ? 1 : Number(all[index - 1].tagName[1]) + 1))
-"""
-_COLUMNS_HAVE_NAMES: Final = """
-[...document.querySelectorAll("th")].filter((element) => words(element.textContent) === "")
-"""
-_RULES: Final = {
-    "the name of a control holds what is written on it": _NAME_HOLDS_CONTENT,
-    "a state stands on an element with a role": _STATE_NEEDS_ROLE,
-    "a definition list holds terms and definitions": _DEFINITION_LISTS,
-    "headings leave out no level": _HEADING_ORDER,
-    "every column has a name": _COLUMNS_HAVE_NAMES,
-}
-_HELPERS: Final = """
-const words = (text) => (text ?? "").toLowerCase().replace(/\\s+/g, " ").trim()
-const kind = (element) => ({ BUTTON: "button", A: "link" })[element.tagName] ?? ""
-"""
+from tests.support.gantry import ROOT
+
+_AXE: Final = ROOT / "frontend/node_modules/axe-core/axe.min.js"
+_TAGS: Final = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa", "best-practice")
+_OPTIONS: Final = {"resultTypes": ["violations"], "preload": False, "iframes": False}
+_THEMES: Final[tuple[tuple[str, dict[str, Any]], ...]] = (
+    # axe counts this rule (WCAG 2.5.3) among its experiments, which run only when they are named.
+    (
+        "light",
+        {"runOnly": {"type": "tag", "values": _TAGS}, "rules": {"label-content-name-mismatch": {"enabled": True}}},
+    ),
+    # No other rules of these ask for a colour, so another theme can break no others.
+    ("dark", {"runOnly": {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}}),
+)
+_CHECK: Final = """async ([where, themes]) => {
+  const root = document.documentElement
+  const found = []
+  for (const [theme, options] of themes) {
+    root.dataset.mantineColorScheme = theme
+    for (const { id, nodes } of (await axe.run(where ?? document, options)).violations)
+      for (const { html, failureSummary } of nodes)
+        found.push(`${theme}, ${innerWidth} px: ${id}: ${html.slice(0, 240)} (${failureSummary.replace(/\\s+/g, " ")})`)
+  }
+  root.dataset.mantineColorScheme = themes[0][0]
+  return found
+}"""
 
 
-def broken_rules(page: Page) -> list[str]:
-    """Return one line for each element that breaks a rule."""
-    found = []
-    for rule, script in _RULES.items():
-        elements = page.evaluate(
-            f"() => {{ {_HELPERS} return ({script.strip()}).map((element) => element.outerHTML.slice(0, 160)) }}"
-        )
-        found += [f"{page.url}: {rule}: {element}" for element in elements]
-    return found
+def broken_rules(page: Page, *, within: str | None = None) -> list[str]:
+    """Return one line for each element that breaks a rule, in the light theme or in the dark one.
+
+    `within` is a selector: then only what stands in those elements is looked at, without the rules about whole pages.
+    Nothing may move meanwhile, so the page must be one that was asked for less motion.
+    """
+    if page.evaluate("() => window.axe === undefined"):
+        page.evaluate(_AXE.read_text(encoding="utf-8"))
+    themes = [(theme, {**_OPTIONS, **options}) for theme, options in _THEMES]
+    found: list[str] = page.evaluate(_CHECK, [within, themes])
+    return [f"{page.url}: {line}" for line in found]
