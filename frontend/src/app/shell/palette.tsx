@@ -1,4 +1,5 @@
 import "@mantine/spotlight/styles.layer.css"
+import { Modal } from "@mantine/core"
 import { createSpotlight, Spotlight } from "@mantine/spotlight"
 import { type Icon, IconHash, IconSearch, IconStack2, IconStarFilled, IconUsersGroup } from "@tabler/icons-react"
 import { useNavigate } from "@tanstack/react-router"
@@ -61,6 +62,7 @@ export function Palette({ asked }: { asked: number }) {
       transitionProps={{ duration: 120, transition: "fade" }}
       classNames={{ content: classes.content ?? "" }}
     >
+      <Modal.Title className="sr-only">{t("palette.open")}</Modal.Title>
       <Spotlight.Search
         placeholder={t("palette.open")}
         leftSection={<IconSearch size={16} stroke={1.6} />}
