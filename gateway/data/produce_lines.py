@@ -43,6 +43,22 @@ def are_lines(headers: Mapping[bytes, bytes]) -> bool:
     return headers.get(b"content-type", b"").lower().startswith(LINES)
 
 
+class _Keyed(Struct):
+    """What tells where a line belongs, whatever else is wrong with it."""
+
+    ordering_key: str | None = None
+
+
+_KEYED: Final = decoder(_Keyed)
+
+
+def _key_of(line: bytes) -> str | None:
+    try:
+        return decode(_KEYED, line).ordering_key
+    except ProblemError:
+        return None
+
+
 class _Ended(Struct, tag_field="type", tag="error"):
     """The last line of a stream that ended early.
 
@@ -167,6 +183,9 @@ class LineProducer:
             name = entry.entry_id or number
             draft = draft_of_entry(entry, topic, entry_id=number, at="#", sizes=sizes)
         except ProblemError as problem:
+            key = None if line is None else _key_of(line)
+            if key:
+                problem = self._broken.setdefault(key, problem)
             return name, problem
         broken = None if draft.ordering_key is None else self._broken.get(draft.ordering_key)
         return name, broken or draft

@@ -86,6 +86,23 @@ async def test_later_lines_of_an_ordering_key_do_not_overtake_one_that_failed(
 
 
 @pytest.mark.parametrize(
+    "fields",
+    [
+        {"delay_ms": -1},
+        {"body": {"encoding": "base64", "data": "?"}},
+        {"body": {"encoding": "text", "data": "a" * (4 * 1024 * 1024 + 1)}},
+        {"colour": "red"},
+    ],
+)
+async def test_nor_one_that_was_refused_while_it_was_read(api: Api, fields: dict[str, Any]) -> None:
+    topic = await api.topic()
+    content = line("a", ordering_key="c9", **fields) + line("b", ordering_key="c9") + line("c", ordering_key="c8")
+    first, later, other = results_of(await api.post(f"/topics/{topic}/messages", content=content, headers=LINES))
+    assert (first["status"], later["status"], other["status"]) == ("failed", "failed", "stored")
+    assert later["problem"] == first["problem"]
+
+
+@pytest.mark.parametrize(
     ("content", "headers", "code"),
     [
         (b"\n \r\n", {}, "INVALID"),
