@@ -57,6 +57,11 @@ class Data:
         receipts = [message["receipt"] for message in answer["messages"]]
         self._post(f"{path}:nack", {"receipts": receipts, "dead_letter": True, "reason": reason})
 
+    def consumes(self, group: str) -> bool:
+        """Return whether a group is not paused."""
+        config = self.http.get(f"{LOCAL}/groups/{group}").json()["config"]
+        return bool(config["consume_enabled"])
+
     def _post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         answer = self.http.post(path, json=body)
         assert answer.is_success, f"{path}: {answer.text}"
