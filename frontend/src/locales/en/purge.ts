@@ -9,6 +9,7 @@ export const purge = {
     nothing: "The topic has no message that can be read.",
     size: "They take {{size}} in the store, which is free again when retention drops its files.",
     allRead: "Every group has consumed them.",
+    noGroup: "No group consumes this topic: nobody has read them.",
     unread_one: "has not had {{n}} of them and skips it",
     unread_other: "has not had {{n}} of them and skips them",
     unreadUnknown: "may lose messages; how many is unknown: {{reason}}",

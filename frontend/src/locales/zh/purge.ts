@@ -9,6 +9,7 @@ export const purge = {
     nothing: "该 Topic 没有可读取的消息。",
     size: "它们占用存储 {{size}}，保留期到期后随文件删除而释放。",
     allRead: "所有消费组都已消费这些消息。",
+    noGroup: "没有消费组消费该 Topic：这些消息无人读取过。",
     unread_other: "有 {{n}} 条尚未消费，将被跳过",
     unreadUnknown: "可能丢失消息，数量未知：{{reason}}",
     hidden_other: "另有 {{count}} 个无权查看的消费组也消费它。",

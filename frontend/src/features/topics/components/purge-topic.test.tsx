@@ -30,7 +30,8 @@ describe("purging a topic", () => {
   })
 
   it("purges the queues up to where the preview counted, after the name was typed", async () => {
-    answer(PURGE, plan({ brokers: [{ broker: "broker-a", done: true, reason: null }] }))
+    const groups = [{ name: "risk", unread: 0, reason: null }]
+    answer(PURGE, plan({ groups, brokers: [{ broker: "broker-a", done: true, reason: null }] }))
     const { user, onClose } = show()
     expect(await screen.findByText("Every group has consumed them.")).toBeTruthy()
     await user.type(await findField("Type orders to continue"), "orders")
@@ -39,6 +40,13 @@ describe("purging a topic", () => {
     await waitFor(() => expect(onClose).toHaveBeenCalled())
     const sent = requests(PURGE).filter(({ query }) => query.get("dry_run") === null)
     expect(sent.map(({ body }) => body)).toEqual([{ queues: [{ broker: "broker-a", queue_id: 0, before: 9 }] }])
+  })
+
+  it("does not take a topic that no group consumes for one that everybody has read", async () => {
+    answer(PURGE, plan())
+    show()
+    expect(await screen.findByText("No group consumes this topic: nobody has read them.")).toBeTruthy()
+    expect(screen.queryByText("Every group has consumed them.")).toBeNull()
   })
 
   it("says that the loss is not known, instead of none", async () => {

@@ -59,7 +59,7 @@ function Loss({ plan: { messages, bytes: size, groups, hidden_groups: hidden, mi
       <p>
         {t("topics.losesMessages", { count: messages, n: count(messages) })} {size !== null && t("purge.size", { size: bytes(size) })}
       </p>
-      {losing.length === 0 && hidden === 0 && <p>{t("purge.allRead")}</p>}
+      {losing.length === 0 && hidden === 0 && <p>{t(groups.length === 0 ? "purge.noGroup" : "purge.allRead")}</p>}
       {losing.length > 0 && (
         <ul className={classes.outcomes}>
           {losing.map(({ name, unread, reason }) => (
