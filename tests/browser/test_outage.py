@@ -14,6 +14,7 @@ import httpx
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.accessible import broken_rules
 from tests.browser.data import order
 from tests.browser.pages import Console, wait_for_number
 from tests.browser.walk import pages, read
@@ -39,6 +40,7 @@ HEALTHY: Final = {
 _OWN: Final = re.compile(
     r"/(?:live|alerts|jobs|schedules|clusters|audit|access|api-reference|settings|groups/\w+/offsets)"
 )
+_FORGET: Final = re.compile("^(?:Forget|移除)$")
 # What the sampler measures second by second.
 _SAMPLED: Final = ("/", "/topics", "/topics/orders", "/groups", "/groups/billing", "/broker", "/dead-letters")
 _ZEROS: Final = r"""() => {
@@ -92,6 +94,12 @@ def test_no_page_calls_a_dead_broker_healthy_or_shows_a_zero_that_nobody_measure
             for each in _wrong(console, path)
         ]
         assert wrong == []
+        # And whoever gives the broker up for good is asked in a dialog that everybody can use
+        console.page.emulate_media(reduced_motion="reduce")
+        console.open(f"/broker?cluster={NORTH}")
+        console.page.get_by_role("button", name=_FORGET).click()
+        expect(console.page.get_by_role("dialog")).to_be_visible()
+        assert broken_rules(console.page, within="[role=dialog]") == []
 
 
 def test_without_the_sampler_brokers_are_asked_and_what_nobody_measures_is_unknown(

@@ -38,3 +38,11 @@ it("takes nothing that a whole list does not hold", async () => {
   await typed(["orders"], "payments")
   expect(screen.getByRole("status").textContent).toBe("none")
 })
+
+it("takes what is typed where no name is known, and says so", async () => {
+  const { user } = renderApp(<Picker names={[]} />)
+  await user.click(await screen.findByRole("combobox", { name: "Topic" }))
+  await screen.findByText("No name is known: type it in full.")
+  await user.type(screen.getByRole("combobox", { name: "Topic" }), "orders{Enter}")
+  await waitFor(() => expect(screen.getByRole("status").textContent).toBe("orders"))
+})

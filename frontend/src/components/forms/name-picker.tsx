@@ -1,5 +1,6 @@
 import { type ComboboxItem, type ComboboxParsedItem, Select, type SelectProps } from "@mantine/core"
 import { useState } from "react"
+import { useTranslation } from "react-i18next"
 import { bestFirst } from "@/lib/best-first"
 
 /** A list of this length may have been cut: names beyond it exist, and may be typed. */
@@ -12,16 +13,22 @@ interface NamePickerProps extends Omit<SelectProps, "data" | "value" | "onChange
   onChange: (name: string | undefined) => void
 }
 
-/** Chooses a name by typing: Enter takes the very name that was typed, else the best match. */
+/**
+ * Chooses a name by typing: Enter takes the very name that was typed, else the best match. Where no name is known, because
+ * the list could not be read or is empty, the one that is typed is taken.
+ */
 export function NamePicker({ names, value, onChange, ...rest }: NamePickerProps) {
+  const { t } = useTranslation()
   const [typed, setTyped] = useState(value ?? "")
-  const extra = [value, names.length >= MOST_NAMES ? typed.trim() : undefined]
+  const mayBeAnother = names.length === 0 || names.length >= MOST_NAMES
+  const extra = [value, mayBeAnother ? typed.trim() : undefined]
   const all = new Set([...extra.filter((name): name is string => Boolean(name)), ...names])
   return (
     <Select
       {...rest}
       searchable
       selectFirstOptionOnChange
+      nothingFoundMessage={t(names.length === 0 ? "names.none" : "names.noMatch")}
       data={[...all]}
       limit={SHOWN}
       filter={({ options, search, limit }) => bestFirst(options.filter(isItem), search, ({ label }) => label).slice(0, limit)}

@@ -14,6 +14,10 @@ export const common = {
     download: "Download",
     more: "More actions",
   },
+  names: {
+    none: "No name is known: type it in full.",
+    noMatch: "No name has these letters.",
+  },
   states: {
     unknown: "Not known",
     wasKnown: "Not known now: {{reason}}. It was {{value}}, {{age}} ago",

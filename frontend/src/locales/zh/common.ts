@@ -14,6 +14,10 @@ export const common = {
     download: "下载",
     more: "更多操作",
   },
+  names: {
+    none: "没有已知名称：可直接输入完整名称。",
+    noMatch: "没有匹配的名称。",
+  },
   states: {
     unknown: "未知",
     wasKnown: "当前未知：{{reason}}。{{age}}前为 {{value}}",
