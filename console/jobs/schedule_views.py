@@ -24,7 +24,7 @@ from console.jobs.serializers import (
 )
 from console.jobs.shapes import shape_of
 from console.jobs.times import next_times
-from console.jobs.visibility import check_startable, check_visible, resource_of, visible_schedules
+from console.jobs.visibility import check_startable, check_visible, require_parts, resource_of, visible_schedules
 from console.paging import PAGE_PARAMETERS, page_of, page_queryset
 from console.rows import row_of
 from console.shapes import as_json
@@ -91,9 +91,13 @@ class ScheduleView(_ScheduleRights):
             schedule, data=request.data, partial=True, context={"is_scheduled": True, "request": request}
         )
         form.is_valid(raise_exception=True)
-        require(request, "jobs", Resource("schedule", form.validated_data.get("name", schedule.name)))
+        changes = form.validated_data
+        require(request, "jobs", Resource("schedule", changes.get("name", schedule.name)))
+        if changes.get("enabled", schedule.enabled) and changes.keys() - {"name", "job"}:
+            # Whoever resumes a schedule, or sets its times, starts its job.
+            require_parts(request, changes.get("job", schedule.job))
         with locked(request, Schedule.objects.filter(pk=schedule_id), schedule_tag) as present:
-            schedule = services.change_schedule(actor_of(request), present, form.validated_data)
+            schedule = services.change_schedule(actor_of(request), present, changes)
         return tagged(ScheduleSerializer(schedule).data)
 
     @extend_schema(operation_id="deleteSchedule", parameters=[IF_MATCH], tags=_TAGS, responses={204: None})

@@ -18,8 +18,14 @@ from console.jobs.models import Job, Schedule
 
 R = TypeVar("R", Job, Schedule)
 
-# The caller needs the right for what the job does with each topic: a job must not extend the rights of a caller.
-_VERBS: Final[Mapping[str, Verb]] = {"source": "read", "left": "read", "right": "read", "target": "produce"}
+# The caller needs the rights for what the job does with each topic: a job must not extend the rights of a caller. A
+# replay hands the bodies of its source to whoever reads the target; a reconciliation shows positions and keys.
+_VERBS: Final[Mapping[str, tuple[Verb, ...]]] = {
+    "source": ("read", "bodies"),
+    "left": ("read",),
+    "right": ("read",),
+    "target": ("produce",),
+}
 
 
 def visible_jobs(request: Request, rows: QuerySet[Job]) -> QuerySet[Job]:
@@ -58,7 +64,8 @@ def require_parts(request: Request, asked: Mapping[str, Any]) -> None:
     """Raise PermissionDenied unless the caller may start a job of this type, and do what it does to each topic."""
     require(request, "jobs", Resource("job", asked["type"]))
     for part, topic in _topics(asked):
-        require(request, _VERBS[part], Resource("topic", topic))
+        for verb in _verbs(part, asked):
+            require(request, verb, Resource("topic", topic))
     if "group" in asked:
         require(request, "redrive", Resource("group", asked["group"]))
 
@@ -83,6 +90,11 @@ def _may_read(request: Request, resource: Resource, asked: Mapping[str, Any]) ->
         or (part == "target" and allows(request, "produce", Resource("topic", topic)))
         for part, topic in _topics(asked)
     )
+
+
+def _verbs(part: str, asked: Mapping[str, Any]) -> tuple[Verb, ...]:
+    # The report of messages that are paired by their bodies has the hashes of these, which tell short ones.
+    return ("read", "bodies") if asked.get("by") == "body" else _VERBS[part]
 
 
 def _topics(asked: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

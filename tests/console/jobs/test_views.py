@@ -99,6 +99,12 @@ def test_a_moment_of_a_schedule_that_is_none_is_refused_by_name(cast: Cast) -> N
     [
         ({"type": "replay", "source": {"topic": "payments"}, "target": {"topic": "orders"}}, "read", "payments"),
         ({"type": "replay", "source": {"topic": "orders"}, "target": {"topic": "payments"}}, "produce", "payments"),
+        ({"type": "replay", "source": {"topic": "orders-x"}, "target": {"topic": "orders"}}, "bodies", "orders-x"),
+        (
+            {"type": "reconcile", "left": {"topic": "orders"}, "right": {"topic": "orders-x"}, "by": "body"},
+            "bodies",
+            "orders-x",
+        ),
         ({"type": "reconcile", "left": {"topic": "orders"}, "right": {"topic": "payments"}}, "read", "payments"),
         ({"type": "reconcile", "left": {"topic": "payments"}, "right": {"topic": "orders"}}, "read", "payments"),
     ],
@@ -107,13 +113,13 @@ def test_a_moment_of_a_schedule_that_is_none_is_refused_by_name(cast: Cast) -> N
 def test_a_job_reaches_no_topic_that_its_token_does_not(
     cast: Cast, path: str, job: dict[str, Any], verb: str, topic: str
 ) -> None:
-    program = cast.program("operator", "jobs", "read:orders*", "produce:orders*")
+    program = cast.program("operator", "jobs", "read:orders*", "produce:orders*", "bodies:orders")
     body = job if path == "jobs" else {"name": "n", "cron": "* * * * *", "job": job}
     answer = program.post(f"/api/v1/{path}", body, format="json")
     assert (answer.status_code, answer.json()["detail"]) == (
         403,
         f"This needs the right {verb!r} on topic {topic!r}. The scopes of the token do not cover it: "
-        "jobs, read:orders*, produce:orders*.",
+        "jobs, read:orders*, produce:orders*, bodies:orders.",
     )
     # And a schedule cannot be changed to an invalid one
     schedule = services.add_schedule(
@@ -121,6 +127,22 @@ def test_a_job_reaches_no_topic_that_its_token_does_not(
     )
     answer = program.patch(f"/api/v1/schedules/{schedule.id}", {"job": job}, format="json", headers={"if-match": "*"})
     assert answer.status_code == 403, answer.content
+
+
+def test_a_replay_is_retried_and_resumed_by_nobody_who_may_not_read_its_bodies(cast: Cast, job: Job) -> None:
+    program = cast.program("operator", "jobs", "read", "produce")
+    services.cancel(Actor("ann"), job)
+    fields = {"name": "m", "cron": "* * * * *", "zone": "UTC", "job": job.request, "enabled": False}
+    schedule = services.add_schedule(Actor("ann"), fields)
+    path, any_tag = f"/api/v1/schedules/{schedule.id}", {"if-match": "*"}
+    assert program.patch(path, {"cron": "0 * * * *"}, format="json", headers=any_tag).status_code == 200
+    for answer in (
+        program.post(f"/api/v1/jobs/{job.id}:retry"),
+        program.post(f"{path}:run_now"),
+        program.patch(path, {"enabled": True}, format="json", headers=any_tag),
+    ):
+        assert answer.status_code == 403, answer.content
+        assert answer.json()["detail"].startswith("This needs the right 'bodies' on topic 'orders'.")
 
 
 @pytest.mark.parametrize(("part", "name"), [("source", "from"), ("source", "to")])
