@@ -244,7 +244,7 @@ class EventsConsumer(LiveSocket):
         """Return the event; of one group without the topics that the principal may not read."""
         if not event["subject"].startswith("group:") or self.sight.is_whole("topic"):
             return event
-        state = live.read(event, GroupState)
+        state = live.read(event["data"], GroupState)
         return {**event, "data": None if state is None else msgspec.to_builtins(self.sight.group(state))}
 
     async def _leave(self, subject: str) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 from msgspec.structs import asdict, replace
 
-from console.lag.shapes import GroupState, TopicState
+from console.lag.shapes import GroupQueue, GroupState, TopicState
 from gateway import sockets
 from gateway.auth import Principal
 from gateway.live.events import MAX_SUBJECTS, may_watch
@@ -146,6 +146,23 @@ async def test_rows_do_not_tell_of_names_that_one_may_not_read(
         await publish_cluster("told", groups("orders-b"), fewer)
         heard = {frame["subject"]: frame["data"]["removed"] for frame in (await socket.hear(), await socket.hear())}
         assert heard == {"groups:told": ["orders-a"], "topics:told": []}
+
+
+async def test_a_group_is_shown_without_the_topics_that_one_may_not_read(
+    installation: Installation, publish_cluster: PublishCluster, publish: Publish
+) -> None:
+    queues = [GroupQueue(topic=topic, broker="b", queue_id=0, lag=1) for topic in ("orders", "payments")]
+    state = GroupState(**asdict(group("orders-a", 1)), at=AT, queues=queues, config=None)
+    state.topics = ["orders", "payments"]
+    await publish_cluster("one", [state])
+    async with listening(installation, "events", "narrow") as socket:
+        await socket.say(type="subscribe", subjects=["group:one:orders-a"])
+        kept = await socket.hear()
+        await publish({"group:one:orders-a": replace(state, lag=2)})
+        for frame, lag in ((kept, 1), (await socket.hear(), 2)):
+            shown = frame["data"]
+            assert (shown["topics"], [row["topic"] for row in shown["queues"]]) == (["orders"], ["orders"])
+            assert (shown["lag"], shown["topics_hidden"]) == (lag, True)
 
 
 async def test_rows_of_what_is_no_list_are_refused(installation: Installation) -> None:
