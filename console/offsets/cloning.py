@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final
 
@@ -49,6 +49,8 @@ class Cloned:
     topics: Sequence[ClonedTopic] = ()
     unknown: Sequence[UnknownQueues] = ()
     """Brokers that did not say which offsets the other group has."""
+    topics_hidden: bool = False
+    """Whether it has offsets in topics that were left out."""
 
     @property
     def is_whole(self) -> bool:
@@ -58,10 +60,13 @@ class Cloned:
 
 
 _Offsets = dict[MessageQueue, int]
+Seen = Callable[[Iterable[str]], Sequence[str]]
 
 
-def clone(by: Actor, cluster: str, source: str, name: str, *, with_offsets: bool) -> Cloned:
+def clone(by: Actor, cluster: str, source: str, name: str, *, with_offsets: bool, seen: Seen) -> Cloned:
     """Create the group `name` with the settings of `source` and, if wanted, at its offsets; retries are not copied.
+
+    `seen` returns those of some topics that the caller may read; the offsets in the others are left out.
 
     Raises GroupNotFound, AlreadyExists, and Conflict if the settings to copy are unknown or differ between brokers.
     """
@@ -70,10 +75,16 @@ def clone(by: Actor, cluster: str, source: str, name: str, *, with_offsets: bool
         code = ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST
         raise GroupNotFound(code, f"no consumer group is named {source!r}", cluster)
     # Read first: what cannot be copied must not leave half a clone.
-    offsets, unknown = _offsets_of(cluster, source) if with_offsets else ({}, ())
+    stored, unknown = _offsets_of(cluster, source) if with_offsets else ({}, ())
+    shown = set(seen({queue.topic for queue in stored}))
+    offsets = {queue: at for queue, at in stored.items() if queue.topic in shown}
+    if len(offsets) > MOST_QUEUES:
+        raise Conflict(
+            f"Group {source!r} has offsets in {len(offsets):,} queues; a clone copies at most {MOST_QUEUES:,}."
+        )
     brokers = operations.create_group(by, cluster, name, _settings_of(found))
     answers = ask(cluster, lambda admin: admin.offsets.set(name, offsets), seconds=_ASK_SECONDS)
-    made = Cloned(brokers, _by_topic(offsets, answers), unknown)
+    made = Cloned(brokers, _by_topic(offsets, answers), unknown, len(offsets) < len(stored))
     after = {"from": source, "topics": as_json(made.topics), "unknown": as_json(made.unknown)}
     record(by, "group.clone", f"{cluster}/groups/{name}", result="ok" if made.is_whole else "partial", after=after)
     return made
@@ -113,10 +124,6 @@ def _offsets_of(cluster: str, group: str) -> tuple[_Offsets, list[UnknownQueues]
     offsets = {
         queue: at for found in answers.found.values() for queue, at in found.items() if not is_retry_topic(queue.topic)
     }
-    if len(offsets) > MOST_QUEUES:
-        raise Conflict(
-            f"Group {group!r} has offsets in {len(offsets):,} queues; a clone copies at most {MOST_QUEUES:,}."
-        )
     unknown = [
         UnknownQueues(broker=masters.get(addr, addr), reason=reason_of(error, masters))
         for addr, error in answers.failed.items()

@@ -69,9 +69,18 @@ class GroupCloneView(ClusterScopedView):
         if with_offsets:
             require(request, "offsets", Resource("group", name))
         with change_lock(cluster, "groups", name), change_lock(cluster, "offsets", name):
-            made = clone(actor_of(request), cluster, group, name, with_offsets=with_offsets)
+            made = clone(
+                actor_of(request),
+                cluster,
+                group,
+                name,
+                with_offsets=with_offsets,
+                seen=lambda topics: self.sight.topics_of(group, topics),
+            )
+        present = as_json(self.sight.group(current.group(cluster, name)))
         shown = {
-            **as_json(self.sight.group(current.group(cluster, name))),
+            **present,
+            "topics_hidden": present["topics_hidden"] or made.topics_hidden,
             "brokers": as_json(made.brokers),
             "offsets": as_json(made.topics),
             "unknown": as_json(made.unknown),

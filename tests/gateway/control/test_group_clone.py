@@ -72,3 +72,18 @@ def test_a_clone_needs_the_rights_on_its_own_name(control: Control) -> None:
     for name, status in ((control.name("orders"), 201), (control.name("payments"), 403)):
         answer = control.call("POST", f"/groups/{source}:clone", role="oncall", json={"name": name})
         assert answer.status_code == status, answer.text
+
+
+def test_a_clone_has_no_offsets_in_topics_that_the_caller_may_not_read(control: Control) -> None:
+    group, seen, hidden = control.group("orders"), control.topic("orders"), control.topic("payments")
+    for topic in (seen, hidden):
+        control.produce(topic, "a", "b")
+        control.consume(group, topic, 1)
+    name = control.name("orders")
+    made = control.call("POST", f"/groups/{group}:clone", role="oncall", json={"name": name})
+    assert (made.status_code, made.json()["topics_hidden"]) == (201, True), made.text
+    assert ([each["topic"] for each in made.json()["offsets"]], hidden in made.text) == ([seen], False)
+    # Then neither the group nor the audit tells of the other one
+    wait_until(lambda: positions(control, name) == [(seen, 0, 1)])
+    audit = control.as_("oncall").get("/api/v1/audit", params={"resource": f"local/groups/{name}"})
+    assert (audit.json()["items"][0]["action"], hidden in audit.text) == ("group.clone", False)
