@@ -19,6 +19,7 @@ from tests.support.gantry import Gantry
 
 LOCAL = "/clusters/local"
 _BATCH = 500
+_MOST = 1_000
 
 
 class Data:
@@ -36,6 +37,12 @@ class Data:
         for start in range(0, len(numbers), _BATCH):
             messages = [order(topic, number) | changes for number in numbers[start : start + _BATCH]]
             self._post(f"{LOCAL}/topics/{topic}/messages", {"messages": messages})
+
+    def fill(self, topic: str, count: int) -> None:
+        """Send so many messages of some bytes, without keys, as fast as HTTP takes them."""
+        message = {"body": {"encoding": "text", "data": "hay"}}
+        for start in range(0, count, _MOST):
+            self._post(f"{LOCAL}/topics/{topic}/messages", {"messages": [message] * min(_MOST, count - start)})
 
     def send_as(self, topic: str, original: str, number: int, **changes: Any) -> None:
         """Send to `topic` what `send` would send to `original`."""

@@ -19,6 +19,8 @@ from tests.support.wait import wait_until
 pytestmark = [pytest.mark.browser, pytest.mark.scenario]
 
 MESSAGES = 40
+# So many that somebody can press a button while they are read.
+HAY = 100_000
 
 
 @pytest.fixture(scope="module", params=LANGUAGES)
@@ -31,6 +33,15 @@ def language(request: pytest.FixtureRequest, data: Data) -> str:
     data.take(f"{topic}-reader", topic, most=5)
     data.give_up(f"{topic}-failing", topic, "the amount is missing", most=2)
     return spoken
+
+
+@pytest.fixture(scope="module")
+def haystack(data: Data) -> str:
+    """A topic that takes some seconds to scan, with two messages that are found at once."""
+    data.create_topic("haystack")
+    data.fill("haystack", HAY)
+    data.send("haystack", 1, 2, tag="needle")
+    return "haystack"
 
 
 @pytest.fixture
@@ -86,6 +97,30 @@ def test_a_scan_by_content_is_saved_and_found_again(flow: Flow) -> None:
     flow.button("searches.title").click()
     page.get_by_role("menuitem", name=name, exact=True).click()
     expect(flow.console.row(f"{flow.topic}-7")).to_be_visible()
+
+
+def test_a_scan_shows_how_far_it_is_and_keeps_what_it_found_when_it_is_stopped(flow: Flow, haystack: str) -> None:
+    main = flow.console.main
+    flow.console.open(f"/messages?mode=content&topic={haystack}")
+    flow.console.page.get_by_role("textbox", name=flow.t("find.conditions")).fill("tag = needle")
+    flow.button("messages.search").click()
+    bar = main.get_by_role("status").filter(has_text=flow.t("find.matchesSoFar", count=2, n=2))
+    expect(bar).to_contain_text(flow.t("find.phases.reading"))
+    seen = _read(flow, bar)
+    wait_until(lambda: _read(flow, bar) > seen)
+    flow.button("find.stop", bar, n=2).click()
+    expect(bar).to_contain_text(flow.t("find.phases.stopped"))
+    expect(bar).to_contain_text(flow.t("find.reached", at=""))
+    assert seen < _read(flow, bar) < HAY
+    for number in (1, 2):
+        expect(flow.console.row(f"{haystack}-{number}")).to_be_visible()
+
+
+def _read(flow: Flow, bar: Locator) -> int:
+    """Return how many messages a scan says it has read."""
+    words = re.escape(flow.t("find.read", n="N", rate="R")).replace("N", r"([\d,]+)").replace("R", r"[\d,]+")
+    said = re.search(words, bar.inner_text())
+    return int(said[1].replace(",", "")) if said else 0
 
 
 def test_a_message_is_edited_and_sent_again_from_its_permanent_address(flow: Flow) -> None:
