@@ -1,3 +1,4 @@
+import { useEffect, useRef } from "react"
 import { useUrlState } from "@/hooks/use-url-state"
 import classes from "./layout.module.css"
 
@@ -11,8 +12,15 @@ export interface TabItem {
 export function TabBar({ tabs, name = "tab" }: { tabs: TabItem[]; name?: string }) {
   const [state, change] = useUrlState()
   const current = currentTab(tabs, state[name])
+  const list = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    const bar = list.current
+    const tab = bar?.querySelector<HTMLElement>("[aria-selected=true]")
+    // Not scrollIntoView: that would scroll the page too.
+    if (bar && tab) bar.scrollLeft = tab.offsetLeft - bar.offsetLeft - (bar.clientWidth - tab.offsetWidth) / 2
+  }, [current])
   return (
-    <div className={classes.tabs} role="tablist">
+    <div className={classes.tabs} role="tablist" ref={list}>
       {tabs.map(({ id, label, count }, index) => (
         <a
           key={id}
