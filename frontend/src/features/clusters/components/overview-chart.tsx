@@ -148,7 +148,7 @@ function useBands(samples: Samples<Key>, groups: readonly string[]): Band[] {
   }, [samples, groups, t, format])
 }
 
-/** The top groups in their colours, then what is left of the total as "others", last and dashed. */
+/** The top groups in their colours, then what is left of the total as "others", last and dashed; without it where nothing is left. */
 function lagSeries(samples: Samples<Key>, groups: readonly string[], others: string, all: string): Series[] {
   const named = groups.map((group, index) => ({
     id: group,
@@ -160,6 +160,7 @@ function lagSeries(samples: Samples<Key>, groups: readonly string[], others: str
     if (total === null) return null
     return Math.max(0, total - named.reduce((sum, { values }) => sum + (values[index] ?? 0), 0))
   })
+  if (named.length > 0 && !rest.some((left) => left !== null && left > 0)) return named
   const label = named.length > 0 ? others : all
   return [...named, { id: "others", label, color: OTHERS_COLOR, values: rest, dashed: named.length > 0 }]
 }

@@ -92,8 +92,8 @@ function Names({ label, rows, sampled }: { label: string; rows: Counted[]; sampl
   if (rows.length === 0) return null
   const columns = [
     column("name", label, { isName: true }, ({ name }) => name),
-    column("messages", t("topics.messages"), { align: "end" }, ({ messages }) => count(messages)),
-    column("share", t("sample.share"), { align: "end", isSecondary: true }, ({ messages }) => percent(messages / sampled)),
+    column("messages", t("topics.messages"), { align: "end", width: "20%" }, ({ messages }) => count(messages)),
+    column("share", t("sample.share"), { align: "end", isSecondary: true, width: "20%" }, ({ messages }) => percent(messages / sampled)),
   ]
   return <DataTable natural label={label} columns={columns} rows={rows} rowId={({ name }) => name} />
 }
