@@ -1,4 +1,4 @@
-"""Workers that claim concurrently, on a database like that of installations: a file with a lock for writers."""
+"""Workers that claim concurrently, on databases like those of installations: a file with one writer, a server."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
 # A separate process: the database of the other tests is in memory and locks differently.
@@ -39,10 +41,12 @@ for _ in range(5):
 """
 
 
-def test_two_workers_that_claim_at_once_get_one_place_and_one_run(tmp_path: Path) -> None:
+@pytest.mark.sample
+def test_two_workers_that_claim_at_once_get_one_place_and_one_run(tmp_path: Path, database_url: str | None) -> None:
     environment = {
         **os.environ, "DJANGO_SETTINGS_MODULE": "gateway.settings", "GANTRY_DATA_DIR": str(tmp_path),
         "GANTRY_REDIS_URL": "redis://127.0.0.1:1/7", "GANTRY_JOBS_AT_ONCE": "1",
+        **({} if database_url is None else {"GANTRY_DATABASE_URL": database_url}),
     }  # fmt: skip
     done = subprocess.run([sys.executable, "-c", PROGRAM], cwd=ROOT, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

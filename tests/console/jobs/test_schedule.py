@@ -92,6 +92,7 @@ def test_runs_of_one_schedule_do_not_overlap() -> None:
     assert services.claim(second.id, worker="w", host="h") is not None
 
 
+@pytest.mark.sample
 def test_two_clocks_make_one_job_of_one_time() -> None:
     made = schedule()
     clock.step(NOON)
@@ -208,6 +209,7 @@ def test_one_run_waits_at_most() -> None:
     assert Job.objects.filter(state=JobState.QUEUED).count() == 1
 
 
+@pytest.mark.sample
 def test_runs_start_in_the_order_in_which_they_were_made() -> None:
     # Given a run that waits for its retry, and a later one
     made = schedule()

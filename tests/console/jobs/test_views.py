@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -217,6 +216,7 @@ def test_the_report_and_the_files_of_a_job_can_be_read_and_nothing_else(cast: Ca
     (folder / "request.json").write_text("{}")
     Job.objects.filter(pk=job.pk).update(artefacts=[{"name": "report.json", "kind": "json", "bytes": 40}])
     assert viewer.get(f"/api/v1/jobs/{job.id}/report").json()["tiles"] == {"matched": 3}
-    with closing(viewer.get(f"/api/v1/jobs/{job.id}/artefacts/report.json")) as answer:
-        assert answer.status_code == 200
+    answer = viewer.get(f"/api/v1/jobs/{job.id}/artefacts/report.json")
+    # Read to its end: an answer that is closed from outside takes the connection of the test along.
+    assert (answer.status_code, answer.getvalue()) == (200, (folder / "report.json").read_bytes())
     assert viewer.get(f"/api/v1/jobs/{job.id}/artefacts/request.json").status_code == 404
