@@ -20,6 +20,7 @@ from tests.support.gantry import Gantry
 LOCAL = "/clusters/local"
 _BATCH = 500
 _MOST = 1_000
+_STRAWS = 150
 
 
 class Data:
@@ -39,8 +40,8 @@ class Data:
             self._post(f"{LOCAL}/topics/{topic}/messages", {"messages": messages})
 
     def fill(self, topic: str, count: int) -> None:
-        """Send so many messages of some bytes, without keys, as fast as HTTP takes them."""
-        message = {"body": {"encoding": "text", "data": "hay"}}
+        """Send so many messages without keys, whose JSON takes a moment to read, as fast as HTTP takes them."""
+        message = {"body": {"encoding": "json", "data": {"straws": list(range(_STRAWS))}}}
         for start in range(0, count, _MOST):
             self._post(f"{LOCAL}/topics/{topic}/messages", {"messages": [message] * min(_MOST, count - start)})
 

@@ -40,7 +40,7 @@ def haystack(data: Data) -> str:
     """A topic that takes some seconds to scan, with two messages that are found at once."""
     data.create_topic("haystack")
     data.fill("haystack", HAY)
-    data.send("haystack", 1, 2, tag="needle")
+    data.send("haystack", 1, 2, body={"encoding": "json", "data": {"needle": 1}})
     return "haystack"
 
 
@@ -102,7 +102,7 @@ def test_a_scan_by_content_is_saved_and_found_again(flow: Flow) -> None:
 def test_a_scan_shows_how_far_it_is_and_keeps_what_it_found_when_it_is_stopped(flow: Flow, haystack: str) -> None:
     main = flow.console.main
     flow.console.open(f"/messages?mode=content&topic={haystack}")
-    flow.console.page.get_by_role("textbox", name=flow.t("find.conditions")).fill("tag = needle")
+    flow.console.page.get_by_role("textbox", name=flow.t("find.conditions")).fill("$.needle = 1")
     flow.button("messages.search").click()
     bar = main.get_by_role("status").filter(has_text=flow.t("find.matchesSoFar", count=2, n=2))
     expect(bar).to_contain_text(flow.t("find.phases.reading"))
