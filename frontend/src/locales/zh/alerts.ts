@@ -11,9 +11,9 @@ export const alerts: Shape<typeof english> = {
     metrics: {
       group_lag: "消费组堆积",
       group_time_lag_ms: "消费组延迟时间",
-      group_in_rate: "消费组主题的写入速率",
+      group_in_rate: "消费组所订阅 Topic 的写入速率",
       group_out_rate: "消费组的消费速率",
-      topic_in_rate: "主题写入速率",
+      topic_in_rate: "Topic 写入速率",
       dead_letters: "消费组死信数",
       dead_letters_per_hour: "消费组一小时内新增死信",
       broker_disk_used: "Broker 磁盘使用率",
