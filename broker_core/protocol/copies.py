@@ -12,6 +12,8 @@ SOURCE_ID: Final = "GANTRY_SRC_ID"
 COPIED_AT: Final = "GANTRY_AT"
 COPIED_BY: Final = "GANTRY_BY"
 PROVENANCE: Final = (JOB, SOURCE, SOURCE_ID, COPIED_AT, COPIED_BY)
+PREFIX: Final = "GANTRY_"
+"""Begins the names that only copies have; who sends over HTTP cannot set them."""
 
 NOT_COPIED: Final = frozenset(
     {

@@ -17,7 +17,7 @@ from broker_core.client.sending import SendResult, SendStatus
 from broker_core.clock import now_ms
 from broker_core.errors import GantryError
 from broker_core.protocol import properties as names
-from broker_core.protocol.copies import COPIED_AT, COPIED_BY, SOURCE, SOURCE_ID, kept_properties
+from broker_core.protocol.copies import COPIED_AT, COPIED_BY, PROVENANCE, SOURCE, SOURCE_ID, kept_properties
 from broker_core.protocol.message import Message
 from broker_core.protocol.topics import is_dead_letter_topic, is_retry_topic
 from console.accounts.permissions import actor_of, needs, require
@@ -134,10 +134,15 @@ def _copy(placed: PlacedMessage, wanted: Mapping[str, Any], cluster: str, by: Ac
     if original.damage is not None and "body" not in wanted:
         raise Conflict(f"The body of the message is damaged: {original.damage}. Give another one.")
     properties = kept_properties(original.properties)
+    for name in PROVENANCE:
+        properties.pop(name, None)
     if "properties" in wanted:
         own = user_properties(properties)
-        given = checked_properties(wanted["properties"], "#/properties")
-        properties = {name: value for name, value in properties.items() if name not in own} | given
+        # Who edits the properties of a copy may leave in what says where that one came from.
+        told = {name: value for name, value in original.properties.items() if name in PROVENANCE}
+        given = {name: value for name, value in wanted["properties"].items() if told.get(name) != value}
+        properties = {name: value for name, value in properties.items() if name not in own}
+        properties |= checked_properties(given, "#/properties")
     body = original.body
     if "body" in wanted:
         body = _new_body(wanted["body"], properties)

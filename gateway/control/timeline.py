@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from drf_spectacular.utils import extend_schema
+from msgspec.structs import replace
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -33,6 +34,8 @@ from console.accounts.permissions import allows
 from console.accounts.rights import Resource
 from console.audit.models import AuditRecord
 from console.fields import moment
+from console.jobs.models import Job
+from console.jobs.visibility import visible_jobs
 from console.moments import rfc3339
 from console.redrives.models import Redriven
 from console.shapes import as_json, serializer_of
@@ -83,12 +86,12 @@ class TimelineView(TopicInQueryView):
             *(_consumed(each) for each in groups if each.state == "consumed"),
             *map(_again, retries),
             *(_copy(each) for each in _copies(known, placed)),
-            *(each for each in self._recorded(placed) if _may_see(request, each)),
+            *self._recorded(placed),
         ]
         failed = {**known.others.failed, **(known.copies.failed if known.copies else {})}
         missing = missing_of(cluster, placed.message.topic, known.asked, failed)
         shown = Timeline(
-            events=_in_order(events),
+            events=_in_order(_seen(request, events)),
             groups=[_group(each, retries, known.settled) for each in groups],
             complete=not missing and not known.is_cut,
             missing=missing,
@@ -191,14 +194,13 @@ def _copies(known: _Known, placed: PlacedMessage) -> list[PlacedMessage]:
 
 def _beginning(placed: PlacedMessage) -> Iterable[TimelineEvent]:
     message = placed.message
-    source = message.properties.get(SOURCE)
-    if source is not None:
-        parts = source.split("/")
+    parts = message.properties.get(SOURCE, "").split("/")
+    if len(parts) == 5:
         yield TimelineEvent(
             at=message.properties.get(COPIED_AT),
             kind="copied_from",
             message_id=message.properties.get(SOURCE_ID),
-            topic=parts[2] if len(parts) == 5 else None,
+            topic=parts[2],
             by=message.properties.get(COPIED_BY),
             job=message.properties.get(JOB),
         )
@@ -289,5 +291,18 @@ def _group(delivery: Delivery, retries: Sequence[PlacedMessage], settled: frozen
     return TimelineGroup(group=delivery.group, state=state, behind=delivery.behind, tries=tries)
 
 
-def _may_see(request: Request, event: TimelineEvent) -> bool:
-    return event.topic is None or allows(request, "read", Resource("topic", event.topic))
+def _seen(request: Request, events: Sequence[TimelineEvent]) -> list[TimelineEvent]:
+    """Return the events with what the caller may read: no copies in other topics, and no source or job that it may not.
+
+    Where a message comes from is in its properties, which native producers can set to anything.
+    """
+    jobs = Job.objects.filter(pk__in={each.job for each in events if each.job is not None})
+    known = {str(job) for job in visible_jobs(request, jobs).values_list("pk", flat=True)}
+    seen = []
+    for each in events:
+        shown = each if each.job in known else replace(each, job=None)
+        if each.topic is None or allows(request, "read", Resource("topic", each.topic)):
+            seen.append(shown)
+        elif each.kind == "copied_from":
+            seen.append(replace(shown, topic=None, message_id=None))
+    return seen

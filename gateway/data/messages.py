@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 from msgspec import UNSET
 
 from broker_core.protocol import properties as names
+from broker_core.protocol.copies import PREFIX
 from broker_core.protocol.message import Message
 from console.pointers import escaped
 from gateway.data.bodies import CONTENT_TYPE, body_bytes
@@ -154,7 +155,7 @@ def checked_properties(given: dict[str, str], at: str) -> dict[str, str]:
         return {}
     for name, value in given.items():
         where = f"{at}/{escaped(name)}" if at.startswith("#") else at + name
-        if name in SYSTEM_PROPERTIES:
+        if name in SYSTEM_PROPERTIES or name[: len(PREFIX)].upper() == PREFIX:
             raise invalid(where, f"The property name {name!r} is reserved.")
         if not name or not value:
             raise invalid(where, "A property needs a name and a value.")

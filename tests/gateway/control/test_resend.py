@@ -65,6 +65,19 @@ def test_what_is_given_replaces_what_the_original_has(control: Control) -> None:
     assert ours["after"]["changed"] == ["body", "keys", "properties", "tag", "target_topic"]
 
 
+def test_a_copy_of_a_copy_says_where_it_comes_from_itself(control: Control) -> None:
+    topic = control.topic()
+    first = resend(control, sent(control, topic)["message_id"], topic=topic).json()
+    shown = control.get(f"/messages/{first['message_id']}", topic=topic)["properties"]
+    copied = {name: value for name, value in shown.items() if name == "source" or name.startswith("GANTRY_")}
+    again = resend(control, first["message_id"], topic=topic, properties=copied)
+    assert again.status_code == 201, again.text
+    found = control.get(f"/messages/{again.json()['message_id']}", topic=topic)["properties"]
+    assert (found["GANTRY_SRC_ID"], found["source"]) == (first["message_id"], "web")
+    forged = resend(control, first["message_id"], topic=topic, properties={**copied, "GANTRY_JOB": "j"})
+    assert forged.json()["errors"][0]["pointer"] == "#/properties/GANTRY_JOB"
+
+
 @pytest.mark.gantry_only("leases")
 def test_a_dead_letter_goes_back_to_the_topic_it_came_from(control: Control) -> None:
     topic, group = control.topic(), control.group()

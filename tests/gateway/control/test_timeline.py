@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from broker_core.client.blocking import BlockingSession
+from broker_core.protocol.message import Message
 from tests.gateway.control.conftest import Control
 from tests.support.wait import wait_until
 
@@ -66,3 +68,16 @@ def test_a_dead_letter_and_the_copies_that_were_sent_again_are_in_its_life(contr
     # And a copy says where it comes from
     copy = timeline(control, {"message_id": copies[1]["message_id"]}, other)
     assert (copy["events"][0]["kind"] in ("copied_from", "sent"), "copied_from" in kinds(copy)) == (True, True)
+
+
+def test_a_copy_does_not_name_a_source_or_a_job_that_one_may_not_read(control: Control) -> None:
+    topic, hidden = control.topic("orders"), control.topic("payments")
+    origin = {"GANTRY_SRC": f"local/broker-a/{hidden}/0/0", "GANTRY_SRC_ID": "A1", "GANTRY_JOB": "nobody-made-it"}
+    with BlockingSession(control.broker.config) as session:
+        sent = session.run(session.producer().send(Message.create(topic, b"x", properties=origin)))
+    stored = {"message_id": sent.message_id}
+    wait_until(lambda: control.call("GET", f"/messages/{sent.message_id}", params={"topic": topic}).status_code == 200)
+    for role, seen in (("operator", (hidden, "A1", None)), ("narrow", (None, None, None))):
+        shown = timeline(control, stored, topic, role=role)
+        (copied,) = [event for event in shown["events"] if event["kind"] == "copied_from"]
+        assert (copied["topic"], copied["message_id"], copied["job"]) == seen
