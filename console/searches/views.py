@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from console.accounts.models import User
-from console.accounts.permissions import SignedIn, actor_of
+from console.accounts.permissions import SignedInInPerson, actor_of
 from console.api_view import ApiView
 from console.clusters.services import require
 from console.etags import IF_MATCH, locked, tagged
@@ -32,7 +32,7 @@ _SEARCH = serializer_of(SavedSearchState)
 class SavedSearchesView(ApiView):
     """The caller's saved searches."""
 
-    permission_classes = (SignedIn,)
+    permission_classes = (SignedInInPerson,)
 
     @extend_schema(operation_id="listSavedSearches", tags=_TAGS, responses=serializer_of(SavedSearchList))
     def get(self, request: Request) -> Response:
@@ -52,7 +52,7 @@ class SavedSearchesView(ApiView):
 class SavedSearchView(ApiView):
     """One saved search of the caller."""
 
-    permission_classes = (SignedIn,)
+    permission_classes = (SignedInInPerson,)
 
     @extend_schema(operation_id="getSavedSearch", tags=_TAGS, responses=_SEARCH)
     def get(self, request: Request, search_id: int) -> Response:

@@ -50,6 +50,16 @@ def test_a_search_is_saved_listed_renamed_and_removed(viewer: Any) -> None:
     assert "12345678901234567890123" not in str([(each.before, each.after) for each in actions])
 
 
+def test_a_token_of_the_user_does_not_reach_them(cast: Cast, viewer: Any) -> None:
+    search = saved(viewer).json()
+    program = cast.program("viewer")
+    for answer in (program.get(PATH), saved(program, "other"), program.delete(f"{PATH}/{search['id']}")):
+        assert answer.status_code == 403, answer.content
+    assert program.patch("/api/v1/me", {"language": "zh"}, format="json").status_code == 403
+    assert program.get("/api/v1/me").status_code == 200
+    assert cast.program("admin", "admin").get(PATH).json() == {"items": []}
+
+
 def test_searches_belong_to_one_user(cast: Cast, viewer: Any) -> None:
     search = saved(viewer).json()
     other = cast.browser("admin")

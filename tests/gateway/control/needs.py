@@ -35,11 +35,11 @@ class Operation(NamedTuple):
 _NEEDS: Final[Mapping[tuple[Verb | None, On], str]] = {
     (None, "open"): "login getCsrf",
     (None, "own"): """
-        logout getMe updateMe getNaming createWsTicket checkAccess coverPatterns
-        listSavedSearches saveSearch getSavedSearch updateSavedSearch deleteSavedSearch listAudit exportAudit
+        logout getMe getNaming createWsTicket checkAccess coverPatterns listAudit exportAudit
     """,
     (None, "in person"): """
-        changePassword listTokens createToken deleteToken listMySessions endMySession endMyOtherSessions
+        changePassword listTokens createToken deleteToken listMySessions endMySession endMyOtherSessions updateMe
+        listSavedSearches saveSearch getSavedSearch updateSavedSearch deleteSavedSearch
     """,
     ("read", "topic"): """
         getTopic getTopicStats getTopicNote listTopicQueues listTopicGroups listTopicProducers browseMessages
