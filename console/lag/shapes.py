@@ -309,6 +309,9 @@ class TopicTotals(Struct, frozen=True, kw_only=True):
     messages_in: Annotated[
         int | None, Meta(description="Messages stored; null unless two minutes of the range were measured.")
     ]
+    messages_in_since: Annotated[
+        Moment | None, Meta(description="From when on `messages_in` counts; what came before is unknown.")
+    ]
     messages_out: Annotated[int | None, Meta(description="Messages that all groups consumed in the measured minutes.")]
     peak_in_rate: Annotated[float | None, Meta(description="Messages per second in the busiest minute.")]
     peak_in_at: Moment | None

@@ -6,7 +6,8 @@ that. To keep "nothing changed" and "nobody looked" apart, a cluster has one lis
 minute gets there after all its rows were written, and a row does not outlast a minute that is missing.
 
 A row has what the brokers count at the end of its minute, not rates: the sum over a time is then exact, and a broker is
-asked nothing more than it is asked for the live figures.
+asked nothing more than it is asked for the live figures. A topic that appears while all minutes are sampled gets a row
+that says 0 for the minute before: what was stored until its first minute ended is then known, too.
 """
 
 from __future__ import annotations
@@ -90,7 +91,9 @@ class TopicKeeper:
         self._last: dict[str, Row] = {}
         self._stats: dict[str, dict[str, GroupStats]] | None = None
         self._ended: int | None = None
-        self._waiting: dict[str, Row] = {}
+        self._is_whole = False
+        """Whether the last minute's reading knew all topics."""
+        self._waiting: dict[str, tuple[Row, ...]] = {}
         self._portion = 0
 
     async def keep(self, store: redis.asyncio.Redis, reading: LagReading, topics: Mapping[str, TopicState]) -> None:
@@ -103,7 +106,7 @@ class TopicKeeper:
             if minute > self._minute + 1 or self._ended is not None:
                 self._last.clear()
                 self._waiting.clear()
-                self._stats, self._ended = None, None
+                self._stats, self._ended, self._is_whole = None, None, False
             self._end(minute - 1, reading, topics)
         self._minute = minute
         await self._write(store)
@@ -111,11 +114,16 @@ class TopicKeeper:
     def _end(self, minute: int, reading: LagReading, topics: Mapping[str, TopicState]) -> None:
         before, self._stats = self._stats, {name: dict(facts.stats) for name, facts in reading.facts.items()}
         consumed = _consumed(before, self._stats)
+        # A broker that was not there the minute before may have brought its topics along.
+        knew_all = self._is_whole and before is not None and before.keys() == self._stats.keys()
+        self._is_whole = not reading.missing and bool(reading.facts)
         for name, topic in topics.items():
             row = _row(minute, reading, topic, consumed)
             last = self._last.get(name)
             if last is None or last.figures != row.figures or minute >= last.minute + _REPEAT_MINUTES:
-                self._last[name] = self._waiting[name] = row
+                self._last[name] = row
+                is_new = last is None and knew_all
+                self._waiting[name] = (Row(minute - 1, written=0), row) if is_new else (row,)
         self._ended = minute
         self._portion = max(TOPICS_A_STEP, len(self._waiting) // _WRITING_STEPS + 1)
 
@@ -123,8 +131,8 @@ class TopicKeeper:
         if self._ended is None:
             return
         names = list(self._waiting)[: self._portion]
-        keys = [topic_key(self._cluster, name) for name in names]
-        rows = [_ENCODE(self._waiting[name]) for name in names]
+        keys = [topic_key(self._cluster, name) for name in names for _ in self._waiting[name]]
+        rows = [_ENCODE(row) for name in names for row in self._waiting[name]]
         if len(names) == len(self._waiting):
             keys.append(minutes_key(self._cluster))
             rows.append(_ENCODE((self._ended,)))

@@ -72,6 +72,7 @@ def made_of(rows: Sequence[Row | None], span: Span, *, with_groups: bool) -> Top
         totals=TopicTotals(
             measured_minutes=sum(row is not None and row.written is not None for row in own),
             messages_in=_sum_in(rows),
+            messages_in_since=_since(rows, span),
             messages_out=sum(known) if known else None,
             peak_in_rate=peak_in,
             peak_in_at=peak_in_at,
@@ -103,6 +104,12 @@ def _peak(counts: Values, span: Span) -> tuple[float | None, str | None]:
         return None, None
     count, at = found[0], -found[1]
     return _rate([count]), rfc3339((span.begin + at) * MINUTE_MS) if count else None
+
+
+def _since(rows: Sequence[Row | None], span: Span) -> str | None:
+    """Return from when on the sum counts: the end of the first minute whose count is known."""
+    known = [at for at, row in enumerate(rows) if row is not None and row.written is not None]
+    return rfc3339((span.begin + known[0]) * MINUTE_MS) if len(known) > 1 else None
 
 
 def _sum_in(rows: Sequence[Row | None]) -> int | None:

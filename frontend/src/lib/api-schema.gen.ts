@@ -6169,6 +6169,11 @@ export interface components {
             measured_minutes: number;
             /** @description Messages stored; null unless two minutes of the range were measured. */
             messages_in: number | null;
+            /**
+             * Format: date-time
+             * @description From when on `messages_in` counts; what came before is unknown.
+             */
+            messages_in_since: string | null;
             /** @description Messages that all groups consumed in the measured minutes. */
             messages_out: number | null;
             /**

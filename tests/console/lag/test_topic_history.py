@@ -122,6 +122,21 @@ async def test_a_silent_broker_makes_a_minute_unknown(sampling: Sampling) -> Non
     assert [None if row is None else row.consumed for row in rows] == [None, None, None, None, 0]
 
 
+async def test_a_topic_that_appears_while_all_is_sampled_begins_at_nothing(sampling: Sampling) -> None:
+    old = {"orders": (5, 0)}
+    for minute in (0, 1):
+        await sampling.see(minute, old)
+    for minute in (2, 3):
+        await sampling.see(minute, old | {"new": (500, 0)})
+    # While a broker is silent, what appears may have been there before
+    await sampling.see(4, old | {"new": (500, 0)}, silent=True)
+    for minute in (5, 6):
+        await sampling.see(minute, old | {"new": (600, 0), "found": (70, 0)})
+    assert [row and row.written for row in sampling.read("new", 0, 6)] == [0, 500, 500, None, 600, 600]
+    assert [row and row.written for row in sampling.read("found", 0, 6)] == [None, None, None, None, 70, 70]
+    assert [row and row.written for row in sampling.read("orders", 0, 1)] == [5], "it was there at the start"
+
+
 async def test_a_group_that_moves_back_makes_what_was_consumed_unknown(sampling: Sampling) -> None:
     for minute, consumed in enumerate([0, 50, 90, 10, 20]):
         await sampling.see(minute, {"orders": (100, consumed)})

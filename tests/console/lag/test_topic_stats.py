@@ -40,6 +40,7 @@ def test_each_step_has_the_rates_of_its_known_minutes_and_the_counts_at_its_end(
 def test_the_sums_say_when_most_came_and_how_much_of_the_time_was_measured() -> None:
     totals = made_of(ROWS, span_of(FIRST * MINUTE_MS, (FIRST + 6) * MINUTE_MS, 3), with_groups=True).totals
     assert totals.messages_in == 300, "queues count on while nobody samples"
+    assert totals.messages_in_since == rfc3339(FIRST * MINUTE_MS)
     assert (totals.messages_out, totals.measured_minutes) == (120, 4)
     assert (totals.peak_in_rate, totals.peak_in_at) == (3, rfc3339((FIRST + 1) * MINUTE_MS))
     assert (totals.peak_out_rate, totals.peak_out_at) == (2, rfc3339((FIRST + 1) * MINUTE_MS))
@@ -49,6 +50,14 @@ def test_a_topic_made_anew_in_between_loses_nothing_but_that_minute() -> None:
     rows = [Row(FIRST - 1, written=900), Row(FIRST, written=5), Row(FIRST + 1, written=65)]
     shown = made_of(rows, span_of(FIRST * MINUTE_MS, (FIRST + 2) * MINUTE_MS, 1), with_groups=True)
     assert (shown.series.in_rate, shown.totals.messages_in) == ([None, 1], 60)
+
+
+def test_a_sum_says_from_when_it_counts_if_nobody_knows_what_came_before() -> None:
+    rows = [None, None, Row(FIRST + 1, written=500), Row(FIRST + 2, written=500)]
+    totals = made_of(rows, span_of(FIRST * MINUTE_MS, (FIRST + 3) * MINUTE_MS, 1), with_groups=True).totals
+    assert (totals.messages_in, totals.messages_in_since) == (0, rfc3339((FIRST + 2) * MINUTE_MS))
+    totals = made_of(rows[:3], span_of(FIRST * MINUTE_MS, (FIRST + 2) * MINUTE_MS, 1), with_groups=True).totals
+    assert (totals.messages_in, totals.messages_in_since) == (None, None)
 
 
 def test_nothing_sampled_is_unknown_everywhere() -> None:

@@ -13,6 +13,7 @@ export const topicStats = {
     messages: "Messages held",
     lag: "Largest lag",
     stored: "messages stored",
+    storedSince: "messages stored since",
     byAll: "messages, all groups together",
     peakIn: "Busiest minute in",
     peakOut: "Busiest minute out",

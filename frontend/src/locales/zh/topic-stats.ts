@@ -13,6 +13,7 @@ export const topicStats = {
     messages: "现存消息",
     lag: "最大堆积",
     stored: "条消息已写入",
+    storedSince: "条消息已写入，起算时间",
     byAll: "条消息，所有消费组合计",
     peakIn: "流入最高的一分钟",
     peakOut: "流出最高的一分钟",

@@ -14,7 +14,7 @@ const stats = (totals: Partial<Stats["totals"]> = {}, rest: Partial<Stats> = {})
   from: FROM,
   to: TO,
   series: { in_rate: [null, 2, 0], out_rate: [null, 1, 0], messages: [10, 130, 130], size_bytes: [900, 2_048, null], max_lag: [0, 60, 60] },
-  totals: { measured_minutes: 3, messages_in: 1_120, messages_out: 60, peak_in_rate: 2, peak_in_at: "2026-05-01T08:01:00.000Z", peak_out_rate: 0, peak_out_at: null, ...totals },
+  totals: { measured_minutes: 3, messages_in: 1_120, messages_in_since: FROM, messages_out: 60, peak_in_rate: 2, peak_in_at: "2026-05-01T08:01:00.000Z", peak_out_rate: 0, peak_out_at: null, ...totals },
   groups_hidden: false,
   ...rest,
 })
@@ -41,8 +41,15 @@ describe("the statistics of a topic", () => {
     expect(requests(STATS).map(({ query }) => query.get("step"))).toEqual(["5m", "1m"])
   })
 
+  it("say from when the sum counts if that is not the whole time", async () => {
+    answer(STATS, stats({ messages_in: 0, messages_in_since: "2026-05-01T08:01:00.000Z" }))
+    show()
+    expect(await screen.findByText(/messages stored since/)).toBeTruthy()
+    expect(screen.queryByText("messages stored")).toBeNull()
+  })
+
   it("say that nothing was measured, instead of zeros", async () => {
-    answer(STATS, stats({ measured_minutes: 0, messages_in: null, messages_out: null, peak_in_rate: null, peak_in_at: null, peak_out_rate: null }))
+    answer(STATS, stats({ measured_minutes: 0, messages_in: null, messages_in_since: null, messages_out: null, peak_in_rate: null, peak_in_at: null, peak_out_rate: null }))
     show()
     expect(await screen.findByText("Nothing was measured yet")).toBeTruthy()
     expect(screen.queryByRole("img")).toBeNull()

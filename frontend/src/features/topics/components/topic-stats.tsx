@@ -51,10 +51,12 @@ export function TopicStats({ cluster, topic }: { cluster: string; topic: string 
   )
 }
 
-function Totals({ stats: { totals, groups_hidden: areHidden } }: { stats: Stats }) {
+function Totals({ stats: { from, totals, groups_hidden: areHidden } }: { stats: Stats }) {
   const { t } = useTranslation()
   const notMeasured = t("topicStats.notMeasured")
   const whyOut = areHidden ? t("topicStats.hidden") : notMeasured
+  const since = totals.messages_in_since
+  const stored = since !== null && Date.parse(since) > Date.parse(from) ? <>{t("topicStats.storedSince")} <Time at={since} /></> : t("topicStats.stored")
   const sum = (value: number | null, why: string) => (value === null ? <Unknown reason={why} /> : count(value))
   const peak = (label: string, value: number | null, at: string | null, why: string): KeyFigure => ({
     label,
@@ -66,7 +68,7 @@ function Totals({ stats: { totals, groups_hidden: areHidden } }: { stats: Stats 
     <TitleBlock
       inside
       figures={[
-        { label: t("topicStats.in"), value: sum(totals.messages_in, notMeasured), fact: t("topicStats.stored") },
+        { label: t("topicStats.in"), value: sum(totals.messages_in, notMeasured), fact: stored },
         peak(t("topicStats.peakIn"), totals.peak_in_rate, totals.peak_in_at, notMeasured),
         { label: t("topicStats.out"), value: sum(totals.messages_out, whyOut), fact: t("topicStats.byAll") },
         peak(t("topicStats.peakOut"), totals.peak_out_rate, totals.peak_out_at, whyOut),
