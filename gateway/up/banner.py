@@ -12,14 +12,17 @@ _RULE = "─" * 72
 
 def banner(config: UpConfig, admin: Admin) -> str:
     """Return the text; it contains the password only in the run that created it."""
-    password = f"password  {admin.password}   (shown only now)" if admin.password else "password  unchanged"
+    if admin.password:
+        password = f"{admin.password}   (shown only now)"
+    else:
+        password = "as set in GANTRY_ADMIN_PASSWORD" if admin.is_new else "unchanged"
     token = shlex.quote(str(config.data / TOKEN_FILE))
     return "\n".join(
         (
             _RULE,
             f"  Gantry is up      {config.console_url}",
             f"  log in as         {admin.username}",
-            f"                    {password}",
+            f"                    password  {password}",
             f"  name server       {config.reachable_host}:{config.namesrv_port}   (for RocketMQ clients)",
             "",
             "  send a message:",

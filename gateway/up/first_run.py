@@ -25,10 +25,13 @@ _CREATED, _EXISTS_ALREADY = 201, 409
 
 @dataclass(frozen=True)
 class Admin:
-    """The first admin; `password` is None except in the run that created it."""
+    """The first admin."""
 
     username: str
     password: str | None
+    """None except in the run that made it up."""
+    is_new: bool
+    """Whether this run created it."""
 
 
 def prepare(config: UpConfig, environment: dict[str, str]) -> Admin:
@@ -38,7 +41,7 @@ def prepare(config: UpConfig, environment: dict[str, str]) -> Admin:
     if not token.exists():
         text = _manage(environment, "create_token", "--user", answer["username"], "--name", "quickstart").strip()
         _write_private(token, text)
-    return Admin(answer["username"], answer.get("password"))
+    return Admin(answer["username"], answer.get("password"), answer["created"])
 
 
 def ensure_topic(config: UpConfig) -> str | None:

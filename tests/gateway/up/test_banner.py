@@ -1,0 +1,24 @@
+"""Requirements of `gateway.up.banner`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gateway.up.banner import banner
+from gateway.up.config import UpConfig
+from gateway.up.first_run import Admin
+
+
+@pytest.mark.parametrize(
+    ("admin", "said"),
+    [
+        (Admin("admin", "made-up", is_new=True), "password  made-up   (shown only now)"),
+        (Admin("admin", None, is_new=True), "password  as set in GANTRY_ADMIN_PASSWORD"),
+        (Admin("admin", None, is_new=False), "password  unchanged"),
+    ],
+)
+def test_it_says_where_the_password_is(admin: Admin, said: str, tmp_path: Path) -> None:
+    config = UpConfig.read({"GANTRY_DATA_DIR": str(tmp_path)})
+    assert said in banner(config, admin)
