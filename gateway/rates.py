@@ -41,8 +41,8 @@ class RateLimiter:
     def take(self, caller: str, cost: int, now: float) -> tuple[Header, Header]:
         """Spend `cost` of the caller's tokens at `now` (s, monotonic); return RateLimit-Policy and RateLimit headers.
 
-        Raises RATE_LIMITED if there are too few, and then spends none. A cost larger than the bucket empties a full
-        bucket, so that every request is possible at some time.
+        Raises RATE_LIMITED if there are too few, and then spends none. A cost larger than the bucket takes a full
+        bucket and leaves a debt, so that every request is possible at some time and the rate holds all the same.
         """
         rate = self.rate
         needed = min(cost, rate.burst)
@@ -53,8 +53,8 @@ class RateLimiter:
             tokens = bucket.tokens = min(float(rate.burst), bucket.tokens + (now - bucket.at) * rate.per_second)
             bucket.at = now
             if tokens >= needed:
-                tokens = bucket.tokens = tokens - needed
-                bucket.unshared += needed
+                tokens = bucket.tokens = tokens - cost
+                bucket.unshared += cost
                 self._unshared[caller] = bucket
                 return self._policy, self._header(tokens)
         raise self._refusal(needed, tokens)

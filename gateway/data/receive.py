@@ -56,13 +56,13 @@ def _attempt(request: Request, wanted: ReceiveRequest) -> bytes | None:
 
 
 async def _receive(parts: DataPlaneParts, request: Request, wanted: ReceiveRequest) -> Answer:
-    route, started = request.route, parts.clock()
+    route, started, expression = request.route, parts.clock(), wanted.filter.checked()
     holder = LeaseHolder.of(route.cluster, route.group, route.topic, request.principal, request.address)
     headers = parts.consume_rate.take(holder.caller, 1, started)
     room = parts.leases.room(group=holder.group_key, caller=holder.caller, wanted=wanted.max_messages, now=started)
     consumer = await parts.connections.lease_consumer(route.cluster, route.group)
     await parts.first_uses.look(route.cluster, route.group)
-    asked = Wanted(consumer, route.topic, wanted.lease_ms, wanted.filter.expression, wanted.order)
+    asked = Wanted(consumer, route.topic, wanted.lease_ms, expression, wanted.order)
     records = await asked.ask_records(room) if _may_be_usual(request, wanted) else None
     written = write_leased(parts, holder, records) if records is not None and records.records else None
     if written is not None:

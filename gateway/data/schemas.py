@@ -56,6 +56,12 @@ class Filter(Struct, forbid_unknown_fields=True):
     type: Literal["tag"] = "tag"
     expression: Text = "*"
 
+    def checked(self, at: str = "#/filter/expression") -> str:
+        """Return the expression; raise INVALID for one of blanks and `||` alone: it would bring every message."""
+        if self.expression and not self.expression.replace("||", "").strip():
+            raise invalid(at, "The filter names no tag; leave it out, or send '*', for every message.")
+        return self.expression
+
 
 Order = Literal["none", "fifo"]
 """fifo: no messages of a queue while one of it is on lease, so each queue is consumed in its order."""

@@ -119,9 +119,10 @@ class Consuming:
         if self._subscribed is not None:
             raise ProblemError(CONFLICT, "This socket already has a subscription; open another socket.")
         check_consumer(self._socket.principal, frame.topic, frame.group)
+        expression = frame.filter.checked()
         consumer = await self._parts.connections.lease_consumer(frame.cluster, frame.group)
         await self._parts.first_uses.look(frame.cluster, frame.group)
-        wanted = Wanted(consumer, frame.topic, frame.lease_ms, frame.filter.expression, frame.order)
+        wanted = Wanted(consumer, frame.topic, frame.lease_ms, expression, frame.order)
         self._subscribed = frame
         caller = Caller.of(self._socket.principal, self._socket.address)
         self._noted.enter_context(self._parts.consumers.asking(frame.cluster, frame.group, caller))

@@ -49,6 +49,10 @@ def test_callers_do_not_pay_for_each_other() -> None:
 def test_a_cost_above_the_burst_is_possible_from_a_full_bucket() -> None:
     limiter = RateLimiter(TEN)
     assert remaining(limiter.take("a", 500, now=0.0)) == 0
+    with pytest.raises(ProblemError) as caught:
+        limiter.take("a", 1, now=48.0)
+    assert caught.value.retry_after_s == 1, "480 of a rate of 10 are waited out"
+    assert remaining(limiter.take("a", 1, now=49.0)) == 9
 
 
 def test_buckets_of_callers_that_are_gone_are_forgotten() -> None:

@@ -307,6 +307,10 @@ async def test_a_filter_that_cannot_be_is_refused(api: Api) -> None:
     sql = await api.post(url(group, topic), {"filter": {"type": "sql92", "expression": "a > 1"}})
     assert code_of(sql) == (422, "INVALID")
     assert sql.json()["errors"][0]["pointer"] == "#/filter/type"
+    for blank in ("||", " || ||", " "):
+        nothing = await api.post(url(group, topic), {"filter": {"expression": blank}})
+        assert code_of(nothing) == (422, "INVALID"), blank
+        assert nothing.json()["errors"][0]["pointer"] == "#/filter/expression"
 
 
 async def test_offsets_are_text_for_readers_whose_numbers_are_doubles(api: Api) -> None:
