@@ -148,6 +148,7 @@ def test_offsets_are_moved_by_a_plan_and_moved_back(flow: Flow) -> None:
     expect(flow.console.main).to_contain_text(flow.t("offsets.willBeSkipped"))
     flow.console.page.get_by_role("button", name=re.compile(flow.t("offsets.apply", count="."))).click()
     flow.button("offsets.undo", flow.console.main).first.click()
+    flow.console.page.get_by_role("dialog").get_by_role("button").last.click()
     flow.says("offsets.moved", group=flow.group)
 
 

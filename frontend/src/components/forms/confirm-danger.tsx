@@ -10,6 +10,8 @@ interface ConfirmDangerProps {
   name?: string
   action: string
   isBusy?: boolean
+  /** What it would do is not known: the button cannot be pressed. */
+  isUnknown?: boolean
   onConfirm: () => void
   children: ReactNode
 }
@@ -25,10 +27,11 @@ export function ConfirmDanger({ isOpen, title, ...question }: ConfirmDangerProps
 }
 
 /** Is made anew each time the modal opens: the name is typed for each deletion. */
-function Question({ onClose, name, action, isBusy = false, onConfirm, children }: Omit<ConfirmDangerProps, "isOpen" | "title">) {
+function Question({ onClose, name, action, isBusy = false, isUnknown = false, onConfirm, children }: Omit<ConfirmDangerProps, "isOpen" | "title">) {
   const { t } = useTranslation()
   const [typed, setTyped] = useState("")
-  const isReady = name === undefined || typed === name
+  const isNamed = name === undefined || typed === name
+  const isReady = isNamed && !isUnknown
   return (
     <form
       onSubmit={(event) => {
@@ -51,7 +54,7 @@ function Question({ onClose, name, action, isBusy = false, onConfirm, children }
           <Button variant="subtle" onClick={onClose}>
             {t("actions.keep")}
           </Button>
-          <Button type="submit" data-danger disabled={!isReady} loading={isBusy} title={isReady ? "" : t("danger.nameMissing")}>
+          <Button type="submit" data-danger disabled={!isReady} loading={isBusy} title={isNamed ? "" : t("danger.nameMissing")}>
             {action}
           </Button>
         </Group>

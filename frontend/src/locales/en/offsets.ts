@@ -49,6 +49,12 @@ export const offsets = {
     changeOf: "{{mode}}, {{topic}}",
     undo: "Undo",
     undone: "undone",
+    undoTitle: "Move {{group}} back in {{topic}}",
+    moveBack_one: "Move {{count}} queue back",
+    moveBack_other: "Move {{count}} queues back",
+    moreQueues_one: "and {{count}} more queue",
+    moreQueues_other: "and {{count}} more queues",
+    noWayBack: "The group had no offset in these queues before: there is no way back.",
     notUndone: "The change was not undone",
   },
 }

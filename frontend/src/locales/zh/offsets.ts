@@ -46,6 +46,10 @@ export const offsets = {
     changeOf: "{{mode}}，{{topic}}",
     undo: "撤销",
     undone: "已撤销",
+    undoTitle: "将 {{group}} 在 {{topic}} 的位点移回",
+    moveBack_other: "移回 {{count}} 个队列",
+    moreQueues_other: "另有 {{count}} 个队列",
+    noWayBack: "此前该消费组在这些队列中没有位点，无法移回。",
     notUndone: "修改未能撤销",
   },
 }

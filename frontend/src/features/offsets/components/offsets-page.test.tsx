@@ -1,7 +1,7 @@
-import { screen, within } from "@testing-library/react"
+import { screen, waitFor, within } from "@testing-library/react"
 import { expect, it } from "vitest"
 import { renderApp } from "@/testing/render"
-import { answer, requests } from "@/testing/server"
+import { answer, refuse, requests } from "@/testing/server"
 import { OffsetsPage } from "./offsets-page"
 
 const BASE = "/api/v1/clusters/local/groups/billing/offsets"
@@ -58,12 +58,31 @@ it("names the first queue that did not move, and why", async () => {
   expect(screen.getByText(/broker-a is too busy/)).toBeTruthy()
 })
 
-it("leads back from a change, once", async () => {
-  const change = { snapshot_id: "s1", topic: "orders", mode: "earliest", created_by: "olga", created_at: "2026-11-21T06:00:00Z", undone_at: null, queues: [] }
+it("says what the way back from a change does before it goes it, once", async () => {
+  const queues = [{ broker: "broker-a", queue_id: 0, before: 110, after: 100, done: true, reason: null }, { broker: "broker-a", queue_id: 1, before: null, after: 0, done: true, reason: null }]
+  const change = { snapshot_id: "s1", topic: "orders", mode: "earliest", created_by: "olga", created_at: "2026-11-21T06:00:00Z", undone_at: null, queues }
   answer(`GET ${BASE}/snapshots`, { items: [change, { ...change, snapshot_id: "s0", undone_at: "2026-11-21T06:01:00Z" }] })
+  answer(`POST ${BASE}:preview`, plan([row(0, 110)]))
   answer(`POST ${BASE}:undo`, { snapshot_id: "s2", group: "billing", topic: "orders", queues: [] })
   const { user } = page()
   await user.click(await screen.findByRole("button", { name: "Undo" }))
-  expect(sent("undo")).toEqual([{ snapshot_id: "s1" }])
+  const back = await screen.findByRole("button", { name: "Move 1 queue back" })
+  expect(sent("preview").at(-1)).toEqual({ topic: "orders", mode: "offset", offsets: [{ broker: "broker-a", queue_id: 0, offset: 110 }], queues: [{ broker: "broker-a", queue_id: 0 }] })
+  const dialog = screen.getByRole("dialog")
+  for (const words of ["100 → 110", "Will be skipped for good", "10", "2 connected"]) expect(within(dialog).getByText(words)).toBeTruthy()
+  expect(sent("undo")).toEqual([])
+  await user.click(back)
+  await waitFor(() => expect(sent("undo")).toEqual([{ snapshot_id: "s1" }]))
   expect(screen.getByText("undone")).toBeTruthy()
+})
+
+it("does not move a group back while nobody knows what that does", async () => {
+  const queues = [{ broker: "broker-a", queue_id: 0, before: 110, after: 100, done: true, reason: null }]
+  answer(`GET ${BASE}/snapshots`, { items: [{ snapshot_id: "s1", topic: "orders", mode: "latest", created_by: "olga", created_at: "2026-11-21T06:00:00Z", undone_at: null, queues }] })
+  refuse(`POST ${BASE}:preview`, 422, "NO_EFFECT", "The group is at these offsets already.")
+  const { user } = page()
+  await user.click(await screen.findByRole("button", { name: "Undo" }))
+  const dialog = await screen.findByRole("dialog")
+  expect(await within(dialog).findByText(/at these offsets already/)).toBeTruthy()
+  expect(within(dialog).getByRole<HTMLButtonElement>("button", { name: "Undo" }).disabled).toBe(true)
 })

@@ -1,16 +1,15 @@
 import { Button } from "@mantine/core"
 import { IconArrowBackUp } from "@tabler/icons-react"
+import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import { NeedsRight } from "@/components/forms/lock"
 import { Empty } from "@/components/states/empty"
 import { QueryPanel } from "@/components/states/query-panel"
-import { toastFailed } from "@/components/toast/toast"
 import { useFormat } from "@/hooks/use-format"
 import type { OffsetSnapshot } from "@/lib/api-types"
 import { useSnapshots } from "../api/get-snapshots"
-import { useUndoOffsets } from "../api/undo-offsets"
-import { toastMoved } from "./moved"
 import classes from "./offsets.module.css"
+import { UndoChange } from "./undo-change"
 
 interface SnapshotsPanelProps {
   cluster: string
@@ -48,15 +47,7 @@ interface SnapshotProps extends SnapshotsPanelProps {
 function Snapshot({ cluster, group, snapshot, onUndone }: SnapshotProps) {
   const { t } = useTranslation()
   const format = useFormat()
-  const undo = useUndoOffsets(cluster, group)
-  const run = () =>
-    undo.mutate(snapshot.snapshot_id, {
-      onSuccess: (moved) => {
-        toastMoved(moved)
-        onUndone()
-      },
-      onError: (error) => toastFailed(t("offsets.notUndone"), error),
-    })
+  const [isAsking, setAsking] = useState(false)
   return (
     <div className={classes.snapshot}>
       <div>
@@ -69,11 +60,12 @@ function Snapshot({ cluster, group, snapshot, onUndone }: SnapshotProps) {
         <span className="micro">{t("offsets.undone")}</span>
       ) : (
         <NeedsRight right="offsets">
-          <Button size="xs" leftSection={<IconArrowBackUp size={14} stroke={1.6} />} loading={undo.isPending} onClick={run}>
+          <Button size="xs" leftSection={<IconArrowBackUp size={14} stroke={1.6} />} onClick={() => setAsking(true)}>
             {t("offsets.undo")}
           </Button>
         </NeedsRight>
       )}
+      {isAsking && <UndoChange cluster={cluster} group={group} snapshot={snapshot} onClose={() => setAsking(false)} onUndone={onUndone} />}
     </div>
   )
 }
