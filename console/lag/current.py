@@ -21,6 +21,7 @@ from console.clusters.memory import Remembered, Sighting, aremembered
 from console.clusters.single_flight import SingleFlight
 from console.errors import RedisUnreachable
 from console.lag import history, lease_consumers, limited, lists, shown
+from console.lag.group_state import has_no_offset
 from console.lag.limited import Sight
 from console.lag.overview_state import WORST_GROUPS
 from console.lag.reading import Reader
@@ -131,7 +132,8 @@ def overview_history(cluster: str, wanted: str, sight: Sight | None = None) -> O
     range_ = history.RANGES[wanted]
     end = history.end_of(range_, now_ms())
     shown = groups(cluster) if sight is None else sight.groups(groups(cluster))
-    worst = sorted(shown, key=lambda each: each.lag or 0, reverse=True)[:WORST_GROUPS]
+    counted = (each for each in shown if not has_no_offset(each))
+    worst = sorted(counted, key=lambda each: each.lag or 0, reverse=True)[:WORST_GROUPS]
     series = OverviewSeries(**_series(history.overview_key(cluster), OverviewSeries.__struct_fields__, range_, end))
     if sight is not None:
         summed = [] if len(shown) > limited.MOST_SUMMED else shown

@@ -10,15 +10,11 @@ import { useTail } from "@/hooks/use-tail"
 import type { Overview, OverviewHistory, Range } from "@/lib/api-types"
 import { compact, count, percentNumber, rate } from "@/lib/format"
 import { RANGE_MS } from "@/lib/ranges"
-import { joined, type Sample, type Samples } from "@/lib/samples"
+import type { Samples } from "@/lib/samples"
 import { useOverviewHistory } from "../api/get-overview-history"
+import { GROUPS, type Key, of, sampleOf, samplesOf } from "../overview-samples"
 
-const KEYS = ["in_rate", "out_rate", "total_lag", "oldest_unconsumed_ms", "disk_used_ratio"] as const
-type Key = (typeof KEYS)[number] | `group:${string}`
-
-const MOST_WORST = 5
 const HEIGHT = 633
-const GROUPS = "group:"
 
 /** Four bands over one time axis: rate, lag by group, oldest unconsumed, disk. */
 export function OverviewChart({ cluster, range, overview }: { cluster: string; range: Range; overview: Overview | undefined }) {
@@ -66,36 +62,6 @@ function Bands({ history, range, overview, name }: BandsProps) {
       />
     </div>
   )
-}
-
-function sampleOf(overview: Overview | undefined, groups: readonly string[]): Sample<Key> | null {
-  if (!overview) return null
-  const { in_rate, out_rate, total_lag, oldest_unconsumed_ms, disk_used_ratio } = overview
-  const values: Sample<Key>["values"] = { in_rate, out_rate, total_lag, oldest_unconsumed_ms, disk_used_ratio }
-  for (const group of groups) {
-    const named = overview.worst_groups.find(({ name }) => name === group)
-    // Fewer than the list has room for: whoever is not on it has no lag.
-    values[`${GROUPS}${group}`] = named ? named.lag : overview.worst_groups.length < MOST_WORST ? 0 : null
-  }
-  return { at: Date.parse(overview.at), values }
-}
-
-function samplesOf(history: OverviewHistory, tail: Sample<Key>[], groups: readonly string[]): Samples<Key> {
-  const keys: Key[] = [...KEYS, ...groups.map((group) => `${GROUPS}${group}` as const)]
-  const series: Record<string, readonly (number | null)[]> = { ...history.series }
-  for (const group of groups) series[`${GROUPS}${group}`] = history.group_lag[group] ?? []
-  const all = joined({ ...history, series }, tail, keys)
-  for (const group of groups) carryForward(of(all, `${GROUPS}${group}`), of(all, "total_lag"))
-  return all
-}
-
-const of = ({ series }: Samples<Key>, key: Key): (number | null)[] => series[key] ?? []
-
-/** The live state names only the worst groups: the others stay where they were until the history is read again. */
-function carryForward(values: (number | null)[], known: (number | null)[]): void {
-  for (let index = 1; index < values.length; index += 1) {
-    if (values[index] === null && known[index] !== null) values[index] = values[index - 1] ?? null
-  }
 }
 
 function useBands(samples: Samples<Key>, groups: readonly string[]): Band[] {
