@@ -159,6 +159,7 @@ export const jobs = {
     perSecond: "Messages a second",
     perSecondWords: "empty for as fast as possible",
     replayOf: "Replay a range of {{topic}}",
+    redriveName: "Redrive dead letters of {{group}}",
     replayName: "{{source}} to {{target}}",
     reconcileName: "{{left}} against {{right}}",
     orderChanges: "Order changes:",

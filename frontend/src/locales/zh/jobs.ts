@@ -147,6 +147,7 @@ export const jobs = {
     perSecond: "每秒消息数",
     perSecondWords: "留空为尽可能快",
     replayOf: "重放 {{topic}} 的一段消息",
+    redriveName: "重投 {{group}} 的死信",
     replayName: "{{source}} 到 {{target}}",
     reconcileName: "{{left}} 与 {{right}} 对账",
     orderChanges: "顺序会变：",

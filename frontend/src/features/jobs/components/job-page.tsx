@@ -18,6 +18,7 @@ import { count, shortId } from "@/lib/format"
 import { useCancelJob } from "../api/cancel-job"
 import { useRetryJob } from "../api/retry-job"
 import { useJob } from "../api/get-job"
+import { jobNameOf } from "../job-name"
 import { isActive } from "../progress"
 import { JobArtefacts } from "./job-artefacts"
 import { JobHero } from "./job-hero"
@@ -44,7 +45,7 @@ export function JobPage({ id }: { id: string }) {
       </Page>
     )
   return (
-    <Page title={job.name} badge={isCompared(job) ? <ReconcileBadge job={job} /> : <JobState state={job.state} />} facts={<Facts job={job} />} actions={<Actions job={job} />}>
+    <Page title={jobNameOf(t, job)} badge={isCompared(job) ? <ReconcileBadge job={job} /> : <JobState state={job.state} />} facts={<Facts job={job} />} actions={<Actions job={job} />}>
       {!isCompared(job) && <JobHero job={job} />}
       {job.state_reason && SAYS_WHY.has(job.state) && <Callout tone={job.state === "failed" ? "crit" : "warn"}>{job.state_reason}</Callout>}
       {job.type === "reconcile" && !isActive(job) && <ReconcileReport job={job} />}
@@ -103,8 +104,8 @@ function Actions({ job }: { job: Job }) {
             loading={retry.isPending}
             onClick={() =>
               retry.mutate(undefined, {
-                onSuccess: () => toastDone(t("jobs.retried", { name: job.name })),
-                onError: (error) => toastFailed(t("jobs.notRetried", { name: job.name }), error),
+                onSuccess: () => toastDone(t("jobs.retried", { name: jobNameOf(t, job) })),
+                onError: (error) => toastFailed(t("jobs.notRetried", { name: jobNameOf(t, job) }), error),
               })
             }
           >
@@ -126,9 +127,9 @@ function CancelJob({ job }: { job: Job }) {
     cancel.mutate(undefined, {
       onSuccess: () => {
         setAsking(false)
-        toastDone(t("jobs.cancelled", { name: job.name }))
+        toastDone(t("jobs.cancelled", { name: jobNameOf(t, job) }))
       },
-      onError: (error) => toastFailed(t("jobs.notCancelled", { name: job.name }), error),
+      onError: (error) => toastFailed(t("jobs.notCancelled", { name: jobNameOf(t, job) }), error),
     })
   return (
     <>
@@ -140,7 +141,7 @@ function CancelJob({ job }: { job: Job }) {
       <ConfirmDanger
         isOpen={isAsking}
         onClose={() => setAsking(false)}
-        title={t("jobs.cancelTitle", { name: job.name })}
+        title={t("jobs.cancelTitle", { name: jobNameOf(t, job) })}
         action={t("jobs.cancel")}
         isBusy={cancel.isPending}
         onConfirm={confirm}

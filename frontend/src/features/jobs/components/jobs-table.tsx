@@ -13,6 +13,7 @@ import { useNow } from "@/hooks/use-now"
 import type { Job } from "@/lib/api-types"
 import { compact, rate } from "@/lib/format"
 import type { useJobs } from "../api/get-jobs"
+import { jobNameOf } from "../job-name"
 import { doneOf, isActive, plannedOf, progressOf, tookMs } from "../progress"
 import { NewJob } from "./new-job"
 
@@ -24,9 +25,9 @@ export function JobsTable({ query, isFiltered }: { query: ReturnType<typeof useJ
   const rows = query.data?.pages.flatMap(({ items }) => items)
   const columns = useMemo(
     () => [
-      column("name", t("jobs.name"), { isName: true }, ({ id, name }) => (
-        <Link to="/jobs/$job" params={{ job: id }}>
-          {name}
+      column("name", t("jobs.name"), { isName: true }, (job) => (
+        <Link to="/jobs/$job" params={{ job: job.id }}>
+          {jobNameOf(t, job)}
         </Link>
       )),
       column("type", t("jobs.type"), { isSecondary: true, minWidth: 620 }, ({ type }) => t(`jobs.types.${type}`)),

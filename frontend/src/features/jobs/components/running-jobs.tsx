@@ -5,6 +5,7 @@ import { ProgressRail } from "@/components/rail/rail"
 import type { Job } from "@/lib/api-types"
 import { compact } from "@/lib/format"
 import { useRunningJobs } from "../api/get-jobs"
+import { jobNameOf } from "../job-name"
 import { doneOf, plannedOf, progressOf } from "../progress"
 import classes from "./jobs.module.css"
 
@@ -23,11 +24,12 @@ export function RunningJobs() {
 }
 
 function RunningJob({ job }: { job: Job }) {
+  const { t } = useTranslation()
   const ratio = progressOf(job)
   const planned = plannedOf(job)
   return (
     <Link to="/jobs/$job" params={{ job: job.id }} className={classes.running}>
-      <span className="truncate">{job.name}</span>
+      <span className="truncate">{jobNameOf(t, job)}</span>
       <b>{ratio === null ? "" : `${Math.floor(ratio * 100)} %`}</b>
       <div className={classes.rail}>
         <ProgressRail ratio={ratio} />

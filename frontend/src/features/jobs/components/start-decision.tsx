@@ -10,6 +10,7 @@ import { toastDone, toastFailed } from "@/components/toast/toast"
 import { useUrlState } from "@/hooks/use-url-state"
 import type { GroupSummary, JobRequest } from "@/lib/api-types"
 import { useCreateJob } from "../api/create-job"
+import { jobNameOf } from "../job-name"
 import { isWhole } from "../request"
 import classes from "./jobs.module.css"
 
@@ -36,7 +37,7 @@ export function StartDecision({ request, hero, heroWords, facts, seenBy = [], ac
   const start = () =>
     create.mutate(request, {
       onSuccess: (job) => {
-        toastDone(t("jobs.startedToast", { name: job.name }))
+        toastDone(t("jobs.startedToast", { name: jobNameOf(t, job) }))
         void navigate({ to: "/jobs/$job", params: { job: job.id }, search: {} })
       },
       onError: (error) => toastFailed(t("jobs.notStarted"), error),
