@@ -1,6 +1,6 @@
 import { afterEach, expect, it, vi } from "vitest"
 import { chooseLanguage, startTranslations } from "./i18n"
-import { languagePreference } from "./preferences"
+import { type Language, languagePreference } from "./preferences"
 
 afterEach(async () => {
   languagePreference.set(null)
@@ -22,6 +22,17 @@ it("keeps the choice against the browser's own language", async () => {
   await chooseLanguage("en")
   expect((await startTranslations()).language).toBe("en")
   expect(JSON.parse(localStorage.getItem("gantry.language") ?? "null")).toBe("en")
+})
+
+it.each([
+  ["zh-CN", "zh"],
+  ["fr", "en"],
+  [7, "en"],
+])("takes a kept %s that is no language of the console for %s", async (kept, language) => {
+  languagePreference.set(kept as Language)
+  const i18n = await startTranslations()
+  expect(i18n.language).toBe(language)
+  expect(i18n.t("actions.cancel")).not.toBe("actions.cancel")
 })
 
 it("tells the page its language, so that it is read aloud and broken into lines as such", async () => {

@@ -19,9 +19,10 @@ const load: Record<Language, { first: () => Promise<object>; rest: () => Promise
 
 export const languages: Record<Language, string> = { en: "English", zh: "中文" }
 
-function firstLanguage(): Language {
-  return languagePreference.get() ?? (navigator.language.toLowerCase().startsWith("zh") ? "zh" : "en")
-}
+/** What a browser keeps or speaks may be any language, or none. */
+const languageOf = (kept: unknown): Language => (String(kept).toLowerCase().startsWith("zh") ? "zh" : "en")
+
+const firstLanguage = (): Language => languageOf(languagePreference.get() ?? navigator.language)
 
 /** Begin with the words of the first page; `allWords` brings the others. */
 export async function startTranslations(language: Language = firstLanguage()): Promise<typeof i18next> {
