@@ -19,6 +19,12 @@ const SPAN_MS: Partial<Record<Span, number>> = { "1h": HOUR_MS, "24h": 24 * HOUR
 
 export const modeOf = (state: UrlState): Mode => MODES.find((mode) => mode === state.mode) ?? "key"
 
+/** How it is looked up: a key without a topic as many keys are, in all of them. */
+export const lookupOf = (state: UrlState): Mode => (modeOf(state) === "key" && state.key && !state.topic ? "keys" : modeOf(state))
+
+/** The keys of a search that is looked up as many keys are. */
+export const wantedKeysOf = (state: UrlState): string[] => keysOf(modeOf(state) === "key" ? state.key : state.keys)
+
 export function spanOf(state: UrlState): Span {
   if (state.from ?? state.to) return "custom"
   return SPANS.find((span) => span === state.span) ?? "3d"
@@ -59,8 +65,8 @@ export function offsetBrowseOf(state: UrlState): OffsetBrowse | null {
 export const keysOf = (text: string | undefined): string[] => [...new Set((text ?? "").split(/[\s,;]+/).filter(Boolean))]
 
 export function keysLookupOf(state: UrlState, now: number): KeysLookup | null {
-  const keys = keysOf(state.keys)
-  if (rangeFault(state) || modeOf(state) !== "keys" || keys.length === 0) return null
+  const keys = wantedKeysOf(state)
+  if (rangeFault(state) || lookupOf(state) !== "keys" || keys.length === 0) return null
   return { topic: state.topic ?? null, keys, ...boundsOf(state, now) }
 }
 

@@ -6,7 +6,7 @@ import { useMessage } from "./api/get-message"
 import { useKeysLookup } from "./api/look-up-keys"
 import { useMessageSearch } from "./api/search-messages"
 import { missingOf } from "./components/missing-brokers"
-import { idSearchOf, keySearchOf, keysLookupOf, modeOf, offsetBrowseOf, scanOf, timeBrowseOf } from "./search-state"
+import { idSearchOf, keySearchOf, keysLookupOf, lookupOf, offsetBrowseOf, scanOf, timeBrowseOf } from "./search-state"
 import { type Scan, useScan } from "./use-scan"
 
 export interface FoundMessages {
@@ -30,7 +30,7 @@ export interface FoundMessages {
 
 /** The rows of whatever the address asks for. */
 export function useFoundMessages(cluster: string, state: UrlState, now: number): FoundMessages {
-  const mode = modeOf(state)
+  const mode = lookupOf(state)
   const search = useMessageSearch(cluster, keySearchOf(state, now))
   const time = useBrowseByTime(cluster, timeBrowseOf(state, now))
   const offset = useBrowseByOffset(cluster, offsetBrowseOf(state))

@@ -3,6 +3,7 @@ export const find = {
     keysWords: "Keys or IDs, separated by blanks",
     whereWords: "Conditions, such as $.amount >= 100",
     allTopics: "All topics",
+    inAllTopics: "all topics",
     keysSummary_one: "{{n}} key in {{topic}}, {{from}} to {{to}}",
     keysSummary_other: "{{n}} keys in {{topic}}, {{from}} to {{to}}",
     keysFound: "{{n}} of {{of}} keys found",

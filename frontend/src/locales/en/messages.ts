@@ -66,6 +66,7 @@ export const messages = {
     views: { tree: "Tree", raw: "Raw", hex: "Hex" },
     encodings: { json: "JSON", text: "text", base64: "bytes" },
     theKey: "the key",
+    aKey: "a key",
     hexCut: "Only the first {{n}} are shown.",
     hidden: "Needs the right “{{right}}” on {{topic}}.",
     noProperties: "The message has no properties.",

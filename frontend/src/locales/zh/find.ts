@@ -3,6 +3,7 @@ export const find = {
     keysWords: "多个 Key 或 ID，以空格分隔",
     whereWords: "条件，例如 $.amount >= 100",
     allTopics: "全部 Topic",
+    inAllTopics: "全部 Topic",
     keysSummary_other: "{{n}} 个 Key，{{topic}}，{{from}} 到 {{to}}",
     keysFound: "找到 {{of}} 个 Key 中的 {{n}} 个",
     keysMissing: "该时间内没有消息：",

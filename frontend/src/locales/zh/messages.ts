@@ -66,6 +66,7 @@ export const messages = {
     views: { tree: "树", raw: "原文", hex: "十六进制" },
     encodings: { json: "JSON", text: "文本", base64: "字节" },
     theKey: "即 Key",
+    aKey: "Key 之一",
     hexCut: "仅显示前 {{n}}。",
     hidden: "需要 {{topic}} 的“{{right}}”权限。",
     noProperties: "没有属性。",

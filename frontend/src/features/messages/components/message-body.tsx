@@ -45,7 +45,7 @@ function Tree({ message }: { message: WholeMessage }) {
   const format = useFormat()
   const noteOf = (value: unknown): string | null => {
     if (typeof value !== "string") return null
-    if (message.keys.includes(value)) return t("messages.theKey")
+    if (message.keys.includes(value)) return t(message.keys.length > 1 ? "messages.aKey" : "messages.theKey")
     return ISO_TIME.test(value) ? `${format.when(value)} ${format.zoneLabel()}` : null
   }
   const { text, data } = message.body

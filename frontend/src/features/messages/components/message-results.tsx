@@ -9,7 +9,7 @@ import type { UrlState } from "@/hooks/use-url-state"
 import type { MessageSummary } from "@/lib/api-types"
 import { count } from "@/lib/format"
 import { asProblem } from "@/lib/problem"
-import { boundsOf, keysOf, modeOf, rangeFault } from "../search-state"
+import { boundsOf, lookupOf, modeOf, rangeFault, wantedKeysOf } from "../search-state"
 import type { FoundMessages } from "../use-found-messages"
 import { KeysBar } from "./keys-bar"
 import classes from "./messages.module.css"
@@ -49,7 +49,7 @@ function Summary({ state, now }: { state: UrlState; now: number }) {
   const { t } = useTranslation()
   const format = useFormat()
   const { from, to } = boundsOf(state, now)
-  const mode = modeOf(state)
+  const mode = lookupOf(state)
   if (mode === "id" || mode === "offset") return null
   const values = {
     key: state.key ?? "",
@@ -58,8 +58,8 @@ function Summary({ state, now }: { state: UrlState; now: number }) {
     to: to ? format.when(to) : t("time.present"),
   }
   if (mode === "keys") {
-    const n = keysOf(state.keys).length
-    return <p className={classes.summary}>{t("find.keysSummary", { ...values, count: n, n: count(n), topic: state.topic ?? t("find.allTopics") })}</p>
+    const n = wantedKeysOf(state).length
+    return <p className={classes.summary}>{t("find.keysSummary", { ...values, count: n, n: count(n), topic: state.topic ?? t("find.inAllTopics") })}</p>
   }
   return (
     <p className={classes.summary}>

@@ -90,7 +90,7 @@ export function SearchBar({ mode, state, topics, isBusy, onSearch }: SearchBarPr
 
 function readiness(mode: Mode, draft: UrlState): boolean {
   if (mode === "keys") return isManyKeys(keysOf(draft.keys).length)
-  if (mode === "key") return Boolean(draft.key?.trim())
+  if (mode === "key") return Boolean(draft.key?.trim()) && (Boolean(draft.topic) || isManyKeys(keysOf(draft.key).length))
   if (!draft.topic) return false
   if (mode === "id") return Boolean(draft.id?.trim())
   if (mode === "content") return filterFault(draft.where) === null
@@ -100,10 +100,8 @@ function readiness(mode: Mode, draft: UrlState): boolean {
 
 const hasWords = ({ id, where, queue, offset }: UrlState): boolean => [id, where, queue, offset].some((words) => words?.trim())
 
-/** A key without a topic is looked for in all of them, as many keys are. */
-function keysWanted(mode: Mode, { topic, key, keys }: UrlState): UrlState {
-  if (mode === "key" && topic) return { key: key?.trim(), keys: undefined }
-  if (mode === "key") return { mode: "keys", key: undefined, keys: keysOf(key).join(" ") }
+function keysWanted(mode: Mode, { key, keys }: UrlState): UrlState {
+  if (mode === "key") return { key: key?.trim(), keys: undefined }
   return { key: undefined, keys: mode === "keys" ? keysOf(keys).join(" ") : undefined }
 }
 
