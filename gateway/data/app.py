@@ -52,6 +52,13 @@ class DataPlane:
         """Begin to serve a request whose body is whole, if that needs no task; else nothing is done (`quick`)."""
         return self._quick.begin(call, body, reply)
 
+    def refuse(self, problem: ProblemError) -> tuple[int, list[tuple[bytes, bytes]], bytes]:
+        """Return status, headers and body of the answer to a request that is not even read; it is counted."""
+        self._parts.metrics.refused(problem.kind.code)
+        request_id = self._ids.of(None)
+        status, headers, body = respond(problem, instance="", request_id=request_id)
+        return status, [*headers, (b"x-request-id", request_id.encode())], body
+
     async def __call__(
         self, route: Route, scope: Scope, receive: Receive, send: Send, let_stream: Callable[[], None] = lambda: None
     ) -> None:

@@ -21,8 +21,9 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Final, cast
 
 from gateway.arrival import Client
-from gateway.ingress.heads import MOST_BYTES, Head
+from gateway.ingress.heads import MOST_BYTES, Head, fault_of
 from gateway.ingress.tunnel import Tunnel
+from gateway.problems import MALFORMED, ProblemError
 from gateway.sockets import Event, Scope
 
 if TYPE_CHECKING:
@@ -155,7 +156,11 @@ class Connection(asyncio.Protocol):
             return
         head = self._ingress.heads.find(data[:end])
         if head is None:
-            self._to_server(data)
+            fault = fault_of(data[:end])
+            if fault is None:
+                self._to_server(data)
+            else:
+                self._refuse(fault)
             return
         whole = end + head.length
         if len(data) < whole:
@@ -166,6 +171,12 @@ class Connection(asyncio.Protocol):
             self._keep(data[whole:])
             self._hold_client()
         self._begin(head, data[end:whole])
+
+    def _refuse(self, fault: str) -> None:
+        """End the connection: nobody knows where the next request would begin."""
+        self.requests += 1
+        problem = ProblemError(MALFORMED, fault, headers=[(b"connection", b"close")])
+        self._answer(*self._ingress.plane.refuse(problem))
 
     def _begin(self, head: Head, body: bytes) -> None:
         self.is_busy = True

@@ -80,6 +80,29 @@ class Heads:
         return _checked(route, path, headers)
 
 
+def fault_of(data: bytes) -> str | None:
+    """Return why a head that ends with its empty line could be read in two ways (RFC 9112 3.2, 6.3); None if it cannot.
+
+    The server behind would choose one of them. What it refuses by itself is left to it.
+    """
+    line, *lines = data[:-4].split(b"\r\n")
+    if not line.endswith((b" HTTP/1.1", b" HTTP/1.0")):
+        return None
+    fields = [(name.strip().lower(), value.strip()) for name, _, value in (each.partition(b":") for each in lines)]
+    names = [name for name, _ in fields]
+    lengths, hosts = names.count(b"content-length"), names.count(b"host")
+    codings = [value.lower() for name, value in fields if name == b"transfer-encoding"]
+    if lengths > 1:
+        return "The header Content-Length is given more than once."
+    if codings and lengths:
+        return "The request has both Content-Length and Transfer-Encoding."
+    if codings and codings != [b"chunked"]:
+        return "The only Transfer-Encoding that is read is chunked."
+    if not hosts and line.endswith(b"1.1"):
+        return "A request of HTTP/1.1 needs the header Host."
+    return None
+
+
 def _checked(route: Route, path: str, headers: list[tuple[bytes, bytes]]) -> Head | None:
     names = [name for name, _ in headers]
     if names.count(b"host") != 1 or names.count(b"content-length") != 1 or not _NOT_PLAIN.isdisjoint(names):

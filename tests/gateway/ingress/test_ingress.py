@@ -129,6 +129,10 @@ async def test_nothing_is_leased_to_a_client_that_sends_no_more_and_waits(api: A
         "Content-Length: +5",
         "Content-Length: 0x5",
         "Content-Length: 5\r\n Content-Length: 500",
+        "Content-Length: 5\r\nContent-Length: 5",
+        "Transfer-Encoding: chunked\r\nContent-Length: 5",
+        "Transfer-Encoding: gzip, chunked",
+        "Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked",
     ],
 )
 async def test_a_head_that_can_be_read_in_two_ways_ends_the_connection_and_smuggles_nothing(
@@ -142,6 +146,25 @@ async def test_a_head_that_can_be_read_in_two_ways_ends_the_connection_and_smugg
         got = await reader.read()
     assert got.startswith((b"HTTP/1.1 400", b"HTTP/1.1 422")), got
     assert got.count(b"HTTP/1.1 ") == 1, got
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "named"),
+    [
+        ("Content-Length:", "Transfer-Encoding: chunked\r\nContent-Length:", "Transfer-Encoding"),
+        ("Content-Length:", "Content-Length: 5\r\nContent-Length:", "Content-Length"),
+        ("Host: 127.0.0.1\r\n", "", "Host"),
+    ],
+)
+async def test_what_it_refuses_ends_the_connection_with_a_problem_that_says_why(
+    api: Api, old: str, new: str, named: str
+) -> None:
+    async with connected(api) as (reader, writer):
+        writer.write(request(await api.topic()).replace(old.encode(), new.encode()) + request("never"))
+        status, headers, problem = await answer(reader)
+        assert await reader.read() == b""
+    assert (status, problem["code"], headers["connection"]) == (400, "MALFORMED", "close")
+    assert named in problem["detail"]
 
 
 async def test_a_request_with_two_hosts_is_refused(api: Api) -> None:
