@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Error, Locator, expect
 
 from tests.browser.pages import Console
 from tests.browser.words import Words, words_in
+from tests.support.wait import wait_until
 
 
 @dataclass(frozen=True)
@@ -59,3 +61,15 @@ def flow_in(console: Console, language: str, topic: str) -> Flow:
     """Let the next page that `console` opens speak `language`; the group of a flow is called after its topic."""
     console.page.add_init_script(f"localStorage.setItem('gantry.language', '\"{language}\"')")
     return Flow(console, words_in(language), topic, f"{topic}-reader")
+
+
+def press(what: Locator, outcome: Locator) -> None:
+    """Press until `outcome` shows: a form takes no press in the first moment after another one."""
+
+    def is_there() -> bool:
+        if outcome.count() == 0 and what.count() > 0:
+            with suppress(Error):  # it went away with its form, or waits for an answer
+                what.click(timeout=1_000)
+        return outcome.count() > 0
+
+    wait_until(is_there, within=60)

@@ -10,6 +10,7 @@ import httpx
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.flow import press
 from tests.browser.pages import Console
 from tests.browser.shots import shoot
 from tests.browser.walk import pages, read
@@ -76,7 +77,8 @@ def _is_added(console: Console, apache: ApacheBroker) -> None:
     form.get_by_label("Name servers").fill(apache.name_server)
     form.get_by_role("button", name="Try the connection").click()
     expect(form).to_contain_text("What it can do")
-    form.get_by_role("button", name="Add cluster").click()
+    added = console.page.get_by_text(f"Cluster {APACHE} was added")
+    press(form.get_by_role("button", name="Add cluster"), added)
     expect(form).to_have_count(0)
     console.sidebar.locator("xpath=ancestor::*[1]").get_by_role("button", name="local").click()
     console.page.get_by_role("menuitem", name=APACHE).click()

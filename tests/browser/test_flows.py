@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Error, Locator, expect
+from playwright.sync_api import Locator, expect
 
 from tests.browser.data import LOCAL, Data
-from tests.browser.flow import Flow, flow_in
+from tests.browser.flow import Flow, flow_in, press
 from tests.browser.pages import Console
 from tests.browser.words import LANGUAGES
 from tests.support.gantry import Gantry
@@ -53,18 +52,6 @@ def flow(console: Console, language: str) -> Flow:
 def failing(flow: Flow) -> str:
     """Return the group that gave up messages."""
     return f"{flow.topic}-failing"
-
-
-def press(what: Locator, outcome: Locator) -> None:
-    """Press until `outcome` shows: a form takes no press in the first moment after another one."""
-
-    def is_there() -> bool:
-        if outcome.count() == 0 and what.count() > 0:
-            with suppress(Error):  # it went away with its form, or waits for an answer
-                what.click(timeout=1_000)
-        return outcome.count() > 0
-
-    wait_until(is_there, within=60)
 
 
 # Messages
