@@ -10,11 +10,13 @@ import redis
 from msgspec import Meta, Struct
 
 from broker_core.clock import now_ms
+from broker_core.errors import GantryError
 from console.accounts.rights import Kind
 from console.alerts.life import Limits
 from console.alerts.models import Direction, Metric
 from console.alerts.rehearsal import Rehearsal, Span, rehearse
 from console.clusters.models import Cluster
+from console.clusters.reasons import reason_of
 from console.errors import Fault, NotServed, RedisUnreachable
 from console.lag import current, history
 from console.lag.shapes import Points
@@ -42,6 +44,13 @@ class PreviewSpan(Struct, frozen=True, kw_only=True, rename={"begin": "from"}):
     worst: float | None
 
 
+class UnknownCluster(Struct, frozen=True, kw_only=True):
+    """A cluster whose groups are not known."""
+
+    cluster: str
+    reason: str
+
+
 class RulePreview(Struct, frozen=True, kw_only=True, rename={"begin": "from"}):
     """What a rule would have done within the last day, by means of a minute each."""
 
@@ -59,6 +68,7 @@ class RulePreview(Struct, frozen=True, kw_only=True, rename={"begin": "from"}):
     unknown: Annotated[list[PreviewSpan], Meta(description=f"Of `shown`; the first {MAX_SPANS}.")]
     unknown_ms: Annotated[int, Meta(description="Of `shown`.")]
     brief: Annotated[int, Meta(description="Peaks beyond the limit that were too short to fire.")]
+    missing: Annotated[list[UnknownCluster], Meta(description="Matching clusters whose groups are not known now.")]
 
 
 class _Seen(Struct, frozen=True):
@@ -86,7 +96,7 @@ class _Seen(Struct, frozen=True):
 def preview(fields: Mapping[str, Any], may_read: MayRead) -> RulePreview:
     """Return what the rule with these fields would have done with the subjects that the caller may read.
 
-    Raises NotServed for a metric without a history.
+    Raises NotServed for a metric without a history, and why no matching cluster is known if there is none that is.
     """
     metric = fields["metric"]
     if metric not in _OF_GROUPS and metric != Metric.BROKER_DISK_USED:
@@ -97,23 +107,36 @@ def preview(fields: Mapping[str, Any], may_read: MayRead) -> RulePreview:
         fields["direction"] == Direction.ABOVE, fields["limit"], fields["for_ms"], fields["no_data_after_ms"]
     )
     end = history.end_of(history.A_DAY_OF_MINUTES, now_ms())
-    places = _places(fields, may_read)
+    places, missing = _places(fields, may_read)
     seen = [_seen(place, metric, limits, end) for place in places[:MAX_SUBJECTS]]
-    return _shape(seen, len(places), end)
+    return _shape(seen, len(places), missing, end)
 
 
-def _places(fields: Mapping[str, Any], may_read: MayRead) -> list[tuple[str, str]]:
-    """Return cluster and subject of all that match, those behind most first; of disks the fullest in each cluster."""
+def _places(fields: Mapping[str, Any], may_read: MayRead) -> tuple[list[tuple[str, str]], list[UnknownCluster]]:
+    """Return cluster and subject of all that match, those behind most first; of disks the fullest in each cluster.
+
+    With them come the clusters that are not known; raises what the first one says if no other one is known.
+    """
     clusters = [name for name in Cluster.objects.values_list("name", flat=True) if fnmatchcase(name, fields["cluster"])]
     if fields["metric"] == Metric.BROKER_DISK_USED:
-        return [(name, name) for name in clusters if may_read("cluster", name)]
-    found = [
-        (group.lag or 0, cluster, group.name)
-        for cluster in clusters
-        for group in current.groups(cluster)
-        if fnmatchcase(group.name, fields["subject"]) and may_read("group", group.name)
-    ]
-    return [(cluster, name) for _, cluster, name in sorted(found, key=lambda each: (-each[0], each[2]))]
+        return [(name, name) for name in clusters if may_read("cluster", name)], []
+    found: list[tuple[int, str, str]] = []
+    failed: dict[str, GantryError] = {}
+    for cluster in clusters:
+        try:
+            groups = current.groups(cluster)
+        except GantryError as error:
+            failed[cluster] = error
+            continue
+        found += [
+            (group.lag or 0, cluster, group.name)
+            for group in groups
+            if fnmatchcase(group.name, fields["subject"]) and may_read("group", group.name)
+        ]
+    if failed and len(failed) == len(clusters):
+        raise next(iter(failed.values()))
+    missing = [UnknownCluster(cluster=cluster, reason=reason_of(error)) for cluster, error in failed.items()]
+    return [(cluster, name) for _, cluster, name in sorted(found, key=lambda each: (-each[0], each[2]))], missing
 
 
 def _seen(place: tuple[str, str], metric: str, limits: Limits, end: int) -> _Seen:
@@ -132,7 +155,7 @@ def _seen(place: tuple[str, str], metric: str, limits: Limits, end: int) -> _See
     return _Seen(cluster, subject, values, rehearse(values, begin, wanted.step_ms, limits))
 
 
-def _shape(seen: list[_Seen], matching: int, end: int) -> RulePreview:
+def _shape(seen: list[_Seen], matching: int, missing: list[UnknownCluster], end: int) -> RulePreview:
     wanted = history.A_DAY_OF_MINUTES
     fired = [span for each in seen for span in each.rehearsal.fired]
     # Of those that never fired the one of which least is known: the others cannot speak for it.
@@ -154,6 +177,7 @@ def _shape(seen: list[_Seen], matching: int, end: int) -> RulePreview:
         unknown=[] if shown is None else shown.spans(unknown[:MAX_SPANS]),
         unknown_ms=_length(unknown),
         brief=sum(each.rehearsal.brief for each in seen),
+        missing=missing,
     )
 
 

@@ -5236,6 +5236,8 @@ export interface components {
             unknown_ms: number;
             /** @description Peaks beyond the limit that were too short to fire. */
             brief: number;
+            /** @description Matching clusters whose groups are not known now. */
+            missing: components["schemas"]["UnknownCluster"][];
         };
         /** @description What a role allows and refuses on the names that match. */
         RuleRequest: {
@@ -6192,6 +6194,11 @@ export interface components {
         Type89cEnum: "replay" | "reconcile";
         /** @enum {string} */
         UnitEnum: "ms" | "s" | "h" | "bytes" | "percent";
+        /** @description A cluster whose groups are not known. */
+        UnknownCluster: {
+            cluster: string;
+            reason: string;
+        };
         /** @description A broker whose queues are not part of the plan, because it did not answer. */
         UnknownQueues: {
             broker: string;

@@ -11,8 +11,11 @@ import redis
 from broker_core.clock import now_ms
 from console.alerts.life import Limits
 from console.alerts.rehearsal import rehearse
+from console.clusters.connections import ClusterUnknown
+from console.clusters.models import Cluster
 from console.clusters.services import ensure_embedded
 from console.lag import current, history
+from console.lag.shapes import GroupSummary
 from tests.console.alerts.figures import group
 from tests.support.cast import Cast
 
@@ -54,6 +57,27 @@ def test_the_preview_reads_the_history_of_what_matches_and_keeps_nothing(
     assert (found["fired_count"], found["fired_ms"], found["fired"][0]["worst"]) == (1, MINUTE, 30)
     assert (len(found["values"]), found["unknown_ms"]) == (1439, 1435 * MINUTE)
     assert viewer.get("/api/v1/alert-rules").json()["items"] == []
+
+
+def test_a_cluster_that_is_not_known_is_named_and_the_others_are_previewed(
+    cast: Cast, redis_of_test: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ensure_embedded()
+    Cluster.objects.create(name="east", name_servers=["127.0.0.1:9"])
+
+    def groups(cluster: str) -> list[GroupSummary]:
+        if cluster == "east":
+            raise ClusterUnknown(cluster, "no name server answers")
+        return [group("billing", 5).summary()]
+
+    monkeypatch.setattr(current, "groups", groups)
+    body: dict[str, Any] = {"metric": "group_lag", "subject": "*", "cluster": "*", "limit": 10, "for_ms": MINUTE}
+    viewer = cast.browser("viewer")
+    found = viewer.post("/api/v1/alert-rules:preview", body, format="json").json()
+    assert (found["subjects"], [each["cluster"] for each in found["missing"]]) == (1, ["east"])
+    assert "no name server answers" in found["missing"][0]["reason"]
+    alone = viewer.post("/api/v1/alert-rules:preview", {**body, "cluster": "east"}, format="json")
+    assert alone.status_code == 503
 
 
 def test_a_figure_without_a_history_is_refused_by_name(cast: Cast) -> None:

@@ -87,6 +87,7 @@ export const alerts = {
     previewNote: "against the last 24 h, nothing is saved yet",
     previewFailed: "The history could not be read",
     previewNone: "Nothing matches now.",
+    previewMissing: "Not known now, so not in the preview: {{names}}",
     noHistory: "No history is kept of this figure, so there is no preview.",
     plot: "{{name}} over the last 24 h",
     limitLine: "limit {{limit}}",

@@ -84,7 +84,7 @@ describe("the form of a rule", () => {
     ["never, of which all is", [1, 1, 1], 0, "never"],
   ])("calls what did not fire %s", async (_words, values, unknown_ms, shown) => {
     answer("POST /api/v1/alert-rules:preview", {
-      from: "2026-05-01T00:00:00.000Z", to: "2026-05-01T00:03:00.000Z", step_ms: 60_000, subjects: 1, previewed: 1, shown: "billing", values,
+      from: "2026-05-01T00:00:00.000Z", to: "2026-05-01T00:03:00.000Z", step_ms: 60_000, subjects: 1, previewed: 1, missing: [], shown: "billing", values,
       fired: [], fired_count: 0, fired_ms: 0, longest_ms: 0, unknown: [], unknown_ms, brief: 0,
     })
     show("/alerts?zone=UTC&new=rule&subject=billing")
@@ -94,7 +94,7 @@ describe("the form of a rule", () => {
 
   it("shows the last day before anything is kept, and keeps what was typed", async () => {
     answer("POST /api/v1/alert-rules:preview", {
-      from: "2026-05-01T00:00:00.000Z", to: "2026-05-01T00:03:00.000Z", step_ms: 60_000, subjects: 1, previewed: 1, shown: "billing", values: [1, 20_000, null],
+      from: "2026-05-01T00:00:00.000Z", to: "2026-05-01T00:03:00.000Z", step_ms: 60_000, subjects: 1, previewed: 1, missing: [], shown: "billing", values: [1, 20_000, null],
       fired: [{ cluster: "local", subject: "billing", from: "2026-05-01T00:01:00.000Z", to: "2026-05-01T00:02:00.000Z", worst: 20_000 }],
       fired_count: 3, fired_ms: 60_000, longest_ms: 60_000, unknown: [], unknown_ms: 0, brief: 2,
     })

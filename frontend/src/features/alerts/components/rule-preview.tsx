@@ -22,11 +22,12 @@ export function RulePreview({ query, metric, limit, onLimit }: RulePreviewProps)
     <section aria-label={t("alerts.preview")}>
       <h3>{t("alerts.preview")}</h3>
       <p className="micro">{t("alerts.previewNote")}</p>
-      <QueryBody query={query} what={t("alerts.previewFailed")} isEmpty={({ subjects }) => subjects === 0} empty={<p className="micro">{t("alerts.previewNone")}</p>}>
+      <QueryBody query={query} what={t("alerts.previewFailed")} isEmpty={({ subjects, missing }) => subjects === 0 && missing.length === 0} empty={<p className="micro">{t("alerts.previewNone")}</p>}>
         {(found) => (
           <>
             <Plot found={found} metric={metric} limit={limit} onLimit={onLimit} />
             <Found found={found} />
+            {found.missing.length > 0 && <p className="micro">{t("alerts.previewMissing", { names: found.missing.map(({ cluster }) => cluster).join(", ") })}</p>}
           </>
         )}
       </QueryBody>
@@ -91,7 +92,7 @@ function Found({ found }: { found: Preview }) {
   const length = (ms: number) => (ms === 0 ? "0" : format.duration(ms))
   const isUnknown = known(found.values).length === 0
   // What did not fire while it was known may have fired while it was not.
-  const mayHave = found.fired_count === 0 && found.unknown_ms > 0
+  const mayHave = found.fired_count === 0 && (found.unknown_ms > 0 || found.missing.length > 0)
   return (
     <div className={classes.found}>
       <div>
