@@ -21,7 +21,15 @@ from gateway.data.quick import QuickCall, QuickSends, Reply
 from gateway.data.request_head import check_headers, check_query
 from gateway.data.routing import Action, Route, check_consumer, check_target
 from gateway.limits import MIB, check_body_size
-from gateway.problems import MALFORMED, METHOD_NOT_ALLOWED, ProblemError, find_problem, internal, respond
+from gateway.problems import (
+    MALFORMED,
+    METHOD_NOT_ALLOWED,
+    NOT_AUTHENTICATED,
+    ProblemError,
+    find_problem,
+    internal,
+    respond,
+)
 
 Scope = MutableMapping[str, Any]
 AsgiEvent = MutableMapping[str, Any]
@@ -92,6 +100,8 @@ class DataPlane:
             if problem is None:
                 _log.exception("request %s: %s %s failed", request_id, scope["method"], scope["path"])
                 problem = internal(request_id)
+            if problem.kind is NOT_AUTHENTICATED:
+                problem = self._count_unknown(problem, route, scope)
             self._parts.metrics.refused(problem.kind.code)
             status, answer_headers, content = respond(problem, instance=scope["path"], request_id=request_id)
         answer_headers.append((b"x-request-id", request_id.encode()))
@@ -100,6 +110,16 @@ class DataPlane:
         await send({"type": "http.response.start", "status": status, "headers": answer_headers})
         await send({"type": "http.response.body", "body": content})
         self._parts.metrics.request(route.action, status, time.perf_counter() - started)
+
+    def _count_unknown(self, problem: ProblemError, route: Route, scope: Scope) -> ProblemError:
+        """Count a request of nobody known for its address; return its problem, or that the address is over the rate."""
+        parts = self._parts
+        limiter = parts.produce_rate if route.action == "produce" else parts.consume_rate
+        try:
+            headers = limiter.take(f"a{parts.address_of(scope)}", 1, parts.clock())
+        except ProblemError as refusal:
+            return refusal
+        return ProblemError(problem.kind, problem.detail, headers=[*problem.headers, *headers])
 
     async def _admit(self, route: Route, scope: Scope, headers: dict[bytes, bytes], request_id: str) -> Principal:
         """Return the caller; raise the problem if there is none, or it may not do this."""

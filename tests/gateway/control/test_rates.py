@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 import redis
-from django.test import RequestFactory
+from django.test import Client, RequestFactory
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
@@ -61,6 +61,16 @@ def test_each_token_user_and_unknown_address_counts_by_itself(of_two: rates.Cont
     ]
     for caller in callers:
         assert [passes("GET", **caller) for _ in range(3)] == [True, True, False], caller
+
+
+def test_an_address_without_a_token_or_with_a_wrong_one_is_counted(
+    of_two: rates.ControlRates, client: Client, db: None
+) -> None:
+    answers = [client.get("/api/v1/me", headers=headers) for headers in ({}, {"Authorization": "Bearer gty_no"}, {})]
+    assert [answer.status_code for answer in answers] == [401, 401, 429]
+    assert answers[0]["RateLimit-Policy"] == answers[2]["RateLimit-Policy"] == '"read";q=2;w=2000'
+    assert (answers[2].json()["code"], int(answers[2]["Retry-After"]) > 0) == ("RATE_LIMITED", True)
+    assert client.get("/api/v1/me", REMOTE_ADDR="10.0.0.9").status_code == 401, "another address"
 
 
 def test_answers_say_what_is_left_and_other_processes_learn_it(control: Control, redis_url: str) -> None:

@@ -89,6 +89,20 @@ async def test_another_method_is_told_which_one_is_right(api: Api) -> None:
     assert answer.headers["allow"] == "POST"
 
 
+async def test_an_address_without_a_token_or_with_a_wrong_one_is_counted(
+    shared_broker: RunningBroker, redis_url: str
+) -> None:
+    limits = GatewayLimits(produce=RateLimit("produce", 0.001, 2))
+    parts = make_parts(shared_broker.name_server, redis_url, limits=limits)
+    async with running_plane(parts) as where, httpx.AsyncClient(base_url=f"http://{where}", trust_env=False) as client:
+        api = Api(client, parts)
+        answers = [await api.post("/topics/orders/messages", BODY, token="nobody") for _ in range(3)]
+        assert [answer.status_code for answer in answers] == [401, 401, 429]
+        assert all("ratelimit" in answer.headers for answer in answers)
+        known = await api.post("/topics/missing/messages", BODY)
+    assert code_of(known) == (404, "TOPIC_NOT_FOUND"), "whoever is known has a rate of its own"
+
+
 async def test_a_caller_over_its_rate_gets_a_429_and_others_do_not(
     shared_broker: RunningBroker, redis_url: str
 ) -> None:
