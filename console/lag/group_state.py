@@ -162,6 +162,9 @@ class GroupStates:
         in_rate, out_rate = self._rates(seen)
         # Before its first commit a group has no lag that could grow or shrink.
         steady_until = until if before is not None and before.lag is not None else None
+        if before is not None and _is_moved_back(before, seen):
+            self._trends.pop(group.name, None)
+            steady_until = None
         trend = self._trend_of(group.name, reading.at, seen.lag, steady_until, reads=bool(seen.offsets))
         word = _state(seen, trend, out_rate)
         if word not in ("unknown", "idle") and group.name in reading.disagreeing:
@@ -227,6 +230,12 @@ def last_known_of(state: GroupState) -> GroupLastKnown | None:
         in_rate=state.in_rate,
         out_rate=state.out_rate,
     )
+
+
+def _is_moved_back(before: GroupState, seen: _Seen) -> bool:
+    """Return whether an offset is below the last one: then the lag has changed by what no consumer did."""
+    old = {MessageQueue(each.topic, each.broker, each.queue_id): each.group_offset for each in before.queues}
+    return any(0 <= each.consumer_offset < (old.get(queue) or 0) for queue, each in seen.offsets.items())
 
 
 def _whole_sum(rates: list[float | None]) -> float | None:

@@ -1,7 +1,7 @@
 """The trend of a group's lag.
 
 The lag of a consumer that commits every few seconds is a sawtooth, and a large batch makes it jump: only the low points
-over minutes show whether the consumer falls behind.
+over minutes show whether the consumer falls behind. A trend ends where the group's offset is moved back.
 """
 
 from __future__ import annotations

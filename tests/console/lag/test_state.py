@@ -296,6 +296,13 @@ def test_the_slope_begins_with_the_first_commit() -> None:
     assert shown.lag_per_second == pytest.approx(-10)
 
 
+def test_the_slope_begins_anew_when_an_offset_is_moved_back() -> None:
+    steady = [(10_000, 10_000)] * 100
+    shown = watched([*steady, *[(10_000, 0)] * 50])
+    assert (shown.lag, shown.lag_per_second, shown.state) == (10_000, None, "stalled")
+    assert watched([*steady, *[(10_000, 0)] * 70]).lag_per_second == 0
+
+
 def test_members_and_mode_are_told_when_all_brokers_told_them() -> None:
     online = GroupConnections({"c1": Connection("c1", "127.0.0.1:1")}, message_model=MessageModel.CLUSTERING)
     stats = {"g": behind(10, 10)}
