@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Coroutine
 from contextlib import AsyncExitStack
+from functools import partial
 from typing import Any
 
 from broker_core.client import ClientConfig, Producer, Session
@@ -16,6 +17,7 @@ from broker_core.errors import GantryError
 from gateway.cli.api import Api, Refused, Unreachable, default_token, default_url, part
 from gateway.demo.consumers import native_consumers, settle_payments
 from gateway.demo.messages import Shop
+from gateway.demo.patience import Patience
 from gateway.demo.setting_up import create_names, create_work, remove_all
 from gateway.demo.traffic import Traffic
 
@@ -64,7 +66,9 @@ async def _fill(api: Api, cluster: str, url: str) -> None:
             await stack.enter_async_context(consumer)
         await asyncio.to_thread(create_work, api, cluster, say)
         say(f"Look at {url}; Ctrl-C ends the traffic, and `make demo ACTION=clean` removes everything.")
-        await _until(stopped, traffic.go_on(), settle_payments(api, say))
+        patience = Patience(say)
+        settle = partial(settle_payments, api, say)
+        await _until(stopped, patience.repeat("traffic", traffic.go_on), patience.repeat("payments", settle))
     say("The traffic has ended.")
 
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from broker_core.client import PushConfig, PushConsumer, RetryLater, Session, StoredMessage
 from gateway.cli.api import Api, Refused, part
+from gateway.demo.patience import is_final
 from gateway.demo.plan import ANALYTICS, BILLING, CLICKS, EVENTS, FRAUD, LEDGER, ORDERS, PAYMENTS, SHIPPING
 from gateway.demo.setting_up import Say
 
@@ -50,19 +51,21 @@ async def _check(message: StoredMessage) -> None:
         raise RetryLater(delay_level=1)
 
 
-async def settle_payments(api: Api, say: Say) -> None:
-    """Receive payments by lease over HTTP for ever; say why and end if the cluster knows no leases."""
+async def settle_payments(api: Api, say: Say) -> bool:
+    """Receive payments by lease over HTTP once; say why and return False if the cluster knows no leases."""
     path = f"groups/{part(LEDGER)}/topics/{part(PAYMENTS)}"
     asked = {"max_messages": 16, "wait_ms": _WAIT_MS, "lease_ms": 30_000}
-    while True:
-        try:
-            answer = await asyncio.to_thread(api.post, f"{path}:receive", asked)
-        except Refused as refusal:
-            say(f"{_SETTLED}: {refusal}")
-            return
-        for message in answer["messages"]:
-            verb, body = _settlement(message)
-            await asyncio.to_thread(api.post, f"{path}:{verb}", {"receipts": [message["receipt"]], **body})
+    try:
+        answer = await asyncio.to_thread(api.post, f"{path}:receive", asked)
+    except Refused as refusal:
+        if not is_final(refusal):
+            raise
+        say(f"{_SETTLED}: {refusal}")
+        return False
+    for message in answer["messages"]:
+        verb, body = _settlement(message)
+        await asyncio.to_thread(api.post, f"{path}:{verb}", {"receipts": [message["receipt"]], **body})
+    return True
 
 
 def _settlement(message: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:

@@ -25,6 +25,7 @@ class Traffic:
         self._api = api
         self._producer = producer
         self._shop = shop
+        self._seconds = itertools.count()
         self.new_clicks = asyncio.Semaphore(0)
         """A permit for each click that was sent beyond the backlog."""
 
@@ -39,11 +40,11 @@ class Traffic:
         if REMINDERS in new:
             await self._post(REMINDERS, [self._shop.reminder() for _ in range(FIRST_REMINDERS)])
 
-    async def go_on(self) -> None:
-        """Send for ever, a few messages each second."""
-        for second in itertools.count():
-            await self._second(second)
-            await asyncio.sleep(1)
+    async def go_on(self) -> bool:
+        """Send the few messages of one second, which this takes; return True."""
+        await self._second(next(self._seconds))
+        await asyncio.sleep(1)
+        return True
 
     async def _second(self, second: int) -> None:
         await self._send(self._shop.order() for _ in range(4))

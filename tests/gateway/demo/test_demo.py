@@ -8,15 +8,18 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from gateway.cli.api import Api
+from gateway.cli.api import Api, Refused, Unreachable
 from gateway.demo import __main__ as program
+from gateway.demo.patience import GIVE_UP_S, Patience
 from gateway.demo.plan import ANALYTICS, BILLING, FRAUD, LEDGER, NIGHTLY, REPLAY, RULE, SHIPPING, TOPICS
 from gateway.demo.setting_up import create_names, create_work
-from tests.gateway.installation import ROOT, Installation
+from tests.gateway.installation import ROOT, Installation, running_installation
+from tests.support.cluster import started_broker
 from tests.support.wait import wait_until
 
 LOCAL = "/clusters/local"
@@ -88,6 +91,49 @@ def test_it_fills_an_installation_and_empties_it_again(
     assert not get(f"{LOCAL}/groups?search=demo-")
     assert not (names(get("/schedules")) | names(get("/alert-rules"))) & {NIGHTLY, RULE}
     assert {job["state"] for job in get("/jobs") if job["name"] == REPLAY} == {"cancelled"}
+
+
+def test_it_waits_for_a_broker_that_is_away_and_goes_on(tmp_path: Path, redis_url: str) -> None:
+    with (
+        started_broker(tmp_path / "broker") as broker,
+        running_installation(tmp_path / "own", name_server=broker.name_server, redis_url=redis_url) as own,
+        running(own) as process,
+    ):
+        assert process.stdout is not None
+        said: list[str] = []
+
+        def read_until(begin: str) -> None:
+            for line in process.stdout or ():
+                said.append(line)
+                if line.startswith(begin):
+                    return
+            raise AssertionError(said)
+
+        read_until("Look at ")
+        broker.stop(kill=True)
+        read_until("The demo waits, and goes on by itself: ")
+        broker.start()
+        read_until("The demo goes on.")
+        assert sum(line.startswith("The demo waits") for line in said) == 1
+
+
+async def test_it_ends_when_nothing_answers_for_minutes_or_nothing_can_change() -> None:
+    now = iter([0.0, GIVE_UP_S - 1, GIVE_UP_S])
+    said: list[str] = []
+
+    async def fail() -> bool:
+        raise Unreachable("nobody answers")
+
+    with pytest.raises(Unreachable):
+        await Patience(said.append, clock=lambda: next(now)).repeat("traffic", fail)
+    assert said == ["The demo waits, and goes on by itself: nobody answers"]
+
+    async def refuse() -> bool:
+        raise Refused({"title": "Sign in"}, 401)
+
+    with pytest.raises(Refused):
+        await Patience(said.append).repeat("traffic", refuse)
+    assert len(said) == 1
 
 
 def test_without_a_gateway_it_says_so(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
