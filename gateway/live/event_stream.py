@@ -17,7 +17,7 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, get_args, get_origin
 from urllib.parse import parse_qsl
 
 import msgspec
@@ -147,7 +147,13 @@ def _value(kind: type[Struct], path: list[str], text: str) -> Any:
     if wanted is None:
         return text
     if len(path) > 1:
-        return _value(wanted, path[1:], text) if isinstance(wanted, type) and issubclass(wanted, Struct) else text
+        if isinstance(wanted, type) and issubclass(wanted, Struct):
+            return _value(wanted, path[1:], text)
+        return _converted(get_args(wanted)[1], text) if get_origin(wanted) is dict else text
+    return _converted(wanted, text)
+
+
+def _converted(wanted: Any, text: str) -> Any:
     if text[:1] in ("[", "{"):
         with contextlib.suppress(orjson.JSONDecodeError):
             return orjson.loads(text)
