@@ -68,6 +68,12 @@ class KeyLookupSerializer(serializers.Serializer[Any]):
             raise serializers.ValidationError(f"{twice[:100]!r} is given more than once")
         return keys
 
+    def validate(self, values: dict[str, Any]) -> dict[str, Any]:
+        """Refuse a time that ends before it begins."""
+        if "from" in values and "to" in values and values["from"] > values["to"]:
+            raise serializers.ValidationError({"to": "must not be before from"})
+        return values
+
 
 class MessagesSearchView(MessageSearchView):
     """Search by one key, or by many."""

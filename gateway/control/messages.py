@@ -299,7 +299,10 @@ def needed(request: Request, name: str) -> str:
 def first_page(request: Request) -> tuple[int, int, int, None]:
     """Return the time range of a search, which all its pages share, and the start of the first page."""
     end = moment_of(request, "to", now_ms())
-    return moment_of(request, "from", max(0, end - DEFAULT_SPAN_MS)), end, end, None
+    begin = moment_of(request, "from", max(0, end - DEFAULT_SPAN_MS))
+    if begin > end and request.query_params.get("to"):
+        raise serializers.ValidationError({"to": "must not be before from"})
+    return begin, end, end, None
 
 
 def _verdict(found: Found, is_whole: bool) -> Verdict:

@@ -105,7 +105,9 @@ class ScanSerializer(serializers.Serializer[Any]):
         }
 
     def validate(self, values: dict[str, Any]) -> dict[str, Any]:
-        """Refuse more conditions than one message should cost."""
+        """Refuse more conditions than one message should cost, and a time that ends before it begins."""
+        if "from" in values and "to" in values and values["from"] > values["to"]:
+            raise serializers.ValidationError({"to": "must not be before from"})
         for name in ("properties", "fields"):
             if len(values.get(name, ())) > _MOST_CONDITIONS:
                 raise serializers.ValidationError({name: f"at most {_MOST_CONDITIONS} conditions"})

@@ -6,6 +6,8 @@ from typing import Any
 
 from tests.gateway.control.conftest import Control
 
+BACKWARDS = {"from": "2026-05-02T00:00:00Z", "to": "2026-05-01T00:00:00Z"}
+
 
 def look_up(control: Control, **body: Any) -> Any:
     answer = control.call("POST", "/messages:search", json=body, role=body.pop("role", "operator"))
@@ -55,7 +57,11 @@ def test_a_lookup_that_is_not_served_is_refused_by_name(control: Control) -> Non
         ({"keys": ["a"]}, "#/topic"),
         ({"topic": topic, "keys": ["a"], "tag": "x"}, "#/tag"),
         ({"topic": topic, "keys": ["a"], "from": "yesterday"}, "#/from"),
+        ({"topic": topic, "keys": ["a"], **BACKWARDS}, "#/to"),
     ):
         answer = control.call("POST", "/messages:search", json=body)
         assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, pointer), answer.text
     assert control.call("POST", "/messages:search", json={"topic": "none", "keys": ["a"]}).status_code == 404
+    one = control.call("GET", "/messages:search", params={"topic": topic, "key": "a", **BACKWARDS})
+    scan = control.call("POST", f"/topics/{topic}/messages:scan", json={"text": "a", **BACKWARDS})
+    assert [each.status_code for each in (one, scan)] == [422, 422]
