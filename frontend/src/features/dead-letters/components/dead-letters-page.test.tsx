@@ -116,3 +116,11 @@ it("shows the messages of a cause, and one of them beside the page", async () =>
   expect(await screen.findByText("%DLQ%billing M1")).toBeTruthy()
   expect(requests(`GET ${BASE}/billing/messages`).at(-1)?.query.get("cause")).toBe("db down")
 })
+
+it("counts the causes in its figures as the table does", async () => {
+  answer(`GET ${BASE}`, { items: [{ ...group, messages: 157, top_cause: cause("db down", 100), causes: 1, read: 100 }], next_cursor: null, total: 1, messages: 157, groups: 38 })
+  answer(`GET ${BASE}/billing/causes`, { items: [cause("db down", 150), cause(null, 7)], read: 157, stored: 157, complete: true, missing: [] })
+  page()
+  expect((await screen.findAllByText("150")).length).toBeGreaterThan(1)
+  expect(document.body.textContent).not.toMatch(/100\+|[12]\+/)
+})

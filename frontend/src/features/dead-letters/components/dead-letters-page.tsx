@@ -57,7 +57,7 @@ export function DeadLettersPage({ cluster, topics, drawer }: DeadLettersPageProp
         >
           {(data) => (
             <>
-              <DeadLetterFigures found={data} />
+              <DeadLetterFigures cluster={cluster} found={data} />
               {data.items.length === 0 ? (
                 <Panel>
                   <Empty title={t(isUnknown(data) ? "deadLetters.unknown" : "deadLetters.none")} next={t("deadLetters.noneNext")} />

@@ -36,7 +36,7 @@ export function GroupDeadLetters({ cluster, group, topics }: GroupDeadLettersPro
     >
       {(found) => (
         <>
-          <DeadLetterFigures found={{ items: [found], messages: found.messages }} />
+          <DeadLetterFigures cluster={cluster} found={{ items: [found], messages: found.messages }} />
           <DeadLettersView
             cluster={cluster}
             groups={[found]}
