@@ -2,9 +2,10 @@ import { Menu } from "@mantine/core"
 import { IconPlugConnectedX, IconSelector } from "@tabler/icons-react"
 import { useTranslation } from "react-i18next"
 import { useClusters } from "@/features/clusters/api/get-clusters"
+import { useOverview } from "@/features/clusters/api/get-overview"
 import { LOCAL_CLUSTER, useCluster } from "@/hooks/use-cluster"
 import { useUrlState } from "@/hooks/use-url-state"
-import type { Cluster } from "@/lib/api-types"
+import type { Cluster, Overview } from "@/lib/api-types"
 import { reasonIn } from "@/lib/reasons"
 import classes from "./shell.module.css"
 
@@ -13,15 +14,18 @@ export function ClusterMenu() {
   const current = useCluster()
   const { data: clusters = [] } = useClusters()
   const [, change] = useUrlState()
+  const { t } = useTranslation()
   const describe = useDescription()
-  const known = clusters.find(({ name }) => name === current)
+  const live = useOverview(current).data
+  const listed = clusters.find(({ name }) => name === current)
+  const known = listed && withLive(listed, live)
   return (
     <Menu position="bottom-start" width={230}>
       <Menu.Target>
         <button type="button" className={classes.cluster} title={known ? `${current}\n${describe(known)}` : current}>
           <span>
             <b>{current}</b>
-            <small>{known ? describe(known) : "\u00a0"}</small>
+            <small>{known ? (known.reachable === false ? t("cluster.silent") : describe(known)) : "\u00a0"}</small>
           </span>
           <b className={classes.initial} aria-hidden>
             {current.slice(0, 1).toUpperCase()}
@@ -30,7 +34,7 @@ export function ClusterMenu() {
         </button>
       </Menu.Target>
       <Menu.Dropdown>
-        {clusters.map((cluster) => (
+        {clusters.map((each) => (each === listed && known ? known : each)).map((cluster) => (
           <Menu.Item
             key={cluster.name}
             onClick={() => change({ cluster: cluster.name === LOCAL_CLUSTER ? undefined : cluster.name }, { push: true })}
@@ -43,6 +47,13 @@ export function ClusterMenu() {
       </Menu.Dropdown>
     </Menu>
   )
+}
+
+/** The list is read now and then; whether the brokers of the present cluster answer is known each second. */
+export function withLive(cluster: Cluster, live: Overview | undefined): Cluster {
+  if (!live || live.brokers.length === 0) return cluster
+  if (live.brokers_answering > 0) return { ...cluster, reachable: true, reason: null }
+  return { ...cluster, reachable: false, reason: live.unknown_reason ?? live.brokers.find(({ reason }) => reason)?.reason ?? null }
 }
 
 function useDescription() {

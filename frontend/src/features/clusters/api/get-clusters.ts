@@ -10,5 +10,6 @@ export const useClusters = () =>
     queryKey: ["clusters"],
     queryFn: ({ signal }) => getClusters(signal),
     staleTime: 30_000,
+    refetchInterval: 30_000,
     select: ({ items }) => items,
   })
