@@ -13,6 +13,7 @@ export const scheduled = {
     furthest: "Furthest",
     late: "Delivered late, 24 h",
     lateFact: "of {{delivered}}; worst {{worst}} ms after its time",
+    noneDelivered: "nothing was delivered yet",
     recalled: "Recalled, 24 h",
     recalledFact: "never delivered",
     calendar: "The next 14 days",

@@ -11,6 +11,7 @@ export const scheduled = {
     furthest: "最远",
     late: "24 小时内延迟投递",
     lateFact: "共投递 {{delivered}} 条；最多晚 {{worst}} 毫秒",
+    noneDelivered: "尚未投递任何消息",
     recalled: "24 小时内撤回",
     recalledFact: "不会投递",
     calendar: "未来 14 天",

@@ -2,7 +2,7 @@ import { screen, within } from "@testing-library/react"
 import { beforeEach, expect, it, vi } from "vitest"
 import { reader } from "@/testing/factories"
 import { renderApp } from "@/testing/render"
-import { answer, refuse, requests } from "@/testing/server"
+import { answer, holdAnswer, refuse, requests } from "@/testing/server"
 import { ScheduledPage } from "./scheduled-page"
 
 const BASE = "/api/v1/clusters/local/scheduled"
@@ -34,6 +34,25 @@ it("says how much waits, and lists what is due on the picked day", async () => {
   await user.click(days[1] as HTMLElement)
   expect(address()).toMatch(/from=.*to=/)
   await vi.waitFor(() => expect(requests(`GET ${BASE}`).at(-1)?.query.get("to")).toBeTruthy())
+})
+
+it("does not call punctual what was never delivered", async () => {
+  answer(`GET ${BASE}/summary`, summary({ last_day: { delivered: 0, late: 0, worst_late_ms: 0, recalled: 0, since: soon } }))
+  page()
+  expect(await screen.findByText("nothing was delivered yet")).toBeTruthy()
+  expect(screen.queryByText(/worst 0 ms/)).toBeNull()
+})
+
+it("shows bars while the broker is asked", async () => {
+  let come: (body: unknown) => void = () => undefined
+  const body = new Promise<unknown>((resolve) => {
+    come = resolve
+  })
+  holdAnswer(`GET ${BASE}/summary`, body)
+  page()
+  await vi.waitFor(() => expect(document.querySelectorAll("[aria-busy] span").length).toBeGreaterThan(0))
+  come(summary())
+  expect(await screen.findByText("3 messages wait for their time")).toBeTruthy()
 })
 
 it("recalls a message after a question, and says when it came too late", async () => {

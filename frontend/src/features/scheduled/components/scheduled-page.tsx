@@ -6,7 +6,7 @@ import { RefreshButton } from "@/components/forms/refresh-button"
 import { Page } from "@/components/layout/page"
 import { Callout, Panel } from "@/components/layout/panel"
 import { QueryBody } from "@/components/states/query-panel"
-import { SkeletonBlock } from "@/components/states/skeleton-rows"
+import { SkeletonRows } from "@/components/states/skeleton-rows"
 import { paths } from "@/config/paths"
 import { useFormat } from "@/hooks/use-format"
 import { useNow } from "@/hooks/use-now"
@@ -51,7 +51,7 @@ export function ScheduledPage({ cluster }: { cluster: string }) {
           what={t("scheduled.summaryFailed")}
           skeleton={
             <Panel>
-              <SkeletonBlock height={240} />
+              <SkeletonRows rows={7} />
             </Panel>
           }
         >
