@@ -14,6 +14,10 @@ export interface GroupsFilter {
 const PAGE_SIZE = 100
 const REFRESH_MS = 10_000
 
+/** Until the first lags are known, they may come any moment. */
+const UNMEASURED_MS = 3_000
+const isUnmeasured = (items: readonly GroupSummary[]): boolean => items.length > 0 && items.every(({ lag }) => lag === null)
+
 const getGroups = (cluster: string, filter: GroupsFilter, cursor: string | null, signal: AbortSignal) =>
   api.get<Page<GroupSummary>>(paths.groups(cluster), { ...filter, cursor, limit: PAGE_SIZE }, signal)
 
@@ -25,7 +29,7 @@ export const useGroups = (cluster: string, filter: GroupsFilter) =>
     initialPageParam: null as string | null,
     getNextPageParam: ({ next_cursor }) => next_cursor,
     placeholderData: keepPreviousData,
-    refetchInterval: REFRESH_MS,
+    refetchInterval: ({ state }) => (isUnmeasured(state.data?.pages[0]?.items ?? []) ? UNMEASURED_MS : REFRESH_MS),
   })
 
 /** The newest summaries of the groups in view, from the live channel; empty until the first event. */

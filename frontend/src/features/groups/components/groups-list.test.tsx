@@ -33,6 +33,17 @@ describe("the list of groups", () => {
     await waitFor(() => expect(requests(LIST).at(-1)?.query.get("sort")).toMatch(/clients/))
   })
 
+  it("takes its order from the first lags that are known, not from a list that had none", async () => {
+    const dark = { lag: null, state: "unknown" } as const
+    answer(LIST, page([groupSummary("g-a", dark), groupSummary("g-b", dark)]))
+    const { cache } = show()
+    await screen.findByText("g-a")
+    expect(names()).toEqual(["g-a", "g-b"])
+    answer(LIST, page([groupSummary("g-a", { lag: 3, state: "consuming" }), groupSummary("g-b", { lag: 900, state: "consuming" })]))
+    await act(() => cache.invalidateQueries())
+    await waitFor(() => expect(names()).toEqual(["g-b", "g-a"]))
+  })
+
   it("keeps every row in its place while the numbers move", async () => {
     answer(LIST, page([groupSummary("g-a", { lag: 900 }), groupSummary("g-b", { lag: 3 })]))
     show()

@@ -122,7 +122,10 @@ function NewGroup({ cluster, wanted, source, onClose }: NewGroupProps) {
 function useRows(cluster: string, filter: GroupsFilter, groups: ReturnType<typeof useGroups>) {
   const read = groups.data?.pages.flatMap(({ items }) => items)
   const isByTrouble = filter.sort === DEFAULT_SORT && groups.data?.pages[0]?.next_cursor === null
-  const rows = useFrozenOrder(read && isByTrouble ? byTrouble(read) : read, groups.isPlaceholderData ? null : JSON.stringify([cluster, filter]))
+  // A list that was read before anything was measured has no order yet: the first lags give it one.
+  const [measured, setMeasured] = useState<string | null>(null)
+  if (measured !== cluster && !groups.isPlaceholderData && read?.some(({ lag }) => lag !== null)) setMeasured(cluster)
+  const rows = useFrozenOrder(read && isByTrouble ? byTrouble(read) : read, groups.isPlaceholderData ? null : JSON.stringify([cluster, filter, measured === cluster]))
   return { rows, isByTrouble, total: groups.data?.pages.at(-1)?.total ?? 0 }
 }
 
