@@ -18,7 +18,7 @@ interface LastKnownProps {
 export function LastKnown({ children, at, reason }: LastKnownProps) {
   const { t } = useTranslation()
   const format = useFormat()
-  const now = useNow(5_000)
+  const now = useNow()
   if (children === undefined || !at) return <Unknown reason={reason} />
   const age = format.duration(Math.max(1_000, now - Date.parse(at)))
   const why = reason ? reasonIn(t, reason) : t("states.unknown")

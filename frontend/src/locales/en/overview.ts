@@ -20,6 +20,7 @@ export const overview = {
     unknownGroups_one: "{{count}} group unknown",
     unknownGroups_other: "{{count}} groups unknown",
     nothingWaits: "nothing waits",
+    lastKnown: "last known",
     noForecast: "no forecast",
     fullSoon: "full within a day, at this rate",
     timed: "measured for {{n}} of {{total}} groups behind",

@@ -16,6 +16,7 @@ export const overview = {
     growing_other: "{{count}} 个消费组上升",
     unknownGroups_other: "{{count}} 个消费组未知",
     nothingWaits: "没有等待的消息",
+    lastKnown: "最近已知值",
     noForecast: "暂无预测",
     fullSoon: "按当前速度一天内写满",
     timed: "落后的 {{total}} 个消费组中已测 {{n}} 个",

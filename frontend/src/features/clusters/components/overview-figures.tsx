@@ -39,7 +39,7 @@ function useFigure(overview: Overview) {
     if (value !== null) return { label, value: write(value), unit, fact }
     const was = last?.[field] ?? null
     const known = was === null ? undefined : `${write(was)}${unit ?? ""}`
-    return { label, value: <LastKnown at={last?.at} reason={reason ?? missing[0]?.reason}>{known}</LastKnown>, fact: t("states.unknown") }
+    return { label, value: <LastKnown at={last?.at} reason={reason ?? missing[0]?.reason}>{known}</LastKnown>, fact: t(known === undefined ? "states.unknown" : "overview.lastKnown") }
   }
 }
 

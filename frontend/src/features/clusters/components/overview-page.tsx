@@ -11,6 +11,7 @@ import { paths } from "@/config/paths"
 import { useFormat } from "@/hooks/use-format"
 import { useNow } from "@/hooks/use-now"
 import { useUrlState } from "@/hooks/use-url-state"
+import type { Overview } from "@/lib/api-types"
 import { rangeOf } from "@/lib/ranges"
 import { useOverview } from "../api/get-overview"
 import { OverviewChart } from "./overview-chart"
@@ -35,7 +36,7 @@ export function OverviewPage({ cluster, side }: OverviewPageProps) {
       updatedAt={overview.dataUpdatedAt}
       facts={
         <>
-          <DataAge updatedAt={overview.dataUpdatedAt} />
+          <DataAge at={measuredAt(overview.data, overview.dataUpdatedAt)} />
           {overview.data?.limited && <> · {t("overview.limited")}</>}
         </>
       }
@@ -63,10 +64,16 @@ export function OverviewPage({ cluster, side }: OverviewPageProps) {
   )
 }
 
-function DataAge({ updatedAt }: { updatedAt: number }) {
+/** When the figures were measured, in ms: while nothing answers, what arrives is no fresher than what is shown; 0 for never. */
+function measuredAt(overview: Overview | undefined, updatedAt: number): number {
+  if (!overview || overview.brokers_answering > 0 || overview.total_lag !== null) return updatedAt
+  return overview.last_known ? Date.parse(overview.last_known.at) : 0
+}
+
+function DataAge({ at }: { at: number }) {
   const { t } = useTranslation()
   const format = useFormat()
   const now = useNow()
-  if (updatedAt === 0) return null
-  return <>{t("states.dataOld", { age: format.duration(Math.max(1_000, now - updatedAt)) })}</>
+  if (at === 0) return null
+  return <>{t("states.dataOld", { age: format.duration(Math.max(1_000, now - at)) })}</>
 }

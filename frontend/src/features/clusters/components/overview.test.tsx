@@ -46,6 +46,14 @@ describe("an overview of which nothing is known", () => {
     }
   })
 
+  it("is as old as what it shows", async () => {
+    answer(OVERVIEW, silent())
+    answer("GET /api/v1/clusters/local/overview/history", { step_ms: 1_000, from: ago(60), to: ago(0), series: {}, group_lag: {} })
+    renderApp(<OverviewPage cluster="local" side={null} />)
+    expect(await screen.findByText(/^Data 1[5-9] s old/)).toBeTruthy()
+    expect((await screen.findAllByText("last known")).length).toBeGreaterThan(0)
+  })
+
   it("calls nothing waiting what was measured so, and unknown what was not timed yet", async () => {
     const { unmount } = renderApp(<OverviewFigures overview={overview()} />)
     expect(await screen.findByText("nothing waits")).toBeTruthy()

@@ -59,8 +59,8 @@ function Row({ group, values }: { group: GroupSummary; values: readonly (number 
   const growth = lagGrowth(group)
   return (
     <Link to="/groups/$group" params={{ group: group.name }} className={classes.row}>
-      <span className={classes.name}>{group.name}</span>
-      <span className={classes.number}>{group.lag === null ? <LagUnknown group={group} /> : count(group.lag)}</span>
+      <span className={classes.name} data-narrow={group.lag === null || undefined}>{group.name}</span>
+      <span className={classes.number} data-wide={group.lag === null || undefined}>{group.lag === null ? <LagUnknown group={group} /> : count(group.lag)}</span>
       {group.lag === null ? (
         <small className={classes.whole}>{t("groups.unknownBecause", { reason: group.unknown_reason ? reasonIn(t, group.unknown_reason) : t("states.unknown") })}</small>
       ) : (
