@@ -37,6 +37,7 @@ from msgspec import Meta, Struct
 from console import live
 from console.accounts.explaining import refusal_of
 from console.accounts.rights import ANYTHING, EVERYTHING, Kind, Resource, Unnamed
+from console.clusters.services import find_address
 from console.lag.shapes import GroupState
 from console.lag.shown import MAX_NAMES, anote_shown
 from gateway.auth import Principal
@@ -116,6 +117,9 @@ class EventsConsumer(LiveSocket):
                 await self.send_frame(
                     {"type": "denied", "subject": subject, "detail": why_not(self.principal, subject)}
                 )
+            elif subject not in self._last_seq and not await _is_of_a_cluster(subject):
+                detail = f"There is no cluster {subject.partition(':')[2][:60]!r}."
+                await self.send_frame({"type": "denied", "subject": subject, "detail": detail})
             elif subject not in self._last_seq:
                 self._choose(subject, rows)
                 self._activities.begin(subject, frame.after.get(subject))
@@ -252,6 +256,14 @@ class EventsConsumer(LiveSocket):
         self._activities.leave(subject)
         if self._last_seq.pop(subject, None) is not None:
             await self.channel_layer.group_discard(live.channel_group(subject), self.channel_name)
+
+
+async def _is_of_a_cluster(subject: str) -> bool:
+    """Return whether there is the cluster of an activity, whose first frame would say that nothing happened there.
+
+    Of other subjects without a cluster there is no frame.
+    """
+    return not is_activity(subject) or await find_address(subject.partition(":")[2]) is not None
 
 
 def may_watch(principal: Principal, subject: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import Any
 from uuid import uuid4
 
@@ -21,9 +21,15 @@ Happen = Callable[..., Awaitable[None]]
 
 
 @pytest.fixture
-def name() -> str:
-    """An unused name of a cluster."""
-    return f"c{uuid4().hex[:8]}"
+def name(installation: Installation) -> Iterator[str]:
+    """A cluster in which nothing has happened."""
+    name = f"c{uuid4().hex[:8]}"
+    with installation.client() as admin:
+        made = admin.post("/api/v1/clusters", json={"name": name, "name_servers": ["127.0.0.1:1"]})
+        assert made.status_code == 201, made.text
+        yield name
+        tag = {"If-Match": made.json()["etag"]}
+        assert admin.delete(f"/api/v1/clusters/{name}", headers=tag).status_code == 204
 
 
 @pytest.fixture
@@ -102,3 +108,10 @@ async def test_after_names_an_activity_that_is_watched(installation: Installatio
     async with listening(installation, "events") as socket:
         await socket.say(type="subscribe", subjects=["groups:local"], after={"groups:local": 4})
         assert (await socket.hear())["problem"]["code"] == "INVALID"
+
+
+async def test_a_cluster_that_there_is_not_has_no_activity(installation: Installation) -> None:
+    async with listening(installation, "events") as socket:
+        await socket.say(type="subscribe", subjects=["activity:nope"])
+        heard = await socket.hear()
+        assert (heard["type"], heard["detail"]) == ("denied", "There is no cluster 'nope'.")
