@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -147,7 +146,7 @@ def test_groups_are_paused_resumed_and_deleted_together(flow: Flow, data: Data) 
         flow.confirm(f"groupBulk.{action}Named", count=2, n=2)
         flow.says("groupBulk.doneAll", count=2, n=2)
         # What was said of the action before may still stand there.
-        wait_until(partial(_all_consume, data, names, consume))
+        _wait_until_all(data, names, consume)
         for name in names:
             flow.console.page.get_by_role("checkbox", name=flow.t("groupBulk.choose", group=name)).click()
     flow.button("groupBulk.delete").click()
@@ -156,8 +155,8 @@ def test_groups_are_paused_resumed_and_deleted_together(flow: Flow, data: Data) 
         expect(flow.console.row(name)).to_have_count(0)
 
 
-def _all_consume(data: Data, groups: list[str], consume: bool) -> bool:
-    return all(data.consumes(group) == consume for group in groups)
+def _wait_until_all(data: Data, groups: list[str], consume: bool) -> None:
+    wait_until(lambda: all(data.consumes(group) == consume for group in groups))
 
 
 def test_a_deletion_says_first_what_it_hits(flow: Flow, data: Data) -> None:

@@ -13,7 +13,7 @@ from tests.support.gantry import ROOT
 _ROUTE: Final = re.compile(r'path: "(/[^"]*)"')
 # The tabs that read something of their own.
 _TABS: Final = {
-    "/topics/$topic": ("queues", "groups", "producers", "sample", "produce", "config", "activity"),
+    "/topics/$topic": ("queues", "groups", "producers", "stats", "sample", "produce", "config", "note", "activity"),
     "/groups/$group": ("clients", "subscriptions", "dead-letters", "config", "activity"),
     "/live": ("events",),
 }
