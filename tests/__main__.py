@@ -33,6 +33,8 @@ def temporary_files() -> Iterator[None]:
         yield
         return
     with tempfile.TemporaryDirectory(prefix="gantry-tests-", dir=MEMORY, ignore_cleanup_errors=True) as folder:
+        # PostgreSQL runs as another user, and passes through it.
+        Path(folder).chmod(0o711)
         os.environ["TMPDIR"] = folder
         tempfile.tempdir = None
         yield

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Final
 
 import httpx
@@ -16,6 +17,21 @@ from tests.support.gantry import Gantry, Place
 
 # The receiver of an alert's webhook is this process.
 _SETTINGS: Final = {"GANTRY_WEBHOOK_NETWORKS": "127.0.0.0/8"}
+
+
+# The first needs an empty installation, the second reads all words of its pages: data of other tests are no words.
+_FIRST: Final = ("test_console.py", "test_chinese.py")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let the modules that share an installation run in the order that they need."""
+    mine = [item for item in items if item.path.parent == Path(__file__).parent]
+    ordered = iter(sorted(mine, key=_place))
+    items[:] = [next(ordered) if item.path.parent == Path(__file__).parent else item for item in items]
+
+
+def _place(item: pytest.Item) -> int:
+    return _FIRST.index(item.path.name) if item.path.name in _FIRST else len(_FIRST)
 
 
 @pytest.fixture(scope="package")

@@ -71,6 +71,7 @@ OPENED: Final = {
     "features/clusters/components/delete-cluster": at("/clusters?edit=access-gone", ("button", "Remove access-gone")),
     "features/groups/components/bulk-change": at(*CHOSEN_GROUP, ("button", "Delete")),
     "features/groups/components/clone-group": at(GROUP_PAGE, MORE, ("menuitem", "Clone group")),
+    "features/offsets/components/undo-change": at("/groups/{group}/offsets", ("button", "Undo")),
     "features/groups/components/create-group": at("/groups?new=group"),
     "features/groups/components/delete-group": at(GROUP_PAGE, MORE, ("menuitem", "Delete group")),
     "features/groups/components/move-offsets": at(*CHOSEN_GROUP, ("button", "Move offsets…")),
@@ -116,6 +117,8 @@ def names(http: httpx.Client, data: Data) -> Iterator[dict[str, str]]:
     _post(http, "/roles", {"name": "access-clerk", "rules": [{"kind": "topic", "pattern": "a*", "allow": ["read"]}]})
     _post(http, "/users", {"username": "access-ann", "password": "long enough, really", "role": "viewer"})
     _post(http, "/clusters", {"name": "access-gone", "name_servers": ["127.0.0.1:9"]})
+    plan = _post(http, f"{LOCAL}/groups/{GROUP}/offsets:preview", {"topic": TOPIC, "mode": "earliest"})["plan_id"]
+    _post(http, f"{LOCAL}/groups/{GROUP}/offsets:apply", {"plan_id": plan})
     alerts = f"/alerts?rule={made}"
     wait_until(lambda: http.get(alerts).json()["items"])
     yield {
@@ -128,7 +131,7 @@ def names(http: httpx.Client, data: Data) -> Iterator[dict[str, str]]:
         "alert": http.get(alerts).json()["items"][0]["id"],
     }
     http.post(f"/jobs/{begun}:cancel")
-    http.delete("/clusters/access-gone")
+    http.delete("/clusters/access-gone", headers={"If-Match": "*"}).raise_for_status()
 
 
 def _post(http: httpx.Client, path: str, body: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from typing import Final
 
 import pytest
@@ -11,6 +12,7 @@ from playwright.sync_api import Locator, expect
 from tests.browser.data import Data
 from tests.browser.pages import Console
 from tests.support.gantry import PASSWORD
+from tests.support.wait import wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.scenario]
 
@@ -68,8 +70,16 @@ def test_offsets_are_changed_and_changed_back_from_the_sign_in_on(stranger: Cons
     expect(page).to_have_url(f"{stranger.url}/")
     expect(stranger.title).to_be_visible()
     # The palette leads to a group
-    press(stranger, "Control+k")
     palette = page.get_by_role("dialog")
+
+    def is_open() -> bool:
+        press(stranger, "Control+k")
+        with suppress(AssertionError):
+            expect(palette).to_be_visible(timeout=5_000)
+        return palette.is_visible()
+
+    # The title of a first page may stand before its keys are heard.
+    wait_until(is_open)
     expect(palette.get_by_role("textbox")).to_be_focused()
     page.keyboard.type(keys)
     expect(palette.get_by_text(keys, exact=True).first).to_be_visible()

@@ -24,8 +24,9 @@ PROBLEM: Final = {
 }
 # Who is signed in, and which names the broker takes: without them there is no console at all.
 _NEEDED: Final = ("/api/v1/me", "/api/v1/naming")
-# These read names to choose from, which may be typed as well, or what the bars around the page have read already.
-_FORMS: Final = ("/live", "/messages", "/jobs/new/replay", "/jobs/new/reconcile", "/clusters")
+# These read names to choose from, which may be typed as well, or what the bars around the page have read already, or
+# what comes over the live connection, which is not held here.
+_FORMS: Final = ("/live", "/live?tab=events", "/messages", "/jobs/new/replay", "/jobs/new/reconcile", "/clusters")
 
 
 def test_every_page_that_reads_something_says_that_it_waits_and_then_what_failed(console: Console) -> None:
