@@ -8,6 +8,7 @@ until another process closes the store, which rewrites the checkpoint.
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -77,6 +78,10 @@ def forget(folder: Path) -> None:
     (folder / NAME).unlink(missing_ok=True)
 
 
-def _written_at(folder: Path) -> int:
-    """Return when the checkpoint was written, in ns."""
-    return (folder / CHECKPOINT).stat().st_mtime_ns
+def _written_at(folder: Path) -> list[int]:
+    """Return when the checkpoint was written, in ns, and a checksum of it.
+
+    Apache RocketMQ writes it through a map, of which a file system in memory notes no time.
+    """
+    path = folder / CHECKPOINT
+    return [path.stat().st_mtime_ns, zlib.crc32(path.read_bytes())]

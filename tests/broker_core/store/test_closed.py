@@ -13,7 +13,7 @@ from broker_core.store import closed
 from broker_core.store.layout import queue_folder
 from broker_core.store.reader import StoreReader
 from broker_core.store.verify import verify
-from tests.support.stores import NOW, bodies, fill, opened, put, queue_file, segment, small
+from tests.support.stores import NOW, bodies, fill, opened, overwrite, put, queue_file, segment, small
 
 TOPICS = ("First", "T", "Last")
 
@@ -93,11 +93,15 @@ def test_queues_that_lag_the_log_are_filled_and_those_ahead_of_it_are_cut(tmp_pa
         assert verify(reader).faults.keys() <= {"index"}
 
 
-def test_what_another_program_left_is_not_held_against_what_we_knew(tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_time_noted", [True, False])
+def test_what_another_program_left_is_not_held_against_what_we_knew(tmp_path: Path, is_time_noted: bool) -> None:
     # Given that Apache RocketMQ had the folder in the meantime, and a topic was deleted there
     filled(tmp_path)
     shutil.rmtree(tmp_path / "consumequeue" / "First")
-    os.utime(tmp_path / "checkpoint", ns=(1, 1))
+    checkpoint = tmp_path / "checkpoint"
+    written = checkpoint.stat().st_mtime_ns
+    overwrite(checkpoint, 0, (NOW + 31).to_bytes(8, "big"))
+    os.utime(checkpoint, ns=(1, 1) if is_time_noted else (written, written))
     with opened(tmp_path) as store:
         assert store.queues() == [("Last", 0), ("T", 0)]
 
