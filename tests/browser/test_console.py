@@ -238,11 +238,13 @@ def test_the_overview_has_its_words_before_those_of_other_pages_come(
     console.page.route("**/assets/rest-*.js", lambda route: held.append(route))
     with console.page.expect_request("**/assets/rest-*.js"):
         console.open("/")
-    console.settled()
+    # The events alone wait for the other words.
+    expect(console.main.locator("[aria-busy=true]")).to_have_count(1)
     words = console.page.locator("body").inner_text()
     assert not BARE_KEY.search(words), words
     for route in held:
         route.continue_()
+    console.settled()
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
