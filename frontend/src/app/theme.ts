@@ -82,7 +82,8 @@ export const theme = createTheme({
     Checkbox: { defaultProps: { size: "xs", styles: { input: { width: 14, height: 14 } } } },
     Switch: { defaultProps: { size: "xs", withThumbIndicator: false } },
     Tooltip: { defaultProps: { openDelay: 300, withArrow: false, multiline: true } },
-    Menu: { defaultProps: { withInitialFocusPlaceholder: false, shadow: undefined, position: "bottom-end", offset: 4 } },
+    // Without a tabindex of its own an item that is locked is no place for the focus, which a menu gives to its first other one.
+    Menu: { defaultProps: { withInitialFocusPlaceholder: false, menuItemTabIndex: undefined, shadow: undefined, position: "bottom-end", offset: 4 } },
     Modal: { defaultProps: { centered: true, radius: 8, overlayProps: { backgroundOpacity: 0.32 } } },
   },
 })
