@@ -66,6 +66,8 @@ def north(http: httpx.Client, tmp_path_factory: pytest.TempPathFactory) -> Itera
                 _post(http, f"{path}:nack", {"receipts": [each["receipt"] for each in got["messages"]], **how})
         for figure in ("total_lag", "dead_letters"):
             wait_until(lambda figure=figure: (http.get(f"{API}/overview").json()[figure] or 0) > 0)  # type: ignore[misc]
+        # A cluster that is gone before it was sampled once has no broker that could be remembered.
+        wait_until(lambda: http.get(f"/clusters/{NORTH}").json()["reachable"])
         yield running
 
 
