@@ -9,6 +9,8 @@ export function useLogout(leave: () => Promise<void>) {
   const cache = useQueryClient()
   return useMutation({
     mutationFn: logout,
+    // What is still on its way would be refused, and look like a failure.
+    onMutate: () => cache.cancelQueries(),
     onSettled: async () => {
       live.close()
       // First away from the pages that would ask again, then forget what they knew.
