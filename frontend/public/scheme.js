@@ -1,4 +1,4 @@
-// Sets the colour scheme before the first paint; the same key is used by Mantine.
+// Sets the colour scheme before the first paint, and says whether the page has bars; the same key is used by Mantine.
 (function () {
   let chosen = null
   try {
@@ -8,4 +8,5 @@
   }
   const dark = chosen === "dark" || (chosen !== "light" && matchMedia("(prefers-color-scheme: dark)").matches)
   document.documentElement.setAttribute("data-mantine-color-scheme", dark ? "dark" : "light")
+  document.documentElement.toggleAttribute("data-bare", /\/(login|live\/wallboard)$/.test(location.pathname))
 })()
