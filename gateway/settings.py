@@ -219,6 +219,11 @@ SPECTACULAR_SETTINGS = {
         "DefinitionAction": "gateway.control.definitions.plan_shapes.ACTIONS",
         "DefinitionResult": "gateway.control.definitions.plan_shapes.RESULTS",
         "DefinitionRemark": "gateway.control.definitions.shapes.REMARK_CODES",
+        "BulkOutcome": "gateway.control.bulk.OUTCOMES",
+        "CauseSource": "broker_core.protocol.dead_letters.SOURCES",
+        "OffsetMode": "console.offsets.shapes.MODES",
+        "QueueWarning": "console.offsets.shapes.QUEUE_WARNINGS",
+        "StartedJobType": "console.jobs.requests.STARTED",
         "AlertDeliveryState": "console.alerts.models.DeliveryState",
     },
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, get_args
 
 from msgspec import Struct
 
@@ -15,6 +15,7 @@ EXCEPTIONS: Final = ("DEAD_LETTER_EXCEPTION", "EXCEPTION", "exception", "x-excep
 """Properties in which clients and frameworks leave the error of a failed message; the first one counts."""
 
 ReadFrom = Literal["reason", "exception", "none"]
+SOURCES: Final[tuple[ReadFrom, ...]] = get_args(ReadFrom)
 
 
 class Cause(NamedTuple):

@@ -119,11 +119,14 @@ class LimitsSerializer(serializers.Serializer[Any]):
     max_messages = serializers.IntegerField(min_value=1, required=False, allow_null=True)
 
 
+# A redrive is started at the dead letters of its group.
+STARTED: Final = (JobType.REPLAY, JobType.RECONCILE)
+
+
 class JobRequestSerializer(serializers.Serializer[Any]):
     """A job to start: `source`, `target` and `limits` for a replay; `left`, `right` and `by` for a reconciliation."""
 
-    # A redrive is started at the dead letters of its group.
-    type = serializers.ChoiceField([JobType.REPLAY, JobType.RECONCILE])
+    type = serializers.ChoiceField(STARTED)
     name = serializers.CharField(max_length=200, required=False, allow_blank=True)
     cluster = serializers.CharField(max_length=64, default="local")
     # DRF's `Field` has an attribute `source`, but a declared field is not an attribute of its class.

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal, get_args
 
 from msgspec import Meta, Struct
 
 from console.moments import Moment
 
 Mode = Literal["time", "earliest", "latest", "offset", "shift", "copy_from"]
+MODES: Final[tuple[Mode, ...]] = get_args(Mode)
 QueueWarning = Literal["clamped", "no_offset", "no_source"]
+QUEUE_WARNINGS: Final[tuple[QueueWarning, ...]] = get_args(QueueWarning)
 
 
 class PlannedQueue(Struct, frozen=True, kw_only=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Annotated, Any, Final, Generic, Literal, Protocol, TypeVar
+from typing import Annotated, Any, Final, Generic, Literal, Protocol, TypeVar, get_args
 
 from drf_spectacular.utils import OpenApiParameter
 from msgspec import Meta, Struct
@@ -36,12 +36,16 @@ PARAMETERS: Final = [
 ]
 
 
+BulkOutcome = Literal["planned", "done", "partial", "failed", "refused"]
+OUTCOMES: Final[tuple[BulkOutcome, ...]] = get_args(BulkOutcome)
+
+
 class BulkItem(Struct, frozen=True, kw_only=True):
     """One name of the request, and what became of it."""
 
     name: str
     outcome: Annotated[
-        Literal["planned", "done", "partial", "failed", "refused"],
+        BulkOutcome,
         Meta(description="refused: not tried, for the reason given. partial: not made on all its brokers."),
     ]
     reason: str | None = None

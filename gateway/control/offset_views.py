@@ -14,11 +14,10 @@ from console.accounts.rights import Resource
 from console.fields import MomentField
 from console.offsets import services
 from console.offsets.reading import Place, Wish
-from console.offsets.shapes import OffsetPlanState, OffsetsMoved, OffsetSnapshots
+from console.offsets.shapes import MODES, OffsetPlanState, OffsetsMoved, OffsetSnapshots
 from console.shapes import as_json, serializer_of
 from gateway.control.cluster_view import ClusterScopedView
 
-_MODES = ("time", "earliest", "latest", "offset", "shift", "copy_from")
 _NEEDED = {"time": ("time",), "offset": ("offset", "offsets"), "shift": ("shift",), "copy_from": ("from_group",)}
 _VALUES = ("time", "offset", "offsets", "shift", "from_group")
 LONGEST = 2**62
@@ -55,7 +54,7 @@ class OffsetPreviewSerializer(serializers.Serializer[Any]):
     """A wanted change: a mode, and the value that this mode needs."""
 
     topic = serializers.CharField(max_length=255)
-    mode = serializers.ChoiceField(_MODES)
+    mode = serializers.ChoiceField(MODES)
     time = MomentField(required=False, help_text="For the mode time: the first message stored then or later.")
     offset = serializers.IntegerField(min_value=0, max_value=LONGEST, required=False, help_text="For the mode offset.")
     offsets = QueueOffsetSerializer(many=True, required=False, help_text="For the mode offset: one for each queue.")

@@ -3056,7 +3056,7 @@ export interface components {
         BulkGroup: {
             name: string;
             /** @description refused: not tried, for the reason given. partial: not made on all its brokers. */
-            outcome: components["schemas"]["OutcomeC06Enum"];
+            outcome: components["schemas"]["BulkOutcome"];
             reason: string | null;
             brokers: components["schemas"]["BrokerOutcome"][];
             /** @description Null if unknown, or refused. */
@@ -3075,11 +3075,13 @@ export interface components {
         BulkGroups: {
             items: components["schemas"]["BulkGroup"][];
         };
+        /** @enum {string} */
+        BulkOutcome: "planned" | "done" | "partial" | "failed" | "refused";
         /** @description One topic of the request: what the change does to it, and what became of it. */
         BulkTopic: {
             name: string;
             /** @description refused: not tried, for the reason given. partial: not made on all its brokers. */
-            outcome: components["schemas"]["OutcomeC06Enum"];
+            outcome: components["schemas"]["BulkOutcome"];
             reason: string | null;
             brokers: components["schemas"]["BrokerOutcome"][];
             /** @description Messages that it holds, as measured last; null if unknown. */
@@ -3100,7 +3102,7 @@ export interface components {
         /** @enum {string} */
         CallerKind: "token" | "user";
         /** @enum {string} */
-        CauseReadFromEnum: "reason" | "exception" | "none";
+        CauseSource: "reason" | "exception" | "none";
         /** @description A setting that has another value now. */
         ChangedValue: {
             name: string;
@@ -3287,14 +3289,14 @@ export interface components {
             /** @description Offset id of the message that could not be consumed. */
             origin_message_id: string | null;
             cause: string | null;
-            cause_read_from: components["schemas"]["CauseReadFromEnum"];
+            cause_read_from: components["schemas"]["CauseSource"];
         };
         /** @description The dead letters with one cause, among those read. */
         DeadLetterCause: {
             /** @description As the consumer or its exception gave it; null if neither did. */
             reason: string | null;
             /** @description Which of them gave it. */
-            read_from: components["schemas"]["ReadFromEnum"];
+            read_from: components["schemas"]["CauseSource"];
             count: number;
             /** @description The topics they came from, as far as they say so. */
             topics: string[];
@@ -3817,7 +3819,7 @@ export interface components {
             /** @description Connected native clients; null if unknown. */
             members: number | null;
             /** @description Those of its queues, each once. */
-            warnings: components["schemas"]["WarningsEnum"][];
+            warnings: components["schemas"]["QueueWarning"][];
             /** @description Brokers that are not part of the plan. */
             unknown: components["schemas"]["UnknownQueues"][];
         };
@@ -4028,7 +4030,7 @@ export interface components {
         };
         /** @description A job to start: `source`, `target` and `limits` for a replay; `left`, `right` and `by` for a reconciliation. */
         JobRequestRequest: {
-            type: components["schemas"]["Type89cEnum"];
+            type: components["schemas"]["StartedJobType"];
             name?: string;
             /** @default local */
             cluster: string;
@@ -4240,8 +4242,6 @@ export interface components {
             /** Format: date-time */
             since: string | null;
         };
-        /** @enum {string} */
-        Mode9f3Enum: "time" | "earliest" | "latest" | "offset" | "shift" | "copy_from";
         /** @description The outcome of a change in one queue. */
         MovedQueue: {
             broker: string;
@@ -4305,6 +4305,8 @@ export interface components {
              */
             strict: boolean;
         };
+        /** @enum {string} */
+        OffsetMode: "time" | "earliest" | "latest" | "offset" | "shift" | "copy_from";
         /** @description What a change of offsets would do; nothing is changed yet. */
         OffsetPlan: {
             plan_id: string;
@@ -4312,7 +4314,7 @@ export interface components {
             expires_at: string;
             group: string;
             topic: string;
-            mode: components["schemas"]["Mode9f3Enum"];
+            mode: components["schemas"]["OffsetMode"];
             queues: components["schemas"]["PlannedQueue"][];
             to_replay: number;
             skipped: number;
@@ -4323,7 +4325,7 @@ export interface components {
         /** @description A wanted change: a mode, and the value that this mode needs. */
         OffsetPreviewRequest: {
             topic: string;
-            mode: components["schemas"]["Mode9f3Enum"];
+            mode: components["schemas"]["OffsetMode"];
             /**
              * Format: date-time
              * @description For the mode time: the first message stored then or later.
@@ -4403,8 +4405,6 @@ export interface components {
         OriginalEnum: "kept" | "waiting" | "consumed" | "unknown";
         /** @enum {string} */
         OriginalsEnum: "until_consumed" | "kept";
-        /** @enum {string} */
-        OutcomeC06Enum: "planned" | "done" | "partial" | "failed" | "refused";
         /** @enum {string} */
         Overlap: "skip" | "queue" | "cancel_previous";
         /** @description The key figures of a cluster. */
@@ -4685,7 +4685,7 @@ export interface components {
             /** @description Messages that the group will not get. */
             skipped: number;
             /** @description clamped: the wanted offset is outside the queue. no_offset: the group has none here and gets one. no_source: the other group has none here, so the queue stays. */
-            warning: components["schemas"]["WarningEnum"] | components["schemas"]["NullEnum"];
+            warning: components["schemas"]["QueueWarning"] | components["schemas"]["NullEnum"];
         };
         /** @description A time in which a rule would have fired, or in which nothing was known. */
         PreviewSpan: {
@@ -4830,6 +4830,8 @@ export interface components {
             broker: string;
             queue_id: number;
         };
+        /** @enum {string} */
+        QueueWarning: "clamped" | "no_offset" | "no_source";
         /** @description A topic, from a moment (inclusive) to a moment (exclusive). */
         RangeRequest: {
             /** @description A moment with its zone. In a schedule also `{{ last_success }}`, `{{ scheduled_at }}` or a moment before that, such as `{{ scheduled_at - 24h }}`: whole m, h or d, up to 366 days. */
@@ -4838,8 +4840,6 @@ export interface components {
             /** @description A moment with its zone. In a schedule also `{{ last_success }}`, `{{ scheduled_at }}` or a moment before that, such as `{{ scheduled_at - 24h }}`: whole m, h or d, up to 366 days. */
             to?: string | null;
         };
-        /** @enum {string} */
-        ReadFromEnum: "reason" | "exception" | "none";
         /** @description A message that was read; body and properties only if the request wants `bodies`. */
         ReadMessage: {
             message_id: string;
@@ -5742,6 +5742,8 @@ export interface components {
         /** @enum {string} */
         SpanEnum: "1h" | "24h" | "3d" | "7d" | "all" | "custom";
         /** @enum {string} */
+        StartedJobType: "replay" | "reconcile";
+        /** @enum {string} */
         StepEnum: "name_servers" | "brokers" | "reach" | "clock" | "abilities";
         /** @enum {string} */
         StopEnum: "delivery" | "sends" | "both";
@@ -6191,8 +6193,6 @@ export interface components {
             peak_out_at: string | null;
         };
         /** @enum {string} */
-        Type89cEnum: "replay" | "reconcile";
-        /** @enum {string} */
         UnitEnum: "ms" | "s" | "h" | "bytes" | "percent";
         /** @description A cluster whose groups are not known. */
         UnknownCluster: {
@@ -6245,10 +6245,6 @@ export interface components {
             prev_cursor: string | null;
             total: number | null;
         };
-        /** @enum {string} */
-        WarningEnum: "clamped" | "no_offset" | "no_source";
-        /** @enum {string} */
-        WarningsEnum: "clamped" | "no_offset" | "no_source";
         /** @description A rule, and what it meant for the answer. */
         WeighedRule: {
             role: string | null;
@@ -6261,7 +6257,7 @@ export interface components {
         };
         /** @description The job of a schedule: a PATCH of the schedule may omit it, but not contain only parts of it. */
         WholeJobRequestRequest: {
-            type: components["schemas"]["Type89cEnum"];
+            type: components["schemas"]["StartedJobType"];
             name?: string;
             /** @default local */
             cluster: string;

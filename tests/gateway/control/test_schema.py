@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -145,6 +146,14 @@ def test_every_operation_has_a_name_a_summary_and_a_shape(own_installation: Inst
     for each in operations:
         for status, answer in each["responses"].items():
             assert status == "204" or answer["content"], each["operationId"]
+
+
+def test_every_set_of_choices_has_a_name_that_stays(own_installation: Installation) -> None:
+    with own_installation.client(None) as client:
+        schemas = client.get("/api/v1/openapi.json").json()["components"]["schemas"]
+    choices = [name for name, each in schemas.items() if "enum" in each]
+    assert len(choices) > 40
+    assert not [name for name in choices if re.search(r"\d\w{0,2}Enum$", name)], "name it in ENUM_NAME_OVERRIDES"
 
 
 def test_the_data_plane_lists_its_headers_and_the_bodies_that_are_messages(own_installation: Installation) -> None:
