@@ -3,9 +3,10 @@ import { IconPlugConnectedX, IconSelector } from "@tabler/icons-react"
 import { useTranslation } from "react-i18next"
 import { useClusters } from "@/features/clusters/api/get-clusters"
 import { useOverview } from "@/features/clusters/api/get-overview"
+import { withLive } from "@/features/clusters/with-live"
 import { LOCAL_CLUSTER, useCluster } from "@/hooks/use-cluster"
 import { useUrlState } from "@/hooks/use-url-state"
-import type { Cluster, Overview } from "@/lib/api-types"
+import type { Cluster } from "@/lib/api-types"
 import { reasonIn } from "@/lib/reasons"
 import classes from "./shell.module.css"
 
@@ -47,13 +48,6 @@ export function ClusterMenu() {
       </Menu.Dropdown>
     </Menu>
   )
-}
-
-/** The list is read now and then; whether the brokers of the present cluster answer is known each second. */
-export function withLive(cluster: Cluster, live: Overview | undefined): Cluster {
-  if (!live || live.brokers.length === 0) return cluster
-  if (live.brokers_answering > 0) return { ...cluster, reachable: true, reason: null }
-  return { ...cluster, reachable: false, reason: live.unknown_reason ?? live.brokers.find(({ reason }) => reason)?.reason ?? null }
 }
 
 function useDescription() {

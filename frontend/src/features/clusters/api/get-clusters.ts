@@ -5,11 +5,12 @@ import type { Cluster, Page } from "@/lib/api-types"
 
 const getClusters = (signal: AbortSignal) => api.get<Page<Cluster>>(paths.clusters, undefined, signal)
 
-export const useClusters = () =>
+/** `freshMs`: how old, in milliseconds, what is shown of a cluster may get. */
+export const useClusters = (freshMs = 30_000) =>
   useQuery({
     queryKey: ["clusters"],
     queryFn: ({ signal }) => getClusters(signal),
-    staleTime: 30_000,
-    refetchInterval: 30_000,
+    staleTime: freshMs,
+    refetchInterval: freshMs,
     select: ({ items }) => items,
   })

@@ -4,12 +4,16 @@ import { Unknown } from "@/components/values/num"
 import { useClusterDetail } from "@/hooks/use-ability"
 import { reasonIn } from "@/lib/reasons"
 import { useClusters } from "../api/get-clusters"
+import { useOverview } from "../api/get-overview"
+import { withLive } from "../with-live"
 
 /** What is known of the cluster as a whole. */
 export function ClusterFacts({ cluster }: { cluster: string }) {
   const { t } = useTranslation()
-  const known = useClusters().data?.find(({ name }) => name === cluster)
-  if (!known) return null
+  const listed = useClusters().data?.find(({ name }) => name === cluster)
+  const live = useOverview(cluster).data
+  if (!listed) return null
+  const known = withLive(listed, live)
   return (
     <Panel title={t("broker.cluster")} note={known.name}>
       <Definitions

@@ -9,6 +9,7 @@ import { TitleBlock } from "@/components/layout/title-block"
 import { QueryPanel } from "@/components/states/query-panel"
 import { Unknown } from "@/components/values/num"
 import { paths } from "@/config/paths"
+import { POLL_MS } from "@/hooks/use-live"
 import { useUrlState } from "@/hooks/use-url-state"
 import type { Cluster } from "@/lib/api-types"
 import { count } from "@/lib/format"
@@ -22,7 +23,7 @@ import { MissingAbilities } from "./missing-abilities"
 export function ClustersPage() {
   const { t } = useTranslation()
   const [state, change] = useUrlState()
-  const clusters = useClusters()
+  const clusters = useClusters(POLL_MS)
   const edited = clusters.data?.find(({ name }) => name === state.edit)
   const close = () => change({ new: undefined, edit: undefined })
   const form = state.new ? <ClusterForm onClose={close} /> : edited && <ClusterForm key={edited.name} cluster={edited} onClose={close} />
