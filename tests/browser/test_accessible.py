@@ -149,9 +149,8 @@ def still(console: Console) -> Console:
 
 
 def go(console: Console, path: str) -> None:
-    """Go to a page as a link does, without loading all again, and wait until it shows what it has read."""
-    console.page.evaluate("href => window.__TSR_ROUTER__.navigate({ href })", path)
-    expect(console.title).to_be_visible()
+    """Go to a page, and wait until it shows what it has read."""
+    console.open(path)
     expect(console.main.locator("[aria-busy=true]")).to_have_count(0)
 
 

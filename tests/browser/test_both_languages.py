@@ -184,6 +184,7 @@ def test_a_role_of_ones_own_lets_a_user_read_bodies(flow: Flow, data: Data) -> N
     made = {"username": user, "password": "correct horse battery", "role": "viewer", "own_roles": [role]}
     data.http.post("/users", json=made).raise_for_status()
     flow.console.open(f"/access?tab=roles&role={role}")
+    flow.console.reload()
     ask = flow.console.page.get_by_role("combobox", name=flow.t("access.user"))
     ask.fill(user)
     flow.console.page.get_by_role("option", name=user).click()

@@ -34,6 +34,7 @@ def _rule(pattern: str, kind: str | None = None, name: str = "", *, is_apart: bo
 
 # The first that matches counts. What takes longest begins first, so that no worker is left alone with it in the end.
 GROUPS: Final = (
+    _rule(r"tests/browser/", name="browser"),
     _rule(r"tests/scenarios/", kind="whole"),
     # It mostly waits, for a minute at a time.
     _rule(r"tests/compat/test_orderly_takeover.*\[gantry"),
@@ -53,7 +54,6 @@ GROUPS: Final = (
     _rule(r"tests/console/jobs/test_(deaths|schedule_copies)", kind="spark"),
     _rule(r"tests/compat/test_several", kind="java"),
     _rule(r"tests/compat/.*\[apache", kind="java", name="apache"),
-    _rule(r"tests/browser/", kind="whole", name="browser"),
     _rule(r"tests/broker_core/(native/test_build|test_without_native)", is_apart=True),
     _rule(r"tests/compat/", kind="java"),
     _rule(r"tests/crash/", kind="disk"),
