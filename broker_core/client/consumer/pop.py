@@ -4,31 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable
 from dataclasses import dataclass, field
 from itertools import count as counting_from
 from typing import Final
 
-from broker_core.client.consumer.acks import BatchOfAcks, batches_of, batches_of_portions
 from broker_core.client.consumer.leases import LeasedMessage, LeasedRecords, LeasePortion, LeaseReceipt
+from broker_core.client.consumer.settling import LeaseSettler
 from broker_core.client.consumer.subscriptions import EVERYTHING, TAG, subscription, wants
-from broker_core.client.errors import LeaseExpired, MalformedAnswer, NoRoute, NotSupported, Unreachable, refusal
+from broker_core.client.errors import MalformedAnswer, NoRoute, Unreachable, refusal
 from broker_core.client.session import Session
 from broker_core.clock import now_ms
 from broker_core.errors import GantryError
 from broker_core.logs import get_logger
-from broker_core.protocol.bodies import coder
 from broker_core.protocol.bodies.heartbeat import SubscriptionData
-from broker_core.protocol.bodies.pop import AckResult, BatchAckMessageResponseBody
 from broker_core.protocol.codes import ResponseCode
-from broker_core.protocol.command import Command
 from broker_core.protocol.errors import ProtocolError
 from broker_core.protocol.headers.pop import (
     INIT_MODE_MIN,
-    AckMessageRequest,
-    BatchAckMessageRequest,
-    ChangeInvisibleTimeRequest,
-    ChangeInvisibleTimeResponse,
     PopMessageRequest,
     PopMessageResponse,
     PopRollbackRequest,
@@ -43,15 +36,11 @@ _ONE_BROKER_WAIT_MS: Final = 15_000
 _MANY_BROKERS_WAIT_MS: Final = 500
 _ANSWER_SLACK_MS: Final = 5_000
 _IDLE_PAUSE_MS: Final = 100
-_RELEASE_MS: Final = 10
 _DAMAGED_AGAIN_MS: Final = 5_000
 """The pause between deliveries of a damaged message; a lease may be hours, and an ordered queue waits for it."""
 
 # Names of polls, unique within the process: groups and sessions share connections.
 _poll_ids: Final = counting_from(1)
-
-_ACKNOWLEDGED_BEFORE: Final = "already acknowledged"
-"""The remark of a Gantry broker for a repeated acknowledgement; other brokers do not mark it."""
 
 _NOTHING: Final = frozenset(
     {
@@ -61,7 +50,6 @@ _NOTHING: Final = frozenset(
         ResponseCode.POLLING_FULL,
     }
 )
-_LEASE_OVER: Final = frozenset({ResponseCode.NO_MESSAGE, ResponseCode.MESSAGE_ILLEGAL, ResponseCode.INVALID_PARAMETER})
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,15 +72,15 @@ class _Wanted:
     is_ordered: bool
 
 
-class LeaseConsumer:
+class LeaseConsumer(LeaseSettler):
     """Consumes for one group without owning queues: any number of processes may receive; each message has a lease.
 
     It sends no heartbeats: as a member it would be assigned queues that it never reads.
     """
 
     def __init__(self, session: Session, group: str) -> None:
+        super().__init__(session)
         self.group = group
-        self._session = session
         self._turn = 0
         self._log = get_logger(__name__, f"group={group}")
 
@@ -158,81 +146,6 @@ class LeaseConsumer:
         if len(intact) < len(leased):
             await self._refuse_damaged(leased)
         return intact
-
-    async def ack(self, receipt: LeaseReceipt) -> bool:
-        """End a lease: the message is consumed. Return False if the broker reports that it already was.
-
-        Raises LeaseExpired if the broker no longer knows the lease. Apache brokers do not detect a late
-        acknowledgement, and the message is delivered again anyway.
-        """
-        header = AckMessageRequest(
-            receipt.group, receipt.topic, receipt.queue_id, receipt.extra_info, receipt.queue_offset
-        )
-        return (await self._settle(receipt, header)).remark != _ACKNOWLEDGED_BEFORE
-
-    async def ack_many(self, receipts: Sequence[LeaseReceipt]) -> list[bool | GantryError]:
-        """End many leases with one request to each broker; return for each what `ack` returns, or its error.
-
-        Brokers that do not report single results, as Apache RocketMQ's, are believed.
-        """
-        batches = batches_of(receipts) if len(receipts) > 1 else []
-        return await self._ack_all(batches, len(receipts), receipts.__getitem__)
-
-    async def ack_portions(self, portions: Sequence[tuple[LeasePortion, Sequence[int]]]) -> list[bool | GantryError]:
-        """Do what `ack_many` does with the messages of portions, given by their offsets; one result for each."""
-        size = sum(len(offsets) for _, offsets in portions)
-        batches = batches_of_portions(portions) if size > 1 else []
-
-        def receipt_at(place: int) -> LeaseReceipt:
-            for portion, offsets in portions:
-                if place < len(offsets):
-                    return portion.receipt(offsets[place])
-                place -= len(offsets)
-            raise IndexError(place)
-
-        return await self._ack_all(batches, size, receipt_at)
-
-    async def _ack_all(
-        self, batches: Sequence[BatchOfAcks], size: int, receipt_at: Callable[[int], LeaseReceipt]
-    ) -> list[bool | GantryError]:
-        results: dict[int, bool | GantryError] = {}
-        if len(batches) == 1:
-            results = await self._ack_batch(batches[0], receipt_at)
-        else:
-            for found in await asyncio.gather(*(self._ack_batch(batch, receipt_at) for batch in batches)):
-                results |= found
-        if len(results) < size:
-            alone = [place for place in range(size) if place not in results]
-            acks = [self._try_ack(receipt_at(place)) for place in alone]
-            results |= dict(zip(alone, await asyncio.gather(*acks), strict=True))
-        return [results[place] for place in range(size)]
-
-    async def extend(self, receipt: LeaseReceipt, lease_ms: int) -> LeaseReceipt:
-        """Make the lease end `lease_ms` from now and return its new receipt; the old one becomes invalid.
-
-        A short time returns the message: it is delivered again after that time. Raises LeaseExpired.
-        """
-        header = ChangeInvisibleTimeRequest(
-            receipt.group, receipt.topic, receipt.queue_id, receipt.extra_info, receipt.queue_offset, lease_ms
-        )
-        answer = await self._settle(receipt, header)
-        return receipt.renewed(answer.header(ChangeInvisibleTimeResponse))
-
-    async def give_back(self, receipt: LeaseReceipt) -> None:
-        """End the lease of an undelivered message: it is delivered again at once, and this delivery does not count.
-
-        Apache brokers count it. Raises LeaseExpired.
-        """
-        header = ChangeInvisibleTimeRequest(
-            receipt.group,
-            receipt.topic,
-            receipt.queue_id,
-            receipt.extra_info,
-            receipt.queue_offset,
-            _RELEASE_MS,
-            suspend=True,
-        )
-        await self._settle(receipt, header)
 
     async def _sweep(self, brokers: list[tuple[str, str]], wanted: _Wanted) -> list[LeasedMessage]:
         """Query every broker without waiting, starting with a different one each time, until there are enough."""
@@ -368,48 +281,6 @@ class LeaseConsumer:
                 # Nothing is lost: the message is delivered again after its lease.
                 self._log.info("topic=%s: lease not returned: %s", leased.message.topic, error)
 
-    async def _ack_batch(
-        self, batch: BatchOfAcks, receipt_at: Callable[[int], LeaseReceipt]
-    ) -> dict[int, bool | GantryError]:
-        """Return results by place; none at all if the broker does not know batches."""
-        places = batch.places
-        topic = next(iter(batch.portions)).topic
-        try:
-            addr = await self._session.master_of(batch.broker_name)
-            if addr is None:
-                raise NoRoute(topic, f"no master of broker {batch.broker_name!r} is known")
-            body = coder.encode(batch.body)
-            answer = await self._session.call(addr, BatchAckMessageRequest(), body, topic=topic)
-        except NotSupported:
-            return {}
-        except GantryError as error:
-            return dict.fromkeys(places, error)
-        if not answer.body:
-            return dict.fromkeys(places, True)
-        told = coder.decode(BatchAckMessageResponseBody, answer.body).results
-        if len(told) != len(places):
-            raise MalformedAnswer(addr, f"{len(told)} results for {len(places)} acknowledgements")
-        if not any(told):
-            return dict.fromkeys(places, True)
-        return {place: _result(receipt_at(place), result) for place, result in zip(places, told, strict=True)}
-
-    async def _try_ack(self, receipt: LeaseReceipt) -> bool | GantryError:
-        try:
-            return await self.ack(receipt)
-        except GantryError as error:
-            return error
-
-    async def _settle(self, receipt: LeaseReceipt, header: AckMessageRequest | ChangeInvisibleTimeRequest) -> Command:
-        addr = await self._session.master_of(receipt.broker_name)
-        if addr is None:
-            raise NoRoute(receipt.topic, f"no master of broker {receipt.broker_name!r} is known")
-        answer = await self._session.invoke(addr, header)
-        if answer.code in _LEASE_OVER:
-            raise LeaseExpired(receipt.topic, receipt.queue_id, receipt.queue_offset, answer.remark or "")
-        if answer.code != ResponseCode.SUCCESS:
-            raise refusal(answer.code, answer.remark, addr, topic=receipt.topic)
-        return answer
-
     async def _brokers(self, topic: str) -> list[tuple[str, str]]:
         """Return name and address of the masters with readable queues of the topic."""
         route = await self._session.routes.get(topic)
@@ -433,12 +304,6 @@ async def _read(asked: Awaitable[LeasedRecords], addr: str) -> list[LeasedMessag
 
 def _unreadable(addr: str, error: Exception) -> MalformedAnswer:
     return MalformedAnswer(addr, f"a pop answer cannot be read: {error}")
-
-
-def _result(receipt: LeaseReceipt, result: int) -> bool | GantryError:
-    if result == AckResult.LOST:
-        return LeaseExpired(receipt.topic, receipt.queue_id, receipt.queue_offset, "it ended, or was extended")
-    return result == AckResult.DONE
 
 
 def _since(started: float) -> int:
