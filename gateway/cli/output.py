@@ -21,15 +21,7 @@ class Output:
 
     def rows(self, items: Iterable[Any], columns: Sequence[str]) -> None:
         """Print items: whole as JSON, one a line, or these columns as a table; `a.b` is the field b of a."""
-        if self.is_json:
-            for item in items:
-                self.json(item)
-            return
-        lines = [[column.upper().replace("_", " ") for column in columns]]
-        lines += [[_text(_field(item, column)) for column in columns] for item in items]
-        widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
-        for line in lines:
-            click.echo(_GAP.join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+        Table(self, columns).add(items)
 
     def one(self, item: Any) -> None:
         """Print one resource: as a line of JSON, or a field a line."""
@@ -54,6 +46,28 @@ class Output:
             click.echo(sentence)
         if failed:
             raise NotWhole(failed)
+
+
+class Table:
+    """Items that come in portions, under one head; a column is as wide as what it has held so far."""
+
+    def __init__(self, out: Output, columns: Sequence[str]) -> None:
+        self._out = out
+        self._columns = columns
+        self._widths = [0] * len(columns)
+        self._head: list[list[str]] = [[column.upper().replace("_", " ") for column in columns]]
+
+    def add(self, items: Iterable[Any]) -> None:
+        """Print a portion."""
+        if self._out.is_json:
+            for item in items:
+                self._out.json(item)
+            return
+        lines = self._head + [[_text(_field(item, column)) for column in self._columns] for item in items]
+        self._head = []
+        self._widths = [max(map(len, cells)) for cells in zip(map(" ".__mul__, self._widths), *lines, strict=True)]
+        for line in lines:
+            click.echo(_GAP.join(cell.ljust(width) for cell, width in zip(line, self._widths, strict=True)).rstrip())
 
 
 class NotWhole(Exception):

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice
 from typing import IO, Any, Final
 
 import click
 import msgspec
 
 from gateway.cli.api import part
+from gateway.cli.output import Table
 from gateway.cli.root import Session, gantry, pass_session
 
 _AT_ONCE: Final = 100
+_AT_ONCE_BYTES: Final = 256 * 1024
 
 
 @gantry.command()
@@ -39,36 +40,49 @@ def produce(
 ) -> None:
     """Send messages and print where each was stored; FILE may be - for stdin.
 
-    A line that is JSON is sent as JSON. Exit code 1 if a message was not stored; those before it are.
+    A line that is JSON is sent as JSON. Lines are sent as they come, up to a hundred at once, and told when they are
+    stored. Exit code 1 if a message was not stored; those before it are.
     """
     if (file is None) == (body is None):
         raise click.UsageError("Give either a FILE or --body.")
     shared = {name: value for name, value in fields.items() if value not in (None, ())}
     if properties:
         shared["properties"] = dict(map(_pair, properties))
-    bodies = [body.encode()] if body is not None else _bodies(file, whole=whole)
-    results = list(_send(session, topic, shared, bodies))
-    session.out.rows(results, ["status", "message_id", "queue_id", "offset", "stored_at", "problem.detail"])
-    if any(result["status"] != "stored" for result in results):
+    if file is None:
+        portions: Iterable[list[bytes]] = [[(body or "").encode()]]
+    else:
+        portions = [[file.read()]] if whole else _portions(file)
+    table = Table(session.out, ["status", "message_id", "queue_id", "offset", "stored_at", "problem.detail"])
+    is_whole = True
+    for results in _send(session, topic, shared, portions):
+        table.add(results)
+        is_whole = is_whole and all(result["status"] == "stored" for result in results)
+    if not is_whole:
         raise SystemExit(1)
 
 
-def _send(session: Session, topic: str, shared: Mapping[str, Any], bodies: Iterable[bytes]) -> Iterator[Any]:
-    """Yield the result of each message."""
-    rest = iter(bodies)
-    while some := list(islice(rest, _AT_ONCE)):
+def _send(
+    session: Session, topic: str, shared: Mapping[str, Any], portions: Iterable[list[bytes]]
+) -> Iterator[list[Any]]:
+    """Yield the results of each request."""
+    for some in portions:
         entries = [{**shared, "body": _body(each)} for each in some]
-        yield from session.api.post(f"topics/{part(topic)}/messages", {"messages": entries})["results"]
+        yield session.api.post(f"topics/{part(topic)}/messages", {"messages": entries})["results"]
 
 
-def _bodies(file: IO[bytes] | None, *, whole: bool) -> Iterator[bytes]:
-    assert file is not None
-    if whole:
-        yield file.read()
-        return
-    for line in file:
-        if text := line.rstrip(b"\r\n"):
-            yield text
+def _portions(file: IO[bytes]) -> Iterator[list[bytes]]:
+    """Yield the lines that have come, without waiting for more."""
+    rest = b""
+    while some := file.read1(_AT_ONCE_BYTES):  # type: ignore[attr-defined] # every binary file has it, but for raw ones
+        *lines, rest = (rest + some).split(b"\n")
+        yield from _few(lines)
+    yield from _few([rest])
+
+
+def _few(lines: list[bytes]) -> Iterator[list[bytes]]:
+    texts = [text for line in lines if (text := line.rstrip(b"\r"))]
+    for start in range(0, len(texts), _AT_ONCE):
+        yield texts[start : start + _AT_ONCE]
 
 
 def _body(data: bytes) -> dict[str, Any]:

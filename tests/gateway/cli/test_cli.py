@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -81,6 +82,7 @@ def test_a_gateway_that_does_not_answer_has_its_own_exit_code(run: Run) -> None:
         (("produce", "t"), "Give either a FILE or --body"),
         (("produce", "t", "--body", "x", "--property", "a"), "is not NAME=VALUE"),
         (("jobs", "start", "-"), "is not JSON"),
+        (("--url", "nonsense", "topics", "list"), "is not an address"),
     ],
 )
 def test_a_command_that_was_written_wrongly_sends_nothing(run: Run, words: tuple[str, ...], reason: str) -> None:
@@ -93,6 +95,46 @@ def test_a_message_that_is_not_stored_fails_the_command(run: Run) -> None:
     done = run("produce", "nowhere", "--body", "x")
     assert done.returncode == 1
     assert "TOPIC_NOT_FOUND" in done.stderr
+
+
+def test_json_may_be_asked_for_at_the_end_of_the_line(run: Run) -> None:
+    run("topics", "create", "cli-json")
+    assert json.loads(run("topics", "show", "cli-json", "--json").stdout)["name"] == "cli-json"
+
+
+def test_a_token_without_the_right_is_refused_not_unreachable(run: Run) -> None:
+    run("topics", "create", "cli-hidden")
+    made = run("--json", "api", "POST", "/tokens", "--data", "-", stdin='{"name": "cli", "scopes": ["produce"]}')
+    done = run("tail", "cli-hidden", GANTRY_TOKEN=json.loads(made.stdout)["token"])
+    assert done.returncode == 1, done
+    assert "right" in done.stderr
+
+
+def test_what_cannot_be_written_is_said_in_a_sentence(run: Run, installation: Installation) -> None:
+    own = {"GANTRY_URL": installation.url, "GANTRY_TOKEN": installation.tokens["admin"]}
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "gateway.cli", "topics", "list"],
+            cwd=ROOT, env={**os.environ, **own}, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60,
+        )  # fmt: skip
+    assert (done.returncode, done.stderr) == (1, "gantry: what was found cannot be written: No space left on device\n")
+
+
+def test_lines_are_sent_as_they_come_and_ctrl_c_leaves_what_was_told(installation: Installation, run: Run) -> None:
+    run("topics", "create", "cli-lines")
+    own = {"GANTRY_URL": installation.url, "GANTRY_TOKEN": installation.tokens["admin"]}
+    with subprocess.Popen(
+        [sys.executable, "-m", "gateway.cli", "--json", "produce", "cli-lines", "-"],
+        cwd=ROOT, env={**os.environ, **own}, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    ) as producing:  # fmt: skip
+        assert producing.stdin is not None
+        assert producing.stdout is not None
+        for number in range(3):
+            producing.stdin.write(f'{{"id": {number}}}\n')
+            producing.stdin.flush()
+            assert json.loads(producing.stdout.readline())["status"] == "stored"
+        producing.send_signal(signal.SIGINT)
+        assert producing.wait(30) == 130
 
 
 def test_the_script_beside_the_readme_runs_it(installation: Installation) -> None:
