@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import ctypes
 import os
 import signal
+from collections.abc import Callable
+from typing import Final
 
 from gateway.up.console_log import ConsoleLog
 from gateway.up.processes import ROOT, Child
 
 # A line of a traceback may contain a whole request; the stream reader drops longer lines.
 _LINE_LIMIT = 1024 * 1024
+# prctl(2); the C library is loaded here, for between fork and exec nothing may be imported.
+_PR_SET_PDEATHSIG: Final = 1
+_LIBC: Final = ctypes.CDLL(None, use_errno=True)
 
 
 class ChildProcess:
@@ -31,7 +37,10 @@ class ChildProcess:
 
     @classmethod
     async def start(cls, child: Child, environment: dict[str, str], log: ConsoleLog) -> ChildProcess:
-        """Start `child` in a separate session, so that a terminal's Ctrl-C reaches only the supervisor."""
+        """Start `child` in a separate session, so that a terminal's Ctrl-C reaches only the supervisor.
+
+        When the supervisor is killed, the child is asked to stop: nobody else would, and it would keep its port.
+        """
         process = await asyncio.create_subprocess_exec(
             *child.command,
             cwd=ROOT,
@@ -40,6 +49,7 @@ class ChildProcess:
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
             start_new_session=True,
+            preexec_fn=_ending_with(os.getpid()),
             limit=_LINE_LIMIT,
         )
         return cls(child, process, log)
@@ -97,6 +107,17 @@ class ChildProcess:
                 self.printed_ready.set()
             if text:
                 self._log.line(self.child.name, text)
+
+
+def _ending_with(parent: int) -> Callable[[], None]:
+    """Return what a new process does so that the end of its parent is a request to stop."""
+
+    def ask_for_it() -> None:
+        _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+        if os.getppid() != parent:  # it has ended meanwhile
+            os._exit(1)
+
+    return ask_for_it
 
 
 def _watch_exit(pid: int) -> asyncio.Future[None]:

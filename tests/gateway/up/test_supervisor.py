@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import os
 import signal
@@ -15,7 +16,7 @@ import pytest
 from gateway.up.config import UpConfig
 from gateway.up.console_log import ConsoleLog
 from gateway.up.errors import CannotStart
-from gateway.up.processes import Child, Plan
+from gateway.up.processes import ROOT, Child, Plan
 from gateway.up.supervisor import Supervisor
 from tests.support.wait import eventually
 
@@ -54,6 +55,24 @@ async def test_a_killed_child_is_restarted_and_said_so(tmp_path: Path) -> None:
         os.kill(int(pids.read_text()), signal.SIGKILL)
         await eventually(lambda: "broker was killed by signal 9: started again" in out.getvalue())
         await eventually(lambda: len(pids.read_text().split()) == 2)
+
+
+async def test_children_stop_when_the_supervisor_is_killed(tmp_path: Path) -> None:
+    pid = tmp_path / "pid"
+    serves = f"import os; open({str(pid)!r}, 'w').write(str(os.getpid())); {SERVES}"
+    supervises = (
+        "import asyncio, io, os, signal, sys; from gateway.up.child_process import ChildProcess;"
+        "from gateway.up.console_log import ConsoleLog; from gateway.up.processes import Child\n"
+        "async def main():\n"
+        f"    child = Child('broker', (sys.executable, '-c', {serves!r}))\n"
+        "    started = await ChildProcess.start(child, dict(os.environ), ConsoleLog(io.StringIO()))\n"
+        "    await started.printed_ready.wait()\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+        "asyncio.run(main())"
+    )
+    supervisor = await asyncio.create_subprocess_exec(sys.executable, "-c", supervises, cwd=ROOT)
+    assert await supervisor.wait() == -signal.SIGKILL
+    await eventually(lambda: not Path(f"/proc/{pid.read_text()}/fd/1").exists())
 
 
 async def test_a_child_that_ends_before_it_serves_stops_the_start() -> None:
