@@ -4,25 +4,41 @@ from __future__ import annotations
 
 import sys
 
+import click
+
 from gateway.cli.api import Refused, Unreachable
 from gateway.cli.commands import gantry
 from gateway.cli.output import NotWhole
 
-NOT_DONE, NOT_REACHED = 1, 3
+NOT_DONE, NOT_REACHED, INTERRUPTED = 1, 3, 130
 """Exit codes; 2 is click's for a command that was written wrongly."""
 
 
 def main() -> int:
     """Run the command of this process and return its exit code; errors are told on stderr."""
     try:
-        gantry(prog_name="gantry")
+        code = gantry(prog_name="gantry", standalone_mode=False)
+    except click.UsageError as fault:
+        fault.show()
+        return fault.exit_code
+    except click.ClickException as fault:
+        return _told(fault.format_message(), NOT_DONE)
+    except click.Abort as end:
+        if isinstance(end.__cause__, KeyboardInterrupt):
+            return INTERRUPTED
+        return _told("not done", NOT_DONE)
     except (Refused, NotWhole) as refusal:
-        print(f"gantry: {refusal}", file=sys.stderr)
-        return NOT_DONE
+        return _told(refusal, NOT_DONE)
     except Unreachable as failure:
-        print(f"gantry: {failure}", file=sys.stderr)
-        return NOT_REACHED
-    return 0
+        return _told(failure, NOT_REACHED)
+    except OSError as error:
+        return _told(f"what was found cannot be written: {error.strerror or error}", NOT_DONE)
+    return code if isinstance(code, int) else 0
+
+
+def _told(words: object, code: int) -> int:
+    print(f"gantry: {words}", file=sys.stderr)
+    return code
 
 
 if __name__ == "__main__":

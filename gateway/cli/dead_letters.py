@@ -76,11 +76,20 @@ def redrive(
     path = f"dead-letters/{part(group)}:redrive"
     body = {"filter": _filter(**chosen), "target": _target(target), "allow_live_target": allow_live_target}
     preview = session.api.post(path, {**body, "dry_run": True})
-    if dry_run:
-        session.out.one(preview)
+    if dry_run and session.out.is_json:
+        session.out.json(preview)
         return
     if preview["warning"]:
         click.echo(f"gantry: {preview['warning']}", err=True)
+    if dry_run:
+        click.echo(_question(preview))
+        session.out.rows(preview["first"], _COLUMNS)
+        return
+    if preview["needs_allow_live_target"] and not allow_live_target:
+        names = [each["name"] for each in preview["groups"] if not each["failed"]]
+        hidden = [f"{preview['hidden_groups']} that this token may not read"] if preview["hidden_groups"] else []
+        who = ", ".join([*names, *hidden])
+        raise click.ClickException(f"other groups will see the copies too: {who}. Add --allow-live-target if they may.")
     if not yes:
         click.confirm(_question(preview), abort=True, err=True)
     job = session.api.post(path, body)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import time
+from typing import Final
+
 import click
 
 from gateway.cli.api import part
 from gateway.cli.root import Session, gantry, pass_session
+
+_TURNS: Final = 4
 
 
 @gantry.group()
@@ -36,9 +41,17 @@ def show(session: Session, group: str) -> None:
 @click.argument("group")
 @pass_session
 def lag(session: Session, group: str) -> None:
-    """List the queues of a group with offset and lag."""
+    """List the queues of a group with offset and lag; exit code 1 if nothing is known of them."""
     columns = ["topic", "broker", "queue_id", "group_offset", "broker_offset", "lag", "time_lag_ms", "client"]
-    session.out.rows(session.api.get(f"groups/{part(group)}")["queues"], columns)
+    for _ in range(_TURNS):
+        found = session.api.get(f"groups/{part(group)}")
+        if found["queues"] or found["lag"] is not None:
+            session.out.rows(found["queues"], columns)
+            return
+        # A group that has just begun is measured within a second or two.
+        time.sleep(1)
+    reason = found["unknown_reason"] or "nobody measured it yet"
+    raise click.ClickException(f"the lag of {group} is not known: {reason}")
 
 
 @groups.command()

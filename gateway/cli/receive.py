@@ -20,7 +20,7 @@ _WAIT_MS: Final = 20_000
 @click.option("--follow", is_flag=True, help="Wait for more until Ctrl-C; otherwise end when there are none.")
 @click.option("--tag", help="Only these tags, such as 'created || paid'.")
 @click.option("--keep", is_flag=True, help="Do not acknowledge: they are delivered again after --lease-ms.")
-@click.option("--lease-ms", type=click.IntRange(1), default=30_000, show_default=True)
+@click.option("--lease-ms", type=click.IntRange(1_000, 43_200_000), default=30_000, show_default=True)
 @pass_session
 def consume(
     session: Session,
