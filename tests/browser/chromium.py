@@ -10,7 +10,7 @@ from typing import Final
 from playwright.sync_api import Browser, expect, sync_playwright
 
 EXECUTABLE: Final = shutil.which("chromium-headless-shell") or shutil.which("chromium")
-MISSING: Final = "there is no chromium on the PATH (Debian: apt-get install chromium fonts-noto-cjk)"
+MISSING: Final = "there is no Chromium on the PATH (Debian: apt-get install chromium-headless-shell fonts-noto-cjk)"
 
 # Without the background flags Chromium asks for hosts of its maker at each start.
 _FLAGS: Final = (
