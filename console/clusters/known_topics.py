@@ -32,15 +32,20 @@ _single_flight: SingleFlight[_Listed] = SingleFlight()
 _last: Final[dict[str, _Listed]] = {}
 
 
-def known_topics(cluster: str) -> Mapping[str, Topic]:
-    """Return all known topics, sorted by name; raise if no broker answers and nothing is remembered."""
+def known_topics(cluster: str, *, fresh: bool = False) -> Mapping[str, Topic]:
+    """Return all known topics, sorted by name; raise if no broker answers and nothing is remembered.
+
+    A fresh answer was asked for by this call: another one may be from before a change that has just been made.
+    """
     names = remembered_names(cluster)
 
     async def question(admin: Admin) -> _Listed:
         return await _listed(admin, _last.get(cluster), may_be_silent=bool(names))
 
     try:
-        listed = _last[cluster] = _single_flight.join(cluster, lambda: ask(cluster, question))
+        listed = _last[cluster] = (
+            ask(cluster, question) if fresh else _single_flight.join(cluster, lambda: ask(cluster, question))
+        )
         found, answering = listed.topics, listed.answering
     except Unreachable:
         if not names:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from typing import Annotated, Any, Final, Generic, Literal, Protocol, TypeVar, get_args
 
 from drf_spectacular.utils import OpenApiParameter
@@ -85,20 +86,35 @@ class BulkView(ClusterListView, Generic[R, I]):
     def apply(
         self,
         names: Sequence[str],
-        found: Mapping[str, R],
+        read: Callable[[], Mapping[str, R]],
         plan: Callable[[R], I],
         change: Callable[[R], Sequence[BrokerOutcome]],
     ) -> Response:
-        """Answer a dry run with the plans and their ETag, or make the change: 207 if not all is done."""
+        """Answer a dry run with the plans and their ETag, or make the change: 207 if not all is done.
+
+        A change is compared with what `read` returns while nobody else changes any of them.
+        """
+        if flag_of(self.request, "dry_run"):
+            plans, tag = self._plans(names, read(), plan)[:2]
+            return Response(_shown(self.with_figures(list(plans.values()))), headers={"ETag": etags.etag(tag)})
+        etags.require(self.request)
+        with ExitStack() as locks:
+            for name in sorted(names):  # in one order, so that two requests do not wait for each other
+                locks.enter_context(change_lock(self.cluster, f"{self.listed}s", name))
+            plans, tag, wanted = self._plans(names, read(), plan)
+            etags.check(self.request, tag)
+            made = {known.name: self._made(plans[known.name], known, change) for known in wanted}
+        items = [made.get(name, plans[name]) for name in names]
+        return Response(_shown(items), status=200 if all(each.outcome == "done" for each in items) else 207)
+
+    def _plans(
+        self, names: Sequence[str], found: Mapping[str, R], plan: Callable[[R], I]
+    ) -> tuple[dict[str, I], list[tuple[str, object]], list[R]]:
+        """Return the plan of each name, the version of all, and what is to be changed."""
         plans = {name: self._planned(name, found.get(name), plan) for name in names}
         wanted = [found[name] for name in names if plans[name].outcome == "planned"]
         tag = [(known.name, self.version_of(known)) for known in wanted]
-        if flag_of(self.request, "dry_run"):
-            return Response(_shown(self.with_figures(list(plans.values()))), headers={"ETag": etags.etag(tag)})
-        etags.check(self.request, tag)
-        made = {known.name: self._made(plans[known.name], known, change) for known in wanted}
-        items = [made.get(name, plans[name]) for name in names]
-        return Response(_shown(items), status=200 if all(each.outcome == "done" for each in items) else 207)
+        return plans, tag, wanted
 
     def _planned(self, name: str, known: R | None, plan: Callable[[R], I]) -> I:
         resource = Resource(self.listed, name)
@@ -111,8 +127,7 @@ class BulkView(ClusterListView, Generic[R, I]):
 
     def _made(self, item: I, known: R, change: Callable[[R], Sequence[BrokerOutcome]]) -> I:
         try:
-            with change_lock(self.cluster, f"{self.listed}s", known.name):
-                outcomes = change(known)
+            outcomes = change(known)
         except GantryError as error:
             return replace(item, outcome="failed", reason=reason_of(error))
         except Conflict as error:

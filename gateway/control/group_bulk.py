@@ -47,8 +47,10 @@ class _BulkView(BulkView[Group, BulkGroup]):
     def _apply(self, change: Callable[[Group], Sequence[BrokerOutcome]]) -> Response:
         form = GroupNamesSerializer(data=self.request.data)
         form.is_valid(raise_exception=True)
-        found = self.ask(lambda admin: admin.groups.list()).raise_if_none().found
-        return self.apply(form.validated_data["groups"], found, _plan, change)
+        return self.apply(form.validated_data["groups"], self._groups, _plan, change)
+
+    def _groups(self) -> Mapping[str, Group]:
+        return self.ask(lambda admin: admin.groups.list()).raise_if_none().found
 
 
 class BulkPauseView(_BulkView):

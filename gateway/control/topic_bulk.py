@@ -65,7 +65,7 @@ class _BulkView(BulkView[Topic, BulkTopic]):
         plan: Callable[[Topic], BulkTopic],
         change: Callable[[Topic], Sequence[BrokerOutcome]],
     ) -> Response:
-        return self.apply(names, known_topics(self.cluster), plan, change)
+        return self.apply(names, lambda: known_topics(self.cluster, fresh=True), plan, change)
 
 
 class BulkDeleteView(_BulkView):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from functools import partial
 from itertools import count
+from threading import Barrier
 from typing import Any
 
 import httpx
@@ -100,3 +103,54 @@ def test_a_lease_outlives_the_process_that_granted_it(
     again = call(b, f"{path}:ack", {"receipts": [renewed]})
     assert (again.status_code, again.json()["results"][0]["status"]) == (200, "already_acked"), again.text
     assert call(b, f"{path}:receive", {}).json()["messages"] == []
+
+
+def _changes(topic: str, kind: str) -> tuple[str, str, list[dict[str, Any]]]:
+    """Return where a resource shows its ETag, how and where it is changed, and eight different changes."""
+    numbers = range(1, 9)
+    if kind == "topic":
+        return f"/topics/{topic}", f"PATCH /topics/{topic}", [{"write_queues": 1 + n} for n in numbers]
+    if kind == "queues":
+        queues = [{"brokers": [{"broker": "broker-a", "write_queues": 1 + n}]} for n in numbers]
+        return f"/topics/{topic}/queues", f"PATCH /topics/{topic}/queues", queues
+    if kind == "group":
+        return f"/groups/{topic}", f"PATCH /groups/{topic}", [{"retry_max_times": n} for n in numbers]
+    if kind == "broker":
+        path = "/brokers/broker-a/config"
+        return path, f"PATCH {path}", [{"settings": {"fileReservedTime": str(40 + n)}} for n in numbers]
+    many = [{"topics": [topic], "write_queues": 1 + n} for n in numbers]
+    return f"/topics/{topic}/queues", "POST /topics:update", many
+
+
+@pytest.mark.parametrize("kind", ["topic", "queues", "group", "broker", "many"])
+def test_of_changes_of_one_version_at_several_processes_one_is_made(
+    installation: Installation, siblings: list[Installation], topic: str, kind: str
+) -> None:
+    if kind == "group":
+        assert call(installation, "/groups", {"name": topic}).status_code == 201
+    shown, change, bodies = _changes(topic, kind)
+    method, path = change.split()
+    with ExitStack() as stack:
+        clients = [stack.enter_context(each.client()) for each in (installation, siblings[1])]
+        for first in range(0, 8, 2):
+            if kind == "many":
+                tags = [each.post(f"{API}{path}?dry_run=true", json=bodies[0]).headers["etag"] for each in clients]
+            else:
+                tags = [each.get(API + shown).headers["etag"] for each in clients]
+            requests = [
+                partial(client.request, method, API + path, json=body, headers={"If-Match": tags[0]})
+                for client, body in zip(clients, bodies[first:], strict=False)
+            ]
+            assert together(requests) == {200: 1, 412: 1}
+
+
+def together(requests: Sequence[Callable[[], httpx.Response]]) -> Counter[int]:
+    """Send the requests in the same moment; return how often each status was the answer."""
+    ready = Barrier(len(requests))
+
+    def send(request: Callable[[], httpx.Response]) -> int:
+        ready.wait(30)
+        return request().status_code
+
+    with ThreadPoolExecutor(len(requests)) as pool:
+        return Counter(pool.map(send, requests))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from rest_framework.request import Request
 
@@ -20,11 +20,13 @@ from console.shapes import as_json
 from gateway.control.definitions import of_cluster
 from gateway.control.definitions.faults import fault_of
 from gateway.control.definitions.given import Given, GivenSection
-from gateway.control.definitions.part import Part, Values
+from gateway.control.definitions.part import Part, Values, changed_meanwhile
 from gateway.control.definitions.present import Present
 from gateway.control.group_shapes import GroupCreateSerializer
 from gateway.control.topic_queue_shapes import PERMISSION_BITS
 from gateway.control.topic_shapes import TopicCreateSerializer, wire_type
+
+F = TypeVar("F", Topic, Group)
 
 # A paused topic has neither.
 _BITS: Final[Mapping[str, int]] = {**PERMISSION_BITS, "none": 0}
@@ -89,6 +91,7 @@ class TopicPart(Part):
         """Change a topic on every broker that has it."""
         with change_lock(self.cluster, "topics", item.name):
             found = known_topic(self.cluster, item.name)
+            _check_unchanged(item.name, of_cluster.topic_definition, self._found, found)
             return operations.change_topic(self.by, self.cluster, found, _topic_settings(changed))
 
 
@@ -138,7 +141,16 @@ class GroupPart(Part):
             found = operations.find_group(self.cluster, item.name)
             if found is None:
                 raise Conflict(f"{item.name!r} was deleted meanwhile.")
+            _check_unchanged(item.name, of_cluster.group_definition, self._found, found)
             return operations.change_group(self.by, self.cluster, found, _group_settings(changed))
+
+
+def _check_unchanged(name: str, definition: Callable[[F], object], then: Present[F], now: F) -> None:
+    """Raise Conflict if a broker has other settings now than it had when they were compared with the file."""
+    for broker, config in (then.items or {})[name].configs.items():
+        one = {broker: now.configs.get(broker, config)}  # a broker that has fallen silent tells nothing
+        if definition(replace(now, configs=one)) != definition(replace(now, configs={broker: config})):
+            raise changed_meanwhile(name)
 
 
 def _joined(each: Mapping[str, Values], whole: Values) -> dict[str, Any]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeVar
 
+from django.db import transaction
+from django.db.models import Model, QuerySet
 from rest_framework.request import Request
 
 from console.accounts import roles
@@ -20,9 +23,11 @@ from console.shapes import as_json
 from gateway.control.definitions import of_console
 from gateway.control.definitions.faults import fault_of
 from gateway.control.definitions.given import Given, GivenSection
-from gateway.control.definitions.part import Part, Values
+from gateway.control.definitions.part import Part, Values, changed_meanwhile
 from gateway.control.definitions.present import Present
 from gateway.control.definitions.shapes import AlertRuleDefinition, RoleDefinition, ScheduleDefinition
+
+M = TypeVar("M", bound=Model)
 
 _JOB_PARTS = ("source", "target", "left", "right")
 
@@ -52,6 +57,15 @@ class _ConsolePart(Part):
         found: Values = as_json((self._found.items or {})[name])
         return found
 
+    @contextmanager
+    def unchanged(self, rows: QuerySet[M], item: Given, definition: Callable[[M], object]) -> Iterator[M]:
+        """Yield the record of an item for its change, locked; raise Conflict if it is not as it was compared."""
+        with transaction.atomic():
+            row = rows.select_for_update().filter(name=item.name).first()
+            if row is None or definition(row) != (self._found.items or {}).get(item.name):
+                raise changed_meanwhile(item.name)
+            yield row
+
 
 class RolePart(_ConsolePart):
     """Roles."""
@@ -77,7 +91,8 @@ class RolePart(_ConsolePart):
 
     def change(self, item: Given, changed: Values) -> Sequence[BrokerOutcome]:
         """Change a role."""
-        roles.change_role(self.by, Role.objects.get(name=item.name), changed)
+        with self.unchanged(Role.objects.all(), item, of_console.role_definition) as role:
+            roles.change_role(self.by, role, changed)
         return ()
 
 
@@ -106,7 +121,8 @@ class RulePart(_ConsolePart):
 
     def change(self, item: Given, changed: Values) -> Sequence[BrokerOutcome]:
         """Change a rule."""
-        rules.change(self.by, Rule.objects.get(name=item.name), self._with_channels(changed))
+        with self.unchanged(Rule.objects.all(), item, of_console.rule_definition) as rule:
+            rules.change(self.by, rule, self._with_channels(changed))
         return ()
 
     def _with_channels(self, values: Values) -> dict[str, Any]:
@@ -145,7 +161,8 @@ class SchedulePart(_ConsolePart):
         """Change a schedule."""
         form = self._form(item, changed)
         form.is_valid(raise_exception=True)
-        services.change_schedule(self.by, Schedule.objects.get(name=item.name), form.validated_data)
+        with self.unchanged(Schedule.objects.all(), item, of_console.schedule_definition) as schedule:
+            services.change_schedule(self.by, schedule, form.validated_data)
         return ()
 
     def _form(self, item: Given, changed: Values) -> ScheduleWriteSerializer:

@@ -13,6 +13,7 @@ from console.accounts.permissions import actor_of, allows, rights_of_request
 from console.accounts.rights import Resource, Unnamed, Verb
 from console.audit.record import Actor
 from console.clusters.outcomes import BrokerOutcome
+from console.errors import Conflict
 from gateway.control.definitions.given import Given, GivenSection
 from gateway.control.definitions.plan_shapes import Action, FieldChange, PlannedItem
 
@@ -114,3 +115,8 @@ def _planned(
     return PlannedItem(
         section=given.section, cluster=given.cluster, name=name, action=action, changes=changes, reason=reason
     )
+
+
+def changed_meanwhile(name: str) -> Conflict:
+    """Return the refusal of an item that is not as it was when it was compared with the file."""
+    return Conflict(f"{name!r} has changed since it was compared with the file; compare again.")

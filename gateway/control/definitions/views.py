@@ -14,6 +14,7 @@ from console import etags
 from console.accounts.permissions import needs
 from console.accounts.rights import ANYTHING, Unnamed
 from console.api_view import ApiView
+from console.clusters.change_lock import change_lock
 from console.clusters.connections import ClusterNotFound
 from console.clusters.models import Cluster
 from console.moments import rfc3339
@@ -105,9 +106,11 @@ class DefinitionsApplyView(_AboutFile):
     def post(self, request: Request) -> Response:
         """Create and change what a file describes, and remove nothing; 207 unless all of it was done."""
         etags.require(request)
-        plan = self.plan(request)
-        etags.check(request, plan.shown())
-        applied = plan.apply()
+        # Of several applications at once each sees what the earlier ones did.
+        with change_lock("", "definitions", "definitions"):
+            plan = self.plan(request)
+            etags.check(request, plan.shown())
+            applied = plan.apply()
         return Response(as_json(applied), status=200 if applied.counts.done == len(applied.items) else 207)
 
 

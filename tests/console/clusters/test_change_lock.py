@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from pathlib import Path
 
 import pytest
+from django.conf import settings
+from django.test import override_settings
 
 from console.clusters import change_lock as module
 from console.clusters.change_lock import change_lock
@@ -42,3 +47,29 @@ def test_another_resource_does_not_wait(monkeypatch: pytest.MonkeyPatch) -> None
             with pytest.raises(Conflict), change_lock("local", "topics", "orders"):
                 pass
     assert not module._locks
+
+
+def test_another_process_is_waited_for_until_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "WAIT_SECONDS", 0.05)
+    context = get_context("spawn")
+    ours, theirs = context.Pipe()
+    other = context.Process(target=_hold, args=(settings.GANTRY_DATA_DIR, theirs))
+    other.start()
+    try:
+        assert ours.poll(60)
+        assert ours.recv() == "held"
+        with change_lock("local", "topics", "copy"):
+            pass
+        with pytest.raises(Conflict), change_lock("local", "topics", "orders"):
+            pass
+    finally:
+        other.kill()
+        other.join()
+    with change_lock("local", "topics", "orders"):
+        pass
+
+
+def _hold(folder: Path, told: Connection) -> None:
+    with override_settings(GANTRY_DATA_DIR=folder), change_lock("local", "topics", "orders"):
+        told.send("held")
+        told.recv()

@@ -101,3 +101,12 @@ def test_under_a_key_nothing_is_done_while_redis_is_silent(silent: Installation)
 def test_a_ticket_is_refused_while_redis_is_silent(silent: Installation) -> None:
     with connect(f"{silent.sockets}/lag?ticket=x", proxy=None) as socket:
         assert json.loads(socket.recv(15))["problem"]["code"] == "REDIS_UNREACHABLE"
+
+
+def test_a_change_of_a_version_is_made_without_redis(alone: Installation) -> None:
+    with alone.client() as client:
+        path = "/api/v1/clusters/local/topics"
+        assert client.post(path, json={"name": "orders-alone", "write_queues": 2}).status_code == 201
+        tag = {"If-Match": client.get(f"{path}/orders-alone").headers["etag"]}
+        made = [client.patch(f"{path}/orders-alone", json={"write_queues": n}, headers=tag) for n in (3, 4)]
+    assert [each.status_code for each in made] == [200, 412]
