@@ -13,7 +13,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from console.alerts import channels, delivering, journal, notices, reminders, silences
-from console.alerts.addresses import is_allowed
+from console.alerts.addresses import NotReachable, allowed, is_allowed
 from console.alerts.board import Change
 from console.alerts.life import QUIET, Life
 from console.alerts.models import Alert, Channel, Delivery, Rule
@@ -134,6 +134,31 @@ def test_a_webhook_reaches_no_private_address_and_follows_no_redirect(hook: Hook
 )  # fmt: skip
 def test_only_public_addresses_and_the_given_networks_are_reached(address: str, may: bool) -> None:
     assert is_allowed(ip_address(address), ["192.168.7.0/24"]) == may
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "fec0::1", "64:ff9b::7f00:1", "64:ff9b::a00:1", "64:ff9b::a9fe:a9fe", "64:ff9b:1::7f00:1", "64:ff9b:1::808:808",
+        "2002:7f00:1::", "2002:a9fe:a9fe::1", "2001:0:7f00:1::1", "::127.0.0.1", "::8.8.8.8", "::ffff:0:127.0.0.1",
+        "::ffff:127.0.0.1", "2606:4700::5efe:10.0.0.1", "2606:4700::200:5efe:10.0.0.1", "3fff::1", "5f00::1", "4000::1",
+        "::", "ff02::1", "100::1",
+    ],
+)  # fmt: skip
+def test_an_address_counts_as_what_it_leads_to(address: str) -> None:
+    assert not is_allowed(ip_address(address), [])
+
+
+def test_nat64_leads_to_public_addresses_and_to_the_given_networks() -> None:
+    assert is_allowed(ip_address("64:ff9b::808:808"), [])
+    assert is_allowed(ip_address("2002:808:808::1"), [])
+    assert is_allowed(ip_address("64:ff9b::10.1.2.3"), ["10.0.0.0/8"])
+    assert is_allowed(ip_address("fec0::1"), ["fec0::/10"])
+
+
+def test_a_literal_address_that_leads_home_is_refused_by_name() -> None:
+    with pytest.raises(NotReachable, match="not public"):
+        allowed("64:ff9b::7f00:1", 80, [])
 
 
 def test_mail_goes_to_all_recipients(box: Mailbox) -> None:
