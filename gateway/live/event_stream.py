@@ -17,7 +17,8 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, get_args, get_origin
+from types import UnionType
+from typing import Annotated, Any, Final, Union, get_args, get_origin
 from urllib.parse import parse_qsl
 
 import msgspec
@@ -125,7 +126,8 @@ def first_frame(channel: Channel, query: bytes, last_id: str | None) -> bytes:
             _put(frame, name, _value(channel.frame, name.split("."), value))
     if last_id:
         channel.go_on(frame, last_id)
-    return orjson.dumps(frame)
+    # Not by orjson: it takes no number of more than 64 bits, which is the frame's reader's to refuse.
+    return msgspec.json.encode(frame)
 
 
 def _put(frame: dict[str, Any], name: str, value: Any) -> None:
@@ -157,11 +159,22 @@ def _converted(wanted: Any, text: str) -> Any:
     if text[:1] in ("[", "{"):
         with contextlib.suppress(orjson.JSONDecodeError):
             return orjson.loads(text)
+    # The frame's reader says what is wrong with a value out of bounds, or with one of another kind.
     for value in (text, text.split(",")):
         with contextlib.suppress(msgspec.ValidationError):
-            return msgspec.to_builtins(msgspec.convert(value, wanted, strict=False))
-    # The frame's reader says what is wrong with it.
+            return msgspec.to_builtins(msgspec.convert(value, _unbounded(wanted), strict=False))
     return text
+
+
+def _unbounded(wanted: Any) -> Any:
+    """Return the type without the bounds of its values: those that break them are of the right kind."""
+    if get_origin(wanted) is Annotated:
+        return _unbounded(get_args(wanted)[0])
+    if get_origin(wanted) is list:
+        return list[_unbounded(get_args(wanted)[0])]  # type: ignore[misc]  # a type made at run time
+    if isinstance(wanted, UnionType) or get_origin(wanted) is Union:
+        return Union[tuple(map(_unbounded, get_args(wanted)))]  # noqa: UP007 - of types that are not known here
+    return wanted
 
 
 class EventStream:

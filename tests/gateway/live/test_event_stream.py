@@ -171,6 +171,32 @@ async def test_a_fault_of_the_query_is_told_where_it_stands(
         assert [each["pointer"] for each in json.loads(await answer.aread())["errors"]] == [pointer]
 
 
+@pytest.mark.parametrize(
+    ("path", "pointer", "detail"),
+    [
+        ("lag?groups=g-*&interval_ms=1", "?interval_ms", "Must be at least 1,000."),
+        ("lag?groups=g-*&interval_ms=often", "?interval_ms", "Must be a whole number, not a string."),
+        ("lag?groups=", "?groups.0", "Must not be empty."),
+        (f"lag?groups={','.join('g' * 201)}", "?groups", "Must have at most 200 items."),
+        ("tail?topics=t-x&sample=0", "?sample", "Must be at least 1."),
+        (f"tail?topics=t-x&sample={'9' * 30}", "?sample", "Must be at most 10,000."),
+        ("tail?topics=t-x&max_rate=1001", "?max_rate", "Must be at most 1,000."),
+        ("tail?topics=t-x&max_body_bytes=65537", "?max_body_bytes", "Must be at most 65,536."),
+        (f"tail?topics={','.join('t' * 21)}", "?topics", "Must have at most 20 items."),
+        (f"tail?topics=t-x&from={'x' * 65}", "?from", "Must have at most 64 characters."),
+        (f"events?subjects={'x' * 401}", "?subjects.0", "Must have at most 400 characters."),
+        ("events?subjects=activity:a&after.activity:a=-1", "?after.activity:a", "Must be at least 0."),
+    ],
+)
+async def test_a_value_out_of_bounds_is_told_its_bounds(
+    installation: Installation, path: str, pointer: str, detail: str
+) -> None:
+    async with reading(installation, f"/ws/v1/{path}", "admin") as (answer, _):
+        assert answer.status_code == 422
+        (error,) = json.loads(await answer.aread())["errors"]
+    assert (error["pointer"], error["detail"]) == (pointer, detail)
+
+
 def test_a_query_is_the_first_frame_of_the_socket() -> None:
     tail = CHANNELS["/ws/v1/tail"]
     query = b"topics=a,b&from=now&filter.tags=paid,sent&sample=3&ticket=x"
