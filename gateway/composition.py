@@ -121,7 +121,9 @@ class Gateway:
                 client_address=client_address,
                 limits=self._limits,
             )
-            parts.metrics.gauge("gantry_gateway_leases_out", "Leases not settled or expired.", parts.leases.total)
+            parts.metrics.gauge(
+                "gantry_gateway_leases_out", "Leases not settled or expired.", lambda: parts.leases.total(parts.clock())
+            )
             self._data = DataPlane(parts)
             self._siblings = _siblings(parts)
             await self._siblings.start()
@@ -129,6 +131,7 @@ class Gateway:
             self._pages = Pages(parts, health_checks.readiness(parts), self._siblings)
             health.use(health_checks.everything(parts))
             self._start_rates(parts)
+            parts.told.start()
             self._parts = parts
             return parts
 
@@ -151,6 +154,7 @@ class Gateway:
         await self._rates.stop()
         await self._siblings.stop()
         cluster_connections.use(None)
+        await parts.told.stop()
         await parts.consumers.close()
         await parts.connections.close()
         await parts.redis.aclose()

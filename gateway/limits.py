@@ -1,7 +1,7 @@
 """The limits of the gateway: sizes, rates, connections and leases; `gateway.rates` counts the rates.
 
-Leases are counted in the memory of this process: a lease that is settled through another process counts here until it
-expires.
+Leases are counted in the memory of the process that granted them; `gateway.data.told_leases` has the others say what
+they settled of them.
 """
 
 from __future__ import annotations
@@ -13,8 +13,6 @@ from typing import Final
 from gateway.problems import BODY_TOO_LARGE, TOO_MANY_IN_FLIGHT, ProblemError
 
 MIB: Final = 1024 * 1024
-# Expired leases are removed once in this many receives.
-_SWEEP_EVERY: Final = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +84,11 @@ class LeasesOut:
         self._limits = limits
         self._open: dict[str, _Open] = {}
         self._counts: dict[str, int] = {}
-        self._soonest = float("inf")
-        self._asked = 0
+        self._ending: dict[int, set[str]] = {}
+        """The open portions by the second in which they end."""
 
     def room(self, *, group: str, caller: str, wanted: int, now: float) -> int:
         """Return how many of `wanted` messages may be leased at `now` (s); raise TOO_MANY_IN_FLIGHT if none."""
-        self._asked += 1
-        if self._asked % _SWEEP_EVERY == 0:
-            self.forget_expired(now)
         of_group = self._room(group, self._limits.leases_per_group, wanted, now)
         of_caller = self._room(caller, self._limits.leases_per_caller, wanted, now)
         if of_group <= 0:
@@ -107,36 +102,52 @@ class LeasesOut:
         leases = self._open.get(portion)
         if leases is None:
             leases = self._open[portion] = _Open(set(), (group, caller), expires_at)
+            self._ending.setdefault(int(expires_at), set()).add(portion)
+        elif expires_at > leases.until:
+            self._drop_end(portion, leases.until)
+            leases.until = expires_at
+            self._ending.setdefault(int(expires_at), set()).add(portion)
         before = len(leases.offsets)
         leases.offsets.update(offsets)
-        leases.until = max(leases.until, expires_at)
-        self._soonest = min(self._soonest, expires_at)
         self._count(leases.keys, len(leases.offsets) - before)
 
-    def settle(self, portion: str, offsets: Iterable[int]) -> None:
-        """Stop counting leases of a portion; those that another process granted are skipped."""
+    def settle(self, portion: str, offsets: Iterable[int]) -> bool:
+        """Stop counting leases of a portion; return False if none of it is counted here."""
         leases = self._open.get(portion)
         if leases is None:
-            return
+            return False
         before = len(leases.offsets)
         leases.offsets.difference_update(offsets)
         self._count(leases.keys, len(leases.offsets) - before)
         if not leases.offsets:
             del self._open[portion]
+            self._drop_end(portion, leases.until)
+        return True
 
-    def total(self) -> int:
-        """Return how many leases are counted, including expired ones that were not removed yet."""
+    def total(self, now: float) -> int:
+        """Return how many leases are counted at `now`."""
+        self.forget_expired(now)
         return sum(len(leases.offsets) for leases in self._open.values())
 
+    def __bool__(self) -> bool:
+        """Return whether anything is counted."""
+        return bool(self._open)
+
     def forget_expired(self, now: float) -> None:
-        """Remove all expired leases."""
-        if now < self._soonest:
-            return
-        for leases in self._open.values():
-            if leases.until <= now:
-                self._count(leases.keys, -len(leases.offsets))
-        self._open = {portion: leases for portion, leases in self._open.items() if leases.until > now}
-        self._soonest = min((leases.until for leases in self._open.values()), default=float("inf"))
+        """Remove all expired leases; costs what they are, and a look at each second in which others end."""
+        for second in [second for second in self._ending if second <= now]:
+            for portion in list(self._ending[second]):
+                leases = self._open[portion]
+                if leases.until <= now:
+                    self._count(leases.keys, -len(leases.offsets))
+                    del self._open[portion]
+                    self._drop_end(portion, leases.until)
+
+    def _drop_end(self, portion: str, until: float) -> None:
+        ending = self._ending[int(until)]
+        ending.discard(portion)
+        if not ending:
+            del self._ending[int(until)]
 
     def _count(self, keys: tuple[str, str], by: int) -> None:
         for key in keys:

@@ -1,7 +1,7 @@
 """Who receives by lease through this process: recorded in memory, and written to Redis at most once a second.
 
 A consumer is a caller at one address, for a group. It exists while it receives, while it holds leases, and for half a
-minute after its last request. A lease that is settled through another process counts until it expires.
+minute after its last request. Other processes tell which of its leases they settled.
 """
 
 from __future__ import annotations

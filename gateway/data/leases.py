@@ -20,6 +20,7 @@ from gateway.data.messages import user_properties
 from gateway.data.parts import DataPlaneParts
 from gateway.data.receipts import Portion, Receipt, text_of
 from gateway.data.schemas import Leased, Order
+from gateway.problems import ProblemError
 
 # For a broker "at once" is a lease that ends immediately.
 NOW_MS: Final = 1
@@ -178,14 +179,21 @@ def count(parts: DataPlaneParts, holder: LeaseHolder, portion: str, offsets: Seq
 
 
 def forget(parts: DataPlaneParts, portion: str, offsets: Sequence[int]) -> None:
-    """Stop counting settled leases of a portion, by its text, and notify their watchers."""
-    parts.leases.settle(portion, offsets)
-    parts.consumers.settled(portion, offsets)
-    if parts.watched:
-        for offset in offsets:
-            settled = parts.watched.pop((portion, offset), None)
-            if settled is not None:
-                settled()
+    """Stop counting settled leases of a portion, by its text, wherever they were granted; notify their watchers."""
+    if not parts.settled(portion, offsets):
+        parts.told.tell(portion, offsets)
+
+
+async def room(parts: DataPlaneParts, holder: LeaseHolder, wanted: int) -> int:
+    """Return how many of `wanted` messages may be leased; raise TOO_MANY_IN_FLIGHT if none.
+
+    Before it refuses, it waits for what other processes settled.
+    """
+    try:
+        return parts.leases.room(group=holder.group_key, caller=holder.caller, wanted=wanted, now=parts.clock())
+    except ProblemError:
+        await parts.told.catch_up()
+        return parts.leases.room(group=holder.group_key, caller=holder.caller, wanted=wanted, now=parts.clock())
 
 
 async def give_back(consumer: LeaseConsumer, messages: Iterable[LeasedMessage]) -> None:

@@ -18,6 +18,7 @@ from gateway.data.delays import Delays
 from gateway.data.receipts import Lease, Receipts
 from gateway.data.request_ids import RequestIds
 from gateway.data.routing import Route
+from gateway.data.told_leases import ToldLeases
 from gateway.limits import GatewayLimits, LeasesOut
 from gateway.metrics import Metrics
 from gateway.problems import FORBIDDEN, HOST_NOT_SERVED, ProblemError
@@ -99,7 +100,7 @@ class DataPlaneParts:
     metrics: Metrics = field(default_factory=Metrics)
     draining: asyncio.Event = field(default_factory=asyncio.Event)
     watched: dict[Lease, Callable[[], None]] = field(default_factory=dict)
-    """By lease: called once when this process settles the lease, by HTTP or WebSocket."""
+    """By lease: called once when the lease is settled, by HTTP or WebSocket, here or in another process."""
     clock: Callable[[], float] = time.monotonic
     request_ids: RequestIds = field(default_factory=RequestIds)
     produce_rate: RateLimiter = field(init=False)
@@ -108,6 +109,7 @@ class DataPlaneParts:
     first_uses: FirstUses = field(init=False)
     consumers: LeaseConsumers = field(init=False)
     delays: Delays = field(init=False)
+    told: ToldLeases = field(init=False)
 
     def __post_init__(self) -> None:
         self.produce_rate = RateLimiter(self.limits.produce)
@@ -116,6 +118,23 @@ class DataPlaneParts:
         self.first_uses = FirstUses(self.known_groups, self._has_group, self.note, self.clock)
         self.consumers = LeaseConsumers(self.redis)
         self.delays = Delays(self.connections, self.clock)
+        self.told = ToldLeases(
+            self.redis,
+            self.settled,
+            listens=lambda: bool(self.leases or self.watched),
+            sweep=lambda: self.leases.forget_expired(self.clock()),
+        )
+
+    def settled(self, portion: str, offsets: Sequence[int]) -> bool:
+        """Stop counting leases of a portion, and notify their watchers; return False if none of it was granted here."""
+        is_here = self.leases.settle(portion, offsets)
+        self.consumers.settled(portion, offsets)
+        if self.watched:
+            for offset in offsets:
+                ended = self.watched.pop((portion, offset), None)
+                if ended is not None:
+                    ended()
+        return is_here
 
     async def _has_group(self, cluster: str, group: str) -> bool:
         admin = await self.connections.admin(cluster)

@@ -13,7 +13,7 @@ from console.idempotency import length_fault
 from gateway.data import idempotency
 from gateway.data.consumers import Caller
 from gateway.data.leased_json import write_leased
-from gateway.data.leases import LeaseHolder, Wanted, give_back, lease_out
+from gateway.data.leases import LeaseHolder, Wanted, give_back, lease_out, room
 from gateway.data.ordering import ask_if_locked
 from gateway.data.parts import Answer, ClientGone, DataPlaneParts, Request
 from gateway.data.reasons import last_reasons
@@ -59,11 +59,11 @@ async def _receive(parts: DataPlaneParts, request: Request, wanted: ReceiveReque
     route, started, expression = request.route, parts.clock(), wanted.filter.checked()
     holder = LeaseHolder.of(route.cluster, route.group, route.topic, request.principal, request.address)
     headers = parts.consume_rate.take(holder.caller, 1, started)
-    room = parts.leases.room(group=holder.group_key, caller=holder.caller, wanted=wanted.max_messages, now=started)
+    most = await room(parts, holder, wanted.max_messages)
     consumer = await parts.connections.lease_consumer(route.cluster, route.group)
     await parts.first_uses.look(route.cluster, route.group)
     asked = Wanted(consumer, route.topic, wanted.lease_ms, expression, wanted.order)
-    records = await asked.ask_records(room) if _may_be_usual(request, wanted) else None
+    records = await asked.ask_records(most) if _may_be_usual(request, wanted) else None
     written = write_leased(parts, holder, records) if records is not None and records.records else None
     if written is not None:
         parts.first_uses.used(route.cluster, route.group, holder.who, request.id)
@@ -72,14 +72,14 @@ async def _receive(parts: DataPlaneParts, request: Request, wanted: ReceiveReque
         waited_ms = int((parts.clock() - started) * 1000)
         text = b'{"messages":[%b],"waited_ms":%d,"reason":"messages"}' % (messages_text, waited_ms)
         return Answer(200, text, headers, leased=count)
-    leased = await asked.ask(room, wait_ms=0) if records is None else await _decoded(asked, room, records)
+    leased = await asked.ask(most, wait_ms=0) if records is None else await _decoded(asked, most, records)
     parts.first_uses.used(route.cluster, route.group, holder.who, request.id)
     reason: Reason = "messages" if leased else "timeout"
     waits = not leased and wanted.wait_ms > 0
     if waits:
-        leased, reason = await _wait(parts, request, asked, room, wanted.wait_ms)
+        leased, reason = await _wait(parts, request, asked, most, wanted.wait_ms)
     if reason == "timeout" and wanted.order == "fifo":
-        leased, is_locked = await ask_if_locked(parts, route.cluster, asked, room)
+        leased, is_locked = await ask_if_locked(parts, route.cluster, asked, most)
         reason = "ordering_locked" if is_locked else "messages" if leased else "timeout"
     try:
         if waits and leased:

@@ -26,7 +26,7 @@ from broker_core.errors import GantryError
 from gateway import sockets
 from gateway.data import settlement
 from gateway.data.consumers import Caller
-from gateway.data.leases import LeaseHolder, Wanted, forget, give_back, lease_out
+from gateway.data.leases import LeaseHolder, Wanted, forget, give_back, lease_out, room
 from gateway.data.reasons import last_reasons
 from gateway.data.receipts import Lease, Receipt
 from gateway.data.routing import check_consumer
@@ -40,6 +40,8 @@ _BATCH: Final = 32
 _WAIT_MS: Final = 15_000
 _RETRY_SECONDS: Final = 2.0
 _WATCH_SECONDS: Final = 0.5
+# Another process may have settled a lease just before its end, and tells so a moment later.
+_TOLD_SECONDS: Final = 1.0
 _Context = Annotated[str, Meta(max_length=255)] | None
 
 
@@ -200,12 +202,10 @@ class Consuming:
 
     async def _lease(self, holder: LeaseHolder, wanted: Wanted) -> list[LeasedMessage]:
         parts = self._parts
-        room = parts.leases.room(
-            group=holder.group_key, caller=holder.caller, wanted=min(self._credit, _BATCH), now=parts.clock()
-        )
+        most = await room(parts, holder, min(self._credit, _BATCH))
         place = holder.cluster, holder.group
         # The question that creates a group does not wait, so that the audit records it at once.
-        leased = await wanted.ask(room, wait_ms=0 if parts.first_uses.is_first(*place) else _WAIT_MS)
+        leased = await wanted.ask(most, wait_ms=0 if parts.first_uses.is_first(*place) else _WAIT_MS)
         parts.first_uses.used(*place, holder.who, self._socket.request_id)
         return leased
 
@@ -239,11 +239,11 @@ class Consuming:
         return self._parts.receipts.open(text, cluster=holder.cluster, group=holder.group, topic=holder.topic)
 
     async def _watch(self) -> None:
-        """Notify the client of leases that ended without being settled here or over HTTP."""
+        """Notify the client of leases that ended without being settled by this socket or over HTTP."""
         with suppress(SocketClosed):
             while True:
                 await asyncio.sleep(_WATCH_SECONDS)
-                ended = self._leases.take_ended(self._parts.clock())
+                ended = self._leases.take_ended(self._parts.clock() - _TOLD_SECONDS)
                 if ended:
                     await self._socket.send({"type": "lease_expired", "receipts": ended})
 

@@ -99,6 +99,7 @@ async def served(application: Any, *, interface: Interfaces = Interfaces.ASGINL)
 async def running_plane(parts: DataPlaneParts) -> AsyncIterator[str]:
     """Serve a data plane as `gateway.serve` does; yield its ``host:port``. Its parts are closed at the end."""
     plane = DataPlane(parts)
+    parts.told.start()
     try:
         async with served(data_application(plane, parts)) as address:
             public = Address("127.0.0.1", free_ports())
@@ -110,6 +111,7 @@ async def running_plane(parts: DataPlaneParts) -> AsyncIterator[str]:
             finally:
                 await ingress.stop()
     finally:
+        await parts.told.stop()
         await parts.consumers.close()
         await parts.connections.close()
         await parts.redis.aclose()

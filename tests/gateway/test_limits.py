@@ -34,7 +34,7 @@ def test_a_settled_lease_makes_room_and_settling_it_twice_is_nothing() -> None:
     out.add("p", [1], group="c/g", caller="t1", expires_at=10)
     out.settle("p", [1])
     out.settle("p", [1])
-    assert out.total() == 0
+    assert out.total(now=0) == 0
     assert out.room(group="c/g", caller="t1", wanted=5, now=0) == 1
 
 
@@ -43,25 +43,28 @@ def test_leases_of_one_portion_are_settled_one_by_one() -> None:
     out.add("p", [1, 2, 3], group="c/g", caller="t1", expires_at=10)
     out.settle("p", [2, 9])
     out.settle("elsewhere", [1])
-    assert out.total() == 2
+    assert out.total(now=0) == 2
     assert out.room(group="c/g", caller="t1", wanted=5, now=0) == 1
 
 
 def test_what_is_over_is_forgotten_on_demand() -> None:
-    out = leases()
+    out = leases(leases_per_caller=100)
     for number in range(100):
-        out.add(str(number), [7], group="c/g", caller="t1", expires_at=number)
-    out.forget_expired(now=49)
-    assert out.total() == 50
+        out.add(str(number), [7], group="c/g", caller="t1", expires_at=number + 0.5)
+    assert out.total(now=49.5) == 50
+    assert out.room(group="c/g", caller="t1", wanted=100, now=49.5) == 50
+    assert out.total(now=200) == 0
+    assert not out
 
 
-def test_what_is_over_is_forgotten_in_the_long_run_without_being_asked_to() -> None:
+def test_a_lease_with_a_later_end_counts_until_then() -> None:
     out = leases()
-    for number in range(100):
-        out.add(str(number), [7], group="c/gone", caller="t1", expires_at=1)
-    for _ in range(5000):
-        out.room(group="c/other", caller="t2", wanted=1, now=50)
-    assert out.total() == 0
+    out.add("p", [1], group="c/g", caller="t1", expires_at=10)
+    out.add("p", [2], group="c/g", caller="t1", expires_at=20)
+    assert out.total(now=15) == 2
+    assert out.settle("p", [1, 2])
+    assert not out.settle("p", [1]), "nothing of it is counted any more"
+    assert out.total(now=20) == 0
 
 
 def test_a_body_over_the_limit_is_refused_with_both_figures() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -72,6 +73,26 @@ def test_a_storm_of_retries_at_several_processes_stores_one_message(
     for number in range(3):
         assert send(number).headers["idempotency-replayed"] == "true", "each process has the answer"
     wait_until(lambda: stored(installation, topic) == 1)
+
+
+def leases_out(process: Installation) -> float:
+    with process.client() as client:
+        text = client.get("/metrics").text
+    return sum(float(value) for value in re.findall(r"^gantry_gateway_leases_out\{[^}]*\} (\S+)", text, re.M))
+
+
+def test_what_one_process_leased_and_another_acknowledged_is_not_out(
+    installation: Installation, siblings: list[Installation], topic: str
+) -> None:
+    one, other = installation, siblings[1]
+    path = f"/groups/billing-{topic}/topics/{topic}"
+    before = leases_out(one)
+    assert call(one, f"/topics/{topic}/messages", {"body": {"encoding": "text", "data": "x"}}).status_code == 201
+    received = call(one, f"{path}:receive", {"wait_ms": 10_000, "lease_ms": 600_000})
+    (message,) = received.json()["messages"]
+    assert leases_out(one) == before + 1
+    assert call(other, f"{path}:ack", {"receipts": [message["receipt"]]}).status_code == 200
+    wait_until(lambda: leases_out(one) == before)
 
 
 def test_a_lease_outlives_the_process_that_granted_it(
