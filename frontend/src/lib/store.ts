@@ -24,15 +24,16 @@ export function createStore<T>(initial: T): Store<T> {
   }
 }
 
-/** A store that is kept in the browser under `key`; what cannot be read is the fallback. */
-export function createStoredStore<T>(key: string, fallback: T): Store<T> {
-  const store = createStore<T>(read(key, fallback))
+/** A store that is kept in the browser under `key`, in its tab alone if so asked; what cannot be read is the fallback. */
+export function createStoredStore<T>(key: string, fallback: T, kept: "browser" | "tab" = "browser"): Store<T> {
+  const storage = kept === "tab" ? () => sessionStorage : () => localStorage
+  const store = createStore<T>(read(storage, key, fallback))
   return {
     ...store,
     set: (next) => {
       store.set(next)
       try {
-        localStorage.setItem(key, JSON.stringify(next))
+        storage().setItem(key, JSON.stringify(next))
       } catch {
         // A browser that forbids storage forgets the choice with the tab.
       }
@@ -40,9 +41,9 @@ export function createStoredStore<T>(key: string, fallback: T): Store<T> {
   }
 }
 
-function read<T>(key: string, fallback: T): T {
+function read<T>(storage: () => Storage, key: string, fallback: T): T {
   try {
-    const kept = localStorage.getItem(key)
+    const kept = storage().getItem(key)
     return kept === null ? fallback : (JSON.parse(kept) as T)
   } catch {
     return fallback

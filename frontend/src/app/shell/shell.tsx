@@ -4,11 +4,13 @@ import { lazy, type MouseEvent, Suspense, useEffect, useRef, useState } from "re
 import { useTranslation } from "react-i18next"
 import { MissingNotice } from "@/features/clusters/components/missing-notice"
 import { useJobsFeed } from "@/features/jobs/api/jobs-feed"
+import { chosenMessage } from "@/features/messages/comparison"
 import { useCluster } from "@/hooks/use-cluster"
 import { refreshAll } from "@/hooks/use-frozen-order"
 import { useKeys } from "@/hooks/use-keys"
 import { meQuery } from "@/hooks/use-rights"
 import { signedOut } from "@/lib/api-client"
+import { withAllWords } from "@/lib/i18n"
 import { useStore } from "@/lib/store"
 import { nextOf } from "../sign-in"
 import { PaletteDoor } from "./palette-door"
@@ -18,6 +20,7 @@ import { Topbar } from "./topbar"
 
 // Its code comes with the first time it is asked for.
 const KeysModal = lazy(async () => ({ default: (await import("./keys-modal")).KeysModal }))
+const ComparisonBar = lazy(async () => ({ default: (await withAllWords(import("@/features/messages/components/comparison-bar"))).ComparisonBar }))
 
 /** What surrounds every page: side bar, top bar, palette and keys. */
 export function Shell() {
@@ -25,6 +28,7 @@ export function Shell() {
   const [hasKeys, setKeys] = useState<boolean | null>(null)
   const { pathname } = useLocation()
   const cluster = useCluster()
+  const hasChosen = useStore(chosenMessage) !== null
   useLeaveWhenSignedOut()
   useJobsFeed()
   useJumps(() => setKeys(true))
@@ -45,6 +49,7 @@ export function Shell() {
       <Topbar onMenu={() => setMenuAt(pathname)} />
       <main className={classes.content} id="content" tabIndex={-1}>
         <MissingNotice cluster={cluster} />
+        <Suspense fallback={null}>{hasChosen && <ComparisonBar cluster={cluster} />}</Suspense>
         <Outlet />
       </main>
       <PaletteDoor />

@@ -1,9 +1,11 @@
-import { screen } from "@testing-library/react"
-import { describe, expect, it } from "vitest"
+import { screen, within } from "@testing-library/react"
+import { beforeEach, describe, expect, it } from "vitest"
 import { message } from "@/testing/factories"
 import { renderApp } from "@/testing/render"
 import { answer, refuse } from "@/testing/server"
+import { chosenMessage } from "../comparison"
 import { ComparePage } from "./compare-page"
+import { ComparisonBar } from "./comparison-bar"
 import { MessagePage } from "./message-page"
 
 const ONE = "GET /api/v1/clusters/local/messages/AC11"
@@ -31,16 +33,40 @@ describe("two messages", () => {
 })
 
 describe("the page of a message", () => {
-  it("shows it whole, and remembers it for a comparison in the address", async () => {
+  beforeEach(() => chosenMessage.set(null))
+
+  it("shows it whole, and chooses it for a comparison, which a bar says and takes back", async () => {
     answer(ONE, message("AC11"))
     answer(`${ONE}/deliveries`, { items: [{ group: "risk", state: "consumed", behind: null }] })
     answer(`${ONE}/timeline`, { events: [], missing: [], not_known: ["Nobody records who read it."] })
-    const { user, address } = renderApp(<MessagePage cluster="local" id="AC11" />, { at: "/messages/AC11?topic=orders" })
+    const { user } = renderApp(
+      <>
+        <ComparisonBar cluster="local" />
+        <MessagePage cluster="local" id="AC11" />
+      </>,
+      { at: "/messages/AC11?topic=orders" },
+    )
     expect(await screen.findByText('"A17"')).toBeTruthy()
     expect(await screen.findByText("Consumed")).toBeTruthy()
     expect(await screen.findByText("Nobody records who read it.")).toBeTruthy()
     await user.click(screen.getByRole("button", { name: "Compare with another message" }))
-    expect(address()).toContain("with=AC11&withTopic=orders")
+    expect(screen.getByRole("status").textContent).toContain("Chosen for a comparison: AC11 in orders.")
+    expect(sessionStorage.getItem("gantry.comparison")).toBe('{"cluster":"local","id":"AC11","topic":"orders"}')
+    await user.click(within(screen.getByRole("status")).getByRole("button", { name: "Take back" }))
+    expect(screen.queryByText(/Chosen for a comparison/)).toBeNull()
+    expect(screen.getByRole("button", { name: "Compare with another message" })).toBeTruthy()
+  })
+
+  it("sets it beside the message that was chosen on another page, if it is of the same cluster", async () => {
+    answer(OTHER, message("AC12"))
+    chosenMessage.set({ cluster: "local", id: "AC11", topic: "orders" })
+    const { user, address, unmount } = renderApp(<MessagePage cluster="local" id="AC12" />, { at: "/messages/AC12?topic=orders" })
+    await user.click(await screen.findByRole("button", { name: "Compare with AC11" }))
+    expect(address()).toBe("/messages/compare?a=AC11&aTopic=orders&b=AC12&bTopic=orders")
+    unmount()
+    chosenMessage.set({ cluster: "east", id: "AC11", topic: "orders" })
+    renderApp(<MessagePage cluster="local" id="AC12" />, { at: "/messages/AC12?topic=orders" })
+    expect(await screen.findByRole("button", { name: "Compare with another message" })).toBeTruthy()
   })
 
   it("says that nothing has the id, and what a link without a topic lacks", async () => {

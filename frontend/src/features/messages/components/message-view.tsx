@@ -1,10 +1,14 @@
+import { Button } from "@mantine/core"
+import { IconArrowsDiff } from "@tabler/icons-react"
+import { useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import { Tag } from "@/components/badges/badge"
 import { CopyButton } from "@/components/code/copy-button"
 import { Time } from "@/components/values/time"
 import { isWhole, type Message } from "@/lib/api-types"
-import { count } from "@/lib/format"
+import { count, shortId } from "@/lib/format"
+import { chosenMessage, useChosen } from "../comparison"
 import { MessageBody } from "./message-body"
 import { MessageDeliveries } from "./message-deliveries"
 import { MessageLife } from "./message-life"
@@ -27,7 +31,7 @@ export function MessageView({ cluster, message }: { cluster: string; message: Me
   }
   return (
     <>
-      <MessageHead message={message} />
+      <MessageHead cluster={cluster} message={message} />
       <nav className={classes.spy}>
         {SECTIONS.map((name) => (
           <a
@@ -72,7 +76,7 @@ function HiddenContents({ section, topic }: { section: "body" | "properties"; to
   )
 }
 
-function MessageHead({ message }: { message: Message }) {
+function MessageHead({ cluster, message }: { cluster: string; message: Message }) {
   const { t } = useTranslation()
   return (
     <div className={classes.head}>
@@ -87,6 +91,24 @@ function MessageHead({ message }: { message: Message }) {
         {message.tag && <Tag>{message.tag}</Tag>}
         <Time at={message.stored_at} withMs />
       </div>
+      <CompareWithChosen cluster={cluster} message={message} />
     </div>
+  )
+}
+
+/** Where a message was chosen on another page: sets this one beside it. */
+function CompareWithChosen({ cluster, message: { message_id: id, topic } }: { cluster: string; message: Message }) {
+  const { t } = useTranslation()
+  const navigate = useNavigate()
+  const chosen = useChosen(cluster)
+  if (!chosen || chosen.id === id) return null
+  const compare = () => {
+    void navigate({ to: "/messages/compare", search: { a: chosen.id, aTopic: chosen.topic, b: id, bTopic: topic } })
+    chosenMessage.set(null)
+  }
+  return (
+    <Button mt={8} size="xs" leftSection={<IconArrowsDiff size={15} stroke={1.6} />} onClick={compare}>
+      {t("compare.second", { id: shortId(chosen.id) })}
+    </Button>
   )
 }
