@@ -14,7 +14,7 @@ class ConsoleConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Set how the connections of this process look up clusters."""
-        from console.clusters import connections, services
+        """Set how the connections of this process look up clusters and their brokers."""
+        from console.clusters import connections, memory, services
 
-        connections.look_up_by(services.find_address)
+        connections.look_up_by(services.find_address, memory.store_ids)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass
 
-from broker_core.broker import delay, groups, offsets, request_modes, topics
+from broker_core.broker import delay, groups, offsets, request_modes, store_id, topics
 from broker_core.broker.arrivals import Arrivals, CallSoon
 from broker_core.broker.clients import Clients
 from broker_core.broker.config import BrokerConfig
@@ -70,6 +70,7 @@ class Components:
     address: str
     clock: Callable[[], int]
     store: MessageStore
+    store_id: str
     arrivals: Arrivals
     intake: Intake
     durability: GroupCommit
@@ -100,7 +101,7 @@ class Components:
 def compose(settings: Settings, resources: Resources) -> Components:
     """Return the components of a broker, with the state from its files; from here on they follow the settings.
 
-    Raises BadConfigFile, and OSError for files that cannot be read.
+    Raises BadConfigFile, and OSError for files that cannot be read or written.
     """
     config, store, clock, now = settings.config, resources.store, resources.clock, resources.clock()
     stats = Stats(config.identity.cluster, now)
@@ -120,6 +121,7 @@ def compose(settings: Settings, resources: Resources) -> Components:
         address=resources.address,
         clock=clock,
         store=store,
+        store_id=store_id.load_or_create(JsonFile(config.config_folder / store_id.FILE_NAME)),
         arrivals=arrivals,
         intake=intake,
         durability=GroupCommit(

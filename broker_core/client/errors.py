@@ -138,6 +138,13 @@ class Unreachable(ClientError):
         """Whether the request may have reached the peer."""
 
 
+class OtherBroker(Unreachable):
+    """Another broker than the one that was known there answers at the address; nothing was sent to it."""
+
+    def __init__(self, addr: str) -> None:
+        super().__init__(addr, "another broker answers there")
+
+
 class TimedOut(Unreachable):
     """The peer did not answer in time; the operation may have been carried out if `was_sent`."""
 

@@ -22,7 +22,7 @@ from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.headers.clients import HeartBeatRequest, UnregisterClientRequest
 from broker_core.protocol.headers.routes import GetBrokerClusterInfoRequest, GetRouteInfoRequest
-from broker_core.remoting.client import RemotingClient
+from broker_core.remoting.client import Accept, RemotingClient
 from broker_core.remoting.connection import Connection
 from broker_core.remoting.dispatch import Dispatch
 from broker_core.remoting.errors import Overloaded, RemotingError, RemotingTimeout
@@ -39,13 +39,15 @@ class Session:
     A session belongs to the event loop it was started on.
     """
 
-    def __init__(self, config: ClientConfig) -> None:
+    def __init__(self, config: ClientConfig, *, accept: Accept | None = None) -> None:
+        """`accept` examines each new connection to a broker before it is used; what it raises, calls raise."""
         self.config = config
+        self._accept = accept
         self.tasks = Tasks(f"client {config.client_id}")
         self.members = ClientMembers(config.client_id)
         dispatch = Dispatch()
         BrokerCalls(self.members).register(dispatch)
-        self._remoting = RemotingClient(on_request=dispatch, tls=config.tls)
+        self._remoting = RemotingClient(on_request=dispatch, tls=config.tls, accept=self._examine)
         self.name_servers = NameServers(config.name_servers, self.invoke)
         self.routes = Routes(self._ask_route, self.tasks, on_new_brokers=self.greet)
         self._running = False
@@ -176,6 +178,10 @@ class Session:
             return await self._remoting.connection(self._reached_at(addr), timeout_ms)
         except RemotingError as error:
             raise Unreachable(addr, str(error)) from error
+
+    async def _examine(self, addr: str, connection: Connection) -> None:
+        if self._accept is not None and addr not in map(self._reached_at, self.name_servers.addresses):
+            await self._accept(addr, connection)
 
     def _reached_at(self, addr: str) -> str:
         return self.config.address_map.get(addr, addr)

@@ -14,6 +14,8 @@ ABILITIES_KEY: Final = "gantryAbilities"
 """Runtime figure that names what a Gantry broker can do beyond 4.9; other brokers have no such figure."""
 RESETS_QUEUES: Final = "queueReset"
 """The ability to move a group in single queues (222 with queueId), connected members included; 5.x can, 4.9 cannot."""
+STORE_ID_KEY: Final = "gantryStoreId"
+"""Runtime figure by which a Gantry broker's data folder is known again; other brokers have no such figure."""
 STRICT_JSON_VERSION: Final = 401  # 4.9.4: from this version on clients read routes as strict JSON
 MAX_RECONSUME_VERSION: Final = 121  # 3.4.9: from this version on `maxReconsumeTimes` of a request is used
 

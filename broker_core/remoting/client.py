@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Final
 
@@ -15,6 +16,10 @@ from broker_core.remoting.errors import ConnectionClosed, ConnectRefused, Remoti
 from broker_core.remoting.limits import ConnectionLimits
 
 _log: Final = get_logger(__name__)
+
+
+Accept = Callable[[str, Connection], Awaitable[None]]
+"""Examines a new connection to an address before anything else is sent over it; raises what its callers shall get."""
 
 
 class RemotingClient:
@@ -30,11 +35,13 @@ class RemotingClient:
         on_request: Dispatch | None = None,
         tls: ssl.SSLContext | None = None,
         limits: ConnectionLimits | None = None,
+        accept: Accept | None = None,
     ) -> None:
         """`on_request` serves requests that brokers send to this client; without it they are dropped."""
         self._on_request = on_request
         self._tls = tls
         self._limits = limits or ConnectionLimits()
+        self._accept = accept
         self._connections: dict[str, Connection] = {}
         self._attempts: dict[str, asyncio.Task[Connection]] = {}
         self._is_closed = False
@@ -133,9 +140,18 @@ class RemotingClient:
             raise ConnectRefused(address, reason) from None
         except (OSError, ValueError, OverflowError) as error:  # the last one for a port beyond 65535
             raise ConnectRefused(address, str(error)) from error
+        if self._accept is not None:
+            await self._examine(address, connection, self._accept)
         self._connections[address] = connection
         connection.on_close(lambda closed: self._forget(address, closed))
         return connection
+
+    async def _examine(self, address: str, connection: Connection, accept: Accept) -> None:
+        try:
+            await accept(address, connection)
+        except BaseException:
+            connection.close("it was not accepted")
+            raise
 
     def _forget(self, address: str, connection: Connection) -> None:
         _log.debug("address=%s: closed, %s", address, connection.close_reason)

@@ -27,6 +27,7 @@ from broker_core.client.sending import SendResult
 from broker_core.client.session import Session
 from broker_core.errors import GantryError
 from broker_core.protocol.message import Message
+from console.clusters.identities import FindStoreIds, Identities
 
 _log = logging.getLogger(__name__)
 
@@ -100,8 +101,10 @@ class _Open:
 class Connections:
     """Started clients, opened at first use, kept until the cluster's address changes or `close`."""
 
-    def __init__(self, find_cluster: FindCluster) -> None:
+    def __init__(self, find_cluster: FindCluster, find_store_ids: FindStoreIds | None = None) -> None:
+        """Without `find_store_ids` no connection is examined: whoever answers at an address is its broker."""
         self._find_cluster = find_cluster
+        self._find_store_ids = find_store_ids
         self._open: dict[str, _Open] = {}
         self._locks: dict[str, asyncio.Lock] = {}
         self._following: asyncio.Task[None] | None = None
@@ -180,12 +183,21 @@ class Connections:
         if address is None:
             self._locks.pop(cluster, None)
             raise ClusterNotFound(cluster)
-        session = Session(ClientConfig(name_servers=address.name_servers, address_map=dict(address.address_map)))
+        session = self._session_at(address)
         await session.start()
         opened = self._open[cluster] = _Open(address, now, session)
         if self._following is None:
             self._following = asyncio.create_task(self._follow_addresses(), name="addresses of clusters")
         return opened
+
+    def _session_at(self, address: ClusterAddress) -> Session:
+        config = ClientConfig(name_servers=address.name_servers, address_map=dict(address.address_map))
+        if self._find_store_ids is None:
+            return Session(config)
+        identities = Identities(address.name, self._find_store_ids)
+        session = Session(config, accept=identities.accept)
+        identities.examine_for(session)
+        return session
 
     async def _follow_addresses(self) -> None:
         """Look up each open cluster periodically, used or not, and close one that was deleted or moved."""
@@ -215,6 +227,7 @@ class _Process:
     def __init__(self) -> None:
         self.guard = threading.Lock()
         self.find_cluster: FindCluster | None = None
+        self.find_store_ids: FindStoreIds | None = None
         self.loop_thread: LoopThread | None = None
         self.connections: Connections | None = None
 
@@ -234,9 +247,10 @@ _process = _Process()
 os.register_at_fork(after_in_child=_process.forget)
 
 
-def look_up_by(find_cluster: FindCluster) -> None:
-    """Set how this process looks up clusters; call it once, at start."""
+def look_up_by(find_cluster: FindCluster, find_store_ids: FindStoreIds | None = None) -> None:
+    """Set how this process looks up clusters, and what was seen in them; call it once, at start."""
     _process.find_cluster = find_cluster
+    _process.find_store_ids = find_store_ids
 
 
 def use(connections: Connections | None, loop: asyncio.AbstractEventLoop | None = None) -> None:
@@ -302,5 +316,5 @@ def _connections_and_loop() -> tuple[Connections, LoopThread]:
         if _process.connections is None:
             if _process.find_cluster is None:
                 raise RuntimeError("no look-up of clusters is set: call look_up_by() first")
-            _process.connections = Connections(_process.find_cluster)
+            _process.connections = Connections(_process.find_cluster, _process.find_store_ids)
         return _process.connections, _process.ensure_loop()

@@ -14,9 +14,11 @@ from datetime import UTC, datetime
 from typing import ParamSpec, TypeVar
 
 from asgiref.sync import sync_to_async
-from django.db import close_old_connections, transaction
+from django.db import DatabaseError, close_old_connections, transaction
 
 from broker_core.client.admin.topics import TopicKind
+from broker_core.client.routes import MASTER_ID
+from console.clusters.identities import IdentitiesUnknown
 from console.clusters.models import Cluster, KnownBroker
 
 P = ParamSpec("P")
@@ -45,6 +47,8 @@ class RememberedBroker:
     topics: Mapping[str, QueueCounts] = field(default_factory=dict)
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Consumer group → topics in which it has offsets here."""
+    store_id: str = ""
+    """The identity of its data folder; empty if it never told one."""
 
     @property
     def address(self) -> str:
@@ -53,6 +57,10 @@ class RememberedBroker:
 
     def holds(self, topic: str) -> bool:
         return topic in self.topics
+
+    def is_other(self, store_id: str | None) -> bool:
+        """Return whether a broker that tells this identity, or none, is another one."""
+        return bool(self.store_id) and self.store_id != store_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +83,7 @@ class Sighting:
     addresses: Mapping[int, str]
     topics: Mapping[str, QueueCounts] | None = None
     groups: Mapping[str, tuple[str, ...]] | None = None
+    store_id: str | None = None
 
 
 def remembered(cluster: str) -> Remembered:
@@ -93,6 +102,23 @@ async def aremembered(cluster: str) -> Remembered:
     return await _apart(remembered, cluster)
 
 
+async def store_ids(cluster: str) -> Mapping[str, frozenset[str]]:
+    """Return the identities of the data folders that were seen at each master's address; raise IdentitiesUnknown."""
+    try:
+        return await _apart(_store_ids, cluster)
+    except DatabaseError as error:
+        raise IdentitiesUnknown(cluster) from error
+
+
+def _store_ids(cluster: str) -> dict[str, frozenset[str]]:
+    rows = KnownBroker.objects.filter(cluster__name=cluster).exclude(store_id="").values_list("addresses", "store_id")
+    found: dict[str, frozenset[str]] = {}
+    for addresses, store_id in rows:
+        address = addresses.get(str(MASTER_ID), "")
+        found[address] = found.get(address, frozenset()) | {store_id}
+    return found
+
+
 def remember(cluster: str, sightings: Iterable[Sighting], at: datetime) -> None:
     """Store what was seen at `at`; do nothing for a cluster that the console no longer knows."""
     with transaction.atomic():
@@ -107,6 +133,8 @@ def remember(cluster: str, sightings: Iterable[Sighting], at: datetime) -> None:
                 row.topics = {name: [each.read, each.write, each.perm, each.kind] for name, each in seen.topics.items()}
             if seen.groups is not None:
                 row.groups = {name: list(topics) for name, topics in seen.groups.items()}
+            if seen.store_id is not None:
+                row.store_id = seen.store_id
             row.last_seen_at = at
             row.save()
 
@@ -170,4 +198,5 @@ def _of(row: KnownBroker) -> RememberedBroker:
         last_seen_at=row.last_seen_at.astimezone(UTC),
         topics={name: QueueCounts(r, w, perm, TopicKind(kind)) for name, (r, w, perm, kind) in row.topics.items()},
         groups={name: tuple(topics) for name, topics in row.groups.items()},
+        store_id=row.store_id,
     )

@@ -40,6 +40,8 @@ class KnownBroker(models.Model):
     topics = models.JSONField(default=dict)
     # Consumer group to the topics in which it has offsets there.
     groups = models.JSONField(default=dict)
+    # The identity of its data folder; empty for one that tells none, as Apache RocketMQ.
+    store_id = models.TextField(default="")
     first_seen_at = models.DateTimeField()
     last_seen_at = models.DateTimeField()
 

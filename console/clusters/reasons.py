@@ -78,6 +78,8 @@ def reason_of(error: BaseException, names: Mapping[str, str] | None = None) -> s
     """
     if isinstance(error, client.TimedOut):
         return _late(error, _peer(error, error.addr, names))
+    if isinstance(error, client.OtherBroker):
+        return replaced(error.addr, (names or {}).get(error.addr))
     if isinstance(error, client.Unreachable):
         return _unreachable(error, _peer(error, error.addr, names))
     if isinstance(error, client.MalformedAnswer):
@@ -92,6 +94,11 @@ def reason_of(error: BaseException, names: Mapping[str, str] | None = None) -> s
     if isinstance(error, client.ClientClosed):
         return "the connection to the cluster is closed"
     return _NUMBER.sub("", str(error))
+
+
+def replaced(address: str, name: str | None) -> str:
+    """Return the words for a broker that answers where another one, of this name, was."""
+    return f"another broker answers at {address}" + ("" if name is None else f", where {name} was")
 
 
 def _peer(error: client.ClientError, address: str, names: Mapping[str, str] | None) -> str:

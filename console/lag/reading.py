@@ -24,7 +24,7 @@ from broker_core.client.routes import MASTER_ID
 from broker_core.errors import GantryError
 from broker_core.protocol.bodies import MessageQueue, SubscriptionGroupConfig, TopicConfig
 from console.clusters.memory import QueueCounts, Remembered, RememberedBroker, Sighting
-from console.clusters.reasons import reason_of
+from console.clusters.reasons import reason_of, replaced
 from console.lag.broker_watch import BrokerWatch, Portions, Shown
 from console.lag.facts import BrokerFacts
 from console.lag.following import Changed
@@ -222,7 +222,6 @@ class Reader:
     # Their answers
 
     def _compose(self, now: int) -> LagReading:
-        listed = {broker.name for broker in self._listed or ()}
         reading = LagReading(
             at=now,
             brokers=sorted(self._watches, key=lambda broker: (broker.name, broker.broker_id)),
@@ -231,9 +230,11 @@ class Reader:
             name_server_reason=None if self._name_server_failure is None else reason_of(self._name_server_failure),
         )
         names = {broker.addr: broker.name for broker in self._watches}
+        # While no name server answers, none says that the broker at an address is still the same.
+        listed = {broker.name for broker in self._listed or ()} if self._name_server_failure is None else set()
         answering: dict[str, BrokerWatch] = {}
         for broker, watch in self._watches.items():
-            reason = _reason(watch, names, is_listed=broker.name in listed)
+            reason = _reason(watch, names, None if broker.name in listed else self._known.get(broker.name))
             if reason is not None:
                 reading.reasons[broker.addr] = reason
                 continue
@@ -295,13 +296,18 @@ class Reader:
         if sightings:
             self._keeping = asyncio.create_task(self._keep(sightings, at), name="memory of brokers")
 
+    def _knows(self, name: str, watch: BrokerWatch | None) -> bool:
+        """Return whether the broker is remembered, with the identity that it tells now."""
+        known, runtime = self._known.get(name), None if watch is None else watch.facts.runtime
+        return known is not None and (runtime is None or known.store_id == (runtime.store_id or ""))
+
     def _sighting(self, name: str, now: int, reading: LagReading) -> Sighting | None:
         """Return what to store about a listed broker; None if nothing has changed."""
         watch = next((w for b, w in self._watches.items() if b.name == name and b.is_master), None)
         answers = watch is not None and name in reading.facts
         version = watch.lists_version if watch is not None and answers else 0
         before, written_at = self._written_down.get(name, (-1, 0))
-        if (version == before or not answers) and name in self._known and now - written_at < _WRITE_DOWN_EVERY_MS:
+        if (version == before or not answers) and self._knows(name, watch) and now - written_at < _WRITE_DOWN_EVERY_MS:
             return None
         self._written_down[name] = (version if answers else before, now)
         addresses = {broker.broker_id: broker.addr for broker in self._listed or () if broker.name == name}
@@ -313,6 +319,7 @@ class Reader:
             addresses,
             {topic: _counts(config, reading.topics[topic].kind) for topic, config in facts.topics.items()},
             {group: each.topics for group, each in facts.groups.items() if not each.is_built_in},
+            store_id=reading.runtimes[watch.broker.addr].store_id or "",
         )
 
     async def _keep(self, sightings: list[Sighting], at: datetime) -> None:
@@ -324,16 +331,19 @@ class Reader:
                 self._written_down.pop(seen.name, None)
 
 
-def _reason(watch: BrokerWatch, names: Mapping[str, str], *, is_listed: bool) -> str | None:
-    """Return why the broker does not answer, None if it does."""
+def _reason(watch: BrokerWatch, names: Mapping[str, str], unlisted: RememberedBroker | None) -> str | None:
+    """Return why the broker does not answer, None if it does; `unlisted` is what is remembered of one that is not."""
     broker = watch.broker
     if watch.failure is not None:
         return reason_of(watch.failure, names)
     if not watch.answers:
         return f"{broker.name} at {broker.addr} has not answered yet"
-    # Every broker has a topic with its own name. At the address of an unlisted broker there may now be another one.
-    if not is_listed and broker.name not in watch.facts.topics:
-        return f"no name server lists {broker.name}, and another broker answers at {broker.addr}"
+    assert watch.facts.runtime is not None
+    # At the address of an unlisted broker there may now be another one. Every broker has a topic with its own name, and
+    # one of Gantry an identity.
+    if unlisted is not None and broker.is_master:
+        is_other = unlisted.is_other(watch.facts.runtime.store_id) or broker.name not in watch.facts.topics
+        return replaced(broker.addr, broker.name) if is_other else None
     return None
 
 
@@ -389,4 +399,5 @@ def _seen(known: RememberedBroker | None, seen: Sighting, at: datetime) -> Remem
         last_seen_at=at,
         topics=seen.topics if seen.topics is not None else {} if known is None else known.topics,
         groups=seen.groups if seen.groups is not None else {} if known is None else known.groups,
+        store_id=seen.store_id if seen.store_id is not None else "" if known is None else known.store_id,
     )

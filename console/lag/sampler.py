@@ -17,7 +17,7 @@ from console.activity import feed
 from console.activity.watch import ActivityWatch
 from console.alerts.watch import ClusterWatch
 from console.clusters.connections import Connections
-from console.clusters.memory import SavedMemory
+from console.clusters.memory import SavedMemory, store_ids
 from console.clusters.models import Cluster
 from console.clusters.services import find_address
 from console.lag import history, lease_consumers, topic_history
@@ -152,7 +152,7 @@ class Sampler:
 
     def __init__(self) -> None:
         self._store = redis.asyncio.Redis.from_url(settings.GANTRY_REDIS_URL)
-        self._connections = Connections(find_address)
+        self._connections = Connections(find_address, store_ids)
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._token = secrets.token_hex(8)
 

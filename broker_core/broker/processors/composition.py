@@ -263,7 +263,13 @@ def _of_administration(
         "timerMessages": partial(len, c.timer),
     }
     figures = RuntimeInfo(
-        store=c.store, folder=c.config.store.folder, delay=c.delay, stats=c.stats, counts=counts, clock=c.clock
+        store=c.store,
+        store_id=c.store_id,
+        folder=c.config.store.folder,
+        delay=c.delay,
+        stats=c.stats,
+        counts=counts,
+        clock=c.clock,
     )
     admin = AdminProcessor(store=c.store, topics=c.topics, delay=c.delay, stats=c.stats, figures=figures, clock=c.clock)
     settings = SettingsProcessor(settings=c.settings, saver=c.saver, address=c.address, clock=c.clock)

@@ -11,7 +11,7 @@ from typing import Final
 from broker_core.broker.delay import DelayQueues
 from broker_core.broker.limits import REACHED
 from broker_core.broker.stats import Stats
-from broker_core.protocol.codes import ABILITIES_KEY, RESETS_QUEUES, VERSION, VERSION_DESC
+from broker_core.protocol.codes import ABILITIES_KEY, RESETS_QUEUES, STORE_ID_KEY, VERSION, VERSION_DESC
 from broker_core.store import MessageStore
 
 _GIB: Final = 1024**3
@@ -27,6 +27,7 @@ class RuntimeInfo:
         self,
         *,
         store: MessageStore,
+        store_id: str,
         folder: Path,
         delay: DelayQueues,
         stats: Stats,
@@ -35,6 +36,7 @@ class RuntimeInfo:
     ) -> None:
         """`folder` is the store's; `counts` are other figures, by the names under which they are shown."""
         self._store = store
+        self._store_id = store_id
         self._folder = folder
         self._delay = delay
         self._stats = stats
@@ -67,6 +69,7 @@ class RuntimeInfo:
         yield "runtime", f"[ {days} days, {hours} hours, {minutes} minutes, {seconds % 60} seconds ]"
         yield "startAcceptSendRequestTimeStamp", "0"
         yield ABILITIES_KEY, RESETS_QUEUES
+        yield STORE_ID_KEY, self._store_id
         for name, count in self._counts.items():
             yield name, str(count())
 

@@ -10,7 +10,7 @@ from broker_core.client.answers import Answers
 from broker_core.client.errors import BrokerRefused
 from broker_core.protocol.bodies.clusters import BrokerStatsData
 from broker_core.protocol.bodies.routes import KVTable
-from broker_core.protocol.codes import ABILITIES_KEY, RESETS_QUEUES, ResponseCode
+from broker_core.protocol.codes import ABILITIES_KEY, RESETS_QUEUES, STORE_ID_KEY, ResponseCode
 from broker_core.protocol.headers.admin import (
     GetBrokerRuntimeInfoRequest,
     ViewBrokerStatsDataRequest,
@@ -29,6 +29,11 @@ class BrokerRuntime:
     def version(self) -> str | None:
         """For example ``V4_9_8``."""
         return self.table.get("brokerVersionDesc")
+
+    @property
+    def store_id(self) -> str | None:
+        """The identity of the broker's data folder; None from Apache RocketMQ, which tells none."""
+        return self.table.get(STORE_ID_KEY) or None
 
     @property
     def resets_queues(self) -> bool:

@@ -5,7 +5,7 @@ type ReasonKey =
   | "refused" | "unknownHost" | "noNetwork" | "noConnection" | "closed" | "unreachable" | "late" | "stranger" | "notNameServer"
   | "busy" | "notServed" | "notServedType" | "noLeases" | "noAssignment" | "noMessageTypes" | "noScheduled" | "noGroupConfig" | "noProducers" | "noSenders" | "noPurge" | "noLitePull"
   | "malformed" | "noBrokers" | "noCluster" | "noSession" | "refusedSilently" | "refusedBecause" | "unlisted" | "notConsumed" | "justAdded" | "notSampled"
-  | "notAnswered" | "replaced" | "notOfTopic" | "noSetting" | "noTopicNamed" | "noGroupNamed" | "ofBrokers" | "ofBrokersOrGroup" | "noOffsetIn" | "noOffset"
+  | "notAnswered" | "replaced" | "otherBroker" | "notOfTopic" | "noSetting" | "noTopicNamed" | "noGroupNamed" | "ofBrokers" | "ofBrokersOrGroup" | "noOffsetIn" | "noOffset"
   | "purgeMost" | "keysEnded" | "noNativeClient" | "perhapsNoNativeClient" | "lists" | "notListedBy" | "listsNone" | "noTime" | "ms"
   | "consumedWhen" | "copiesOfReplays" | "retriesCut" | "numberFrom" | "eitherOr" | "nameOf" | "hours" | "levels"
 
@@ -41,7 +41,8 @@ const REASONS: readonly [ReasonKey, RegExp][] = [
   ["notSampled", /^it was not sampled in the last seconds$/],
   ["unlisted", /^(?<peer>.+) is not listed by any name server$/],
   ["notAnswered", /^(?<peer>.+) has not answered yet$/],
-  ["replaced", /^no name server lists (?<name>\S+), and another broker answers at (?<address>\S+)$/],
+  ["replaced", /^another broker answers at (?<address>\S+), where (?<name>\S+) was$/],
+  ["otherBroker", /^another broker answers at (?<address>[^\s,]+)$/],
   ["notOfTopic", /^it is known, but no name server lists it for this topic$/],
   ["noSetting", /^the broker does not report (?<name>\S+)$/],
   ["noTopicNamed", /^no topic is named '(?<name>[^']+)'$/],
@@ -225,4 +226,4 @@ export function problemIn(t: TFunction, language: string, problem: Problem): str
 }
 
 /** The reason that a sentence was made of; a name at its start keeps its capital. */
-const reasonOf = (sentence: string) => sentence.replace(/\.$/, "").replace(/^(?:The|Name|No|Nothing) /, (word) => word.toLowerCase())
+const reasonOf = (sentence: string) => sentence.replace(/\.$/, "").replace(/^(?:The|Name|No|Nothing|Another) /, (word) => word.toLowerCase())

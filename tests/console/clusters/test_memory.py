@@ -11,7 +11,7 @@ from asgiref.sync import async_to_sync
 from console.audit.models import AuditRecord
 from console.clusters import connections, services
 from console.clusters.connections import ClusterAddress
-from console.clusters.memory import QueueCounts, Sighting, aremember, aremembered, remember, remembered
+from console.clusters.memory import QueueCounts, Sighting, aremember, aremembered, remember, remembered, store_ids
 from console.clusters.models import Cluster
 from console.errors import Conflict, NotKnown
 from tests.support.cast import BY, Cast
@@ -56,6 +56,25 @@ def test_what_a_broker_says_replaces_what_was_known_and_silence_does_not(prod: C
     remember("prod", [sighting(topics={}, groups={})], later)
     known = remembered("prod").brokers["broker-a"]
     assert (known.topics, known.groups) == ({}, {})
+
+
+def test_the_identity_of_a_broker_is_remembered_until_it_tells_another(prod: Cluster) -> None:
+    remember("prod", [sighting(store_id="a1"), sighting("broker-b", store_id="")], AT)
+    remember("prod", [sighting()], AT)
+    known = remembered("prod").brokers
+    assert (known["broker-a"].store_id, known["broker-b"].store_id) == ("a1", "")
+    assert [known["broker-a"].is_other(told) for told in ("a1", "b2", None)] == [False, True, True]
+    assert not known["broker-b"].is_other("b2"), "one that told no identity may have learned to"
+    # When its data folder was replaced
+    remember("prod", [sighting(store_id="b2")], AT)
+    assert remembered("prod").brokers["broker-a"].store_id == "b2"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_identities_are_found_by_the_address_of_the_master() -> None:
+    services.add(BY, name="prod", name_servers=["127.0.0.1:1"])
+    remember("prod", [sighting(store_id="a1"), sighting("broker-b", store_id="")], AT)
+    assert async_to_sync(store_ids)("prod") == {"broker-a:10911": {"a1"}}
 
 
 def test_the_memory_goes_with_its_cluster(prod: Cluster) -> None:

@@ -27,7 +27,7 @@ from broker_core.protocol.bodies.stats import (
     TopicStatsTable,
 )
 from broker_core.protocol.bodies.topics import TopicConfigSerializeWrapper
-from broker_core.protocol.codes import RequestCode, ResponseCode
+from broker_core.protocol.codes import STORE_ID_KEY, RequestCode, ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.headers.groups import GetConsumerConnectionListRequest, QueryConsumeTimeSpanRequest
 from broker_core.protocol.headers.topics import GetTopicStatsInfoRequest
@@ -55,6 +55,8 @@ class Figures:
     """Topics whose last message is new; those of the others are old."""
     hidden: set[str] = field(default_factory=set)
     """Groups that are in no list."""
+    store_id: str = ""
+    """The identity of its data folder; empty as of Apache RocketMQ, which tells none."""
     asked: Counter[str] = field(default_factory=Counter)
     """How often the broker was asked for a topic's ends, or for a group's time lag."""
 
@@ -81,7 +83,8 @@ class Figures:
         return MessageQueue(topic, self.broker, 0)
 
     def _runtime(self, _: Command) -> KVTable:
-        return KVTable({"commitLogDiskRatio": "0.5", "msgPutTotalTodayNow": str(sum(self.written.values()))})
+        figures = {"commitLogDiskRatio": "0.5", "msgPutTotalTodayNow": str(sum(self.written.values()))}
+        return KVTable(figures | ({STORE_ID_KEY: self.store_id} if self.store_id else {}))
 
     def _topics(self, _: Command) -> TopicConfigSerializeWrapper:
         names = [*self.written, self.broker]
@@ -148,6 +151,7 @@ class InProcess:
                 at,
                 before.topics if seen.topics is None else seen.topics,
                 before.groups if seen.groups is None else seen.groups,
+                before.store_id if seen.store_id is None else seen.store_id,
             )
 
 

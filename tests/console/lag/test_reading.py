@@ -269,6 +269,43 @@ async def test_another_broker_at_an_old_address_is_not_taken_for_the_one_that_wa
             assert shown.topics["orders"].messages is None
 
 
+async def test_a_broker_of_the_same_name_at_an_old_address_is_another_one_by_its_identity() -> None:
+    async with scripted_cluster("broker-a") as cluster:
+        name_server = cluster.name_server.addr
+        Figures(written={"orders": 5}, store_id="mine").tell(cluster["broker-a"])
+        memory = InProcess()
+        peers = dict(cluster.brokers)
+        async with following(name_server, memory) as followed:
+            await followed.step()
+            await eventually(lambda: memory.known)
+            # When no name server lists it and one of the same name listens there, with another identity or without
+            cluster.brokers.clear()
+            await eventually(lambda: _listed_at_most(followed, 0))
+            await followed.step(2)
+            for other in ("theirs", ""):
+                Figures(written={"payments": 1}, store_id=other).tell(peers["broker-a"])
+                expect_another(await followed.step(2))
+                # Then this also holds for the first answers of a process that never saw the right one
+                async with following(name_server, memory) as restarted:
+                    expect_another(await restarted.step())
+            # And when the right one is back, it is known again, though no name server lists it yet
+            Figures(written={"orders": 6}, store_id="mine").tell(peers["broker-a"])
+            assert (await followed.step(6)).topics["orders"].messages == 6
+        # A listed one may have another identity: its data folder was replaced. It is remembered
+        cluster.brokers.update(peers)
+        Figures(written={"fresh": 1}, store_id="new").tell(peers["broker-a"])
+        async with following(name_server, memory) as followed:
+            shown = await followed.step()
+            assert (shown.overview.missing, "fresh" in shown.topics) == ([], True)
+            await eventually(lambda: memory.known["broker-a"].store_id == "new")
+
+
+def expect_another(shown: ClusterState) -> None:
+    [missing] = shown.overview.missing
+    assert "another broker answers at" in missing.reason
+    assert (shown.topics["orders"].messages, "payments" in shown.topics) == (None, False)
+
+
 # Many topics and groups
 
 

@@ -28,6 +28,7 @@ async def test_dashboards_find_the_figures_they_read(wire: Wire) -> None:
     assert 0 < float(table["commitLogDiskRatio"]) < 1
     assert int(table["commitLogMaxOffset"]) == wire.broker.store.appended_log_offset
     assert table["runtime"].startswith("[ 0 days, 0 hours, 0 minutes, ")
+    assert len(table["gantryStoreId"]) == 32
 
 
 async def test_a_statistic_is_reported_once_something_was_counted(wire: Wire) -> None:
