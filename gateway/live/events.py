@@ -5,7 +5,7 @@
     > {"type":"subscribe","subjects":["groups:local","job:01J8…"]}
     < {"type":"state","subject":"groups:local","seq":8,"at":"…","data":{"at":"…","items":[…]}}
     < {"type":"delta","subject":"groups:local","seq":9,"at":"…","data":{"at":"…","changed":[…],"removed":[…],…}}
-    < {"type":"denied","subject":"job:01J8…","detail":"…"}
+    < {"type":"denied","subject":"topics:mars","detail":"There is no cluster 'mars'."}
     > {"type":"subscribe","subjects":["groups:local"],"rows":{"groups:local":["billing","shipping"]}}
     > {"type":"unsubscribe","subjects":["groups:local"]}
 
@@ -37,12 +37,12 @@ from msgspec import Meta, Struct
 from console import live
 from console.accounts.explaining import refusal_of
 from console.accounts.rights import ANYTHING, EVERYTHING, Kind, Resource, Unnamed
-from console.clusters.services import find_address
 from console.lag.shapes import GroupState
 from console.lag.shown import MAX_NAMES, anote_shown
 from gateway.auth import Principal
 from gateway.data.schemas import encode, invalid
 from gateway.live.activity import Activities, Frame, is_activity
+from gateway.live.existing import missing
 from gateway.live.latest import latest, rows_of
 from gateway.live.seen import seen_lists
 from gateway.live.socket import LiveSocket
@@ -111,15 +111,16 @@ class EventsConsumer(LiveSocket):
         for subject in frame.after:
             if subject not in frame.subjects or not is_activity(subject):
                 raise invalid("after", f"{subject!r} is not one of the activities in `subjects`.")
+        allowed = {each for each in frame.subjects if self._may_watch(each, frame.rows.get(each))}
+        unknown = await missing(each for each in allowed if each not in self._last_seq)
         for subject in frame.subjects:
             rows = frame.rows.get(subject)
-            if not self._may_watch(subject, rows):
+            if subject not in allowed:
                 await self.send_frame(
                     {"type": "denied", "subject": subject, "detail": why_not(self.principal, subject)}
                 )
-            elif subject not in self._last_seq and not await _is_of_a_cluster(subject):
-                detail = f"There is no cluster {subject.partition(':')[2][:60]!r}."
-                await self.send_frame({"type": "denied", "subject": subject, "detail": detail})
+            elif subject in unknown:
+                await self.send_frame({"type": "denied", "subject": subject, "detail": unknown[subject]})
             elif subject not in self._last_seq:
                 self._choose(subject, rows)
                 self._activities.begin(subject, frame.after.get(subject))
@@ -256,14 +257,6 @@ class EventsConsumer(LiveSocket):
         self._activities.leave(subject)
         if self._last_seq.pop(subject, None) is not None:
             await self.channel_layer.group_discard(live.channel_group(subject), self.channel_name)
-
-
-async def _is_of_a_cluster(subject: str) -> bool:
-    """Return whether there is the cluster of an activity, whose first frame would say that nothing happened there.
-
-    Of other subjects without a cluster there is no frame.
-    """
-    return not is_activity(subject) or await find_address(subject.partition(":")[2]) is not None
 
 
 def may_watch(principal: Principal, subject: str) -> bool:

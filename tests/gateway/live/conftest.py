@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager
 from typing import Any, Protocol
 
@@ -89,8 +89,22 @@ def redis_url(runs_as: str, request: pytest.FixtureRequest) -> str:
     return found
 
 
+@pytest.fixture(scope="module")
+def clusters(installation: Installation, request: pytest.FixtureRequest) -> Iterator[None]:
+    """Add the `CLUSTERS` of a module, which answer nobody: the module says itself what is published of them."""
+    names: tuple[str, ...] = getattr(request.module, "CLUSTERS", ())
+    with installation.client() as admin:
+        for name in names:
+            added = admin.post("/api/v1/clusters", json={"name": name, "name_servers": ["127.0.0.1:1"]})
+            assert added.status_code == 201, added.text
+        yield
+        for name in names:
+            removed = admin.delete(f"/api/v1/clusters/{name}", headers={"If-Match": "*"})
+            assert removed.status_code == 204, removed.text
+
+
 @pytest.fixture
-async def publish(settings: Settings, redis_url: str) -> AsyncIterator[Publish]:
+async def publish(settings: Settings, redis_url: str, clusters: None) -> AsyncIterator[Publish]:
     """Publish states to the subscribers at the installation's Redis."""
     layer = settings.CHANNEL_LAYERS["default"]
     settings.CHANNEL_LAYERS = {"default": {**layer, "CONFIG": {**layer["CONFIG"], "hosts": [redis_url]}}}
@@ -104,7 +118,7 @@ async def publish(settings: Settings, redis_url: str) -> AsyncIterator[Publish]:
 
 
 @pytest.fixture
-async def publish_cluster(settings: Settings, redis_url: str) -> AsyncIterator[PublishCluster]:
+async def publish_cluster(settings: Settings, redis_url: str, clusters: None) -> AsyncIterator[PublishCluster]:
     """Publish the groups and topics of a cluster as the sampler does."""
     layer = settings.CHANNEL_LAYERS["default"]
     settings.CHANNEL_LAYERS = {"default": {**layer, "CONFIG": {**layer["CONFIG"], "hosts": [redis_url]}}}

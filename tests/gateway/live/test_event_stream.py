@@ -16,6 +16,7 @@ from tests.console.lag.figures import group, groups
 from tests.gateway.installation import Installation
 from tests.gateway.live.conftest import Publish
 
+CLUSTERS = ("sse2",)
 STREAM = {"Accept": "text/event-stream"}
 
 

@@ -16,6 +16,7 @@ from tests.gateway.installation import Installation
 from tests.gateway.live.conftest import Publish, PublishCluster, PublishTopics, listening
 from tests.support.wait import eventually
 
+CLUSTERS = ("late", "list", "gap", "rows", "some", "told", "one", "a", "b", "single")
 Watched = Callable[[str], Awaitable[bool]]
 
 
@@ -37,9 +38,9 @@ async def test_a_subject_without_a_state_is_heard_of_when_it_has_one(
     installation: Installation, publish: Publish, watched: Watched
 ) -> None:
     async with listening(installation, "events") as socket:
-        await socket.say(type="subscribe", subjects=["job:01J8"])
-        await eventually(lambda: watched("job:01J8"))
-        await publish({"job:01J8": {"state": "running"}})
+        await socket.say(type="subscribe", subjects=["group:local:not-made-yet"])
+        await eventually(lambda: watched("group:local:not-made-yet"))
+        await publish({"group:local:not-made-yet": {"state": "running"}})
         assert (await socket.hear())["data"] == {"state": "running"}
 
 
@@ -279,3 +280,21 @@ async def test_a_single_group_is_heard_of_from_the_first_frame_on(
         await eventually(lambda: watched("group:single:billing"))
         await publish_cluster("single", groups=[detail(4)])
         assert (await socket.hear())["data"]["lag"] == 4
+
+
+async def test_what_is_of_no_cluster_and_of_no_job_is_denied(installation: Installation) -> None:
+    with installation.client() as admin:
+        parts = {}
+        for part in ("source", "target"):
+            parts[part] = {"topic": f"job-{part}"}
+            admin.post("/api/v1/clusters/local/topics", json={"name": f"job-{part}"})
+        job = admin.post("/api/v1/jobs", json={"type": "replay", "cluster": "local", **parts}).json()["id"]
+    unknown = ["overview:nope", "groups:nope", "topics:nope", "group:nope:billing", "activity:nope", "job:nope"]
+    async with listening(installation, "events") as socket:
+        await socket.say(type="subscribe", subjects=[*unknown, f"job:{job}"])
+        heard = [await socket.hear() for _ in range(len(unknown) + 1)]
+    assert [(each["type"], each["subject"], each.get("detail")) for each in heard] == [
+        *(("denied", each, "There is no cluster 'nope'.") for each in unknown[:-1]),
+        ("denied", "job:nope", "There is no job 'nope'."),
+        ("state", f"job:{job}", None),
+    ]
