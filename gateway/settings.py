@@ -196,6 +196,7 @@ SPECTACULAR_SETTINGS = {
         "GroupState": "console.lag.shapes.GROUP_STATES",
         "CallerKind": "console.lag.shapes.CALLER_KINDS",
         "GroupMode": "console.lag.shapes.GROUP_MODES",
+        "GroupDelivery": "console.lag.shapes.GROUP_DELIVERIES",
         "TopicKind": "gateway.control.topic_shapes.KINDS",
         "TopicPermission": "gateway.control.topic_shapes.PERMISSIONS",
         "ShownPermission": "gateway.control.topic_shapes.SHOWN_PERMISSIONS",

@@ -17,6 +17,7 @@ from console.lag.reading import LagReading, Missing
 from console.lag.shapes import (
     DrainUnknown,
     GroupConfig,
+    GroupDelivery,
     GroupLastKnown,
     GroupMode,
     GroupQueue,
@@ -192,6 +193,7 @@ class GroupStates:
             missing=missing_of(seen.missing),
             queues=[*_queues(reading, seen), *_missing_queues(seen)],
             config=None if group.config is None else config_of(group.config),
+            delivery=None if seen.missing else delivery_of(group),
         )
         self.untimed.discard(shown.name)
         if shown.lag and not late.is_known:
@@ -287,6 +289,14 @@ def config_of(config: SubscriptionGroupConfig) -> GroupConfig:
         retry_queue_nums=config.retry_queue_nums,
         retry_max_times=config.retry_max_times,
     )
+
+
+def delivery_of(group: Group) -> GroupDelivery | None:
+    """Return whether the brokers that have a group's settings deliver to it; None if none has any."""
+    switches = {config.consume_enable for config in group.configs.values()}
+    if not switches:
+        return None
+    return "partly_paused" if len(switches) > 1 else "on" if True in switches else "paused"
 
 
 def missing_of(missing: Iterable[Missing]) -> list[MissingBroker]:

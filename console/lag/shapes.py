@@ -14,10 +14,12 @@ from console.moments import Moment
 
 GroupWord = Literal["unknown", "idle", "caught_up", "consuming", "growing", "stalled", "inconsistent"]
 GroupMode = Literal["clustering", "broadcast"]
+GroupDelivery = Literal["on", "partly_paused", "paused"]
 DrainUnknown = Literal["lag_unknown", "rates_unknown", "not_falling", "growing"]
 CallerKind = Literal["token", "user"]
 GROUP_STATES: Final = list(get_args(GroupWord))
 GROUP_MODES: Final = list(get_args(GroupMode))
+GROUP_DELIVERIES: Final = list(get_args(GroupDelivery))
 CALLER_KINDS: Final = list(get_args(CallerKind))
 
 
@@ -87,6 +89,13 @@ class GroupSummary(GroupFigures, kw_only=True):
         ),
     ] = None
     dead_letters: Annotated[int | None, Meta(description="Messages that it gave up; null if unknown.")] = None
+    delivery: Annotated[
+        GroupDelivery | None,
+        Meta(
+            description="Whether its brokers deliver to it. paused: `consume_enabled` is false on all that have its "
+            "settings; partly_paused: on some. Null without settings, and while a broker that has it does not answer."
+        ),
+    ] = None
 
 
 class GroupQueue(Struct, frozen=True, kw_only=True):

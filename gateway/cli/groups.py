@@ -25,7 +25,7 @@ def groups() -> None:
 @pass_session
 def list_groups(session: Session, search: str | None, sort: str | None, limit: int | None) -> None:
     """List groups with their lag; what is not known is a dash."""
-    columns = ["name", "state", "mode", "lag", "time_lag_ms", "out_rate", "drain_eta_ms", "clients"]
+    columns = ["name", "state", "delivery", "mode", "lag", "time_lag_ms", "out_rate", "drain_eta_ms", "clients"]
     session.out.rows(session.api.items("groups", limit=limit, search=search, sort=sort), columns)
 
 

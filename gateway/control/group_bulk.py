@@ -15,7 +15,7 @@ from console.accounts.permissions import actor_of, needs
 from console.clusters import operations
 from console.clusters.outcomes import BrokerOutcome
 from console.lag import current
-from console.lag.group_state import config_of
+from console.lag.group_state import config_of, delivery_of
 from console.lag.shapes import GroupConfig, GroupSummary
 from console.shapes import serializer_of
 from gateway.control.bulk import PARAMETERS, BulkView
@@ -118,8 +118,7 @@ def _config(group: Group) -> GroupConfig | None:
 
 
 def _plan(group: Group) -> BulkGroup:
-    config = _config(group)
-    enabled = None if config is None else config.consume_enabled
+    enabled = {"on": True, "paused": False}.get(delivery_of(group) or "")
     return BulkGroup(name=group.name, outcome="planned", consume_enabled=enabled, topics=list(group.topics))
 
 

@@ -13,7 +13,9 @@ from gateway.control.bulk import BulkItem, NamesField
 class BulkGroup(BulkItem, frozen=True, kw_only=True):
     """One group of the request: what the change hits, as measured last, and what became of it."""
 
-    consume_enabled: Annotated[bool | None, Meta(description="Null if unknown, or refused.")] = None
+    consume_enabled: Annotated[
+        bool | None, Meta(description="Null if unknown, refused, or different on its brokers.")
+    ] = None
     clients: Annotated[int | None, Meta(description="Native clients that are connected; null if unknown.")] = None
     lease_consumers: Annotated[int | None, Meta(description="Callers that receive by lease; null if unknown.")] = None
     leases: Annotated[int | None, Meta(description="Messages delivered and not settled; null if unknown.")] = None

@@ -23,7 +23,7 @@ from console.clusters.change_lock import change_lock
 from console.clusters.outcomes import PartlyDeleted
 from console.errors import Conflict
 from console.lag import current
-from console.lag.group_state import config_of
+from console.lag.group_state import config_of, delivery_of
 from console.lag.shapes import GroupConfig, GroupState, GroupSummary, LagHistory, LeaseConsumerState
 from console.paging import PAGE_PARAMETERS, page_of, page_sequence
 from console.shapes import as_json, serializer_of
@@ -48,7 +48,7 @@ _CHANGED: Final = serializer_of(GroupChanged)
 GroupPage = page_of(serializer_of(GroupSummary))
 SORTABLE: Final = (
     "name", "state", "clients", "lag", "lag_per_second", "time_lag_ms", "in_rate", "out_rate", "drain_eta_ms", "leases",
-    "dead_letters",
+    "dead_letters", "delivery",
 )  # fmt: skip
 _BROKER_NAMES: Final = {"consume_enabled": "consume_enable", "consume_broadcast_enabled": "consume_broadcast_enable"}
 
@@ -155,9 +155,8 @@ class GroupView(ClusterScopedView):
 
     def _answer(self, found: Group) -> Response:
         """Return the group as sampled, with its current settings, on which the ETag is based."""
-        config = None if found.config is None else config_of(found.config)
-        shown = self.sight.group(replace(current.group(self.cluster, found.name), config=config))
-        return Response(as_json(shown), headers={"ETag": etags.etag(config)})
+        shown = self.sight.group(_with_settings(current.group(self.cluster, found.name), found))
+        return Response(as_json(shown), headers={"ETag": etags.etag(shown.config)})
 
     def _found(self, name: str) -> Group:
         return self.ask(lambda admin: admin.groups.find(name)) or self._raise_not_found(name)
@@ -184,8 +183,7 @@ class _GroupSwitchView(ClusterScopedView):
             outcomes = operations.change_group(actor_of(request), self.cluster, found, {"consume_enable": enabled})
             after = self.ask(lambda admin: admin.groups.find(name))
         # A group whose last broker fell silent meanwhile has no settings to show.
-        config = None if after is None else next(iter(after.configs.values()), None)
-        shown = replace(current.group(self.cluster, name), config=None if config is None else config_of(config))
+        shown = _with_settings(current.group(self.cluster, name), after or Group(name))
         return with_outcomes(Response(as_json(self.sight.group(shown))), outcomes)
 
 
@@ -267,6 +265,12 @@ def _shown(sampled: GroupState) -> Response:
     """Return a group as it is known, with an ETag if its settings are known."""
     headers = {} if sampled.config is None else {"ETag": etags.etag(sampled.config)}
     return Response(as_json(sampled), headers=headers)
+
+
+def _with_settings(sampled: GroupState, found: Group) -> GroupState:
+    """Return a group as sampled, with the settings that its brokers have now."""
+    config = None if found.config is None else config_of(found.config)
+    return replace(sampled, config=config, delivery=None if sampled.missing else delivery_of(found))
 
 
 def _for_brokers(settings: Mapping[str, Any]) -> dict[str, int]:

@@ -3059,7 +3059,7 @@ export interface components {
             outcome: components["schemas"]["BulkOutcome"];
             reason: string | null;
             brokers: components["schemas"]["BrokerOutcome"][];
-            /** @description Null if unknown, or refused. */
+            /** @description Null if unknown, refused, or different on its brokers. */
             consume_enabled: boolean | null;
             /** @description Native clients that are connected; null if unknown. */
             clients: number | null;
@@ -3548,6 +3548,8 @@ export interface components {
             drain_unknown: components["schemas"]["DrainUnknownEnum"] | components["schemas"]["NullEnum"];
             /** @description Messages that it gave up; null if unknown. */
             dead_letters: number | null;
+            /** @description Whether its brokers deliver to it. paused: `consume_enabled` is false on all that have its settings; partly_paused: on some. Null without settings, and while a broker that has it does not answer. */
+            delivery: components["schemas"]["GroupDelivery"] | components["schemas"]["NullEnum"];
             /** Format: date-time */
             at: string;
             queues: components["schemas"]["GroupQueue"][];
@@ -3599,6 +3601,8 @@ export interface components {
             drain_unknown: components["schemas"]["DrainUnknownEnum"] | components["schemas"]["NullEnum"];
             /** @description Messages that it gave up; null if unknown. */
             dead_letters: number | null;
+            /** @description Whether its brokers deliver to it. paused: `consume_enabled` is false on all that have its settings; partly_paused: on some. Null without settings, and while a broker that has it does not answer. */
+            delivery: components["schemas"]["GroupDelivery"] | components["schemas"]["NullEnum"];
             /** Format: date-time */
             at: string;
             queues: components["schemas"]["GroupQueue"][];
@@ -3687,6 +3691,8 @@ export interface components {
             drain_unknown: components["schemas"]["DrainUnknownEnum"] | components["schemas"]["NullEnum"];
             /** @description Messages that it gave up; null if unknown. */
             dead_letters: number | null;
+            /** @description Whether its brokers deliver to it. paused: `consume_enabled` is false on all that have its settings; partly_paused: on some. Null without settings, and while a broker that has it does not answer. */
+            delivery: components["schemas"]["GroupDelivery"] | components["schemas"]["NullEnum"];
             /** Format: date-time */
             at: string;
             queues: components["schemas"]["GroupQueue"][];
@@ -3723,6 +3729,8 @@ export interface components {
             consume_enabled: boolean;
             consume_broadcast_enabled: boolean;
         };
+        /** @enum {string} */
+        GroupDelivery: "on" | "partly_paused" | "paused";
         /** @description What the deletion of a consumer group hits. */
         GroupImpact: {
             /** @description Native clients that are connected; null if unknown. */
@@ -3912,6 +3920,8 @@ export interface components {
             drain_unknown: components["schemas"]["DrainUnknownEnum"] | components["schemas"]["NullEnum"];
             /** @description Messages that it gave up; null if unknown. */
             dead_letters: number | null;
+            /** @description Whether its brokers deliver to it. paused: `consume_enabled` is false on all that have its settings; partly_paused: on some. Null without settings, and while a broker that has it does not answer. */
+            delivery: components["schemas"]["GroupDelivery"] | components["schemas"]["NullEnum"];
         };
         /** @description A page of GroupSummary. */
         GroupSummaryPage: {
@@ -8470,7 +8480,7 @@ export interface operations {
                 limit?: number;
                 /** @description A part of the name, in any case. */
                 search?: string;
-                /** @description name, state, clients, lag, lag_per_second, time_lag_ms, in_rate, out_rate, drain_eta_ms, leases, dead_letters; - before a name: descending. */
+                /** @description name, state, clients, lag, lag_per_second, time_lag_ms, in_rate, out_rate, drain_eta_ms, leases, dead_letters, delivery; - before a name: descending. */
                 sort?: string;
             };
             header?: never;

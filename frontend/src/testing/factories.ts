@@ -67,6 +67,7 @@ export const groupSummary = (name: string, overrides: Partial<GroupSummary> = {}
   last_known: null,
   drain_unknown: null,
   dead_letters: 0,
+  delivery: "on",
   ...overrides,
 })
 

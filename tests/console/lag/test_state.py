@@ -11,7 +11,7 @@ from broker_core.client.admin.clusters import BrokerAddress, BrokerRuntime
 from broker_core.client.admin.groups import Group, GroupConnections, GroupStats
 from broker_core.client.admin.topics import Topic, TopicKind
 from broker_core.protocol.bodies import MessageModel, MessageQueue, OffsetWrapper, TopicConfig, TopicOffset
-from broker_core.protocol.bodies.groups import Connection
+from broker_core.protocol.bodies.groups import Connection, SubscriptionGroupConfig
 from console.clusters.memory import QueueCounts
 from console.lag.facts import BrokerFacts, Delay
 from console.lag.group_state import NO_OFFSET, drain_estimate
@@ -82,6 +82,25 @@ def watched(lags: Iterable[tuple[int, int]], **parts: Any) -> GroupState:
     """Return the group after readings, one a second, with these numbers stored and consumed."""
     seen = [reading(AT + s * 1_000, groups={"g": behind(*pair)}, **parts) for s, pair in enumerate(lags)]
     return state(*seen).groups["g"]
+
+
+@pytest.mark.parametrize(
+    ("switches", "delivery"),
+    [
+        ({"broker-a": True, "broker-b": True}, "on"),
+        ({"broker-a": False, "broker-b": True}, "partly_paused"),
+        ({"broker-a": False, "broker-b": False}, "paused"),
+        ({}, None),
+    ],
+)
+def test_a_group_is_paused_where_its_brokers_do_not_deliver(switches: dict[str, bool], delivery: str | None) -> None:
+    configs = {broker: SubscriptionGroupConfig("g", consume_enable=on) for broker, on in switches.items()}
+    seen = reading(groups={"g": behind(10, 4)})
+    seen.groups["g"] = Group("g", configs)
+    assert state(seen).groups["g"].delivery == delivery
+    assert [each.delivery for each in state(seen).overview.worst_groups] == [delivery]
+    seen.missing = [SILENT]
+    assert state(seen).groups["g"].delivery is None, "nobody knows what the silent broker does"
 
 
 def test_lag_is_what_is_stored_and_not_consumed() -> None:

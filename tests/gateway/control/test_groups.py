@@ -86,11 +86,15 @@ def test_a_paused_group_gets_nothing_and_settles_what_it_has(control: Control) -
     for _ in range(2):
         paused = control.call("POST", f"/groups/{group}:pause")
         assert (paused.status_code, paused.json()["config"]["consume_enabled"]) == (200, False)
-    # Then it is refused more messages, and may settle what it has
+        assert paused.json()["delivery"] == "paused"
+    # Then every view says so, the list as soon as it is read again
+    assert control.get(f"/groups/{group}")["delivery"] == "paused"
+    wait_until(lambda: {each["name"]: each["delivery"] for each in control.get("/groups")["items"]}[group] == "paused")
+    # And it is refused more messages, and may settle what it has
     assert control.call("POST", f"{path}:receive", json=one).status_code != 200
     assert control.call("POST", f"{path}:ack", json={"receipts": [held["receipt"]]}).status_code == 200
     # And it goes on where it stopped
-    assert control.call("POST", f"/groups/{group}:resume").json()["config"]["consume_enabled"] is True
+    assert control.call("POST", f"/groups/{group}:resume").json()["delivery"] == "on"
     (next_,) = control.call("POST", f"{path}:receive", json=one).json()["messages"]
     assert next_["body"]["data"] == "b"
     assert control.call("POST", f"/groups/{group}:pause", role="viewer").status_code == 403

@@ -2,7 +2,7 @@ import { useTranslation } from "react-i18next"
 import { useFormat } from "@/hooks/use-format"
 import type { AlertCounts, Overview } from "@/lib/api-types"
 import { count, percent, rate } from "@/lib/format"
-import { withUnknown } from "@/lib/lag"
+import { isGrowing, isPaused, withUnknown } from "@/lib/lag"
 import { reasonIn } from "@/lib/reasons"
 
 /** One figure of the wall; what is not known has no value but the reason as its fact. */
@@ -35,11 +35,11 @@ export function useWallFigures(overview: Overview, alerts: AlertCounts | undefin
   const disks = brokers.map(({ name, disk_used_ratio: used }) => `${name} ${used === null ? "—" : percent(used)}`).join(" · ")
   const disk = figureOf("disk_used_ratio", t("overview.disk"), percent, disks)
   const dead = figureOf("dead_letters", t("overview.deadLetters"), count, "")
-  const isGrowing = overview.worst_groups.some(({ state }) => state === "growing" || state === "stalled")
+  const isBehind = overview.worst_groups.some((group) => isGrowing(group) || (group.state === "stalled" && !isPaused(group)))
   return [
     figureOf("in_rate", t("overview.in"), (value) => `${rate(value)}/s`, ""),
     figureOf("out_rate", t("overview.out"), (value) => `${rate(value)}/s`, ""),
-    { ...figureOf("total_lag", t("overview.totalLag"), (lag) => withUnknown(count(lag), unread), unreadWords), tone: isGrowing ? "warn" : undefined },
+    { ...figureOf("total_lag", t("overview.totalLag"), (lag) => withUnknown(count(lag), unread), unreadWords), tone: isBehind ? "warn" : undefined },
     oldest(),
     { ...dead, tone: overview.dead_letters ? "warn" : undefined },
     firing(),

@@ -86,6 +86,8 @@ export const common = {
     growing: "Growing",
     stalled: "Stalled",
     inconsistent: "Inconsistent",
+    paused: "Paused",
+    partlyPaused: "Partly paused",
     unknown: "Unknown",
   },
   groupWords: {
@@ -95,6 +97,7 @@ export const common = {
     growing: "growing",
     stalled: "nothing is consumed",
     inconsistent: "its clients subscribe to different things",
+    paused: "paused: no broker delivers to it",
     unknown: "not known",
   },
   jobStates: {

@@ -27,7 +27,6 @@ export const groups = {
     pauseHeld_other: "{{n}} messages that clients already hold can still be acknowledged.",
     pauseHeldUnknown: "How many messages its clients hold is not known; these can still be acknowledged.",
     pauseWords: "New messages wait. When the group is resumed, it goes on where it stopped.",
-    paused: "Paused",
     pausedDone: "Group {{group}} is paused",
     notPaused: "Group {{group}} was not paused",
     resume: "Resume group",

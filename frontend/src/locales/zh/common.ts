@@ -84,6 +84,8 @@ export const common = {
     growing: "堆积上升",
     stalled: "停滞",
     inconsistent: "订阅不一致",
+    paused: "已暂停",
+    partlyPaused: "部分暂停",
     unknown: "未知",
   },
   groupWords: {
@@ -93,6 +95,7 @@ export const common = {
     growing: "堆积上升",
     stalled: "没有消费",
     inconsistent: "客户端订阅不一致",
+    paused: "已暂停，所有 Broker 均不投递",
     unknown: "未知",
   },
   jobStates: {

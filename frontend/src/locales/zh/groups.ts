@@ -24,7 +24,6 @@ export const groups = {
     pauseHeld_other: "客户端已持有的 {{n}} 条消息仍可确认。",
     pauseHeldUnknown: "客户端已持有的消息数量未知；这些消息仍可确认。",
     pauseWords: "新消息会保留。恢复后，消费组从停止处继续消费。",
-    paused: "已暂停",
     pausedDone: "消费组 {{group}} 已暂停",
     notPaused: "消费组 {{group}} 未暂停",
     resume: "恢复消费组",

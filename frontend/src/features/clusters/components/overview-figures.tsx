@@ -6,7 +6,7 @@ import { useFormat } from "@/hooks/use-format"
 import { usePhone } from "@/hooks/use-media"
 import type { Overview } from "@/lib/api-types"
 import { count, percentNumber, rate, signed } from "@/lib/format"
-import { lagGrowth, withUnknown } from "@/lib/lag"
+import { isGrowing, lagGrowth, withUnknown } from "@/lib/lag"
 
 /** The strip: what the cluster does, in seven numbers; what is not known says so, and what it was. */
 export function OverviewFigures({ overview }: { overview: Overview }) {
@@ -46,7 +46,7 @@ function useFigure(overview: Overview) {
 function useLagFigures(overview: Overview): KeyFigure[] {
   const { t } = useTranslation()
   const figureOf = useFigure(overview)
-  const growing = overview.worst_groups.filter(({ state }) => state === "growing")
+  const growing = overview.worst_groups.filter(isGrowing)
   const growth = growing.reduce((sum, group) => sum + (lagGrowth(group) ?? 0), 0)
   const unknown = overview.lag_unknown_groups
   const tone = growing.length > 0 ? ("warn" as const) : undefined

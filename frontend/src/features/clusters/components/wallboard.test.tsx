@@ -28,6 +28,15 @@ describe("the wallboard", () => {
     expect(screen.queryByText("nothing waits")).toBeNull()
   })
 
+  it("shows a paused group as paused, without alarm", async () => {
+    answer(OVERVIEW, overview({ total_lag: 7, worst_groups: [groupSummary("billing", { lag: 7, state: "stalled", delivery: "paused" })] }))
+    renderApp(<Wallboard cluster="local" alerts={alerts} />)
+    const badge = await screen.findByText("Paused")
+    expect(badge.getAttribute("data-tone")).toBe("grey")
+    expect(screen.queryByText("Stalled")).toBeNull()
+    expect(figure("Total lag")?.getAttribute("data-tone")).toBeNull()
+  })
+
   it("shows what is unknown as unknown, with its reason and what it was", async () => {
     const at = new Date(Date.now() - 15_000).toISOString()
     const last_known = { at, total_lag: 18_800, oldest_unconsumed_ms: null, dead_letters: null, topics: 1, groups: 1, in_rate: null, out_rate: null, disk_used_ratio: null }

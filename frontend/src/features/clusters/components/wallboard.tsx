@@ -147,7 +147,7 @@ function Trouble({ group }: { group: GroupSummary }) {
     <li>
       <b>{group.name}</b>
       <span className={classes.state}>
-        <GroupState state={group.state} />
+        <GroupState group={group} />
       </span>
       <span className={classes.lag}>{group.lag === null ? `— ${unknown}` : t("wall.lag", { n: count(group.lag) })}</span>
       <span className={classes.age}>{group.time_lag_ms === null ? "—" : format.duration(group.time_lag_ms)}</span>

@@ -23,6 +23,20 @@ describe("the groups furthest behind", () => {
     expect(screen.getByText("All 12")).toBeTruthy()
   })
 
+  it("say that they are paused, and do not warn of a lag that is meant to grow", async () => {
+    const worst = [groupSummary("billing", { state: "growing", lag: 18_800, delivery: "paused" }), groupSummary("shipping", { lag: 7, delivery: "partly_paused" })]
+    const shown = overview({ worst_groups: worst, total_lag: 18_807 })
+    renderApp(
+      <>
+        <OverviewFigures overview={shown} />
+        <WorstGroups cluster="local" overview={shown} />
+      </>,
+    )
+    expect(await screen.findByText("Paused · orders")).toBeTruthy()
+    expect(screen.getByText("Partly paused · orders")).toBeTruthy()
+    expect(screen.queryByText(/growing/)).toBeNull()
+  })
+
   it("stand in the order of their lag, and keep their places under the pointer", async () => {
     const of = (billing: number, shipping: number) =>
       overview({ worst_groups: [groupSummary("billing", { lag: billing }), groupSummary("shipping", { lag: shipping })].sort((one, other) => (other.lag ?? 0) - (one.lag ?? 0)) })

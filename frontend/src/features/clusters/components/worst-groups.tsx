@@ -1,4 +1,5 @@
 import { Link } from "@tanstack/react-router"
+import type { TFunction } from "i18next"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import { Sparkline } from "@/components/charts/sparkline"
@@ -9,7 +10,7 @@ import { useFormat } from "@/hooks/use-format"
 import { useFrozenOrder } from "@/hooks/use-frozen-order"
 import type { GroupSummary, Overview } from "@/lib/api-types"
 import { count, signed } from "@/lib/format"
-import { lagGrowth } from "@/lib/lag"
+import { isGrowing, isPaused, lagGrowth } from "@/lib/lag"
 import { reasonIn } from "@/lib/reasons"
 import { useOverviewHistory } from "../api/get-overview-history"
 import classes from "./clusters.module.css"
@@ -52,10 +53,15 @@ function LagUnknown({ group: { last_known: last, unknown_reason: reason } }: { g
   )
 }
 
+function pausedWords(t: TFunction, group: GroupSummary): string[] {
+  if (isPaused(group)) return [t("groupStates.paused")]
+  return group.delivery === "partly_paused" ? [t("groupStates.partlyPaused")] : []
+}
+
 function Row({ group, values }: { group: GroupSummary; values: readonly (number | null)[] }) {
   const { t } = useTranslation()
   const format = useFormat()
-  const isGrowing = group.state === "growing"
+  const isWarm = isGrowing(group)
   const growth = lagGrowth(group)
   return (
     <Link to="/groups/$group" params={{ group: group.name }} className={classes.row}>
@@ -65,9 +71,9 @@ function Row({ group, values }: { group: GroupSummary; values: readonly (number 
         <small className={classes.whole}>{t("groups.unknownBecause", { reason: group.unknown_reason ? reasonIn(t, group.unknown_reason) : t("states.unknown") })}</small>
       ) : (
         <>
-          <small>{group.topics.join(", ")}</small>
-          <Sparkline values={values} tone={isGrowing ? "growing" : "normal"} base={100} />
-          <small data-end data-warm={isGrowing || undefined}>
+          <small>{[...pausedWords(t, group), group.topics.join(t("list.comma"))].join(" · ")}</small>
+          <Sparkline values={values} tone={isWarm ? "growing" : "normal"} base={100} />
+          <small data-end data-warm={isWarm || undefined}>
             {growth === null || Math.round(growth) === 0 ? "" : `${signed(growth)}/s`}
           </small>
           <small data-end>{group.time_lag_ms === null ? "" : format.duration(group.time_lag_ms)}</small>

@@ -12,6 +12,7 @@ import { NotApplicable, Num, Unknown } from "@/components/values/num"
 import { Duration } from "@/components/values/time"
 import type { GroupSummary } from "@/lib/api-types"
 import { count, rate } from "@/lib/format"
+import { isGrowing } from "@/lib/lag"
 import { pinnedGroups } from "@/lib/preferences"
 import classes from "./groups.module.css"
 
@@ -21,7 +22,7 @@ const column = columnsFor<GroupSummary>()
 export const readersOf = ({ clients, lease_consumers: callers }: Pick<GroupSummary, "clients" | "lease_consumers">): number | null =>
   clients === null ? null : clients + (callers?.length ?? 0)
 
-export const railTone = ({ state }: Pick<GroupSummary, "state">) => (state === "growing" ? "growing" : "normal")
+export const railTone = (group: Pick<GroupSummary, "state" | "delivery">) => (isGrowing(group) ? "growing" : "normal")
 
 /** Ticks for a change of many groups. */
 export const chooseColumn = (t: TFunction, chosen: ReadonlySet<string>, onChoose: (names: readonly string[]) => void) =>
@@ -47,7 +48,7 @@ export const groupColumns = (t: TFunction, scale: number, noLeases: string | nul
       {name}
     </Link>
   )),
-  column("state", t("groups.state"), { minWidth: 520 }, ({ state }) => <GroupState state={state} />),
+  column("state", t("groups.state"), { minWidth: 520 }, (group) => <GroupState group={group} />),
   column("mode", t("groups.mode"), { isSecondary: true, minWidth: 1060 }, ({ mode }) => (mode ? t(`groups.modes.${mode}`) : <NotApplicable />)),
   column("clients", t("groups.clients"), { align: "end", sort: "clients", minWidth: 700 }, (group) => <Num value={readersOf(group)} reason={group.unknown_reason} />),
   column("topics", t("groups.topics"), { isSecondary: true, minWidth: 820 }, ({ topics }) => <Topics topics={topics} />),
@@ -123,7 +124,7 @@ function DeadLetters({ group: { name, dead_letters: n, missing } }: { group: Gro
 }
 
 export function Lag({ group }: { group: GroupSummary }) {
-  if (group.state !== "growing")
+  if (!isGrowing(group))
     return (
       <>
         <Figure group={group} field="lag" />

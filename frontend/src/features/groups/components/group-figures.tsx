@@ -6,7 +6,7 @@ import { useFormat } from "@/hooks/use-format"
 import { usePhone } from "@/hooks/use-media"
 import type { Group, GroupQueue } from "@/lib/api-types"
 import { count, rate, signed } from "@/lib/format"
-import { lagGrowth, withUnknown } from "@/lib/lag"
+import { isPaused, lagGrowth, withUnknown } from "@/lib/lag"
 import { useAbility } from "@/hooks/use-ability"
 import { useCluster } from "@/hooks/use-cluster"
 import { reasonIn } from "@/lib/reasons"
@@ -79,9 +79,11 @@ function useLagFigures(group: Group): KeyFigure[] {
   const figureOf = useFigure(group)
   const unknown = group.queues.filter(({ lag }) => lag === null).length
   const growth = lagGrowth(group)
-  const tone = group.state === "growing" || group.state === "stalled" || group.state === "inconsistent" ? ("warn" as const) : undefined
+  const isTrouble = group.state === "growing" || group.state === "stalled" || group.state === "inconsistent"
+  const tone = isTrouble && !isPaused(group) ? ("warn" as const) : undefined
   // The words of the state are those of its badge; a number stands only beside a state that it agrees with.
-  const word = group.state === "growing" && growth !== null ? t("groups.growth", { n: signed(growth) }) : t(`groupWords.${group.state}`)
+  const state = isPaused(group) ? t("groupWords.paused") : t(`groupWords.${group.state}`)
+  const word = group.state === "growing" && growth !== null ? t("groups.growth", { n: signed(growth) }) : state
   const fact = unknown > 0 ? t("groups.unknownQueues", { count: unknown }) : word
   // What was once known was whole: only a sum of now lacks parts.
   const lag = figureOf("lag", t("groups.lag"), (value) => withUnknown(count(value), group.lag === null ? 0 : unknown), fact)
@@ -101,13 +103,14 @@ function useTimeLag(group: Group): KeyFigure {
   return group.lag !== null && group.time_lag_ms === null ? { ...figure, fact: t("groups.notTimed") } : figure
 }
 
-function useDrainFigure({ drain_eta_ms: eta, drain_unknown: why, lag, state, unknown_reason: reason }: Group): KeyFigure {
+function useDrainFigure({ drain_eta_ms: eta, drain_unknown: why, lag, state, delivery, unknown_reason: reason }: Group): KeyFigure {
   const { t } = useTranslation()
   const format = useFormat()
   const label = t("groups.drainFull")
   if (lag === null) return { label, value: <Unknown reason={reason} />, fact: t("states.unknown") }
   if (lag === 0) return { label, value: "—", fact: t(state === "idle" ? "groupWords.idle" : "groups.nothingToDrain") }
   if (eta !== null) return { label, value: format.duration(eta), fact: t("groups.atThisRate") }
+  if (isPaused({ delivery })) return { label, value: "—", fact: t("groupWords.paused") }
   if (state === "stalled") return { label, value: "—", fact: t("groupWords.stalled") }
   return { label, value: "—", fact: t(`groupFigures.noDrain.${why ?? "rates_unknown"}`) }
 }

@@ -1,9 +1,8 @@
 import { ActionIcon, Button, Menu } from "@mantine/core"
-import { IconDots, IconPlayerPause } from "@tabler/icons-react"
+import { IconDots } from "@tabler/icons-react"
 import { Link, useNavigate } from "@tanstack/react-router"
 import { type ReactNode, useState } from "react"
 import { useTranslation } from "react-i18next"
-import { Badge } from "@/components/badges/badge"
 import { GroupState } from "@/components/badges/group-state"
 import { CurlButton } from "@/components/code/curl-button"
 import { NeedsRight } from "@/components/forms/lock"
@@ -16,6 +15,7 @@ import { paths } from "@/config/paths"
 import { usePhone } from "@/hooks/use-media"
 import { useUrlState } from "@/hooks/use-url-state"
 import type { Group } from "@/lib/api-types"
+import { isPaused } from "@/lib/lag"
 import { isGone } from "@/lib/problem"
 import { useGroup } from "../api/get-group"
 import { DeleteGroup } from "./delete-group"
@@ -81,15 +81,9 @@ export function GroupPage({ cluster, group, lag, deadLetters, activity, mark }: 
 }
 
 function Marks({ group, mark }: { group: Group; mark: ReactNode }) {
-  const { t } = useTranslation()
   return (
     <>
-      <GroupState state={group.state} />
-      {isPaused(group) && (
-        <Badge tone="warn" icon={IconPlayerPause}>
-          {t("groups.paused")}
-        </Badge>
-      )}
+      <GroupState group={group} />
       {mark}
     </>
   )
@@ -103,8 +97,6 @@ function Facts({ group }: { group: Group }) {
   ]
   return <>{facts.filter(Boolean).join(" · ")}</>
 }
-
-const isPaused = ({ config }: Group) => config?.consume_enabled === false
 
 interface GroupActionsProps {
   cluster: string
@@ -144,6 +136,11 @@ function GroupActions({ cluster, group, known }: GroupActionsProps) {
               <Menu.Item onClick={isPaused(known) ? resume : () => setPausing(true)}>
                 {t(isPaused(known) ? "groups.resume" : "groups.pause")}
               </Menu.Item>
+            </NeedsRight>
+          )}
+          {known?.delivery === "partly_paused" && (
+            <NeedsRight right="manage">
+              <Menu.Item onClick={resume}>{t("groups.resume")}</Menu.Item>
             </NeedsRight>
           )}
           {known?.config && (

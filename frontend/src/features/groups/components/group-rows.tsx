@@ -20,7 +20,7 @@ export function GroupRows({ rows, scale, onEnd }: { rows: readonly GroupSummary[
             <Lag group={group} />
           </b>
           <span>
-            <GroupState state={group.state} />
+            <GroupState group={group} />
           </span>
           <small>
             <TimeLag group={group} />

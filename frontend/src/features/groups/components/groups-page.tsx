@@ -16,6 +16,7 @@ import { useFrozenOrder } from "@/hooks/use-frozen-order"
 import { useUrlState } from "@/hooks/use-url-state"
 import type { GroupSummary } from "@/lib/api-types"
 import { count } from "@/lib/format"
+import { isPaused } from "@/lib/lag"
 import { reasonIn } from "@/lib/reasons"
 import { type GroupsFilter, useGroups } from "../api/get-groups"
 import { BulkBar } from "./bulk-bar"
@@ -26,12 +27,13 @@ import { GroupsTable } from "./groups-table"
 
 const DEFAULT_SORT = "-lag"
 const TROUBLE = ["unknown", "growing", "stalled", "inconsistent", "consuming", "caught_up", "idle"]
+const NO_TROUBLE = 4
 
 const byTrouble = (rows: GroupSummary[]): GroupSummary[] =>
   [...rows].sort((a, b) => rank(a) - rank(b) || (b.lag ?? 0) - (a.lag ?? 0))
 
 /** Unknown first, then what grows, then what stands still or disagrees, then the rest by lag. */
-const rank = ({ state }: GroupSummary): number => Math.min(TROUBLE.indexOf(state), 4)
+const rank = (group: GroupSummary): number => (isPaused(group) ? NO_TROUBLE : Math.min(TROUBLE.indexOf(group.state), NO_TROUBLE))
 
 interface GroupsPageProps {
   cluster: string

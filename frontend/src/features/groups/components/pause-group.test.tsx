@@ -11,7 +11,7 @@ const PAUSE = "POST /api/v1/clusters/local/groups/billing:pause"
 const RESUME = "POST /api/v1/clusters/local/groups/billing:resume"
 const config = { consume_enabled: true, consume_broadcast_enabled: false, retry_queue_nums: 1, retry_max_times: 16 }
 const running = group("billing", { config, clients: 2, lease_consumers: [], leases: 1_240 })
-const paused = group("billing", { config: { ...config, consume_enabled: false } })
+const paused = group("billing", { state: "consuming", delivery: "paused", config: { ...config, consume_enabled: false } })
 const took = [{ broker: "broker-a", done: true, reason: null }]
 
 const openMenu = async (known: object) => {
@@ -33,6 +33,14 @@ describe("pausing a group", () => {
     await user.click(button("Pause billing"))
     expect(await screen.findByText("Group billing is paused")).toBeTruthy()
     expect(await screen.findByText("Paused")).toBeTruthy()
+    expect(screen.queryByText("Consuming")).toBeNull()
+  })
+
+  it("offers both where some brokers deliver and others do not", async () => {
+    await openMenu(group("billing", { config, state: "consuming", delivery: "partly_paused" }))
+    expect(screen.getByText("Partly paused")).toBeTruthy()
+    await screen.findByRole("menuitem", { name: "Pause group" })
+    expect(screen.getAllByRole("menuitem", { hidden: true }).map(({ textContent }) => textContent)).toContain("Resume group")
   })
 
   it("names the broker that goes on delivering", async () => {

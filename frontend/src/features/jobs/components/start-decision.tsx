@@ -52,10 +52,10 @@ export function StartDecision({ request, hero, heroWords, facts, seenBy = [], ac
         <div className={classes.seen}>
           <h2>{t("jobs.seenBy")}</h2>
           <ul>
-            {seenBy.map(({ name, state }) => (
-              <li key={name}>
-                {name}
-                <GroupState state={state} />
+            {seenBy.map((group) => (
+              <li key={group.name}>
+                {group.name}
+                <GroupState group={group} />
               </li>
             ))}
             {seenBy.length === 0 && <li className="micro">{t("jobs.seenByNone")}</li>}

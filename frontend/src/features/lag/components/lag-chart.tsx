@@ -13,7 +13,7 @@ import { useTail } from "@/hooks/use-tail"
 import { useUrlState } from "@/hooks/use-url-state"
 import type { Group, GroupHistory, Range } from "@/lib/api-types"
 import { count, rate, signed } from "@/lib/format"
-import { lagGrowth } from "@/lib/lag"
+import { isGrowing, lagGrowth } from "@/lib/lag"
 import { RANGE_MS, rangeOf } from "@/lib/ranges"
 import { joined, type Samples } from "@/lib/samples"
 import { useLagHistory } from "../api/get-lag-history"
@@ -81,7 +81,7 @@ function useLegend(group: Group): LegendItem[] {
       value: growth === null ? "—" : `${signed(growth)}/s`,
       color: "--warn-line",
       square: true,
-      isWarm: growth !== null && growth > 0 && group.state === "growing",
+      isWarm: growth !== null && growth > 0 && isGrowing(group),
     },
   ]
 }
@@ -103,7 +103,7 @@ function LagBands({ history, range, group, isPaused }: LagBandsProps) {
   if (isPaused && frozen === null) setFrozen(moving)
   if (!isPaused && frozen !== null) setFrozen(null)
   const samples = frozen ?? moving
-  const bands = useLagBands(samples, group.state === "growing")
+  const bands = useLagBands(samples, isGrowing(group))
   const end = samples.times.at(-1) ?? 0
   return <StripChart times={samples.times} range={[end - RANGE_MS[range] / 1000, end]} bands={bands} label={t("lag.chart")} />
 }
