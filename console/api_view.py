@@ -29,6 +29,10 @@ class _Answered(Exception):
 class ApiView(APIView):
     """A view that accepts only what its `extend_schema` declares, and whose POSTs take an ``Idempotency-Key``."""
 
+    # OPTIONS tells nothing that the OpenAPI document does not.
+    http_method_names = ("get", "post", "put", "patch", "delete", "head")
+    served_elsewhere: ClassVar[tuple[str, ...]] = ()
+    """Methods of the same path that another part of the server answers."""
     answer_ms: ClassVar[int] = KEEP_MS
     """How long the answer to a POST with a key is kept; 0 refuses keys: it changes nothing, or signs in or out."""
     _keyed: once.KeyedRequest | None = None
@@ -41,6 +45,12 @@ class ApiView(APIView):
         if isinstance(begun, HttpResponse):
             raise _Answered(begun)
         self._keyed = begun
+
+    @property
+    def default_response_headers(self) -> dict[str, str]:
+        """Return the headers of every answer; `Allow` has all methods of the path."""
+        methods = sorted([*self.allowed_methods, *self.served_elsewhere])
+        return {**super().default_response_headers, "Allow": ", ".join(methods)}
 
     def permission_denied(self, request: Request, message: str | None = None, code: str | None = None) -> NoReturn:
         """Raise NotAuthenticated if nobody is known, in the words of the data plane; else PermissionDenied."""

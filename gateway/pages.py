@@ -49,7 +49,7 @@ class Pages:
         request_id = self._ids.of(headers.get(b"x-request-id"))
         try:
             if scope["method"] not in ("GET", "HEAD"):
-                raise ProblemError(METHOD_NOT_ALLOWED, "Only GET is allowed.", headers=[(b"allow", b"GET")])
+                raise ProblemError(METHOD_NOT_ALLOWED, "Only GET is allowed.", headers=[(b"allow", b"GET, HEAD")])
             status, content_type, body = await self._page(scope, headers)
             answer = [(b"content-type", content_type), (b"content-length", b"%d" % len(body))]
         except Exception as error:  # noqa: BLE001 - the top of a request

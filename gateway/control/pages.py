@@ -37,6 +37,8 @@ class ConsoleFilesMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc]
     @staticmethod
     def serve(static_file: StaticFile, request: HttpRequest) -> HttpResponse:
         """Return the file with its headers, or the answer to a conditional request."""
+        if request.method not in ("GET", "HEAD"):
+            return _only_get(request)
         found = static_file.get_response(request.method, request.META)
         body = b""
         if found.file is not None:
@@ -56,14 +58,18 @@ def console(request: HttpRequest) -> HttpResponse:
     if request.method not in ("GET", "HEAD"):
         if request.path != "/":
             return not_found(request)
-        refusal = ProblemError(METHOD_NOT_ALLOWED, "Only GET is allowed.", headers=[(b"allow", b"GET, HEAD")])
-        return _problem(request, refusal)
+        return _only_get(request)
     page = settings.CONSOLE_FILES / "index.html"
     if not page.is_file():
         return HttpResponse(_NOT_BUILT, status=503, content_type="text/plain; charset=utf-8")
     response = HttpResponse(_placed(page.read_text()), content_type="text/html; charset=utf-8")
     response["Cache-Control"] = "no-cache"
     return response
+
+
+def _only_get(request: HttpRequest) -> HttpResponse:
+    refusal = ProblemError(METHOD_NOT_ALLOWED, "Only GET is allowed.", headers=[(b"allow", b"GET, HEAD")])
+    return _problem(request, refusal)
 
 
 def _placed(page: str) -> str:

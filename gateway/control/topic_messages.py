@@ -43,6 +43,7 @@ class TopicMessagesView(ClusterScopedView):
     """The messages of a topic by time."""
 
     resource_argument = "topic"
+    served_elsewhere = ("POST",)  # by the data plane
 
     @extend_schema(
         operation_id="browseMessages",

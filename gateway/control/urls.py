@@ -46,12 +46,14 @@ from gateway.control import (
 from gateway.control.definitions import views as definitions
 
 # Callers ask for it by its own type or as plain JSON.
-_JSON = [OpenApiJsonRenderer, OpenApiJsonRenderer2]
+_DOCUMENT = SpectacularAPIView.as_view(
+    renderer_classes=[OpenApiJsonRenderer, OpenApiJsonRenderer2], http_method_names=["get", "head"]
+)
 
 CLUSTER = "clusters/<str:cluster>"
 
 urlpatterns = [
-    path("openapi.json", SpectacularAPIView.as_view(renderer_classes=_JSON), name="openapi"),
+    path("openapi.json", _DOCUMENT, name="openapi"),
     path("health/checks", health.HealthChecksView.as_view()),
     path("health/checks/<str:name>", health.HealthCheckView.as_view()),
     path("definitions", definitions.DefinitionsView.as_view()),

@@ -95,7 +95,7 @@ BASES: Final[dict[str, dict[str, Any]]] = {
 }  # fmt: skip
 
 # The values for names in paths; "nothing" for all others.
-USUAL: Final = {"cluster": "local", "queue_id": "0", "user_id": "999999", "token_id": "999999"}
+USUAL: Final = {"cluster": "local", "queue_id": "0", "user_id": "999999", "token_id": "999999", "search_id": "999999"}
 
 Operation = tuple[str, str, dict[str, Any]]
 Value = TypeVar("Value")
@@ -250,6 +250,20 @@ def test_a_body_over_the_limit(admin: httpx.Client, document: dict[str, Any], si
         answer = admin.request(method, fitting(path), content=content, headers={"Content-Type": "application/json"})
         assert (answer.status_code, answer.json()["code"]) == (413, "BODY_TOO_LARGE"), path
         assert_handled(answer, path)
+
+
+@pytest.mark.parametrize("method", ["OPTIONS", "FLY"])
+def test_a_method_that_is_not_served_is_told_all_that_are(
+    admin: httpx.Client, document: dict[str, Any], method: str
+) -> None:
+    served = {path: {each.upper() for each in methods} for path, methods in document["paths"].items()}
+    served = {path: methods | ({"HEAD"} if "GET" in methods else set()) for path, methods in served.items()}
+    for path in ("/", "/api/v1/openapi.json", "/healthz", "/readyz", "/metrics"):
+        served[path] = {"GET", "HEAD"}
+    for path, methods in served.items():
+        answer = admin.request(method, fitting(path))
+        assert (answer.status_code, answer.json()["code"]) == (405, "METHOD_NOT_ALLOWED"), f"{method} {path}"
+        assert set(answer.headers["allow"].split(", ")) == methods, path
 
 
 @pytest.mark.parametrize("role", ["admin", None])
