@@ -99,7 +99,9 @@ async def look(name_servers: Sequence[str], address_map: Mapping[str, str]) -> P
         difference = {title: _clock_difference(*each) for title, each in _at(runtimes).items()}
         abilities, asked_ms = await _abilities(admin, can_ask=bool(runtimes))
     brokers = [_broker(names[title], address_map, runtimes.get(title), difference.get(title)) for title in names]
-    steps = [servers, _listed_step(lists, found), reach, _clock_step(difference), _ability_step(abilities, asked_ms)]
+    # Where no broker answers there is nobody to ask what it can do: that is nothing tried, not all of it failed.
+    asked = _ability_step(abilities if runtimes else (), asked_ms)
+    steps = [servers, _listed_step(lists, found), reach, _clock_step(difference), asked]
     return ProbeReport(steps=steps, brokers=brokers, brokers_reachable=len(runtimes), capabilities=abilities)
 
 

@@ -117,6 +117,7 @@ it.each([
   "hours of the day like 04 or 04;16",
   "times like 1s 5s 1m 2h 1d",
   "no topic is named 'moon'; the group has no offset in any topic",
+  "no broker answers",
 ])("has the sentence %s in both languages", async (sentence) => {
   expect(t(sentence)).toBe(sentence)
   await i18next.changeLanguage("zh")
@@ -144,6 +145,10 @@ it.each([
   ["There is no schedule 's7'.", "定时任务 s7 不存在"],
   ["topic 'moon' does not exist", "Topic moon 不存在"],
   ["User 'olga' already exists.", "olga 已存在"],
+  ["defaultTopicQueueNums: '99999999' is not a number from 1 to 65536.", "defaultTopicQueueNums：99999999 不符合要求，应为：1 到 65536 之间的整数"],
+  ["autoCreateTopicEnable: 'maybe' is not true or false.", "autoCreateTopicEnable：maybe 不符合要求，应为：true 或 false"],
+  ["broker-a has no setting 'moon'; read its settings for the names that it has.", "broker-a 没有设置项 moon"],
+  ["'listenPort' cannot be changed safely while broker-a runs; set it on its command line.", "broker-a 运行时不能安全修改 listenPort，应通过其命令行设置"],
   ["This needs the right 'produce' on 'orders'.", "需要对 orders 的权限：发送"],
   ["The group is already at these offsets.", "消费组已在这些位点"],
   ["Message C0A8 of 'orders' does not wait any more: it was recalled.", "orders 的消息 C0A8 已不在等待：已投递或已撤回"],

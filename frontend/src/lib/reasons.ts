@@ -7,7 +7,7 @@ type ReasonKey =
   | "malformed" | "noBrokers" | "noCluster" | "noSession" | "refusedSilently" | "refusedBecause" | "unlisted" | "notConsumed" | "justAdded" | "notSampled"
   | "notAnswered" | "replaced" | "otherBroker" | "notOfTopic" | "noSetting" | "noTopicNamed" | "noGroupNamed" | "ofBrokers" | "ofBrokersOrGroup" | "noOffsetIn" | "noOffset"
   | "purgeMost" | "keysEnded" | "noNativeClient" | "perhapsNoNativeClient" | "lists" | "notListedBy" | "listsNone" | "noTime" | "ms"
-  | "consumedWhen" | "copiesOfReplays" | "retriesCut" | "numberFrom" | "eitherOr" | "nameOf" | "hours" | "levels"
+  | "nobodyAnswers" | "consumedWhen" | "copiesOfReplays" | "retriesCut" | "numberFrom" | "eitherOr" | "nameOf" | "hours" | "levels"
 
 /** The sentences in which the server says why nobody answered, and what each is called here. */
 const REASONS: readonly [ReasonKey, RegExp][] = [
@@ -57,6 +57,7 @@ const REASONS: readonly [ReasonKey, RegExp][] = [
   ["perhapsNoNativeClient", /^It is not known whether a native client of group '(?<group>[^']+)' is connected\. Consumers by lease get these copies only if they receive from topic '(?<topic>[^']+)'; otherwise send to the topics they came from\.$/],
   ["lists", /^lists (?<n>\d+) brokers?$/],
   ["notListedBy", /^not listed by (?<names>.+)$/],
+  ["nobodyAnswers", /^no broker answers$/],
   ["listsNone", /^the name servers list no broker$/],
   ["consumedWhen", /^Brokers do not record when a group consumed a message\.$/],
   ["copiesOfReplays", /^Copies that replays wrote to other topics are not looked for; the reports of these jobs name them\.$/],
@@ -118,7 +119,7 @@ function peerIn(t: TFunction, peer: string): string | null {
 type DetailKey =
   | "blank" | "required" | "atMost" | "atLeast" | "tooLong" | "tooShort" | "noInteger" | "nullCharacters" | "commonPassword" | "numericPassword" | "shortPassword"
   | "similarPassword" | "userExists" | "userName" | "noMatch" | "reversed" | "between" | "oneOf" | "bool" | "past" | "scheduleExists" | "reserved"
-  | "readOnly" | "noMessage" | "noDelete" | "noChange" | "noZone" | "noScope" | "beyondRights" | "noSuch" | "noTopic" | "taken" | "needsRight" | "needsRightOn" | "needsRightNoRule" | "needsRightRefused" | "needsRightScope" | "needsRightOfMany" | "stillChanging" | "noQueue" | "nothingToGoBy" | "alreadyThere" | "noQueues" | "waitsNoMore" | "sameTopic" | "noMoment"
+  | "readOnly" | "noMessage" | "noDelete" | "noChange" | "noZone" | "noScope" | "beyondRights" | "noSuch" | "noTopic" | "taken" | "needsRight" | "needsRightOn" | "needsRightNoRule" | "needsRightRefused" | "needsRightScope" | "needsRightOfMany" | "stillChanging" | "noQueue" | "nothingToGoBy" | "alreadyThere" | "noQueues" | "noSetting" | "settingFixed" | "settingFixedInFile" | "notAccepted" | "waitsNoMore" | "sameTopic" | "noMoment"
 
 /** The sentences that refuse one value, as Django, its REST framework and the gateway write them. */
 const DETAILS: readonly [DetailKey, RegExp][] = [
@@ -152,6 +153,9 @@ const DETAILS: readonly [DetailKey, RegExp][] = [
   ["nothingToGoBy", /^Group '(?<name>[^']+)' has no offset in these queues, so there is nothing to go by$/],
   ["alreadyThere", /^The group is already at these offsets$/],
   ["noQueues", /^Topic '(?<name>[^']+)' has no queues$/],
+  ["noSetting", /^(?<broker>\S+) has no setting '(?<name>[^']+)'; .+$/],
+  ["settingFixed", /^'(?<name>[^']+)' cannot be changed safely while (?<broker>\S+) runs; set it on its command line$/],
+  ["settingFixedInFile", /^'(?<name>[^']+)' cannot be changed safely while (?<broker>\S+) runs; set it in its configuration file, and restart it$/],
   ["waitsNoMore", /^Message (?<id>\w+) of '(?<name>[^']+)' does not wait any more: it was (?:delivered or recalled|recalled)$/],
   ["sameTopic", /^must be a different topic from the source$/],
   ["noMoment", /^'(?<name>[^']*)' is not a moment such as .+$/],
@@ -171,6 +175,9 @@ const DETAILS: readonly [DetailKey, RegExp][] = [
   ["beyondRights", /^'(?<name>[^']*)' exceeds your own rights$/],
 ]
 
+/** Of a setting of a broker: what was typed, and what it takes. */
+const NOT_ACCEPTED = /^(?<quote>['"])(?<value>.*)\k<quote> is not (?<accepted>.+)$/
+
 const THINGS = ["cluster", "job", "schedule", "token", "user"] as const
 const RIGHTS = ["produce", "consume", "read", "bodies", "manage", "offsets", "redrive", "delete", "jobs", "admin"] as const
 
@@ -180,7 +187,9 @@ function fragment(t: TFunction, detail: string): string | null {
     const match = pattern.exec(words)
     if (match) return t(`details.${key}`, valuesOf(t, match.groups ?? {}))
   }
-  return null
+  const { value, accepted } = NOT_ACCEPTED.exec(words)?.groups ?? {}
+  const wanted = accepted === undefined ? null : knownReason(t, accepted)
+  return wanted === null ? null : t("details.notAccepted", { value, accepted: wanted })
 }
 
 /** What a sentence names: things and rights by their words here, all else as it is. */

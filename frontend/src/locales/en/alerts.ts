@@ -126,8 +126,6 @@ export const alerts = {
     unacknowledge: "Take back",
     acknowledgedBy: "Acknowledged by {{by}}, {{time}}.",
     note: "Note",
-    noted: "The alert was changed",
-    notNoted: "The alert was not changed",
     silence: "Silence",
     newSilence: "New silence",
     silenceWords: "Nobody is told of the alerts that match. They are still evaluated and shown.",

@@ -1,4 +1,5 @@
 import { activity } from "./activity"
+import { alertStory } from "./alert-story"
 import { apiReference } from "./api-reference"
 import { brokers } from "./brokers"
 import { bulkTopics } from "./bulk-topics"
@@ -33,6 +34,7 @@ import { wall } from "./wall"
 /** What all other pages say. */
 export const rest = {
   ...activity,
+  ...alertStory,
   ...apiReference,
   ...brokers,
   ...bulkTopics,

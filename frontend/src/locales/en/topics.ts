@@ -29,7 +29,7 @@ export const topics = {
     messageTypes: { normal: "Normal", fifo: "Ordered", delay: "Delay", transaction: "Transaction", mixed: "Mixed", unspecified: "Unspecified" },
     messageTypeHint: "Says what the topic is for; brokers do not enforce it.",
     messageTypeUnknown: "No broker tells a message type",
-    notDeclared: "Not declared",
+    notDeclared: "Unspecified",
     hidden: "Hidden",
     filter: "Filter by name, ord*eu, ~oeu",
     queues: "Queues r/w",

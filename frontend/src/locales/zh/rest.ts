@@ -1,6 +1,7 @@
 import { activity } from "./activity"
 import type { rest as english } from "../en/rest"
 import type { Shape } from "../shape"
+import { alertStory } from "./alert-story"
 import { apiReference } from "./api-reference"
 import { brokers } from "./brokers"
 import { bulkTopics } from "./bulk-topics"
@@ -35,6 +36,7 @@ import { wall } from "./wall"
 /** What all other pages say. */
 export const rest: Shape<typeof english> = {
   ...activity,
+  ...alertStory,
   ...apiReference,
   ...brokers,
   ...bulkTopics,

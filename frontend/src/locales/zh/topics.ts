@@ -26,7 +26,7 @@ export const topics = {
     messageTypes: { normal: "普通", fifo: "顺序", delay: "延迟", transaction: "事务", mixed: "混合", unspecified: "未指定" },
     messageTypeHint: "仅声明 Topic 的用途，Broker 不强制检查。",
     messageTypeUnknown: "没有 Broker 给出消息类型",
-    notDeclared: "不声明",
+    notDeclared: "未指定",
     hidden: "隐藏",
     filter: "按名称筛选，ord*eu，~oeu",
     queues: "队列 读/写",

@@ -13,6 +13,7 @@ import type { Alert } from "@/lib/api-types"
 import { useAcknowledge } from "../api/acknowledge-alert"
 import { useAlert } from "../api/get-alert"
 import { useDeliveries } from "../api/get-deliveries"
+import { useAlertRules } from "../api/get-rules"
 import { useUnacknowledge } from "../api/unacknowledge-alert"
 import { measured } from "../measure"
 import { AlertState } from "./alert-state"
@@ -46,7 +47,7 @@ function Story({ alert }: { alert: Alert }) {
   return (
     <>
       <h2 className={drawerClasses.title}>{alert.rule.name}</h2>
-      <p className={classes.told}>{alert.summary}</p>
+      <Told alert={alert} />
       <Actions alert={alert} />
       {alert.acknowledged && (
         <p className={classes.told}>
@@ -59,6 +60,28 @@ function Story({ alert }: { alert: Alert }) {
           <Change key={`${at}${state}`} at={at} state={state} value={value === null ? t("states.unknown") : measured(alert.rule.metric, value, format)} />
         ))}
       </dl>
+    </>
+  )
+}
+
+/** How it stands, in the language of the reader; and the title of the rule where somebody wrote one. */
+function Told({ alert }: { alert: Alert }) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const hasTitle = useAlertRules().data?.some(({ id, template }) => id === alert.rule.id && template !== "")
+  const { rule, shown, subject, cluster, value } = alert
+  const words = {
+    metric: t(`alerts.metrics.${rule.metric}`),
+    subject,
+    cluster,
+    value: value === null ? t("alertStory.unknownValue") : measured(rule.metric, value, format),
+    limit: measured(rule.metric, rule.limit, format),
+    by: alert.acknowledged?.by ?? "",
+  }
+  return (
+    <>
+      <p className={classes.told}>{t(rule.metric === "broker_silent" && alert.state === "firing" ? "alertStory.silent" : `alertStory.${shown}`, words)}</p>
+      {hasTitle && <p className={classes.told}>{alert.summary}</p>}
     </>
   )
 }
@@ -83,18 +106,19 @@ function Actions({ alert }: { alert: Alert }) {
   const [note, setNote] = useState("")
   const acknowledge = useAcknowledge(alert.id)
   const unacknowledge = useUnacknowledge(alert.id)
-  const told = { onSuccess: () => toastDone(t("alerts.noted")), onError: (error: unknown) => toastFailed(t("alerts.notNoted"), error) }
+  const taken = { onSuccess: () => toastDone(t("alertStory.taken")), onError: (error: unknown) => toastFailed(t("alertStory.notTaken"), error) }
+  const takenBack = { onSuccess: () => toastDone(t("alertStory.takenBack")), onError: (error: unknown) => toastFailed(t("alertStory.notTakenBack"), error) }
   if (alert.state === "resolved") return null
   return (
     <div className={classes.acts}>
       {!alert.acknowledged && <TextInput value={note} placeholder={t("alerts.note")} aria-label={t("alerts.note")} onChange={(event) => setNote(event.currentTarget.value)} />}
       <NeedsRight right="manage">
         {alert.acknowledged ? (
-          <Button loading={unacknowledge.isPending} onClick={() => unacknowledge.mutate(undefined, told)}>
+          <Button loading={unacknowledge.isPending} onClick={() => unacknowledge.mutate(undefined, takenBack)}>
             {t("alerts.unacknowledge")}
           </Button>
         ) : (
-          <Button loading={acknowledge.isPending} onClick={() => acknowledge.mutate(note, told)}>
+          <Button loading={acknowledge.isPending} onClick={() => acknowledge.mutate(note, taken)}>
             {t("alerts.acknowledge")}
           </Button>
         )}

@@ -63,7 +63,11 @@ describe("the page of alerts", () => {
     answer(acknowledge, alert("billing", { shown: "acknowledged" }))
     const { user } = show("/alerts?zone=UTC&alert=billing")
     await user.type(await findField("Note"), "on it")
+    expect(screen.getByText("Lag of a group: billing in local is at 184,220, the limit is 150,000.")).toBeTruthy()
+    answer("GET /api/v1/alerts/billing", alert("billing", { shown: "acknowledged", acknowledged: { by: "olga", at: "2026-05-01T08:01:00.000Z", until: null, note: "on it" } }))
     await user.click(screen.getByRole("button", { name: "Acknowledge" }))
+    expect(await screen.findByText(/the limit is 150,000. olga takes care of it./)).toBeTruthy()
+    expect(await screen.findByText("The alert was acknowledged")).toBeTruthy()
     await waitFor(() => expect(requests(acknowledge)[0]?.body).toEqual({ note: "on it" }))
   })
 

@@ -41,7 +41,7 @@ export function AlertsPage() {
             <CurlButton request={{ path: paths.alerts, query: { state: state.state } }} />
             <NeedsRight right="manage">
               <Button leftSection={<IconBellOff size={15} stroke={1.6} />} onClick={() => change({ new: "silence", alert: undefined, edit: undefined })}>
-                {t("alerts.silence")}
+                {t("alerts.newSilence")}
               </Button>
             </NeedsRight>
             <NeedsRight right="manage">
