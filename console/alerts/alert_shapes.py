@@ -9,6 +9,7 @@ from msgspec import Meta, Struct
 from rest_framework import serializers
 
 from console.alerts.models import Alert, AlertState, Direction, Metric, Severity, Silence
+from console.alerts.now import NOTHING, AlertFigures, AlertLastKnown
 from console.alerts.silences import matching
 from console.alerts.template import filled
 from console.alerts.values import written
@@ -61,6 +62,8 @@ class AlertShape(Struct, frozen=True, kw_only=True):
     shown: Annotated[ShownWord, Meta(description="`state`, unless somebody acknowledged or silenced it.")]
     since: Annotated[Moment, Meta(description="Since when it has this state.")]
     value: Annotated[float | None, Meta(description="At the last change of state; null if unknown.")]
+    value_now: Annotated[float | None, Meta(description="Null once resolved, and while nobody can measure it.")]
+    last_known: Annotated[AlertLastKnown | None, Meta(description="Of an open alert without `value_now`.")]
     fired_at: Moment | None
     resolved_at: Moment | None
     acknowledged: Acknowledgement | None
@@ -91,9 +94,10 @@ class AcknowledgeSerializer(serializers.Serializer[Any]):
     until = MomentField(allow_null=True, default=None, help_text="Null: until it is resolved.")
 
 
-def shape_of(alert: Alert, silences: Iterable[Silence], now: int) -> AlertShape:
-    """Return the shape of an alert, with the silences of this moment."""
+def shape_of(alert: Alert, silences: Iterable[Silence], now: int, figures: AlertFigures = NOTHING) -> AlertShape:
+    """Return the shape of an alert, with the silences and figures of this moment."""
     rule = alert.rule
+    is_open = alert.state != AlertState.RESOLVED
     until = max((each.ends_at for each in matching(silences, alert)), default=None)
     silenced_until = None if until is None else int(until.timestamp() * 1000)
     return AlertShape(
@@ -113,6 +117,8 @@ def shape_of(alert: Alert, silences: Iterable[Silence], now: int) -> AlertShape:
         shown=shown_word(alert, now, is_silenced=until is not None),
         since=rfc3339(alert.since_at),
         value=alert.value,
+        value_now=figures.value if is_open else None,
+        last_known=_last_known(alert, figures) if is_open and figures.value is None else None,
         fired_at=_text(alert.fired_at),
         resolved_at=_text(alert.resolved_at),
         acknowledged=_acknowledgement(alert, now),
@@ -123,6 +129,16 @@ def shape_of(alert: Alert, silences: Iterable[Silence], now: int) -> AlertShape:
             for each in alert.changes
         ],
     )
+
+
+def _last_known(alert: Alert, figures: AlertFigures) -> AlertLastKnown | None:
+    """Return the last value that was measured; where the sampler knows none, that of the last change with a value."""
+    if figures.last_known is not None:
+        return figures.last_known
+    measured = [each for each in alert.changes if each["value"] is not None]
+    if not measured:
+        return None if alert.value is None else AlertLastKnown(at=rfc3339(alert.since_at), value=alert.value)
+    return AlertLastKnown(at=rfc3339(measured[-1]["at"]), value=measured[-1]["value"])
 
 
 def shown_word(alert: Alert, now: int, *, is_silenced: bool) -> ShownWord:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -11,9 +12,11 @@ from django.utils import timezone
 
 from console.alerts.alert_shapes import SHOWN_WORDS, AlertCounts, AlertShape, is_acknowledged, shape_of, shown_word
 from console.alerts.models import OPEN_STATES, Alert, AlertState
+from console.alerts.now import NOTHING, AlertFigures, Open, read_open
 from console.alerts.silences import in_force, matching
 from console.audit.record import Actor, record
 from console.errors import Conflict
+from console.redis_client import store
 from console.rows import row_of
 
 _RESOLVED_WITHIN: Final = timedelta(hours=24)
@@ -23,7 +26,13 @@ def shapes_of(rows: list[Alert]) -> list[AlertShape]:
     """Return the shapes of alerts."""
     now = timezone.now()
     silences = list(in_force(now))
-    return [shape_of(alert, silences, _ms(now)) for alert in rows]
+    clusters = sorted({alert.cluster for alert in rows if alert.state != AlertState.RESOLVED})
+    figures = read_open(store(), clusters, _ms(now))
+    return [shape_of(alert, silences, _ms(now), _figures_of(alert, figures)) for alert in rows]
+
+
+def _figures_of(alert: Alert, figures: Mapping[str, Open]) -> AlertFigures:
+    return figures.get(alert.cluster, {}).get(alert.rule_id, {}).get(alert.subject, NOTHING)
 
 
 def open_alerts(rows: QuerySet[Alert], word: str | None) -> list[AlertShape]:

@@ -17,7 +17,7 @@ from console.alerts.board import Board, Change, Figures, Watched
 from console.alerts.growth import Counts, Growth
 from console.alerts.life import after_pause
 from console.alerts.metrics import OF_JOBS, Values
-from console.alerts.now import KEEP_SECONDS, ClusterFigures, RuleFigures, key_of
+from console.alerts.now import KEEP_SECONDS, ClusterFigures, Open, RuleFigures, key_of, open_of
 from console.lag.state import ClusterState
 from console.moments import rfc3339
 
@@ -43,6 +43,7 @@ class ClusterWatch:
         self._rules: list[Watched] = []
         self._of_jobs: dict[str, Values] = {}
         self._last: dict[str, Values] = {}
+        self._open: Open = {}
         self._rules_at = self._noted_at = 0
         self._began_at: int | None = None
         self._failed_before = False
@@ -128,13 +129,19 @@ class ClusterWatch:
 
     async def _note(self, now: int, board: Board, figures: Figures) -> None:
         """Let the pages know what the rules show, and the next sampler where this one was."""
-        shown = ClusterFigures(rules={rule.id: self._shown(now, rule, board, figures) for rule in self._rules})
+        self._open = self._open_now(now, board, figures)
+        rules = {rule.id: self._shown(now, rule, board, figures) for rule in self._rules}
+        shown = ClusterFigures(rules=rules, at=now, open=self._open)
         pipe: Any = self._store.pipeline(transaction=False)
         pipe.set(key_of(self._cluster), msgspec.json.encode(shown), ex=KEEP_SECONDS)
         pipe.set(_SEEN_KEY + self._cluster, now, ex=_KEPT_SECONDS)
         if "dead_letters_per_hour" in figures.values:
             pipe.set(_GROWTH_KEY + self._cluster, msgspec.json.encode(self._growth.counts()), ex=_KEPT_SECONDS)
         await pipe.execute()
+
+    def _open_now(self, now: int, board: Board, figures: Figures) -> Open:
+        metrics_of = {rule.id: figures.values.get(rule.metric, {}) for rule in self._rules}
+        return open_of(board.lives, lambda rule, subject: metrics_of.get(rule, {}).get(subject), self._open, now)
 
     def _shown(self, now: int, rule: Watched, board: Board, figures: Figures) -> RuleFigures:
         found = board.now(rule, figures)

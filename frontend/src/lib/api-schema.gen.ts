@@ -2795,6 +2795,13 @@ export interface components {
              * @description At the last change of state; null if unknown.
              */
             value: number | null;
+            /**
+             * Format: double
+             * @description Null once resolved, and while nobody can measure it.
+             */
+            value_now: number | null;
+            /** @description Of an open alert without `value_now`. */
+            last_known: components["schemas"]["AlertLastKnown"] | null;
             /** Format: date-time */
             fired_at: string | null;
             /** Format: date-time */
@@ -2857,6 +2864,13 @@ export interface components {
         AlertDeliveryState: "waiting" | "delivered" | "failed";
         /** @enum {string} */
         AlertDirection: "above" | "below";
+        /** @description The last value of an alert that was measured, and when. */
+        AlertLastKnown: {
+            /** Format: date-time */
+            at: string;
+            /** Format: double */
+            value: number;
+        };
         /** @enum {string} */
         AlertMetric: "group_lag" | "group_time_lag_ms" | "group_in_rate" | "group_out_rate" | "topic_in_rate" | "dead_letters" | "dead_letters_per_hour" | "broker_disk_used" | "broker_silent" | "disk_days_to_full" | "jobs_failed" | "schedule_late_ms";
         /** @description A page of Alert. */

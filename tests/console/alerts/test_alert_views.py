@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from console.alerts.models import Alert
 from console.audit.models import AuditRecord
+from console.moments import rfc3339
 from tests.console.alerts.conftest import rule
 from tests.support.cast import Cast
 
@@ -44,6 +45,17 @@ def test_open_alerts_are_listed_firing_first_and_counted(cast: Cast) -> None:
     counts = viewer.get("/api/v1/alerts:counts").json()
     assert counts == {"firing": 1, "no_data": 1, "pending": 1, "acknowledged": 0, "silenced": 0, "resolved": 1}
     assert viewer.get("/api/v1/alerts", {"state": "merry"}).status_code == 422
+
+
+def test_what_nobody_measures_now_is_shown_as_it_was_with_its_time(cast: Cast) -> None:
+    changes = [{"at": NOW - 9_000, "state": "firing", "value": 184_220}, {"at": NOW, "state": "no_data", "value": None}]
+    alert("billing", "no_data", changes=changes)
+    alert("orders", "resolved", resolved_at=NOW, value=7)
+    viewer = cast.browser("viewer")
+    (shown,) = viewer.get("/api/v1/alerts").json()["items"]
+    assert (shown["value_now"], shown["last_known"]) == (None, {"at": rfc3339(NOW - 9_000), "value": 184_220})
+    (done,) = viewer.get("/api/v1/alerts?state=resolved").json()["items"]
+    assert (done["value"], done["value_now"], done["last_known"]) == (7, None, None)
 
 
 def test_who_takes_care_is_shown_and_can_be_taken_back(cast: Cast) -> None:

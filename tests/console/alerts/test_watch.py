@@ -12,8 +12,10 @@ from console.alerts import now as now_module
 from console.alerts.models import Alert, Rule
 from console.alerts.watch import ClusterWatch
 from console.lag.shapes import TopicState
+from console.moments import rfc3339
 from tests.console.alerts.conftest import rule
 from tests.console.alerts.figures import broker, group, state
+from tests.console.lag.figures import known
 
 pytestmark = pytest.mark.django_db(transaction=True)
 T = 1_700_000_000_000
@@ -116,6 +118,29 @@ async def test_a_rule_that_is_switched_off_ends_its_alerts(watch: ClusterWatch) 
     await Rule.objects.filter(pk=kept.pk).aupdate(enabled=False)
     await watch.see(T + 3_000, state(group("billing", 101)))
     assert await alerts() == [("group_lag", "billing", "resolved")]
+
+
+async def test_an_open_alert_shows_its_value_and_in_an_outage_what_it_was(
+    watch: ClusterWatch, redis_of_test: str
+) -> None:
+    kept = await arule(for_ms=0)
+    await watch.see(T, state(group("billing", 101), group("orders", 500)))
+    await watch.see(T + 5_000, state(group("billing", 102), group("orders", 7)))
+    with redis.Redis.from_url(redis_of_test) as reader:
+        now = now_module.read_open(reader, ["local"], T + 6_000)["local"][kept.pk]
+        assert {name: shown.value for name, shown in now.items()} == {"billing": 102}
+        # When the sampler falls silent, its figures are not those of now
+        late = now_module.read_open(reader, ["local"], T + 40_000)["local"][kept.pk]["billing"]
+        assert (late.value, known(late.last_known).value) == (None, 102)
+        # And neither are they when the brokers do
+        await watch.see(T + 10_000, None)
+        await watch.see(T + 15_000, state(group("billing", None)))
+        gone = now_module.read_open(reader, ["local"], T + 16_000)["local"][kept.pk]["billing"]
+    assert (gone.value, known(gone.last_known)) == (None, late.last_known)
+    assert known(gone.last_known).at == rfc3339(T + 5_000)
+    # And after a while without figures there is no data
+    await watch.see(T + 75_000, state(group("billing", None)))
+    assert ("group_lag", "billing", "no_data") in await alerts()
 
 
 async def test_pages_see_the_worst_subject_and_its_value(watch: ClusterWatch, redis_of_test: str) -> None:

@@ -2,11 +2,11 @@ import { useTranslation } from "react-i18next"
 import { PhoneRail, PhoneRows } from "@/components/data-table/phone-rows"
 import { AlertState } from "./alert-state"
 import classes from "./alerts.module.css"
-import { type AlertsTableProps, Measured, Since, valueNow } from "./alerts-table"
+import { type AlertsTableProps, Measured, Since, ValueNow, valueNow } from "./alerts-table"
 import { LimitRail } from "./limit-rail"
 
 /** For a phone: whom it concerns and how far over the limit, then which rule says so. */
-export function AlertRows({ alerts, rules, onAlert }: AlertsTableProps) {
+export function AlertRows({ alerts, onAlert }: AlertsTableProps) {
   const { t } = useTranslation()
   return (
     <PhoneRows label={t("nav.alerts")} rows={alerts.map((alert) => ({ name: alert.id, alert }))}>
@@ -16,7 +16,7 @@ export function AlertRows({ alerts, rules, onAlert }: AlertsTableProps) {
             {alert.subject}
           </button>
           <b>
-            <Measured alert={alert} value={alert.state === "no_data" ? null : valueNow(alert, rules)} />
+            <ValueNow alert={alert} />
           </b>
           <small>
             {alert.rule.name} · {alert.cluster}
@@ -31,7 +31,7 @@ export function AlertRows({ alerts, rules, onAlert }: AlertsTableProps) {
             <Since alert={alert} />
           </small>
           <PhoneRail>
-            <LimitRail value={valueNow(alert, rules)} limit={alert.rule.limit} state={alert.shown} />
+            <LimitRail value={valueNow(alert)} limit={alert.rule.limit} state={alert.shown} />
           </PhoneRail>
         </>
       )}

@@ -19,6 +19,8 @@ const alert = (subject: string, change: Partial<Alert> = {}): Alert => ({
   shown: "firing",
   since: new Date().toISOString(),
   value: 184_220,
+  value_now: 184_220,
+  last_known: null,
   fired_at: null,
   resolved_at: null,
   acknowledged: null,
@@ -28,7 +30,7 @@ const alert = (subject: string, change: Partial<Alert> = {}): Alert => ({
   ...change,
 })
 
-function show(at = "/alerts?zone=UTC", me = admin(), alerts = [alert("billing"), alert("ship", { state: "no_data", shown: "no_data", value: null })]) {
+function show(at = "/alerts?zone=UTC", me = admin(), alerts = [alert("billing"), alert("ship", { state: "no_data", shown: "no_data", value: null, value_now: null })]) {
   answer("GET /api/v1/alerts:counts", COUNTS)
   answer("GET /api/v1/alert-rules", page([]))
   answer("GET /api/v1/alert-channels", page([]))
@@ -46,6 +48,13 @@ describe("the page of alerts", () => {
     expect(unknown.getByText("No data")).toBeTruthy()
     expect(unknown.getAllByRole("img").length).toBeGreaterThan(0)
     expect(unknown.queryByText("0")).toBeNull()
+  })
+
+  it("says how old a value is that nobody measures now", async () => {
+    const at = new Date(Date.now() - 12_500).toISOString()
+    show(undefined, undefined, [alert("billing", { value_now: null, last_known: { at, value: 1_092 } })])
+    const row = await rowOf("billing")
+    expect(row.getByRole("img", { name: /1,092/ }).textContent).toMatch(/1,0921\d s ago/)
   })
 
   it("filters by a cell of the life cycle, in the address", async () => {

@@ -32,7 +32,7 @@ export function AlertsPanel() {
     >
       {({ items, next_cursor }) => (
         <>
-          <List alerts={items} rules={rules ?? []} selectedId={state.alert} onAlert={({ id }) => change({ alert: id, new: undefined, edit: undefined })} />
+          <List alerts={items} selectedId={state.alert} onAlert={({ id }) => change({ alert: id, new: undefined, edit: undefined })} />
           <Foot
             words={[
               !state.state && quiet !== undefined && quiet > 0 && t("alerts.quietRules", { count: quiet }),
