@@ -17,7 +17,7 @@ from broker_core.protocol.errors import MalformedProperties
 from broker_core.protocol.message import Message
 from broker_core.protocol.message_id import UniqueIds
 from broker_core.protocol.properties import format_properties
-from broker_core.protocol.topics import is_retry_topic
+from broker_core.protocol.topics import is_dead_letter_topic, is_retry_topic
 
 _ALONE: Final = frozenset({names.DELAY, names.TRAN_MSG, *names.TIMERS, *names.OF_DELIVERIES})
 """Properties that a broker takes only from a plain send."""
@@ -70,7 +70,7 @@ class Packer:
         if properties.get(names.TRAN_MSG) == "true":
             sys_flag |= flags.TRANSACTION_PREPARED
         packed = Packed(topic, body, "", (unique_id,), message.flag, sys_flag, now)
-        if is_retry_topic(topic):
+        if is_retry_topic(topic) or is_dead_letter_topic(topic):
             _move_retry_counts(packed, properties)
             packed.properties = _text(properties)
             return packed

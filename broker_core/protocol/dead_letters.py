@@ -11,6 +11,10 @@ from broker_core.protocol.message import StoredMessage
 
 REASON: Final = "DEAD_LETTER_REASON"
 """The property with the reason that a consumer gave for a message that it refused."""
+LEASE_ENDED: Final = "The lease ended before the message was acknowledged."
+"""The reason of a dead letter whose consumers never said why they did not acknowledge it."""
+NO_SEPARATORS: Final = {1: " ", 2: " "}
+"""For `str.translate`: a reason without the characters that separate properties."""
 EXCEPTIONS: Final = ("DEAD_LETTER_EXCEPTION", "EXCEPTION", "exception", "x-exception-message")
 """Properties in which clients and frameworks leave the error of a failed message; the first one counts."""
 

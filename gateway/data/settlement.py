@@ -123,7 +123,7 @@ async def nack(
     ) -> Settled:
         if wanted.reason:
             await keep_reason(parts, holder, receipt.message_id, wanted.reason)
-        await consumer.extend(receipt.handle, max(NOW_MS, wanted.delay_ms))
+        await consumer.extend(receipt.handle, max(NOW_MS, wanted.delay_ms), failure=wanted.reason or "")
         forget(parts, receipt.portion_text, [receipt.queue_offset])
         return Settled(text, "nacked")
 
@@ -133,7 +133,7 @@ async def nack(
         # Renewing the lease voids the receipt, so a settled or repeated receipt does not create a second dead letter.
         lease_ms = max(_BURY_MS, receipt.expires_at - now_ms())
         handle = await consumer.extend(receipt.handle, lease_ms)
-        await bury(parts, holder, handle, reason=wanted.reason)
+        await bury(parts, holder, handle, deliveries=receipt.delivery_count, reason=wanted.reason)
         await consumer.ack(handle)
         forget(parts, receipt.portion_text, [receipt.queue_offset])
         return Settled(text, "dead_lettered")

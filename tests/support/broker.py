@@ -225,12 +225,27 @@ class Wire:
             AckMessageRequest(group, message.topic, message.queue_id, leased.receipt, message.queue_offset)
         )
 
-    async def change(self, leased: Leased, lease_ms: int, group: str = "lessees", *, suspend: bool = False) -> Command:
+    async def change(
+        self,
+        leased: Leased,
+        lease_ms: int,
+        group: str = "lessees",
+        *,
+        suspend: bool = False,
+        failure: str | None = None,
+    ) -> Command:
         """Change a lease and return the answer."""
         message = leased.message
         return await self.ask(
             ChangeInvisibleTimeRequest(
-                group, message.topic, message.queue_id, leased.receipt, message.queue_offset, lease_ms, suspend=suspend
+                group,
+                message.topic,
+                message.queue_id,
+                leased.receipt,
+                message.queue_offset,
+                lease_ms,
+                suspend=suspend,
+                failure_reason=failure,
             )
         )
 

@@ -61,10 +61,19 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
+class Failed:
+    """A consumer returned a message and said why; empty if it gave no reason."""
+
+    queue: int
+    offset: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class QueueClosed:
     """A group stops consuming a queue: the topic or the group was deleted."""
 
     queue: int
 
 
-Change = Opened | Leased | Acknowledged | AllAcknowledged | Held | QueueClosed
+Change = Opened | Leased | Acknowledged | AllAcknowledged | Held | Failed | QueueClosed

@@ -14,6 +14,7 @@
       5 closed       queue u32
       6 held         as 4, then first pop time i64
       7 acknowledged queue u32, offsets i64 each
+      8 failed       queue u32, offset i64, reason
 
 Each change is written to the operating system before its request is answered, so a killed process loses none. A host
 that loses power may lose the tail: those messages are delivered again. A torn tail (too short, or with a wrong
@@ -36,7 +37,16 @@ from typing import Final
 from zlib import crc32
 
 from broker_core.broker.errors import BadConfigFile
-from broker_core.broker.pop.changes import Acknowledged, AllAcknowledged, Change, Held, Leased, Opened, QueueClosed
+from broker_core.broker.pop.changes import (
+    Acknowledged,
+    AllAcknowledged,
+    Change,
+    Failed,
+    Held,
+    Leased,
+    Opened,
+    QueueClosed,
+)
 
 FILE_NAME: Final = "leases.journal"
 REWRITE_BYTES: Final = 8 * 1024 * 1024
@@ -47,6 +57,7 @@ _OPENED: Final = Struct(">BIiqH")
 _LEASED: Final = Struct(">BIqqq")
 _ACKNOWLEDGED: Final = Struct(">BIq")
 _HELD: Final = Struct(">BIqqqI")
+_FAILED: Final = Struct(">BIq")
 _CLOSED: Final = Struct(">BI")
 _ALL_ACKNOWLEDGED: Final = Struct(">BI")
 _HELD_SINCE: Final = Struct(">BIqqqIq")
@@ -174,6 +185,8 @@ def _encode_payload(change: Change) -> bytes:
             change.deliveries,
             change.first_pop_time,
         )
+    if isinstance(change, Failed):
+        return _FAILED.pack(8, change.queue, change.offset) + change.reason.encode()
     if isinstance(change, Opened):
         group = change.group.encode()
         head = _OPENED.pack(1, change.queue, change.queue_id, change.start, len(group))
@@ -201,6 +214,11 @@ def _decode_all_acknowledged(payload: bytes) -> AllAcknowledged:
     return AllAcknowledged(queue, _unpacked(payload[_ALL_ACKNOWLEDGED.size :]))
 
 
+def _decode_failed(payload: bytes) -> Failed:
+    _, queue, offset = _FAILED.unpack_from(payload)
+    return Failed(queue, offset, payload[_FAILED.size :].decode())
+
+
 def _unpacked(offsets: bytes) -> tuple[int, ...]:
     return unpack(f">{len(offsets) // 8}q", offsets)
 
@@ -213,4 +231,5 @@ _DECODERS: Final[dict[int, Callable[[bytes], Change]]] = {
     5: lambda payload: QueueClosed(*_CLOSED.unpack(payload)[1:]),
     6: lambda payload: Held(*_HELD_SINCE.unpack(payload)[1:]),
     7: _decode_all_acknowledged,
+    8: _decode_failed,
 }

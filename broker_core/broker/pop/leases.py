@@ -22,7 +22,16 @@ from enum import Enum
 from heapq import heappop, heappush
 from typing import TypeVar
 
-from broker_core.broker.pop.changes import Acknowledged, AllAcknowledged, Change, Held, Leased, Opened, QueueClosed
+from broker_core.broker.pop.changes import (
+    Acknowledged,
+    AllAcknowledged,
+    Change,
+    Failed,
+    Held,
+    Leased,
+    Opened,
+    QueueClosed,
+)
 from broker_core.broker.pop.queue_leases import SLACK, Lease, QueueLeases
 
 C = TypeVar("C", bound=Change)
@@ -76,6 +85,9 @@ class Leases:
             yield Opened(queue.number, queue.group, queue.topic, queue.queue_id, queue.committed)
             for offset, lease in queue.leases():
                 yield _held_as(queue, offset, lease)
+                reason = queue.reason_of(offset)
+                if reason is not None:
+                    yield Failed(queue.number, offset, reason)
             yield Leased(queue.number, queue.next_offset, 0, 0, ())
 
     # -- changes
@@ -121,10 +133,12 @@ class Leases:
         now: int,
         invisible_ms: int,
         was_delivered: bool = True,
+        failure: str | None = None,
     ) -> tuple[Settled, Lease | None]:
         """Give a leased message a new lease from `now` on, under the same conditions; the old pop time becomes invalid.
 
-        With `was_delivered` false, for a message that never reached a client, the delivery is not counted.
+        With `was_delivered` false, for a message that never reached a client, the delivery is not counted. `failure` is
+        why a message is returned, empty if its consumer gave no reason; None extends the lease.
         """
         state = _state(queue, offset, pop_time, now)
         lease = queue.find(offset)
@@ -134,6 +148,8 @@ class Leases:
         deliveries = lease.deliveries if was_delivered else max(lease.deliveries - 1, 0)
         again = Lease(renewed, renewed + max(invisible_ms, 1), deliveries, lease.first_pop_time)
         self._held(queue, self._told(_held_as(queue, offset, again)))
+        if failure is not None:
+            self._failed(queue, self._told(Failed(queue.number, offset, failure)))
         return state, queue.find(offset)
 
     def finish(self, queue: QueueLeases, offset: int) -> None:
@@ -166,10 +182,12 @@ class Leases:
             end = max_offset(queue.topic, queue.queue_id)
             if queue.next_offset <= end:
                 continue
-            kept = [(offset, lease) for offset, lease in queue.leases() if offset < end]
+            kept = [(offset, lease, queue.reason_of(offset)) for offset, lease in queue.leases() if offset < end]
             again = self.open(queue.group, queue.topic, queue.queue_id, min(queue.committed, end))
-            for offset, lease in kept:
+            for offset, lease, reason in kept:
                 self._held(again, self._told(_held_as(again, offset, lease)))
+                if reason is not None:
+                    self._failed(again, self._told(Failed(again.number, offset, reason)))
             self.lease(again, (), next_offset=end, now=0, invisible_ms=0)
 
     # -- making changes, for the first time or again
@@ -190,6 +208,8 @@ class Leases:
             self._all_acknowledged(queue, change)
         elif isinstance(change, Held):
             self._held(queue, change)
+        elif isinstance(change, Failed):
+            self._failed(queue, change)
         else:
             self._closed(queue, change)
 
@@ -226,6 +246,9 @@ class Leases:
     def _held(self, queue: QueueLeases, change: Held) -> None:
         lease = Lease(change.pop_time, change.visible_at, change.deliveries, change.first_pop_time)
         self._hold(queue, change.offset, lease)
+
+    def _failed(self, queue: QueueLeases, change: Failed) -> None:
+        queue.note_reason(change.offset, change.reason)
 
     def _hold(self, queue: QueueLeases, offset: int, lease: Lease) -> None:
         before = queue.find(offset)

@@ -37,8 +37,8 @@ MAX_TURNS: Final = 100_000
 MAX_ATTEMPTS: Final = 10_000
 """How many pops with an attempt id can be repeated."""
 
-DeadLetter = Callable[[str, bytes], None]
-"""Stores a record in the dead letters of a group."""
+DeadLetter = Callable[[str, bytes, int, str | None], None]
+"""Stores a record in the dead letters of a group after a number of deliveries, with `QueueLeases.reason_of`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +254,7 @@ class Popper:
             )
             if answer.status is GetStatus.FOUND and lease is not None and offset_of(answer.records[0]) == offset:
                 if lease.deliveries >= max_deliveries:
-                    self._dead_letter(queue.group, bytes(answer.records[0]))
+                    self._dead_letter(queue.group, bytes(answer.records[0]), lease.deliveries, queue.reason_of(offset))
                     self._leases.finish(queue, offset)
                     continue
                 found[offset] = _of_lease(answer.records[0], lease, lease.deliveries)

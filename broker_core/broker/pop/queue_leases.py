@@ -36,7 +36,7 @@ class Lease:
 class QueueLeases:
     """Positions and leases of one queue of one group; only `leases.py` changes them."""
 
-    __slots__ = ("_due", "_held", "_lowest", "group", "next_offset", "number", "queue_id", "topic")
+    __slots__ = ("_due", "_held", "_lowest", "_reasons", "group", "next_offset", "number", "queue_id", "topic")
 
     def __init__(self, opened: Opened) -> None:
         self.number = opened.queue
@@ -46,6 +46,7 @@ class QueueLeases:
         self.next_offset = opened.start
         self._held: dict[int, Lease] = {}
         self._lowest: list[int] = []  # a heap of held offsets; those that are done are removed when they reach the top
+        self._reasons: dict[int, str] = {}  # of held offsets
         self._due: list[int] = []  # a heap of offsets whose lease ended; likewise
 
     @property
@@ -83,6 +84,15 @@ class QueueLeases:
     def has_live_lease(self, now: int) -> bool:
         """Return whether a message is on lease at `now`; an ordered group waits for it."""
         return any(lease.visible_at > now for lease in self._held.values())
+
+    def note_reason(self, offset: int, reason: str) -> None:
+        """Keep why a held message failed; one without a reason keeps that of an earlier delivery."""
+        if offset in self._held and (reason or offset not in self._reasons):
+            self._reasons[offset] = reason
+
+    def reason_of(self, offset: int) -> str | None:
+        """Return the last reason that a consumer gave for a message; empty if it gave none, None if it said nothing."""
+        return self._reasons.get(offset)
 
     def take_due(self, now: int) -> int | None:
         """Take the lowest offset that is due at `now`; the caller must lease it, finish it or give it back."""
@@ -130,14 +140,19 @@ class QueueLeases:
 
     def drop(self, offset: int) -> bool:
         """Mark a message as done; return whether it was held."""
+        if self._reasons:
+            self._reasons.pop(offset, None)
         return self._held.pop(offset, None) is not None
 
-    def drop_all(self, offsets: Iterable[int]) -> int:
+    def drop_all(self, offsets: Sequence[int]) -> int:
         """Mark messages as done; return how many were held."""
         held = self._held
         before = len(held)
         for offset in offsets:
             held.pop(offset, None)
+        if self._reasons:
+            for offset in offsets:
+                self._reasons.pop(offset, None)
         return before - len(held)
 
     def live(self, offsets: Iterable[int], *, pop_time: int, now: int) -> list[int]:

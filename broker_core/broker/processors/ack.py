@@ -33,6 +33,7 @@ from broker_core.remoting.connection import Connection
 _REVIVE_QUEUE: Final = 0
 _DONE: Final = int(AckResult.DONE)
 _OTHERS: Final = {Settled.ALREADY_DONE: int(AckResult.ALREADY_DONE), Settled.LOST: int(AckResult.LOST)}
+_MAX_REASON: Final = 1000  # characters
 _TIME_DIGITS: Final = 19  # of a 64-bit number
 
 
@@ -107,6 +108,7 @@ class AckProcessor:
             now=now,
             invisible_ms=max(header.invisible_time, 0),
             was_delivered=not header.suspend,
+            failure=None if header.failure_reason is None else header.failure_reason[:_MAX_REASON],
         )
         if lease is None:
             raise _lost(queue, header.offset, pop_time, now)

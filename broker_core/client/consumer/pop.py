@@ -256,7 +256,7 @@ class LeaseConsumer(LeaseSettler):
             text = "topic=%s queue=%s/%d offset=%d: the message is damaged and not delivered: %s"
             self._log.error(text, *where, message.damage)
             try:
-                await self.extend(receipt, _DAMAGED_AGAIN_MS)
+                await self.extend(receipt, _DAMAGED_AGAIN_MS, failure=f"The message is damaged: {message.damage}")
             except GantryError as error:  # then it is delivered again after its lease
                 self._log.info("topic=%s: lease not shortened: %s", message.topic, error)
 

@@ -84,13 +84,20 @@ class LeaseSettler:
             results |= dict(zip(alone, await asyncio.gather(*acks), strict=True))
         return [results[place] for place in range(size)]
 
-    async def extend(self, receipt: LeaseReceipt, lease_ms: int) -> LeaseReceipt:
+    async def extend(self, receipt: LeaseReceipt, lease_ms: int, *, failure: str | None = None) -> LeaseReceipt:
         """Make the lease end `lease_ms` from now and return its new receipt; the old one becomes invalid.
 
-        A short time returns the message: it is delivered again after that time. Raises LeaseExpired.
+        A short time returns the message: it is delivered again after that time. `failure` says why it failed, empty if
+        nobody knows: a Gantry broker gives it to the dead letter, others ignore it. Raises LeaseExpired.
         """
         header = ChangeInvisibleTimeRequest(
-            receipt.group, receipt.topic, receipt.queue_id, receipt.extra_info, receipt.queue_offset, lease_ms
+            receipt.group,
+            receipt.topic,
+            receipt.queue_id,
+            receipt.extra_info,
+            receipt.queue_offset,
+            lease_ms,
+            failure_reason=failure,
         )
         answer = await self._settle(receipt, header)
         return receipt.renewed(answer.header(ChangeInvisibleTimeResponse))

@@ -92,6 +92,8 @@ class ChangeInvisibleTimeRequest:
     invisible_time: I64
     bname: str | None = None
     suspend: bool = False  # later 5.x: the message was not handled, so this delivery does not count
+    failure_reason: str | None = None
+    """Gantry alone: the message is returned because it failed, and why; empty if its consumer gave no reason."""
 
 
 @header()

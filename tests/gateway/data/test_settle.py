@@ -7,7 +7,9 @@ import asyncio
 import httpx
 import pytest
 
+from broker_core.errors import GantryError
 from broker_core.protocol.bodies.queues import MessageQueue
+from broker_core.protocol.dead_letters import Cause, cause_of
 from tests.gateway.data.conftest import Api, code_of
 from tests.gateway.running import make_parts, running_plane
 from tests.support.cluster import RunningBroker
@@ -129,6 +131,31 @@ async def test_a_message_that_nobody_can_handle_becomes_a_dead_letter_with_its_r
     assert letter.properties["source"] == "web"
     assert letter.properties["DEAD_LETTER_REASON"] == "no such customer"
     assert letter.properties["RETRY_TOPIC"] == topic
+    assert letter.reconsume_times == 1
+
+
+async def test_the_broker_s_own_dead_letter_has_the_last_reason_and_the_number_of_tries(api: Api) -> None:
+    topic, group = await api.topic(), api.group()
+    admin = await api.parts.connections.admin("local")
+    (await admin.groups.create(group, retry_max_times=2)).raise_if_none()
+    await api.produce(topic, "poison")
+    for reason in ("db slow", "db\1down", None):
+        (message,) = await api.receive(group, topic, wait_ms=10_000)
+        more = {} if reason is None else {"reason": reason}
+        await api.settle("nack", group, topic, message["receipt"], **more)
+
+    async def is_dead() -> bool:
+        assert await api.receive(group, topic) == []
+        try:
+            return await admin.messages.at(MessageQueue(f"%DLQ%{group}", "broker-a", 0), 0) is not None
+        except GantryError:
+            return False
+
+    await eventually(is_dead)
+    placed = await admin.messages.at(MessageQueue(f"%DLQ%{group}", "broker-a", 0), 0)
+    assert placed is not None
+    assert cause_of(placed.message) == Cause("db down", "reason")
+    assert placed.message.reconsume_times == 3
 
 
 async def letters(api: Api, group: str) -> int:

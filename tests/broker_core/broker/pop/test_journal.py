@@ -10,7 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker_core.broker.pop.changes import Acknowledged, AllAcknowledged, Change, Held, Leased, Opened, QueueClosed
+from broker_core.broker.pop.changes import (
+    Acknowledged,
+    AllAcknowledged,
+    Change,
+    Failed,
+    Held,
+    Leased,
+    Opened,
+    QueueClosed,
+)
 from broker_core.broker.pop.journal import FILE_NAME, Journal, decode_all, encode
 
 EXAMPLES: list[Change] = [
@@ -20,6 +29,7 @@ EXAMPLES: list[Change] = [
     Acknowledged(1, 17),
     AllAcknowledged(1, (18, 21)),
     Held(1, 19, 1_700_000_000_001, 1_700_000_060_000, 4, 1_699_999_999_000),
+    Failed(1, 19, "db down: Zürich"),
     QueueClosed(1),
 ]
 
@@ -31,6 +41,7 @@ changes: st.SearchStrategy[Change] = st.one_of(
     st.builds(Acknowledged, numbers, offsets),
     st.builds(AllAcknowledged, numbers, st.lists(offsets).map(tuple)),
     st.builds(Held, numbers, offsets, offsets, offsets, numbers, offsets),
+    st.builds(Failed, numbers, offsets, st.text(max_size=80)),
     st.builds(QueueClosed, numbers),
 )
 

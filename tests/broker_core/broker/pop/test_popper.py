@@ -34,6 +34,7 @@ class Scene:
     popper: Popper
     now: int = 1_000
     dead: list[bytes] = field(default_factory=list)
+    causes: list[tuple[int, str | None]] = field(default_factory=list)
     is_full: bool = False
 
     def put(self, *messages: bytes, tag: str = "", size: int = 0) -> None:
@@ -59,10 +60,11 @@ class Scene:
         self.now += ms
         self.leases.end_due(self.now)
 
-    def bury(self, _group: str, record: bytes) -> None:
+    def bury(self, _group: str, record: bytes, deliveries: int, reason: str | None) -> None:
         if self.is_full:
             raise StoreFull(Path(), 1)
         self.dead.append(decode_one(record).body)
+        self.causes.append((deliveries, reason))
 
 
 @pytest.fixture
@@ -80,7 +82,7 @@ def scene(tmp_path: Path) -> Scene:
         leases=leases,
         offsets=ConsumerOffsets(JsonFile(tmp_path / "offsets.json")),
         limits=BrokerLimits(),
-        dead_letter=lambda group, record: scene.bury(group, record),
+        dead_letter=lambda *letter: scene.bury(*letter),
     )
     scene = Scene(store, leases, popper)
     return scene
@@ -114,6 +116,24 @@ def test_a_dead_letter_that_cannot_be_stored_is_due_as_before(scene: Scene) -> N
     scene.is_full = False
     assert scene.take(max_deliveries=1) == []
     assert scene.dead == [b"a"]
+
+
+def test_a_dead_letter_has_its_deliveries_and_the_last_reason_that_was_given(scene: Scene) -> None:
+    scene.put(b"a")
+    queue = None
+    for reason in ("db down", None, "", "db slow", ""):
+        assert scene.take(max_deliveries=5) == [b"a"]
+        queue = scene.leases.find("billing", "orders", 0)
+        assert queue is not None
+        lease = queue.find(0)
+        assert lease is not None
+        if reason is not None:
+            scene.leases.extend(queue, 0, pop_time=lease.pop_time, now=scene.now, invisible_ms=50, failure=reason)
+        scene.after(100)
+    assert scene.take(max_deliveries=5) == []
+    assert scene.causes == [(5, "db slow")]
+    assert queue is not None
+    assert queue.reason_of(0) is None, "what is done needs no reason"
 
 
 def test_a_dead_letter_moves_the_committed_offset(scene: Scene) -> None:

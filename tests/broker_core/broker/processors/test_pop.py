@@ -11,6 +11,7 @@ import pytest
 
 from broker_core.broker import BrokerLimits
 from broker_core.protocol.codes import ResponseCode
+from broker_core.protocol.dead_letters import LEASE_ENDED, Cause, cause_of
 from broker_core.protocol.headers.offsets import UpdateConsumerOffsetRequest
 from broker_core.protocol.headers.pop import (
     INIT_MODE_MAX,
@@ -21,6 +22,7 @@ from broker_core.protocol.headers.pop import (
     PopRollbackRequest,
 )
 from broker_core.protocol.headers.topics import DeleteTopicRequest
+from broker_core.protocol.properties import MAX_PROPERTIES_BYTES
 from tests.support.broker import Wire, another_client, bodies_of, leased_of, started
 from tests.support.wait import eventually
 
@@ -471,13 +473,32 @@ async def test_a_poison_message_becomes_one_dead_letter_and_is_never_redelivered
                 await wire.change(leased, 0)
 
         assert counts == list(range(1, MOST_TRIES + 1))
-        assert await dead_letters(wire) == [b"poison"]
+        (letter,) = await wire.pull("%DLQ%lessees", 0)
+        assert letter.body == b"poison"
+        assert letter.reconsume_times == MOST_TRIES
+        assert cause_of(letter) == Cause(LEASE_ENDED, "reason")
         assert await wire.lag_of("lessees", "orders") == (1, 1)
 
     async with started(tmp_path) as wire:
         assert bodies_of(await wire.pop("orders")) == []
         assert await dead_letters(wire) == [b"poison"]
         assert await wire.lag_of("lessees", "orders") == (1, 1)
+
+
+async def test_a_message_with_all_the_properties_that_fit_becomes_a_dead_letter_without_a_cause(wire: Wire) -> None:
+    text = "x" * (MAX_PROPERTIES_BYTES - 300)
+    await wire.send("orders", b"large", properties={"a": text})
+    for _ in range(MOST_TRIES):
+        (leased,) = await wire.pop("orders", wait_ms=10_000)
+        await wire.change(leased, 0, failure="y" * 500)
+    await eventually(lambda: _buried(wire))
+    (letter,) = await wire.pull("%DLQ%lessees", 0)
+    assert letter.properties["a"] == text
+    assert cause_of(letter) == Cause(None, "none")
+
+
+async def _buried(wire: Wire) -> bool:
+    return bodies_of(await wire.pop("orders", wait_ms=50)) == [] and await wire.lag_of("lessees", "orders") == (1, 1)
 
 
 async def test_an_offset_after_the_end_passes_over_nothing_that_comes(wire: Wire) -> None:
