@@ -7,8 +7,8 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from console.accounts.permissions import actor_of, allows, needs, require
-from console.accounts.rights import ANYTHING, EVERYTHING, Resource
+from console.accounts.permissions import actor_of, needs, require
+from console.accounts.rights import ANYTHING, Resource
 from console.api_view import ApiView
 from console.errors import Conflict
 from console.etags import IF_MATCH, locked, match, tagged
@@ -24,7 +24,13 @@ from console.jobs.serializers import (
 )
 from console.jobs.shapes import shape_of
 from console.jobs.times import next_times
-from console.jobs.visibility import check_startable, check_visible, require_parts, resource_of, visible_schedules
+from console.jobs.visibility import (
+    check_changeable,
+    check_startable,
+    check_visible,
+    require_change,
+    visible_schedules,
+)
 from console.paging import PAGE_PARAMETERS, page_of, page_queryset
 from console.rows import row_of
 from console.shapes import as_json
@@ -74,7 +80,7 @@ class ScheduleView(_ScheduleRights):
     @extend_schema(operation_id="getSchedule", tags=_TAGS, responses=ScheduleSerializer)
     def get(self, request: Request, schedule_id: str) -> Response:
         """Return a schedule."""
-        return tagged(ScheduleSerializer(check_visible(request, row_of(Schedule.objects.all(), schedule_id))).data)
+        return tagged(ScheduleSerializer(check_visible(request, _known(schedule_id))).data)
 
     @extend_schema(
         operation_id="updateSchedule",
@@ -85,17 +91,14 @@ class ScheduleView(_ScheduleRights):
     )
     def patch(self, request: Request, schedule_id: str) -> Response:
         """Change, enable or disable a schedule."""
-        schedule = _changeable(request, schedule_id)
+        schedule = check_changeable(request, _known(schedule_id))
         match(request, ScheduleSerializer(schedule).data)
         form = ScheduleWriteSerializer(
             schedule, data=request.data, partial=True, context={"is_scheduled": True, "request": request}
         )
         form.is_valid(raise_exception=True)
         changes = form.validated_data
-        require(request, "jobs", Resource("schedule", changes.get("name", schedule.name)))
-        if changes.get("enabled", schedule.enabled) and changes.keys() - {"name", "job"}:
-            # Whoever resumes a schedule, or sets its times, starts its job.
-            require_parts(request, changes.get("job", schedule.job))
+        require_change(request, schedule, changes)
         with locked(request, Schedule.objects.filter(pk=schedule_id), schedule_tag) as present:
             schedule = services.change_schedule(actor_of(request), present, changes)
         return tagged(ScheduleSerializer(schedule).data)
@@ -103,7 +106,7 @@ class ScheduleView(_ScheduleRights):
     @extend_schema(operation_id="deleteSchedule", parameters=[IF_MATCH], tags=_TAGS, responses={204: None})
     def delete(self, request: Request, schedule_id: str) -> Response:
         """Remove a schedule; its jobs stay."""
-        _changeable(request, schedule_id)
+        check_changeable(request, _known(schedule_id))
         with locked(request, Schedule.objects.filter(pk=schedule_id), schedule_tag) as schedule:
             services.remove_schedule(actor_of(request), schedule)
         return Response(status=204)
@@ -133,16 +136,12 @@ class RunNowView(_ScheduleRights):
     def post(self, request: Request, schedule_id: str) -> Response:
         """Start the schedule's job now, in addition to its times."""
         try:
-            schedule = check_startable(request, _changeable(request, schedule_id))
+            schedule = check_startable(request, _known(schedule_id))
             job = services.run_now(actor_of(request), schedule)
         except services.RunWaits as error:
             raise Conflict(str(error)) from error
         return Response(as_json(shape_of(job)), status=202, headers={"Location": f"/api/v1/jobs/{job.id}"})
 
 
-def _changeable(request: Request, schedule_id: str) -> Schedule:
-    schedule = row_of(Schedule.objects.all(), schedule_id)
-    if not allows(request, "jobs", Resource("schedule", EVERYTHING)):
-        check_visible(request, schedule)
-    require(request, "jobs", resource_of(schedule))
-    return schedule
+def _known(schedule_id: str) -> Schedule:
+    return row_of(Schedule.objects.all(), schedule_id)

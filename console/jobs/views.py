@@ -15,8 +15,8 @@ from rest_framework import exceptions, serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from console.accounts.permissions import actor_of, allows, needs, require
-from console.accounts.rights import ANYTHING, EVERYTHING, Resource
+from console.accounts.permissions import actor_of, needs
+from console.accounts.rights import ANYTHING, Resource
 from console.api_view import ApiView
 from console.errors import Conflict
 from console.jobs import services
@@ -24,7 +24,7 @@ from console.jobs.models import Job, JobState, JobType
 from console.jobs.requests import JobRequestSerializer, plain
 from console.jobs.serializers import JobLogSerializer, JobReportSerializer, JobSerializer
 from console.jobs.shapes import shape_of
-from console.jobs.visibility import check_startable, check_visible, resource_of, visible_jobs
+from console.jobs.visibility import check_changeable, check_startable, check_visible, visible_jobs
 from console.paging import PAGE_PARAMETERS, page_of, page_queryset
 from console.redrives import ledger
 from console.rows import row_of
@@ -105,7 +105,7 @@ class CancelView(_JobRights):
     def post(self, request: Request, job_id: str) -> Response:
         """Cancel a job; messages it has written stay."""
         try:
-            job = services.cancel(actor_of(request), _changeable(request, job_id))
+            job = services.cancel(actor_of(request), check_changeable(request, _known(job_id)))
             return Response(as_json(shape_of(job)), status=202)
         except services.JobInOtherState as error:
             raise Conflict(str(error)) from error
@@ -117,7 +117,7 @@ class RetryView(_JobRights):
     @extend_schema(operation_id="retryJob", tags=_TAGS, request=None, responses={202: JobSerializer})
     def post(self, request: Request, job_id: str) -> Response:
         """Requeue a job that did not succeed; a replay or redrive continues where it stopped."""
-        job = check_startable(request, _changeable(request, job_id))
+        job = check_startable(request, _known(job_id))
         try:
             with ledger.one_start(job.cluster, job.request.get("group", "")):
                 ledger.check_free(job)
@@ -175,16 +175,12 @@ class ArtefactView(_JobRights):
         return FileResponse(file.open("rb"), as_attachment=True, filename=f"{job.id}-{name}")
 
 
+def _known(job_id: str) -> Job:
+    return row_of(Job.objects.select_related("created_by"), job_id)
+
+
 def _job(request: Request, job_id: str) -> Job:
-    return check_visible(request, row_of(Job.objects.select_related("created_by"), job_id))
-
-
-def _changeable(request: Request, job_id: str) -> Job:
-    job = row_of(Job.objects.select_related("created_by"), job_id)
-    if not allows(request, "jobs", Resource("job", EVERYTHING)):
-        check_visible(request, job)
-    require(request, "jobs", resource_of(job))
-    return job
+    return check_visible(request, _known(job_id))
 
 
 def _with_files(request: Request, job_id: str) -> Job:

@@ -53,11 +53,26 @@ def check_visible(request: Request, row: R) -> R:
     return row
 
 
-def check_startable(request: Request, row: R) -> R:
-    """Return the job or schedule; raise PermissionDenied unless the caller may do all that it does."""
+def check_changeable(request: Request, row: R) -> R:
+    """Return the job or schedule; raise NotKnown if the caller may not read it, PermissionDenied if not change it."""
+    check_visible(request, row)
     require(request, "jobs", resource_of(row))
+    return row
+
+
+def check_startable(request: Request, row: R) -> R:
+    """Return the job or schedule; raise as `check_changeable`, and PermissionDenied for what the job would do."""
+    check_changeable(request, row)
     require_parts(request, row.request if isinstance(row, Job) else row.job)
     return row
+
+
+def require_change(request: Request, schedule: Schedule, changes: Mapping[str, Any]) -> None:
+    """Raise PermissionDenied unless the caller may change these fields of a schedule to these values."""
+    require(request, "jobs", Resource("schedule", changes.get("name", schedule.name)))
+    if changes.get("enabled", schedule.enabled) and changes.keys() - {"name", "job"}:
+        # Whoever resumes a schedule, or sets its times, starts its job.
+        require_parts(request, changes.get("job", schedule.job))
 
 
 def require_parts(request: Request, asked: Mapping[str, Any]) -> None:
@@ -70,6 +85,18 @@ def require_parts(request: Request, asked: Mapping[str, Any]) -> None:
         require(request, "redrive", Resource("group", asked["group"]))
 
 
+def reads_parts(request: Request, asked: Mapping[str, Any]) -> bool:
+    """Return whether the caller may read the group and the topics that a request of a job names."""
+    if "group" in asked and not allows(request, "read", Resource("group", asked["group"])):
+        return False
+    # Whoever sends to a topic knows it, even without the right to read it.
+    return all(
+        allows(request, "read", Resource("topic", topic))
+        or (part == "target" and allows(request, "produce", Resource("topic", topic)))
+        for part, topic in _topics(asked)
+    )
+
+
 def resource_of(row: Job | Schedule) -> Resource:
     """Return what a right is needed for: a job is known by its type, a schedule by its name."""
     return Resource("job", row.type) if isinstance(row, Job) else Resource("schedule", row.name)
@@ -80,16 +107,7 @@ def _may_read_every(request: Request, kind: Kind) -> bool:
 
 
 def _may_read(request: Request, resource: Resource, asked: Mapping[str, Any]) -> bool:
-    if not allows(request, "read", resource):
-        return False
-    if "group" in asked and not allows(request, "read", Resource("group", asked["group"])):
-        return False
-    # Whoever sends to a topic knows it, even without the right to read it.
-    return all(
-        allows(request, "read", Resource("topic", topic))
-        or (part == "target" and allows(request, "produce", Resource("topic", topic)))
-        for part, topic in _topics(asked)
-    )
+    return allows(request, "read", resource) and reads_parts(request, asked)
 
 
 def _verbs(part: str, asked: Mapping[str, Any]) -> tuple[Verb, ...]:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from django.contrib.auth.hashers import make_password
 from rest_framework.test import APIClient
 
-from console.accounts import rights, services
+from console.accounts import rights, roles, services
 from console.accounts.models import User
 from console.audit.record import Actor
 
@@ -40,6 +40,14 @@ class Cast:
         client = APIClient()
         client.force_login(self.users[role])
         return client
+
+    def limited(self, *rules: tuple[str, ...]) -> Any:
+        """Return a client that has a session of a new user `limited`, whom rules of kind, pattern and verbs allow."""
+        rows = [{"kind": kind, "pattern": name, "allow": verbs, "refuse": []} for kind, name, *verbs in rules]
+        role = roles.add_role(BY, name="limited", description="", rules=rows)
+        user = services.add_user(BY, username="limited", password=PASSWORD, role=None, own_roles=[role])
+        self.users["limited"] = user
+        return self.browser("limited")
 
     def program(self, role: str, *scopes: str, name: str = "program") -> Any:
         """Return a client that carries a token of the user."""

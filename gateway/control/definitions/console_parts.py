@@ -8,8 +8,10 @@ from typing import Any, TypeVar
 
 from django.db import transaction
 from django.db.models import Model, QuerySet
+from rest_framework.exceptions import APIException
 from rest_framework.request import Request
 
+from broker_core.errors import GantryError
 from console.accounts import roles
 from console.accounts.models import Role
 from console.accounts.rights import EVERYTHING, Resource, Unnamed
@@ -19,9 +21,10 @@ from console.clusters.outcomes import BrokerOutcome
 from console.jobs import services
 from console.jobs.models import Schedule
 from console.jobs.serializers import ScheduleWriteSerializer
+from console.jobs.visibility import require_change
 from console.shapes import as_json
 from gateway.control.definitions import of_console
-from gateway.control.definitions.faults import fault_of
+from gateway.control.definitions.faults import words_of
 from gateway.control.definitions.given import Given, GivenSection
 from gateway.control.definitions.part import Part, Values, changed_meanwhile
 from gateway.control.definitions.present import Present
@@ -148,25 +151,36 @@ class SchedulePart(_ConsolePart):
     def fault(self, item: Given, changed: Values) -> str | None:
         """Return why a schedule cannot be created or changed like this."""
         topics = {(item.values["job"].get(part) or {}).get("topic") for part in _JOB_PARTS}
-        return None if topics & set(self._coming) else fault_of(self._form(item, changed))
+        if topics & set(self._coming):
+            return None
+        try:
+            self._checked(item, changed)
+        except (APIException, GantryError) as error:
+            return words_of(error)
+        return None
 
     def create(self, item: Given) -> Sequence[BrokerOutcome]:
         """Add a schedule."""
-        form = self._form(item, {})
-        form.is_valid(raise_exception=True)
-        services.add_schedule(self.by, form.validated_data)
+        services.add_schedule(self.by, self._checked(item, {}))
         return ()
 
     def change(self, item: Given, changed: Values) -> Sequence[BrokerOutcome]:
         """Change a schedule."""
-        form = self._form(item, changed)
-        form.is_valid(raise_exception=True)
+        written = self._checked(item, changed)
         with self.unchanged(Schedule.objects.all(), item, of_console.schedule_definition) as schedule:
-            services.change_schedule(self.by, schedule, form.validated_data)
+            services.change_schedule(self.by, schedule, written)
         return ()
 
-    def _form(self, item: Given, changed: Values) -> ScheduleWriteSerializer:
-        there = Schedule.objects.filter(name=item.name).first()
+    def _checked(self, item: Given, changed: Values) -> Values:
+        """Return the fields to write; raise an APIException or GantryError for what the caller may not write."""
+        # One that the caller may not read only has its name taken.
+        is_seen = item.name in (self._found.items or {})
+        there = Schedule.objects.filter(name=item.name).first() if is_seen else None
         data = item.values if there is None else dict(changed)
         context = {"is_scheduled": True, "request": self.request}
-        return ScheduleWriteSerializer(there, data=data, partial=there is not None, context=context)
+        form = ScheduleWriteSerializer(there, data=data, partial=there is not None, context=context)
+        form.is_valid(raise_exception=True)
+        written: Values = form.validated_data
+        if there is not None:
+            require_change(self.request, there, written)
+        return written

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.gateway.control.conftest import Control
+from tests.gateway.installation import PASSWORD, Installation
 
 PATH = "/api/v1/definitions"
 
@@ -189,6 +190,34 @@ def test_each_item_needs_the_right_on_its_name(control: Control) -> None:
     applied = apply(control, file, role="oncall")
     assert [each["result"] for each in applied.json()["items"]] == ["refused", "done", "refused"]
     assert control.call("GET", f"/topics/{other}").status_code == 404
+
+
+def test_a_file_only_finds_the_name_of_a_hidden_schedule_taken(control: Control, installation: Installation) -> None:
+    # Given somebody who may run every job, on some topics alone, and a schedule of others
+    stem, admin = control.name("mine"), control.as_("admin")
+    every = [("job", "*", ["read", "jobs"]), ("schedule", "*", ["read", "jobs"])]
+    names = [("topic", f"{stem}*", ["read", "manage", "produce", "bodies"])]
+    rules = [{"kind": kind, "pattern": pattern, "allow": verbs, "refuse": []} for kind, pattern, verbs in every + names]
+    user = {"username": stem, "password": PASSWORD, "role": None, "own_roles": [stem]}
+    assert admin.post("/api/v1/roles", json={"name": stem, "rules": rules}).status_code == 201
+    assert admin.post("/api/v1/users", json=user).status_code == 201
+    nightly = {"name": stem, "cron": "0 3 * * *"}
+    hidden = {"type": "reconcile", "left": {"topic": control.topic()}, "right": {"topic": control.topic()}}
+    made = admin.post("/api/v1/schedules", json={**nightly, "job": hidden})
+    assert made.status_code == 201, made.text
+    # When a file has a schedule of that name
+    seen = {"type": "reconcile", "left": {"topic": control.topic(stem)}, "right": {"topic": control.topic(stem)}}
+    file = the_file(control, schedules=[{**nightly, "job": seen}])
+    with installation.client(None) as mia:
+        assert mia.post("/api/v1/login", json={"username": stem, "password": PASSWORD}).status_code == 200
+        mia.headers.update({"X-CSRFToken": mia.cookies["csrftoken"], "If-Match": "*"})
+        for action, status in (("diff", 200), ("apply", 207)):
+            answer = mia.post(f"{PATH}:{action}", json={"definitions": file})
+            assert answer.status_code == status, answer.text
+            # Then it is neither compared nor changed
+            [item] = answer.json()["items"]
+            assert item["reason"] == "name: another schedule has this name"
+    assert admin.get(f"/api/v1/schedules/{made.json()['id']}").json()["job"]["left"] == hidden["left"]
 
 
 def test_a_file_is_applied_to_what_was_compared_and_to_another_cluster_by_its_name(control: Control) -> None:

@@ -1,0 +1,84 @@
+"""Requirements of `console.jobs.visibility`: whoever may not see a job or schedule can do nothing with it either."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from console.audit.models import AuditRecord
+from console.jobs import services, urls
+from console.jobs.models import Job, Schedule
+from tests.console.jobs.conftest import BY, REPLAY
+from tests.support.cast import Cast
+
+HIDDEN = {**REPLAY, "source": {"topic": "hid-a"}, "target": {"topic": "hid-b"}}
+TIMES = {"cron": "0 3 * * *", "zone": "UTC"}
+UNKNOWN = "0" * 16
+
+
+@pytest.fixture
+def mia(cast: Cast) -> Any:
+    """Somebody who may run every job, on the topics t-* alone, and send dead letters of g-* again without bodies."""
+    return cast.limited(
+        ("topic", "t-*", "read"), ("topic", "t-pub", "produce", "bodies"), ("group", "g-*", "read", "redrive"),
+        ("group", "g-open", "bodies", "manage"), ("job", "*", "read", "jobs"), ("schedule", "*", "read", "jobs"),
+    )  # fmt: skip
+
+
+def requests_of(argument: str) -> Iterator[tuple[str, str]]:
+    """Yield every request that names a job or schedule by its id, with the id left out."""
+    for route in urls.urlpatterns:
+        view: Any = route.callback
+        path = str(route.pattern).replace(f"<str:{argument}>", "{id}").replace("<str:name>", "report.json")
+        if "{id}" in path:
+            methods = [name for name in ("get", "post", "patch", "delete") if hasattr(view.cls, name)]
+            yield from ((name.upper(), f"/api/v1/{path}") for name in methods)
+
+
+def ask(client: Any, method: str, path: str, **body: Any) -> Any:
+    sent = {"data": body, "format": "json"} if body else {}
+    return getattr(client, method.lower())(path, headers={"If-Match": "*"}, **sent)
+
+
+def test_no_request_tells_a_hidden_job_or_schedule_from_one_that_does_not_exist(mia: Any) -> None:
+    job = services.create(BY, HIDDEN)
+    schedule = services.add_schedule(BY, {"name": "nightly", **TIMES, "job": HIDDEN})
+    records = AuditRecord.objects.count()
+    for argument, row, expected in (("job_id", job, 6), ("schedule_id", schedule, 4)):
+        requests = list(requests_of(argument))
+        assert len(requests) == expected
+        for method, path in requests:
+            hidden, unknown = (ask(mia, method, path.format(id=each)) for each in (row.pk, UNKNOWN))
+            assert (hidden.status_code, unknown.status_code) == (404, 404), (method, path, hidden.content)
+            told = hidden.json()["detail"].replace(row.pk, UNKNOWN)
+            assert told == unknown.json()["detail"], (method, path)
+    # And nothing became of them
+    assert Job.objects.get().state == "queued"
+    assert Schedule.objects.filter(pk=schedule.pk, name="nightly").exists()
+    assert AuditRecord.objects.count() == records
+
+
+def test_a_job_and_schedule_of_topics_that_one_may_read_are_changed(mia: Any) -> None:
+    seen = {**REPLAY, "source": {"topic": "t-pub"}, "target": {"topic": "t-pub"}}
+    job = services.create(BY, seen)
+    assert ask(mia, "POST", f"/api/v1/jobs/{job.pk}:cancel").status_code == 202
+    assert ask(mia, "POST", f"/api/v1/jobs/{job.pk}:retry").status_code == 202
+    path = f"/api/v1/schedules/{services.add_schedule(BY, {'name': 'nightly', **TIMES, 'job': seen}).pk}"
+    assert ask(mia, "PATCH", path, cron="0 4 * * *").status_code == 200
+    assert ask(mia, "POST", f"{path}:run_now").status_code == 202
+    assert ask(mia, "DELETE", path).status_code == 204
+
+
+def test_a_file_of_definitions_resumes_no_schedule_whose_job_one_may_not_start(mia: Any) -> None:
+    # Given a replay of a topic whose bodies one may not read, which does not run
+    job = {**REPLAY, "source": {"topic": "t-sec"}, "target": {"topic": "t-pub"}}
+    schedule = services.add_schedule(BY, {"name": "nightly", **TIMES, "job": job, "enabled": False})
+    item = {"name": "nightly", **TIMES, "job": job, "enabled": True}
+    file = {"format": "gantry.definitions/1", "schedules": [item]}
+    for action, status in (("diff", 200), ("apply", 207)):
+        answer = ask(mia, "POST", f"/api/v1/definitions:{action}", definitions=file)
+        assert answer.status_code == status, answer.content
+        assert "This needs the right 'bodies' on topic 't-sec'" in answer.json()["items"][0]["reason"]
+    assert not Schedule.objects.get(pk=schedule.pk).enabled
