@@ -14,7 +14,7 @@ from rest_framework.request import Request
 from console.accounts.permissions import allows, require
 from console.accounts.rights import EVERYTHING, Kind, Resource, Verb
 from console.errors import NotKnown
-from console.jobs.models import Job, Schedule
+from console.jobs.models import Job, JobType, Schedule
 
 R = TypeVar("R", Job, Schedule)
 
@@ -81,8 +81,18 @@ def require_parts(request: Request, asked: Mapping[str, Any]) -> None:
     for part, topic in _topics(asked):
         for verb in _verbs(part, asked):
             require(request, verb, Resource("topic", topic))
-    if "group" in asked:
-        require(request, "redrive", Resource("group", asked["group"]))
+    if asked["type"] == JobType.REDRIVE:
+        require_redrive(request, asked["group"], asked["target"])
+
+
+def require_redrive(request: Request, group: str, target: Mapping[str, Any]) -> None:
+    """Raise PermissionDenied unless the caller may send dead letters of the group there.
+
+    The group itself got these messages before. Whoever else reads the target is handed their bodies.
+    """
+    require(request, "redrive", Resource("group", group))
+    if target["to"] != "failed_group":
+        require(request, "bodies", Resource("group", group))
 
 
 def reads_parts(request: Request, asked: Mapping[str, Any]) -> bool:
@@ -120,3 +130,6 @@ def _topics(asked: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         topic = (asked.get(part) or {}).get("topic")
         if topic:
             yield part, topic
+    if asked["type"] == JobType.REDRIVE and asked["target"]["to"] == "origin":
+        for topic in asked["topics"]:
+            yield "target", topic

@@ -22,6 +22,7 @@ from console.jobs.models import Job, JobType
 from console.jobs.requests import plain
 from console.jobs.serializers import JobSerializer
 from console.jobs.shapes import shape_of
+from console.jobs.visibility import require_redrive
 from console.redrives import ledger
 from console.redrives.requests import MOST_MESSAGES, USUAL_PER_SECOND, RedriveSerializer
 from console.shapes import as_json, serializer_of
@@ -60,6 +61,7 @@ class RedriveView(GroupOfDeadLettersView):
         asked["limits"] = {"messages_per_second": USUAL_PER_SECOND, "max_messages": MOST_MESSAGES} | asked.get(
             "limits", {}
         )
+        require_redrive(request, group, asked["target"])
         if asked["target"]["to"] == "other":
             require(request, "produce", Resource("topic", asked["target"]["topic"]))
         found = self._survey(group, asked)

@@ -20,6 +20,7 @@ from console.errors import NotKnown
 from console.jobs import services
 from console.jobs.models import Job
 from console.jobs.views import FilesGone
+from console.jobs.visibility import reads_parts
 from console.paging import PAGE_PARAMETERS, page_sequence
 from console.redrives import ledger
 from console.redrives.ledger import Noted
@@ -70,7 +71,7 @@ class RedriveOutcomesView(GroupOfDeadLettersView):
         if not wanted:
             raise serializers.ValidationError({"job": "is required"})
         job: Job | None = ledger.of_group(self.cluster, group).filter(pk=wanted).first()
-        if job is None:
+        if job is None or not reads_parts(request, job.request):
             raise NotKnown(f"No redrive of group {group!r} has the id {wanted[:40]!r}.")
         if job.files_removed_at is not None:
             raise FilesGone(str(services.FilesRemoved(job)))

@@ -71,6 +71,34 @@ def test_a_job_and_schedule_of_topics_that_one_may_read_are_changed(mia: Any) ->
     assert ask(mia, "DELETE", path).status_code == 204
 
 
+@pytest.mark.parametrize(
+    ("group", "target", "topics", "missing"),
+    [
+        ("g-sd", {"to": "failed_group"}, ["%RETRY%g-sd"], None),
+        ("g-sd", {"to": "other", "topic": "t-pub"}, ["t-pub"], "'bodies' on group 'g-sd'"),
+        ("g-sd", {"to": "origin"}, ["t-pub"], "'bodies' on group 'g-sd'"),
+        ("g-open", {"to": "other", "topic": "t-pub"}, ["t-pub"], None),
+        ("g-open", {"to": "origin"}, ["t-pub"], None),
+        ("g-open", {"to": "origin"}, ["t-pub", "t-sec"], "'produce' on topic 't-sec'"),
+    ],
+)
+def test_a_redrive_of_somebody_else_is_retried_only_by_who_might_have_started_it(
+    mia: Any, group: str, target: dict[str, str], topics: list[str], missing: str | None
+) -> None:
+    asked = {"type": "redrive", "cluster": "local", "group": group, "target": target, "topics": topics}
+    job = services.cancel(BY, services.create(BY, {**asked, "filter": {}, "limits": {}, "originals": "kept"}))
+    answer = ask(mia, "POST", f"/api/v1/jobs/{job.pk}:retry")
+    assert answer.status_code == (202 if missing is None else 403), answer.content
+    assert missing is None or missing in answer.json()["detail"]
+
+
+def test_a_redrive_to_an_origin_that_one_may_not_read_is_hidden(mia: Any) -> None:
+    asked = {"type": "redrive", "cluster": "local", "group": "g-sd", "target": {"to": "origin"}, "filter": {}}
+    shown, hidden = (services.create(BY, {**asked, "topics": [topic]}) for topic in ("t-sec", "hid-a"))
+    assert [each["id"] for each in mia.get("/api/v1/jobs").json()["items"]] == [shown.pk]
+    assert mia.get(f"/api/v1/jobs/{hidden.pk}").status_code == 404
+
+
 def test_a_file_of_definitions_resumes_no_schedule_whose_job_one_may_not_start(mia: Any) -> None:
     # Given a replay of a topic whose bodies one may not read, which does not run
     job = {**REPLAY, "source": {"topic": "t-sec"}, "target": {"topic": "t-pub"}}

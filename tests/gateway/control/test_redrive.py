@@ -115,6 +115,41 @@ def test_a_redrive_to_the_origin_names_the_groups_that_will_see_it_again(control
     assert any(each["action"] == "redrive.start" and job["id"] in each["resource"] for each in entry)
 
 
+@pytest.mark.gantry_only("reasons of dead letters")
+def test_what_became_of_dead_letters_is_not_told_of_a_topic_that_one_may_not_read(control: Control) -> None:
+    topic, group, hidden = control.topic(), control.group("orders"), control.topic("payments")
+    bury(control, group, topic, "db down")
+    for target, status in ((topic, 200), (hidden, 404)):
+        wanted = {"filter": {}, "target": {"to": "other", "topic": target}, "allow_live_target": True}
+        job = control.call("POST", f"/dead-letters/{group}:redrive", json=wanted).json()
+        assert control.as_("operator").post(f"/api/v1/jobs/{job['id']}:cancel").status_code == 202
+        path = f"/dead-letters/{group}/outcomes"
+        answer = control.call("GET", path, params={"job": job["id"]}, role="oncall")
+        assert answer.status_code == status, answer.text
+        if status == 404:
+            unknown = control.call("GET", path, params={"job": "0" * 16}, role="oncall").json()["detail"]
+            assert answer.json()["detail"].replace(job["id"], "0" * 16) == unknown
+
+
+def test_only_who_may_see_bodies_sends_dead_letters_where_others_read_them(control: Control) -> None:
+    topic, group = control.topic(), control.group()
+    headers = control.token("read", "produce", "redrive")
+
+    def asked(target: dict[str, str], *, dry_run: bool) -> tuple[int, str]:
+        wanted = {"filter": {}, "target": target, "allow_live_target": target["to"] != "failed_group"}
+        body = {**wanted, "dry_run": dry_run}
+        answer = control.call("POST", f"/dead-letters/{group}:redrive", role="stranger", headers=headers, json=body)
+        return answer.status_code, answer.json().get("detail", "")
+
+    for target in ({"to": "other", "topic": topic}, {"to": "origin"}):
+        for dry_run in (True, False):
+            status, detail = asked(target, dry_run=dry_run)
+            assert (status, f"the right 'bodies' on group {group!r}" in detail) == (403, True), detail
+    # The group itself had them before; here there are none
+    assert asked({"to": "failed_group"}, dry_run=True)[0] == 200
+    assert asked({"to": "failed_group"}, dry_run=False)[0] == 422
+
+
 @pytest.mark.parametrize(
     ("body", "pointer"),
     [

@@ -62,13 +62,6 @@ def check(client: httpx.Client, operation: Operation, may: bool, who: str, **opt
     return answer
 
 
-def token_of(control: Control, *scopes: str) -> dict[str, str]:
-    """Return the header of a new token of the admin with these scopes."""
-    made = control.as_("admin").post("/api/v1/tokens", json={"name": control.name("t"), "scopes": list(scopes)})
-    assert made.status_code == 201, made.text
-    return {"Authorization": f"Bearer {made.json()['token']}"}
-
-
 def test_every_operation_of_the_document_says_which_right_it_needs(document: Any) -> None:
     names = [each["operationId"] for methods in document["paths"].values() for each in methods.values()]
     assert sorted(names) == sorted(NEEDS)
@@ -138,13 +131,13 @@ def test_each_role_may_what_its_verbs_allow_and_nothing_else(control: Control, d
 
 def test_a_token_may_what_its_verbs_say_and_nothing_else(control: Control, document: Any) -> None:
     # Given for each verb a token of the admin with this verb alone, and one with all the others
-    only = {verb: token_of(control, verb) for verb in VERBS}
-    others = {verb: token_of(control, *(each for each in VERBS if each != verb)) for verb in VERBS}
+    only = {verb: control.token(verb) for verb in VERBS}
+    others = {verb: control.token(*(each for each in VERBS if each != verb)) for verb in VERBS}
     stranger = control.as_("stranger")
     for operation in operations(document):
         verb = "admin" if operation.need.on == "in person" else operation.need.verb
         if verb is not None and operation.name not in ENDING:
-            alone = token_of(control, verb, ALSO[operation.name]) if operation.name in ALSO else only[verb]
+            alone = control.token(verb, ALSO[operation.name]) if operation.name in ALSO else only[verb]
             check(stranger, operation, True, f"only {verb}", headers=alone)
             check(stranger, operation, False, f"all but {verb}", headers=others[verb])
 
