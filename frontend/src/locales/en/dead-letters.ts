@@ -50,6 +50,7 @@ export const deadLetters = {
     ofMessages_other: "of {{n}} messages, {{count}} causes",
     sendTo: "Send to",
     destinations: { failed_group: "Failed group only", origin: "Original topic", other: "Other" },
+    needsBodies: "Other destinations hand on the bodies; they need the right: {{right}}",
     whyOrigin: "No native client of the group is connected, and a lease does not receive copies for the failed group alone.",
     topic: "Topic",
     atMost: "At most, a second",

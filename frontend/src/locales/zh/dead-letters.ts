@@ -47,6 +47,7 @@ export const deadLetters = {
     ofMessages_other: "共 {{n}} 条消息，{{count}} 种原因",
     sendTo: "重投到",
     destinations: { failed_group: "仅失败的消费组", origin: "原 Topic", other: "其他" },
+    needsBodies: "发往其他目的地会把消息体交给他人，需要权限：{{right}}",
     whyOrigin: "该消费组没有原生客户端连接，而租约收不到只发给失败消费组的副本。",
     topic: "Topic",
     atMost: "每秒上限",

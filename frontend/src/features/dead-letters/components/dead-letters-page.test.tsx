@@ -1,6 +1,6 @@
-import { screen } from "@testing-library/react"
+import { screen, waitFor } from "@testing-library/react"
 import { beforeEach, expect, it } from "vitest"
-import { job, reader } from "@/testing/factories"
+import { admin, job, reader } from "@/testing/factories"
 import { renderApp } from "@/testing/render"
 import { answer, refuse, requests } from "@/testing/server"
 import { DeadLettersPage } from "./dead-letters-page"
@@ -97,6 +97,15 @@ it("asks for no dry run without the right to redrive", async () => {
   page('/?pick={"billing":"all"}', reader())
   expect(((await screen.findByRole("button", { name: "Redrive 0 messages" })) as HTMLButtonElement).disabled).toBe(true)
   expect(sent()).toEqual([])
+})
+
+it("sends to the failed group alone without the right to read bodies", async () => {
+  answer("GET /api/v1/clusters/local/groups/billing", { clients: 0 })
+  page('/?pick={"billing":"all"}', admin({ rights: ["read", "redrive", "jobs"] }))
+  expect(await screen.findByText(/Other destinations hand on the bodies/)).toBeTruthy()
+  expect(["Failed group only", "Original topic", "Other"].map((name) => (screen.getByRole("radio", { name }) as HTMLInputElement).disabled)).toEqual([false, true, true])
+  await waitFor(() => expect(sent()).not.toEqual([]))
+  expect(sent()[0]).toMatchObject({ target: { to: "failed_group" } })
 })
 
 it("says that a count is not known, and why a dry run failed", async () => {

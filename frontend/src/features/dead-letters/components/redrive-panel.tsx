@@ -34,7 +34,9 @@ export function RedrivePanel({ cluster, picks, topics, running, onStarted }: Red
   const { t } = useTranslation()
   const [state] = useUrlState()
   const clients = useNativeClients(cluster, Object.keys(picks))
-  const usual = usualOf(clients)
+  // Only the group itself had the bodies before.
+  const mayHandOn = useMay("bodies")
+  const usual = mayHandOn ? usualOf(clients) : "failed_group"
   // What a click would do must not change under the pointer.
   const isChosen = state.to !== undefined || !clients.includes(undefined)
   const wish = wishOf(state, usual)
@@ -66,7 +68,7 @@ export function RedrivePanel({ cluster, picks, topics, running, onStarted }: Red
         ) : (
           <>
             <DryRun asked={asked} previews={found} isReady={isReady} rate={wish.rate}>
-              <WishFields topics={topics} usual={usual} />
+              <WishFields topics={topics} usual={usual} mayHandOn={mayHandOn} />
             </DryRun>
             {failed?.error && <Failed what={t("deadLetters.dryRunFailed")} error={failed.error} retry={() => void failed.refetch()} />}
             {!isReady && !failed && may && isWhole(wish) && <SkeletonBlock height={90} />}

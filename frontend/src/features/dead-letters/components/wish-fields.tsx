@@ -11,10 +11,12 @@ interface WishFieldsProps {
   topics: readonly string[]
   /** Where the copies go while nobody chose. */
   usual: Destination
+  /** Whether copies may go where others read their bodies. */
+  mayHandOn: boolean
 }
 
 /** Where the copies go and how fast; part of the address. */
-export function WishFields({ topics, usual }: WishFieldsProps) {
+export function WishFields({ topics, usual, mayHandOn }: WishFieldsProps) {
   const { t } = useTranslation()
   const [state, change] = useUrlState()
   const { to, topic, rate } = wishOf(state, usual)
@@ -26,9 +28,10 @@ export function WishFields({ topics, usual }: WishFieldsProps) {
           aria-label={t("deadLetters.sendTo")}
           value={to}
           onChange={(next) => change({ to: next, allow: undefined })}
-          data={DESTINATIONS.map((value) => ({ value, label: t(`deadLetters.destinations.${value}`) }))}
+          data={DESTINATIONS.map((value) => ({ value, label: t(`deadLetters.destinations.${value}`), disabled: !mayHandOn && value !== "failed_group" }))}
         />
       </Field>
+      {!mayHandOn && <p className="micro">{t("deadLetters.needsBodies", { right: t("rights.bodies") })}</p>}
       {state.to === undefined && usual === "origin" && <p className="micro">{t("deadLetters.whyOrigin")}</p>}
       {to === "other" && <NamePicker label={t("deadLetters.topic")} names={topics} value={topic} onChange={(next) => change({ topic: next, allow: undefined })} />}
       <NumberField
