@@ -14,7 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from broker_core.client.admin import Admin
-from console.accounts.permissions import allows, needs
+from console.accounts.permissions import Right, allows, needs
 from console.accounts.rights import ANYTHING, EVERYTHING, Kind, Resource, Unnamed
 from console.api_view import ApiView
 from console.clusters.connections import ask
@@ -44,7 +44,7 @@ RANGE = OpenApiParameter("range", str, enum=list(RANGES), default="1h", descript
 class ClusterScopedView(ApiView):
     """A view under ``/clusters/{cluster}/``: reading requires `read`, changing `manage`, deleting `delete`."""
 
-    permission_classes = (needs("read", to_change="manage", to_delete="delete"),)
+    permission_classes: Sequence[type[Right]] = (needs("read", to_change="manage", to_delete="delete"),)
     resource_argument: Literal["topic", "group"] | None = None
     """The kind of the resource, and the argument of the path with its name; None if the view covers everything."""
 

@@ -66,7 +66,8 @@ class DeliverSerializer(serializers.Serializer[Any]):
 class DeliverView(ClusterScopedView):
     """A stored message, handed to one client."""
 
-    permission_classes = (needs("read"),)
+    # The client that gets the body may be one that would never read the topic.
+    permission_classes = (needs("read"), needs("bodies"))
 
     def right_resource(self) -> Resource:
         """Return the topic of the message."""

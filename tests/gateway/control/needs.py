@@ -44,7 +44,7 @@ _NEEDS: Final[Mapping[tuple[Verb | None, On], str]] = {
     ("read", "topic"): """
         getTopic getTopicStats getTopicNote listTopicQueues listTopicGroups listTopicProducers browseMessages
         exportMessages scanMessages readQueue analyzeTopic getMessage listMessageDeliveries getMessageTimeline
-        deliverMessage searchMessages exportSearch
+        searchMessages exportSearch
     """,
     ("read", "group"): """
         getGroup listGroupClients getGroupClient getGroupHistory listOffsetSnapshots listGroupSubscriptions
@@ -62,7 +62,7 @@ _NEEDS: Final[Mapping[tuple[Verb | None, On], str]] = {
         listHealthChecks getHealthCheck
         listAlertChannels getAlertChannel listDeliveries getDelivery
     """,
-    ("bodies", "topic"): "resendMessage getMessageBody",
+    ("bodies", "topic"): "resendMessage deliverMessage getMessageBody",
     ("produce", "topic"): "produceMessages",
     ("produce", "list"): "rescheduleMessage recallMessage",
     ("consume", "topic"): "receiveMessages ackMessages nackMessages extendLeases",
@@ -92,7 +92,7 @@ _NEEDS: Final[Mapping[tuple[Verb | None, On], str]] = {
     """,
 }
 NEEDS: Final[Mapping[str, Need]] = {name: Need(*key) for key, names in _NEEDS.items() for name in names.split()}
-ALSO: Final[Mapping[str, Verb]] = {"cloneGroup": "read"}
+ALSO: Final[Mapping[str, Verb]] = {"cloneGroup": "read", "deliverMessage": "read"}
 """A second right that an operation needs on the name in its path."""
 
 _USUAL: Final = {

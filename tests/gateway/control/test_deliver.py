@@ -70,6 +70,11 @@ def test_a_delivery_that_cannot_be_made_is_refused_by_name(control: Control) -> 
     assert refusal(group=group, client_id="nobody") == (404, "NOT_FOUND")
     assert refusal() == (422, "INVALID")
     assert refusal("developer", group=group) == (403, "FORBIDDEN")
+    # The client would get a body that this token may not see
+    headers = control.token("read", "manage")
+    wish = {"topic": topic, "group": group}
+    answer = control.call("POST", path, json=wish, role="stranger", headers=headers)
+    assert (answer.status_code, "'bodies'" in answer.json()["detail"]) == (403, True)
 
 
 async def test_a_broker_that_gave_up_waiting_for_the_client_is_no_refusal() -> None:

@@ -31,7 +31,7 @@ export function MessageActions({ cluster, address, message, isPage, onDeliver, o
   const link = `${env.origin}${env.base}${withQuery(`/messages/${encodeURIComponent(address.id)}`, { topic: address.topic, ...named })}`
   return (
     <>
-      {message && <Act icon={IconUserShare} label={t("deliver.open")} hasWords={hasWords} onClick={onDeliver} />}
+      {message && message.hidden === null && <Act icon={IconUserShare} label={t("deliver.open")} hasWords={hasWords} onClick={onDeliver} />}
       {message && isWhole(message) && (
         <>
           <DownloadAction label={t("find.downloadBody")} hasWords={hasWords} href={withQuery(paths.messageBody(cluster, address.id), { topic: address.topic })} />
