@@ -37,8 +37,11 @@ class Sight:
 
     def topics_of(self, group: str, topics: Iterable[str]) -> list[str]:
         """Return those of a group's topics that the caller may read; its own retries and dead letters belong to it."""
-        own = (retry_topic(group), dead_letter_topic(group))
-        return [topic for topic in topics if topic in own or self.may_read(Resource("topic", topic))]
+        return [topic for topic in topics if self.sees(group, topic)]
+
+    def sees(self, group: str, topic: str) -> bool:
+        """Return whether the caller may read one of a group's topics."""
+        return topic in (retry_topic(group), dead_letter_topic(group)) or self.may_read(Resource("topic", topic))
 
     def group(self, group: G) -> G:
         """Return a group without the topics that the caller may not read."""

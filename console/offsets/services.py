@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, TypeVar
 
+from django.db.models import QuerySet
 from django.utils import timezone
 from msgspec import convert, to_builtins
 from rest_framework.exceptions import APIException
@@ -27,6 +28,10 @@ from console.offsets.models import OffsetPlan, OffsetSnapshot
 from console.offsets.reading import Place, Wish
 from console.offsets.shapes import MovedQueue, OffsetPlanState, OffsetsMoved, OffsetSnapshotState, PlannedQueue
 from console.rows import row_of
+
+R = TypeVar("R", OffsetPlan, OffsetSnapshot)
+Sees = Callable[[str, str], bool]
+"""Returns whether the caller may read this group's offsets in this topic."""
 
 PLAN_LIVES: Final = timedelta(minutes=5)
 _PLANS_KEPT: Final = timedelta(hours=1)
@@ -94,13 +99,13 @@ def preview(by: Actor, cluster: str, wish: Wish) -> OffsetPlanState:
     )
 
 
-def apply(by: Actor, cluster: str, group: str, plan_id: str, *, is_strict: bool) -> OffsetsMoved:
+def apply(by: Actor, cluster: str, group: str, plan_id: str, sees: Sees, *, is_strict: bool) -> OffsetsMoved:
     """Move the group to the offsets of a plan, once.
 
-    Raises NotKnown for a plan that does not exist, Conflict for one that has expired or was applied, and, if strict,
-    Conflict if the group has moved since. Raises the first failure if no queue was moved.
+    Raises NotKnown for a plan that does not exist or that the caller may not see, Conflict for one that has expired or
+    was applied, and, if strict, Conflict if the group has moved since. Raises the first failure if no queue was moved.
     """
-    plan = row_of(OffsetPlan.objects.filter(cluster=cluster, group=group), plan_id)
+    plan = _seen(OffsetPlan.objects.filter(cluster=cluster, group=group), plan_id, sees)
     rows = convert(plan.rows, list[PlannedQueue])
     wanted = {row.place: row.new for row in rows if row.new is not None}
     target = _Target(cluster, group, plan.topic)
@@ -112,9 +117,12 @@ def apply(by: Actor, cluster: str, group: str, plan_id: str, *, is_strict: bool)
         return _move(by, target, plan.mode, now, wanted)
 
 
-def undo(by: Actor, cluster: str, group: str, snapshot_id: str) -> OffsetsMoved:
-    """Move the group back to the offsets before a change, once; queues that had none stay where they are."""
-    snapshot = row_of(OffsetSnapshot.objects.filter(cluster=cluster, group=group), snapshot_id)
+def undo(by: Actor, cluster: str, group: str, snapshot_id: str, sees: Sees) -> OffsetsMoved:
+    """Move the group back to the offsets before a change, once; queues that had none stay where they are.
+
+    Raises NotKnown for a change that was not made or that the caller may not see, Conflict for one that was undone.
+    """
+    snapshot = _seen(OffsetSnapshot.objects.filter(cluster=cluster, group=group), snapshot_id, sees)
     before = {(row.broker, row.queue_id): row.before for row in _rows_of(snapshot) if row.done}
     with change_lock(cluster, "offsets", group):
         if not OffsetSnapshot.objects.filter(pk=snapshot.pk, undone_at=None).update(undone_at=timezone.now()):
@@ -146,6 +154,12 @@ def snapshots(cluster: str, group: str) -> list[OffsetSnapshotState]:
         )
         for row in rows
     ]
+
+
+def _seen(rows: QuerySet[R], key: str, sees: Sees) -> R:
+    """Return the plan or snapshot; one that the caller may not see is answered like one that does not exist."""
+    row = row_of(rows, key)
+    return row if sees(row.group, row.topic) else row_of(rows.none(), key)
 
 
 def _move(by: Actor, target: _Target, mode: str, now: Mapping[Place, int], wanted: Mapping[Place, int]) -> OffsetsMoved:

@@ -145,10 +145,10 @@ class GroupsApplyView(_GroupsView):
         """Move groups to the offsets of up to 200 plans; 207 unless all are done."""
         form = GroupsApplySerializer(data=request.data)
         form.is_valid(raise_exception=True)
-        actor, strict = actor_of(request), form.validated_data["strict"]
+        actor, sees, strict = actor_of(request), self.sight.sees, form.validated_data["strict"]
         return self.each(
             form.validated_data["plans"],
-            lambda plan: services.apply(actor, cluster, plan["group"], plan["plan_id"], is_strict=strict),
+            lambda plan: services.apply(actor, cluster, plan["group"], plan["plan_id"], sees, is_strict=strict),
         )
 
 
@@ -165,10 +165,10 @@ class GroupsUndoView(_GroupsView):
         """Move groups back to where they were before up to 200 changes; 207 unless all are done."""
         form = GroupsUndoSerializer(data=request.data)
         form.is_valid(raise_exception=True)
-        actor = actor_of(request)
+        actor, sees = actor_of(request), self.sight.sees
         return self.each(
             form.validated_data["snapshots"],
-            lambda made: services.undo(actor, cluster, made["group"], made["snapshot_id"]),
+            lambda made: services.undo(actor, cluster, made["group"], made["snapshot_id"], sees),
         )
 
 

@@ -136,8 +136,8 @@ class OffsetApplyView(_OffsetView):
         """Move the group to the offsets of a plan; 207 if some queues were not moved."""
         form = OffsetApplySerializer(data=request.data)
         form.is_valid(raise_exception=True)
-        values = form.validated_data
-        return _answer(services.apply(actor_of(request), cluster, group, values["plan_id"], is_strict=values["strict"]))
+        plan, strict = form.validated_data["plan_id"], form.validated_data["strict"]
+        return _answer(services.apply(actor_of(request), cluster, group, plan, self.sight.sees, is_strict=strict))
 
 
 class OffsetUndoView(_OffsetView):
@@ -153,7 +153,8 @@ class OffsetUndoView(_OffsetView):
         """Move the group back to where it was before a change; 207 if some queues were not moved."""
         form = OffsetUndoSerializer(data=request.data)
         form.is_valid(raise_exception=True)
-        return _answer(services.undo(actor_of(request), cluster, group, form.validated_data["snapshot_id"]))
+        snapshot = form.validated_data["snapshot_id"]
+        return _answer(services.undo(actor_of(request), cluster, group, snapshot, self.sight.sees))
 
 
 class OffsetSnapshotsView(_OffsetView):

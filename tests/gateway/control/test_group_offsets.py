@@ -79,6 +79,45 @@ def test_a_group_that_the_caller_may_not_move_is_refused_as_one_that_is_not_ther
         assert (row["outcome"], row["topic"]) == ("refused", None)
 
 
+@pytest.mark.sample
+def test_a_change_in_a_topic_that_one_may_not_read_is_neither_made_nor_undone(control: Control) -> None:
+    # Given a group that the caller may move, in a topic that it may read and in one that it may not
+    group, seen, hidden = control.group("orders"), control.topic("orders"), control.topic("payments")
+    path = f"/groups/{group}/offsets"
+    for topic in (seen, hidden):
+        control.produce(topic, *"abc")
+        control.consume(group, topic, 1)
+    plans = {
+        topic: control.call("POST", f"{path}:preview", json={"topic": topic, "mode": "latest"}).json()["plan_id"]
+        for topic in (seen, hidden)
+    }
+
+    def refuses(action: str, what: str, key: str) -> None:
+        """Try it alone and among many: a hidden one is answered like one that does not exist."""
+        told = []
+        for each in (key, "0" * len(key)):
+            alone = control.call("POST", f"{path}:{action}", json={f"{what}_id": each}, role="oncall")
+            assert alone.status_code == 404, alone.text
+            many = {f"{what}s": [{"group": group, f"{what}_id": each}]}
+            [row] = call(control, action, many, role="oncall", status=207)
+            assert (row["outcome"], row["topic"]) == ("failed", None)
+            told.append([text.replace(each, "") for text in (alone.json()["detail"], row["reason"])])
+        assert told[0] == told[1]
+
+    # Then it does nothing with the plan of the other topic, nor with the change once somebody made it
+    refuses("apply", "plan", plans[hidden])
+    made = control.call("POST", f"{path}:apply", json={"plan_id": plans[hidden]})
+    assert made.status_code == 200, made.text
+    refuses("undo", "snapshot", made.json()["snapshot_id"])
+    offsets = {row["topic"]: row["group_offset"] for row in control.get(f"/groups/{group}")["queues"]}
+    assert (offsets[seen], offsets[hidden]) == (1, 3)
+    # And what it may read it moves there and back
+    done = control.call("POST", f"{path}:apply", json={"plan_id": plans[seen]}, role="oncall")
+    assert (done.status_code, done.json()["topic"]) == (200, seen)
+    back = control.call("POST", f"{path}:undo", json={"snapshot_id": done.json()["snapshot_id"]}, role="oncall")
+    assert back.status_code == 200
+
+
 @pytest.mark.parametrize(
     ("wish", "pointer"),
     [
