@@ -60,7 +60,7 @@ class RuleView(OfSomeNames):
     @extend_schema(operation_id="getAlertRule", tags=_TAGS, responses=RuleSerializer)
     def get(self, request: Request, rule_id: str) -> Response:
         """Return an alert rule."""
-        rule = check_visible(request, row_of(Rule.objects.all(), rule_id))
+        rule = _visible(request, rule_id)
         return tagged(RuleSerializer(rule, context=_figures(request, [rule])).data)
 
     @extend_schema(
@@ -72,7 +72,7 @@ class RuleView(OfSomeNames):
     )
     def patch(self, request: Request, rule_id: str) -> Response:
         """Change, enable or disable an alert rule."""
-        rule = row_of(Rule.objects.all(), rule_id)
+        rule = _visible(request, rule_id)
         match(request, RuleSerializer(rule).data)
         form = RuleWriteSerializer(rule, data=request.data, partial=True)
         form.is_valid(raise_exception=True)
@@ -83,6 +83,7 @@ class RuleView(OfSomeNames):
     @extend_schema(operation_id="deleteAlertRule", tags=_TAGS, parameters=[IF_MATCH], responses={204: None})
     def delete(self, request: Request, rule_id: str) -> Response:
         """Remove an alert rule and its alerts."""
+        _visible(request, rule_id)
         with locked(request, Rule.objects.filter(pk=rule_id), rule_tag) as rule:
             rules.remove(actor_of(request), rule)
         return Response(status=204)
@@ -109,6 +110,10 @@ class PreviewRuleView(OfSomeNames):
         form.is_valid(raise_exception=True)
         may_read = lambda kind, name: allows(request, "read", Resource(kind, name))  # noqa: E731 - its types are those of `preview`
         return Response(as_json(preview(form.validated_data, may_read)))
+
+
+def _visible(request: Request, rule_id: str) -> Rule:
+    return check_visible(request, row_of(Rule.objects.all(), rule_id))
 
 
 def _figures(request: Request, rules: Iterable[Rule]) -> dict[str, Any]:

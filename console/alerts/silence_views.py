@@ -121,7 +121,7 @@ class SilenceView(OfSomeNames):
     @extend_schema(operation_id="getSilence", tags=_TAGS, responses=SilenceSerializer)
     def get(self, request: Request, silence_id: str) -> Response:
         """Return a silence."""
-        return Response(SilenceSerializer(check_visible(request, row_of(Silence.objects.all(), silence_id))).data)
+        return Response(SilenceSerializer(_visible(request, silence_id)).data)
 
 
 class EndSilenceView(ApiView):
@@ -132,5 +132,9 @@ class EndSilenceView(ApiView):
     @extend_schema(operation_id="endSilence", tags=_TAGS, request=None, responses=SilenceSerializer)
     def post(self, request: Request, silence_id: str) -> Response:
         """End a silence now; one that has not begun never begins."""
-        silence = silences.end(actor_of(request), row_of(Silence.objects.all(), silence_id))
+        silence = silences.end(actor_of(request), _visible(request, silence_id))
         return Response(SilenceSerializer(silence).data)
+
+
+def _visible(request: Request, silence_id: str) -> Silence:
+    return check_visible(request, row_of(Silence.objects.all(), silence_id))

@@ -64,3 +64,27 @@ def test_rules_and_silences_are_shown_where_their_pattern_is_covered(limited: An
     assert [each["subject"] for each in limited.get("/api/v1/silences").json()["items"]] == ["orders-eu"]
     # Then a rule for everybody is made by those who may manage everything
     assert limited.post("/api/v1/alert-rules", {}, format="json").status_code == 403
+
+
+def test_a_rule_and_a_silence_that_one_may_not_read_are_not_changed_either(cast: Cast) -> None:
+    # Given somebody who may manage everything, but read only some groups
+    every = [(kind, "*", "manage") for kind in ("topic", "group", "cluster")]
+    mia = cast.limited(*every, ("group", "orders-*", "read"))
+    hidden = rule(name="theirs", subject="payments-*")
+    now = timezone.now()
+    silence = Silence.objects.create(
+        subject="payments", starts_at=now, ends_at=now + timedelta(hours=1), reason="works"
+    )
+    for method, path in (
+        ("patch", "alert-rules/{}"),
+        ("delete", "alert-rules/{}"),
+        ("post", "silences/{}:end"),
+    ):
+        key = hidden.pk if "rules" in path else silence.pk
+        answers = [
+            getattr(mia, method)(f"/api/v1/{path.format(each)}", headers={"If-Match": "*"}) for each in (key, "0" * 16)
+        ]
+        assert [each.status_code for each in answers] == [404, 404], (path, answers[0].content)
+        assert answers[0].json()["detail"].replace(key, "0" * 16) == answers[1].json()["detail"]
+    assert Rule.objects.filter(pk=hidden.pk).exists()
+    assert Silence.objects.get().ends_at > timezone.now()
