@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias
 
 import msgspec
 from msgspec import Meta, Struct
@@ -48,14 +48,17 @@ from gateway.live.seen import seen_lists
 from gateway.live.socket import LiveSocket
 from gateway.problems import TOO_MANY_IN_FLIGHT, ProblemError
 
+Resources: TypeAlias = tuple[Resource | Unnamed, ...]
+
 MAX_SUBJECTS: Final = 500
 # These show all names of a kind, so a caller limited to some is not enough; of the activity it gets what it may read.
-_OF_KIND: Final[dict[str, Resource | Unnamed]] = {
-    "overview": EVERYTHING,
-    "groups": Resource("group", EVERYTHING),
-    "topics": Resource("topic", EVERYTHING),
-    "activity": ANYTHING,
-    "job": EVERYTHING,
+_JOBS: Final[Resources] = (EVERYTHING, Resource("job", EVERYTHING))
+_OF_KIND: Final[dict[str, Resources]] = {
+    "overview": (EVERYTHING,),
+    "groups": (Resource("group", EVERYTHING),),
+    "topics": (Resource("topic", EVERYTHING),),
+    "activity": (ANYTHING,),
+    "job": _JOBS,
 }
 
 _LISTS: Final[Mapping[str, Kind]] = {"groups": "group", "topics": "topic"}
@@ -261,24 +264,22 @@ class EventsConsumer(LiveSocket):
 
 def may_watch(principal: Principal, subject: str) -> bool:
     """Return whether the kind of the subject exists, and the principal may read it."""
-    resource = _resource_of(subject)
-    return resource is not None and principal.may("read", resource)
+    resources = _resources_of(subject)
+    return bool(resources) and all(principal.may("read", each) for each in resources)
 
 
 def why_not(principal: Principal, subject: str) -> str:
     """Return why the principal may not watch the subject."""
-    resource = _resource_of(subject)
-    if resource is None:
-        return f"There is no subject {subject[:60]!r}."
-    return refusal_of(principal.rights, "read", resource)
+    hidden = [each for each in _resources_of(subject) if not principal.may("read", each)]
+    return refusal_of(principal.rights, "read", hidden[0]) if hidden else f"There is no subject {subject[:60]!r}."
 
 
-def _resource_of(subject: str) -> Resource | Unnamed | None:
-    """Return what must be readable to watch a subject; None if there is no such subject."""
+def _resources_of(subject: str) -> Resources:
+    """Return what must be readable to watch a subject; nothing if there is no such subject."""
     kind, _, rest = subject.partition(":")
     if kind == "group":
         _, colon, group = rest.partition(":")
-        return Resource("group", group) if colon and group else None
+        return (Resource("group", group),) if colon and group else ()
     if kind in _OF_KIND:
-        return _OF_KIND[kind] if rest else None
-    return EVERYTHING if subject == live.JOBS else None
+        return _OF_KIND[kind] if rest else ()
+    return _JOBS if subject == live.JOBS else ()

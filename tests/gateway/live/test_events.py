@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 from msgspec.structs import asdict, replace
 
+from console.accounts.rules import RoleRules, Rule
 from console.lag.shapes import GroupQueue, GroupState, TopicState
 from gateway import sockets
 from gateway.auth import Principal
@@ -246,6 +247,9 @@ def test_subjects_are_for_those_who_may_read_what_they_are_about(subject: str, r
     assert may_watch(Principal(1, "vic", "viewer"), subject) is reader
     assert may_watch(Principal(1, "vic", "viewer", ("read:orders*",), 1), subject) is orders_only
     assert not may_watch(Principal(1, "dev", "developer", ("produce",), 1), subject)
+    without_jobs = RoleRules("all", tuple(Rule(kind, "*", ("read",)) for kind in ("topic", "group", "cluster")))
+    of_jobs = subject.startswith("job")
+    assert may_watch(Principal(1, "mia", "", own_roles=(without_jobs,)), subject) is (reader and not of_jobs)
 
 
 async def test_a_wrong_field_is_told_and_the_socket_goes_on(installation: Installation, publish: Publish) -> None:
