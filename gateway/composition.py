@@ -187,6 +187,7 @@ class Gateway:
             self._ingress.close_port()
         if self._parts is not None:
             self._parts.draining.set()
+        self._socket_rights.drain()
         self._open.expire_all()
 
     async def _http(self, scope: Scope, arrival: Arrival, send: Send) -> None:

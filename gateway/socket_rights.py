@@ -1,4 +1,4 @@
-"""Checks every two seconds whether the callers of the open WebSockets still have the same rights.
+"""Checks every two seconds whether the callers of the open WebSockets still have the same rights; ends all at the stop.
 
 A request is checked when it arrives, but a socket may stay open for days. It is closed when its token is revoked or
 expires, when its session ends, and when user, role or scopes change.
@@ -18,6 +18,7 @@ from gateway.sockets import Event, Receive, Send
 
 CHECK_SECONDS: Final = 2.0
 _GONE: Final = (sockets.NOT_AUTHENTICATED, "The token was revoked or the session has ended.")
+_DRAINING: Final = (sockets.DRAINING, sockets.DRAINING_REASON)
 _CHANGED: Final = (sockets.FORBIDDEN, "Your rights have changed; connect again.")
 
 FindAgain = Callable[[Sequence[Principal]], Awaitable[list[Principal | None]]]
@@ -34,17 +35,26 @@ class SocketRights:
         self._check_seconds = check_seconds
         self._open: dict[Close, Principal] = {}
         self._checking: asyncio.Task[None] | None = None
+        self._is_draining = False
 
     @contextmanager
     def watched(self, principal: Principal, close: Close) -> Iterator[None]:
-        """Call `close` with a code and a reason if `principal` changes before the block ends."""
+        """Call `close` with a code and a reason if `principal` changes, or `drain` is called, before the block ends."""
         self._open[close] = principal
+        if self._is_draining:
+            close(*_DRAINING)
         if self._checking is None:
             self._checking = asyncio.create_task(self._check_on(), name="sockets: check rights")
         try:
             yield
         finally:
             self._open.pop(close, None)
+
+    def drain(self) -> None:
+        """Close all sockets, and each one that still opens, because the process stops."""
+        self._is_draining = True
+        for close in list(self._open):
+            close(*_DRAINING)
 
     async def stop(self) -> None:
         """Cancel the task."""

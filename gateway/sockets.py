@@ -29,6 +29,7 @@ IDLE: Final = 4408
 TOO_BIG: Final = 4413
 TOO_MANY: Final = 4429
 DRAINING: Final = 4503
+DRAINING_REASON: Final = "The gateway is shutting down; connect again in 2 s."
 
 _BY_STATUS: Final = {401: NOT_AUTHENTICATED, 403: FORBIDDEN, 404: NOT_FOUND, 413: TOO_BIG, 429: TOO_MANY, 503: DRAINING}
 _MAX_REASON_BYTES: Final = 123

@@ -156,7 +156,7 @@ async def converse(socket: Socket, conversation: Conversation) -> None:
         ends: list[asyncio.Future[Any]] = [reading, draining, socket.ending]
         await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
         if draining.done():
-            socket.close(sockets.DRAINING, "The gateway is shutting down; connect again in 2 s.")
+            socket.close(sockets.DRAINING, sockets.DRAINING_REASON)
     finally:
         for task in (reading, draining):
             task.cancel()

@@ -7,7 +7,7 @@ import json
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -229,6 +229,41 @@ def test_a_stopping_gateway_keeps_nobody_waiting(tmp_path: Path, shared_broker: 
             assert installation.stop() == 0
         waiting.join(10)
         assert answers[0].json()["reason"] == "draining"
+        assert "Traceback" not in installation.log
+
+
+async def test_a_stopping_gateway_says_goodbye_on_every_channel(
+    tmp_path: Path, shared_broker: RunningBroker, redis_url: str
+) -> None:
+    with running_installation(tmp_path, name_server=shared_broker.name_server, redis_url=redis_url) as installation:
+        headers = {"Authorization": f"Bearer {installation.tokens['admin']}"}
+        streams = {**headers, "Accept": "text/event-stream"}
+        topic = topic_of(installation, "orders-goodbye")
+        queries = {"events": "subjects=overview:local", "lag": "groups=*", "tail": f"topics={topic}"}
+        asking = httpx.AsyncClient(base_url=installation.url, headers=streams, trust_env=False, timeout=30)
+        async with AsyncExitStack() as stack:
+            client = await stack.enter_async_context(asking)
+            answers = [
+                await stack.enter_async_context(client.stream("GET", f"/ws/v1/{name}", params=httpx.QueryParams(query)))
+                for name, query in queries.items()
+            ]
+            open_sockets = [
+                await stack.enter_async_context(
+                    connect(f"{installation.sockets}/{name}", additional_headers=headers, proxy=None)
+                )
+                for name in ("produce", "consume", *queries)
+            ]
+            for socket in open_sockets:
+                await socket.recv()
+            assert await asyncio.to_thread(installation.stop) == 0
+            for socket in open_sockets:
+                await socket.wait_closed()
+                assert (socket.close_code, socket.close_reason) == (sockets.DRAINING, sockets.DRAINING_REASON)
+            for answer in answers:
+                assert answer.status_code == 200
+                text = (await answer.aread()).decode()
+                closed = {"type": "closed", "code": sockets.DRAINING, "reason": sockets.DRAINING_REASON}
+                assert text.endswith(f"event: closed\ndata: {json.dumps(closed, separators=(',', ':'))}\n\n")
         assert "Traceback" not in installation.log
 
 
