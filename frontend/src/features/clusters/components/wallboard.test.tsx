@@ -53,6 +53,16 @@ describe("the wallboard", () => {
     for (const health of ["nothing waits", "No group is behind"]) expect(screen.queryByText(health)).toBeNull()
   })
 
+  it("has one word for each group that is unknown, and their reason once", async () => {
+    const other = "broker-c at 10.0.0.3:10911 is too busy to answer"
+    const groups = ["a", "b", "c"].map((name) => groupSummary(`group-${name}`, { lag: null, time_lag_ms: null, state: "unknown", unknown_reason: `${REASON}; ${other}` }))
+    answer(OVERVIEW, overview({ missing: [{ broker: "broker-b", reason: REASON, since: null }], worst_groups: groups }))
+    renderApp(<Wallboard cluster="local" alerts={alerts} />)
+    expect((await screen.findByText("group-a")).closest("li")?.textContent).toBe("group-aUnknown——")
+    expect(screen.getAllByText(/broker-b .*refused the connection/)).toHaveLength(1)
+    expect(screen.getAllByText(/broker-c .*is too busy to answer/)).toHaveLength(1)
+  })
+
   it("says in big letters that no figures come any more, and how old they are", async () => {
     const at = new Date(Date.now() - 3_600_000).toISOString()
     answer(OVERVIEW, overview({ at }))

@@ -106,6 +106,7 @@ const Outage = ({ title, next }: { title: string; next: string }) => (
 function Board({ overview, alerts }: { overview: Overview; alerts: AlertCounts | undefined }) {
   const { t } = useTranslation()
   const figures = useWallFigures(overview, alerts, useNow(5_000))
+  const reasons = useOwnReasons(overview)
   return (
     <>
       <dl className={classes.figures} aria-label={t("wall.figures")}>
@@ -120,10 +121,23 @@ function Board({ overview, alerts }: { overview: Overview; alerts: AlertCounts |
             <Trouble key={group.name} group={group} />
           ))}
         </ul>
+        {reasons.map((reason) => (
+          <p key={reason} className={classes.fact}>
+            {t("groups.unknownBecause", { reason })}
+          </p>
+        ))}
         {overview.worst_groups.length === 0 && <p className={classes.none}>{t(overview.total_lag === null ? "overview.unknownWorst" : "overview.noWorst")}</p>}
       </section>
     </>
   )
+}
+
+/** Why groups are unknown, each reason once, without those that stand above everything already. */
+function useOwnReasons({ worst_groups: groups, missing }: Overview): string[] {
+  const { t } = useTranslation()
+  const told = new Set(missing.map(({ reason }) => reason))
+  const reasons = groups.slice(0, MOST_GROUPS).flatMap(({ lag, unknown_reason: reason }) => (lag === null && reason ? reason.split("; ") : []))
+  return [...new Set(reasons)].filter((reason) => !told.has(reason)).map((reason) => reasonIn(t, reason))
 }
 
 function Figure({ label, value, fact, tone }: WallFigure) {
@@ -142,14 +156,13 @@ function Figure({ label, value, fact, tone }: WallFigure) {
 function Trouble({ group }: { group: GroupSummary }) {
   const { t } = useTranslation()
   const format = useFormat()
-  const unknown = group.unknown_reason ? reasonIn(t, group.unknown_reason) : t("states.unknown")
   return (
     <li>
       <b>{group.name}</b>
       <span className={classes.state}>
         <GroupState group={group} />
       </span>
-      <span className={classes.lag}>{group.lag === null ? `— ${unknown}` : t("wall.lag", { n: count(group.lag) })}</span>
+      <span className={classes.lag}>{group.lag === null ? (group.state === "unknown" ? "—" : `— ${t("states.unknown")}`) : t("wall.lag", { n: count(group.lag) })}</span>
       <span className={classes.age}>{group.time_lag_ms === null ? "—" : format.duration(group.time_lag_ms)}</span>
     </li>
   )
