@@ -75,8 +75,10 @@ def change_topic(by: Actor, cluster: str, topic: Topic, settings: Mapping[str, A
     )
 
 
-def change_queues(by: Actor, cluster: str, topic: Topic, changes: Mapping[str, TopicChange]) -> Outcomes:
-    """Change a topic on the brokers with these names, each as given; the others stay."""
+def change_queues(
+    by: Actor, cluster: str, topic: Topic, changes: Mapping[str, TopicChange], *, action: str = "topic.update"
+) -> Outcomes:
+    """Change a topic on the brokers with these names, each as given; the others stay. The audit calls it `action`."""
     known = remembered(cluster)
 
     async def change(admin: Admin) -> BrokerAnswers:
@@ -88,7 +90,7 @@ def change_queues(by: Actor, cluster: str, topic: Topic, changes: Mapping[str, T
 
     return _change(
         by,
-        "topic.update",
+        action,
         f"{cluster}/topics/{topic.name}",
         lambda: ask(cluster, change).outcomes(),
         before={broker: _settings(replace(topic, configs={broker: topic.configs[broker]})) for broker in changes},
@@ -173,7 +175,7 @@ def change_group(by: Actor, cluster: str, group: Group, settings: Mapping[str, A
 
     return _change(
         by,
-        "group.update",
+        _group_action(settings),
         f"{cluster}/groups/{group.name}",
         lambda: ask(cluster, change).outcomes(),
         before=before,
@@ -259,6 +261,13 @@ def _as_wanted(config: TopicConfig, settings: Mapping[str, Any]) -> bool:
 
 def _has(config: SubscriptionGroupConfig, settings: Mapping[str, Any]) -> bool:
     return all(getattr(config, name) == value for name, value in settings.items())
+
+
+def _group_action(settings: Mapping[str, Any]) -> str:
+    """Return what the audit calls a change of these settings."""
+    if settings.keys() != {"consume_enable"}:
+        return "group.update"
+    return "group.resume" if settings["consume_enable"] else "group.pause"
 
 
 def _group_settings(group: Group) -> dict[str, int]:

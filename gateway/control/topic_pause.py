@@ -42,7 +42,7 @@ class _TopicSwitchView(ClusterScopedView):
 
     resource_argument = "topic"
 
-    def _switch(self, request: Request, permission: Callable[[int], int]) -> Response:
+    def _switch(self, request: Request, action: str, permission: Callable[[int], int]) -> Response:
         name = str(self.kwargs["topic"])
         with change_lock(self.cluster, "topics", name):
             found = known_topic(self.cluster, name)
@@ -52,7 +52,7 @@ class _TopicSwitchView(ClusterScopedView):
             plan = QueueChanges(items=planned(found, changes), brokers=[])
             if flag_of(request, "dry_run"):
                 return Response(as_json(plan))
-            outcomes = operations.change_queues(actor_of(request), self.cluster, found, changes)
+            outcomes = operations.change_queues(actor_of(request), self.cluster, found, changes, action=action)
             return with_outcomes(Response(as_json(plan)), outcomes)
 
 
@@ -71,7 +71,7 @@ class TopicPauseView(_TopicSwitchView):
         form = PauseSerializer(data=request.data)
         form.is_valid(raise_exception=True)
         stopped = _BITS[form.validated_data["stop"]]
-        return self._switch(request, lambda bits: bits & ~stopped)
+        return self._switch(request, "topic.pause", lambda bits: bits & ~stopped)
 
 
 class TopicResumeView(_TopicSwitchView):
@@ -86,4 +86,4 @@ class TopicResumeView(_TopicSwitchView):
     )
     def post(self, request: Request, cluster: str, topic: str) -> Response:
         """Allow sends and delivery again on every broker; consumers go on where they stopped."""
-        return self._switch(request, lambda bits: bits | PERM_READ | PERM_WRITE)
+        return self._switch(request, "topic.resume", lambda bits: bits | PERM_READ | PERM_WRITE)

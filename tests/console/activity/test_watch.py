@@ -173,11 +173,11 @@ async def test_each_act_over_gantry_is_an_event_once(redis_of_test: str) -> None
     async with watched(redis_of_test) as (name, see, kinds):
         await see()
         topic, billing = f"{name}/topics/orders", f"{name}/groups/billing"
-        await arecord(BY, "topic.update", topic, before={"perm": 6}, after={"perm": 4})
+        await arecord(BY, "topic.pause", topic, before={"perm": 6}, after={"perm": 4})
         await arecord(BY, "topic.update", topic, before={"perm": 4}, after={"perm": 4})
         await arecord(BY, "topic.purge", topic, result="failed", after={"error": "no"})
         await arecord(BY, "topic.purge", topic, result="partial", after={"begins": {}})
-        await arecord(BY, "group.update", billing, before={"consume_enable": True}, after={"consume_enable": False})
+        await arecord(BY, "group.pause", billing, before={"consume_enable": True}, after={"consume_enable": False})
         await arecord(BY, "group.offsets", f"{billing}/topics/orders", after={"mode": "time", "broker-a/0": 7})
         await arecord(BY, "broker.update", f"{name}/brokers/broker-a", before={"x": "1"}, after={"x": "2"})
         await arecord(BY, "topic.create", "elsewhere/topics/orders")

@@ -208,7 +208,7 @@ _WISHES["updateTopic"] = _of_topic("topic.update", {"write_queues": 2, "read_que
 _WISHES["deleteTopic"] = _of_topic("topic.delete")
 _WISHES["updateTopicQueues"] = _of_topic("topic.update", {"brokers": [{"broker": "broker-a", "permission": "r"}]})
 _WISHES["setTopicNote"] = _of_topic("note.update", {"text": "Ask Till."})
-_WISHES["pauseTopic"] = _of_topic("topic.update", {})
+_WISHES["pauseTopic"] = _of_topic("topic.pause", {})
 _WISHES["purgeTopic"] = _of_topic("topic.purge", {})
 
 
@@ -216,7 +216,7 @@ _WISHES["purgeTopic"] = _of_topic("topic.purge", {})
 def _resume_topic(s: Successes) -> Wish:
     topic = s.control.topic()
     assert s.control.call("POST", f"/topics/{topic}:pause", json={}).status_code == 200
-    return Wish([("topic.update", f"local/topics/{topic}")], path={"topic": topic})
+    return Wish([("topic.resume", f"local/topics/{topic}")], path={"topic": topic})
 
 
 def _of_topics(action: str, **json: Any) -> Make:
@@ -250,14 +250,14 @@ def _of_group(action: str, json: Any = None) -> Make:
 
 _WISHES["updateGroup"] = _of_group("group.update", {"retry_max_times": 3})
 _WISHES["deleteGroup"] = _of_group("group.delete")
-_WISHES["pauseGroup"] = _of_group("group.update")
+_WISHES["pauseGroup"] = _of_group("group.pause")
 
 
 @_for("resumeGroup")
 def _resume_group(s: Successes) -> Wish:
     group = s.control.group()
     assert s.control.call("POST", f"/groups/{group}:pause").status_code == 200
-    return Wish([("group.update", f"local/groups/{group}")], path={"group": group})
+    return Wish([("group.resume", f"local/groups/{group}")], path={"group": group})
 
 
 @_for("cloneGroup")
@@ -279,8 +279,8 @@ def _of_groups(action: str, before: str = "") -> Make:
 
 
 _WISHES["deleteGroups"] = _of_groups("group.delete")
-_WISHES["pauseGroups"] = _of_groups("group.update")
-_WISHES["resumeGroups"] = _of_groups("group.update", "pause")
+_WISHES["pauseGroups"] = _of_groups("group.pause")
+_WISHES["resumeGroups"] = _of_groups("group.resume", "pause")
 
 
 # ---- offsets ---------------------------------------------------------------------------------------------------------

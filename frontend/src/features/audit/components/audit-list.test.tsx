@@ -42,6 +42,15 @@ describe("the record of changes", () => {
     expect(address()).toContain("open=3")
   })
 
+  it("calls a pause a pause", async () => {
+    answer(AUDIT, page([auditEntry({ id: 3, actor: "olga", action: "group.pause", resource: "local/groups/billing" }), auditEntry({ id: 2, actor: "olga", action: "topic.resume", resource: "local/topics/orders", result: "failed" })]))
+    const { user } = show()
+    await user.click(await screen.findByText("local/groups/billing"))
+    expect(await screen.findByText("olga paused group billing")).toBeTruthy()
+    await user.click(await screen.findByLabelText("Next row"))
+    expect(await screen.findByText("olga tried to resume topic orders: failed")).toBeTruthy()
+  })
+
   it("walks to the next change, and no further than the last", async () => {
     answer(AUDIT, page(entries))
     const { user, address } = show("/audit?open=3")
