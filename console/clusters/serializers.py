@@ -57,8 +57,15 @@ class ClusterState(Struct, frozen=True, kw_only=True):
     ]
     brokers: int | None
     version: str | None
-    reachable: Annotated[bool | None, Meta(description="Null: nobody asked in the last seconds; `reason` says why.")]
-    reason: str | None
+    reachable: Annotated[
+        bool | None,
+        Meta(
+            description="Whether one of its brokers answers. Null: nobody asked in the last seconds; `reason` says why."
+        ),
+    ]
+    reason: Annotated[
+        str | None, Meta(description="Why no broker answers, or, while one does, why no name server does.")
+    ]
     etag: Annotated[str, Meta(description="For If-Match.")]
 
 

@@ -177,6 +177,8 @@ def _described(row: Cluster) -> ClusterState:
     reason = None
     if not answering:
         reason = sampled.unknown_reason if sampled else _why_not_sampled(row)
+    elif sampled is not None:
+        reason = sampled.name_server_reason
     return ClusterState(
         name=row.name,
         kind=ClusterKind(row.kind),

@@ -65,9 +65,14 @@ class _Seen:
         return self.reason is None
 
     @property
-    def is_read(self) -> bool:
-        """Whether any client reads it."""
-        return bool(self.leases or self.consumers or (self.members is not None and self.members.members))
+    def is_leased(self) -> bool:
+        """Whether a consumer over HTTP or WebSocket holds messages of it now."""
+        return any(each.in_flight for each in self.consumers or ())
+
+    @property
+    def has_nobody(self) -> bool:
+        """Whether it is known that no client and no consumer by lease is there."""
+        return self.members is not None and not self.members.members and self.consumers == []
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,8 +172,8 @@ class GroupStates:
             self._trends.pop(group.name, None)
             steady_until = None
         trend = self._trend_of(group.name, reading.at, seen.lag, steady_until, reads=bool(seen.offsets))
-        word = _state(seen, trend, out_rate)
-        if word not in ("unknown", "idle") and group.name in reading.disagreeing:
+        word = _state(seen, trend, self._is_consumed(seen, out_rate))
+        if (seen.lag is not None or word == "consuming") and group.name in reading.disagreeing:
             word = "inconsistent"
         eta, no_eta = drain_estimate(seen.lag, trend, in_rate, out_rate)
         measured_at = None if seen.lag is None else min([late.measured_at, *(facts.at for facts, _ in seen.parts)])
@@ -209,6 +214,15 @@ class GroupStates:
         stored = [self._stored[queue.broker_name].find(queue) for queue in seen.offsets]
         consumed = [self._consumed[queue.broker_name].find((seen.name, queue)) for queue in seen.offsets]
         return _whole_sum(stored), _whole_sum(consumed)
+
+    def _is_consumed(self, seen: _Seen, out_rate: float | None) -> bool | None:
+        """Return whether somebody consumes it; None while nothing was seen of it, and somebody may."""
+        if out_rate is not None:
+            return out_rate > 0
+        queues = seen.offsets if seen.is_known else ()
+        if seen.is_leased or any(self._consumed[each.broker_name].has_grown((seen.name, each)) for each in queues):
+            return True
+        return False if seen.has_nobody else None
 
     def _trend_of(self, name: str, at: int, lag: int | None, steady_until: int | None, *, reads: bool) -> Trend | None:
         if lag is None:
@@ -392,16 +406,17 @@ def drain_estimate(
     return min(_LONGEST_DRAIN_MS, int(lag / (out_rate - in_rate) * 1000)), None
 
 
-def _state(seen: _Seen, trend: Trend | None, out_rate: float | None) -> GroupWord:
-    """Return the state of a group; its readers matter only until its consume rate is known."""
+def _state(seen: _Seen, trend: Trend | None, is_consumed: bool | None) -> GroupWord:
+    """Return the state of a group; unknown, too, while nobody can say whether it is consumed."""
     if seen.is_known and not seen.offsets:
         # What native clients read stays in their own memory until they commit; a lease is read for certain.
-        return "consuming" if any(each.in_flight for each in seen.consumers or ()) else "idle"
+        return "consuming" if seen.is_leased else "idle"
     if seen.lag is None or trend is None:
         return "unknown"
     if seen.lag == 0:
         return "caught_up"
     if trend.is_growing:
         return "growing"
-    is_consumed = seen.is_read if out_rate is None else out_rate > 0
+    if is_consumed is None:
+        return "unknown"
     return "consuming" if is_consumed else "stalled"

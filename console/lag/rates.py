@@ -52,6 +52,11 @@ class Rates(Generic[K]):
         known = [rate for rate in rates if rate is not None]
         return sum(known) if known and len(known) == len(rates) else None
 
+    def has_grown(self, key: K) -> bool:
+        """Return whether a total grew while it was watched, also over less than gives a rate; not long ago."""
+        seen = self._seen.get(key)
+        return seen is not None and seen[-1][1] > seen[0][1] and seen[0][0] >= self._now - self._stale_ms
+
     def _add(self, seen: deque[tuple[int, float]], at: int, total: float) -> None:
         if seen and total < seen[-1][1]:
             seen.clear()  # a broker restarted or an offset was reset: counting starts again

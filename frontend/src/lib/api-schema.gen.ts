@@ -3188,8 +3188,9 @@ export interface components {
             };
             brokers: number | null;
             version: string | null;
-            /** @description Null: nobody asked in the last seconds; `reason` says why. */
+            /** @description Whether one of its brokers answers. Null: nobody asked in the last seconds; `reason` says why. */
             reachable: boolean | null;
+            /** @description Why no broker answers, or, while one does, why no name server does. */
             reason: string | null;
             /** @description For If-Match. */
             etag: string;
@@ -3219,8 +3220,9 @@ export interface components {
             };
             brokers: number | null;
             version: string | null;
-            /** @description Null: nobody asked in the last seconds; `reason` says why. */
+            /** @description Whether one of its brokers answers. Null: nobody asked in the last seconds; `reason` says why. */
             reachable: boolean | null;
+            /** @description Why no broker answers, or, while one does, why no name server does. */
             reason: string | null;
             /** @description For If-Match. */
             etag: string;

@@ -14,6 +14,7 @@ from console.clusters import services
 from console.clusters.models import Cluster
 from console.lag.reading import LagReading
 from console.lag.state import StateBuilder
+from tests.console.lag.test_state import reading
 from tests.support.cast import BY, Cast
 
 
@@ -36,6 +37,12 @@ def test_a_cluster_that_cannot_be_reached_says_why(cast: Cast) -> None:
     assert state_of(cast, name)["brokers"] is None
     live.publish_sync(live.overview(name), StateBuilder().step(LagReading(now)).overview)
     assert state_of(cast, name)["reason"] == "the name server lists no broker"
+    # A broker that answers is no cluster that does, while no name server does
+    alone = reading(now, name_server_reason=reason)
+    live.publish_sync(live.overview(name), StateBuilder().step(alone).overview)
+    assert (state_of(cast, name)["reachable"], state_of(cast, name)["reason"]) == (True, reason)
+    live.publish_sync(live.overview(name), StateBuilder().step(reading(now)).overview)
+    assert (state_of(cast, name)["reachable"], state_of(cast, name)["reason"]) == (True, None)
     Cluster.objects.filter(name=name).update(created_at=timezone.now() - timedelta(minutes=1))
     old = StateBuilder().step(LagReading(now - 50_000, name_server_reason=reason)).overview
     live.publish_sync(live.overview(name), old)

@@ -42,7 +42,7 @@ def reading(
     at: int = AT, *, groups: dict[str, GroupStats] | None = None, table: dict[str, str] | None = None, **parts: Any
 ) -> LagReading:
     """Return a reading of a cluster with one broker that answers, and some groups."""
-    names_of_reading = ("missing", "topics", "owners", "brokers", "disagreeing")
+    names_of_reading = ("missing", "topics", "owners", "brokers", "disagreeing", "name_server_reason")
     of_reading: dict[str, Any] = {name: parts.pop(name) for name in names_of_reading if name in parts}
     said = parts.pop("facts", None) or {"broker-a": facts(at, groups, **parts)}
     names = {name for each in said.values() for name in each.stats}
@@ -248,7 +248,8 @@ def test_a_lag_that_rises_over_minutes_has_no_time_todrain_estimate() -> None:
     [
         ("caught_up", [(5, 5)]),
         ("stalled", [(50, 5)] * 40),
-        ("stalled", [(50, 5)]),
+        ("unknown", [(50, 5)]),
+        ("unknown", [(50 + s, 5) for s in range(20)]),
         ("consuming", [(1_000, 10 * s) for s in range(40)]),
         ("consuming", [(100 + 10 * s, 10 * s) for s in range(90)]),
         ("growing", [(100 * s, 10 * s) for s in range(90)]),
@@ -256,8 +257,20 @@ def test_a_lag_that_rises_over_minutes_has_no_time_todrain_estimate() -> None:
     ],
 )
 def test_one_word_tells_how_a_group_is(word: str, lags: list[tuple[int, int]]) -> None:
-    members = {"g": GroupConnections({"c1": Connection("c1", "127.0.0.1:1")})} if word == "consuming" else {}
-    assert watched(lags, members=members).state == word
+    online = {"g": GroupConnections({"c1": Connection("c1", "127.0.0.1:1")})}
+    assert watched(lags, members=online).state == word
+    assert watched(lags).state == word, "the same while its clients are not known"
+
+
+def test_a_group_of_which_nobody_consumes_is_stalled_from_the_first_look() -> None:
+    first = reading(groups={"g": behind(50, 5)}, members={"g": GroupConnections()})
+    assert state(first).groups["g"].state == "unknown", "consumers by lease are not known"
+    first.lease_consumers = {}
+    assert state(first).groups["g"].state == "stalled"
+
+
+def test_members_that_disagree_are_told_before_a_rate_is_known() -> None:
+    assert state(reading(groups={"g": behind(50, 5)}, disagreeing={"g"})).groups["g"].state == "inconsistent"
 
 
 def leasing(in_flight: int) -> LeaseConsumerState:
@@ -273,10 +286,11 @@ def leasing(in_flight: int) -> LeaseConsumerState:
     )
 
 
-def test_who_receives_by_lease_reads_before_a_rate_is_known() -> None:
+def test_who_holds_a_lease_consumes_before_a_rate_is_known() -> None:
     first = reading(groups={"g": behind(50, 5)})
-    first.lease_consumers = {"g": [leasing(0)]}
-    assert state(first).groups["g"].state == "consuming"
+    for in_flight, word in ((3, "consuming"), (0, "unknown")):
+        first.lease_consumers = {"g": [leasing(in_flight)]}
+        assert state(first).groups["g"].state == word
 
 
 def test_a_group_with_leases_out_is_not_idle_before_its_first_offset() -> None:

@@ -54,6 +54,7 @@ function useDescription() {
   const { t } = useTranslation()
   return ({ kind, brokers, version, reachable, reason }: Cluster): string => {
     if (!reachable) return reason ? reasonIn(t, reason) : t(reachable === null ? "states.unknown" : "cluster.silent")
+    if (reason) return t("cluster.noNameServer")
     if (kind === "embedded") return t("cluster.embedded")
     const name = version ? `RocketMQ ${version}` : "RocketMQ"
     return brokers === null ? name : `${t("cluster.brokers", { count: brokers })} · ${name}`

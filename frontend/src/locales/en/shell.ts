@@ -25,6 +25,7 @@ export const shell = {
   cluster: {
     embedded: "embedded broker",
     silent: "does not answer",
+    noNameServer: "no name server answers",
     brokers_one: "{{count}} broker",
     brokers_other: "{{count}} brokers",
   },

@@ -22,7 +22,7 @@ export const shell = {
     apiDocs: "HTTP API 文档",
     apiReference: "API",
   },
-  cluster: { embedded: "内置 Broker", silent: "无应答", brokers_other: "{{count}} 个 Broker" },
+  cluster: { embedded: "内置 Broker", silent: "无应答", noNameServer: "Name server 无应答", brokers_other: "{{count}} 个 Broker" },
   refresh: {
     live: "实时：变化即更新",
     "5s": "每 5 秒",

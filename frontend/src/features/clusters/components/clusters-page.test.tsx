@@ -40,6 +40,18 @@ describe("the page of the clusters", () => {
     expect(screen.getByText("1 cluster unknown")).toBeTruthy()
   })
 
+  it("does not say that a cluster answers while no name server of it does", async () => {
+    const half = { ...west, brokers: 1, version: "V4_9_8", reachable: true }
+    answer("GET /api/v1/clusters", page([cluster(), half]))
+    answer("GET /api/v1/clusters/west", { ...half, capabilities: unknown })
+    renderApp(<ClustersPage />)
+    const row = await rowOf("west")
+    expect(row.queryByText("Answers")).toBeNull()
+    expect(row.getByText("no name server answers").closest("[title]")?.getAttribute("title")).toBe(REASON)
+    expect(screen.getByText("1 of 2 clusters answer")).toBeTruthy()
+    expect(screen.queryByText("1 cluster unknown")).toBeNull()
+  })
+
   it("says in words what cannot be done where", async () => {
     renderApp(<ClustersPage />)
     expect(await screen.findByText("Filters by tag work; SQL92 needs enablePropertyFilter.")).toBeTruthy()

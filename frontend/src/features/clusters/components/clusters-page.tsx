@@ -56,20 +56,24 @@ export function ClustersPage() {
 function Facts({ clusters }: { clusters: Cluster[] }) {
   const { t } = useTranslation()
   if (clusters.every(({ reachable }) => reachable === null)) return t("clusters.unknown", { count: clusters.length })
-  return t("clusters.facts", { count: clusters.length, answering: count(clusters.filter(({ reachable }) => reachable).length) })
+  return t("clusters.facts", { count: clusters.length, answering: count(clusters.filter(answers).length) })
 }
+
+/** Where brokers answer and no name server does, clients find nothing: the cluster does not answer as a whole. */
+const answers = ({ reachable, reason }: Cluster) => reachable === true && reason === null
 
 /** Sums over clusters say how many clusters are not in them. */
 function Figures({ clusters }: { clusters: Cluster[] }) {
   const { t } = useTranslation()
   const known = clusters.filter(({ reachable }) => reachable)
+  const whole = clusters.filter(answers).length
   const unasked = clusters.filter(({ reachable }) => reachable === null).length
   const silent = clusters.length - known.length
   const brokers = known.reduce((sum, cluster) => sum + (cluster.brokers ?? 0), 0)
   return (
     <TitleBlock
       figures={[
-        { label: t("clusters.answering"), value: unasked === clusters.length ? <Unknown reason={clusters[0]?.reason} /> : withUnknown(count(known.length), unasked), fact: t("clusters.of", { n: count(clusters.length) }), tone: silent > unasked ? "crit" : undefined },
+        { label: t("clusters.answering"), value: unasked === clusters.length ? <Unknown reason={clusters[0]?.reason} /> : withUnknown(count(whole), unasked), fact: t("clusters.of", { n: count(clusters.length) }), tone: whole + unasked < clusters.length ? "crit" : undefined },
         { label: t("broker.brokers"), value: known.length === 0 ? <Unknown reason={clusters[0]?.reason} /> : withUnknown(count(brokers), silent), fact: silent > 0 ? t("clusters.unknown", { count: silent }) : t("clusters.listed") },
       ]}
     />

@@ -59,6 +59,14 @@ function Name({ cluster: { name, kind, version, brokers, name_servers: servers }
 
 function State({ cluster: { reachable, reason } }: { cluster: Cluster }) {
   const { t } = useTranslation()
+  if (reachable && reason)
+    return (
+      <span title={reasonIn(t, reason)}>
+        <Badge tone="warn" icon={IconPlugConnectedX}>
+          {t("cluster.noNameServer")}
+        </Badge>
+      </span>
+    )
   if (reachable)
     return (
       <Badge tone="quiet" icon={IconCircleCheck}>
