@@ -16,7 +16,7 @@ from broker_core.client.admin.topics import TopicKind, kind_of
 from broker_core.protocol.topics import dead_letter_topic, retry_topic
 from console.accounts.rights import EVERYTHING, Kind, Resource
 from console.lag.group_state import has_no_offset
-from console.lag.overview_state import worst
+from console.lag.overview_state import lag_per_second_of, worst
 from console.lag.shapes import BrokerState, GroupState, GroupSummary, OverviewSeries, OverviewState, Points, TopicState
 
 MayRead = Callable[[Resource], bool]
@@ -119,7 +119,7 @@ def series_of(groups: Sequence[Mapping[str, Points]], whole: OverviewSeries, *, 
 def _lags_of(whole: OverviewState, groups: Sequence[GroupSummary]) -> dict[str, Any]:
     unknown = sum(group.lag is None and not has_no_offset(group) for group in groups)
     if unknown or whole.missing or whole.unknown_reason is not None:
-        names = ("total_lag", "oldest_unconsumed_ms", "oldest_group", "groups_behind", "groups_timed")
+        names = ("total_lag", "lag_per_second", "oldest_unconsumed_ms", "oldest_group", "groups_behind", "groups_timed")
         return {**dict.fromkeys(names), "lag_unknown_groups": unknown}
     behind = [group for group in groups if group.lag]
     timed = [(group.time_lag_ms, group.name) for group in behind if group.time_lag_ms is not None]
@@ -127,6 +127,7 @@ def _lags_of(whole: OverviewState, groups: Sequence[GroupSummary]) -> dict[str, 
     return {
         "lag_unknown_groups": 0,
         "total_lag": sum(group.lag or 0 for group in groups),
+        "lag_per_second": lag_per_second_of(groups),
         "oldest_unconsumed_ms": oldest_ms,
         "oldest_group": oldest_group,
         "groups_behind": len(behind),

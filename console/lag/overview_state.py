@@ -74,6 +74,7 @@ class OverviewStates:
             out_rate=_sum(broker.out_rate for broker in brokers) if is_whole else None,
             total_lag=lags.total,
             lag_unknown_groups=lags.unknown_groups,
+            lag_per_second=None if lags.total is None else lag_per_second_of(groups.values()),
             oldest_unconsumed_ms=lags.oldest_ms,
             oldest_group=lags.oldest_group,
             groups_behind=lags.groups_behind,
@@ -165,6 +166,12 @@ def _lags(groups: Collection[GroupState], untimed: Collection[str], *, is_whole:
         oldest_ms=None if untimed else oldest_ms,
         oldest_group=None if untimed else oldest_group,
     )
+
+
+def lag_per_second_of(groups: Iterable[GroupSummary]) -> float | None:
+    """Return how fast the lag of these groups together changes; None while it is unknown of one of them."""
+    slopes = [group.lag_per_second for group in groups if group.lag is not None]
+    return None if None in slopes else sum(each for each in slopes if each is not None)
 
 
 def _silent(missing: Missing) -> BrokerState:

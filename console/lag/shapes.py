@@ -76,7 +76,10 @@ class GroupSummary(GroupFigures, kw_only=True):
     mode: GroupMode | None
     clients: Annotated[int | None, Meta(description="Native clients that are connected.")]
     lease_consumers: list[LeaseConsumerState] | None
-    lag_per_second: Annotated[float | None, Meta(description="Change of the lag over five minutes.")]
+    lag_per_second: Annotated[
+        float | None,
+        Meta(description="Change of the lag over five minutes; over less, but at least one, since it is watched."),
+    ]
     leases: Annotated[int | None, Meta(description="Messages delivered and not settled.")]
     unknown_reason: str | None
     missing: list[MissingBroker]
@@ -224,6 +227,10 @@ class OverviewState(Struct, kw_only=True):
     out_rate: float | None
     total_lag: int | None
     lag_unknown_groups: int
+    lag_per_second: Annotated[
+        float | None,
+        Meta(description="Change of the total lag over five minutes: the sum of its groups' `lag_per_second`."),
+    ] = None
     oldest_unconsumed_ms: Annotated[
         int | None, Meta(description="Over all groups; null until all groups that are behind were timed.")
     ]

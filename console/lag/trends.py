@@ -1,7 +1,8 @@
 """The trend of a group's lag.
 
 The lag of a consumer that commits every few seconds is a sawtooth, and a large batch makes it jump: only the low points
-over minutes show whether the consumer falls behind. A trend ends where the group's offset is moved back.
+over minutes show whether the consumer falls behind. How fast the lag changes is the slope of the straight line through
+what was seen, one lag of each few seconds. A trend ends where the group's offset is moved back.
 """
 
 from __future__ import annotations
@@ -27,7 +28,11 @@ class Trend:
 
     def __init__(self) -> None:
         self._lows: deque[_Low] = deque()
+        self._samples: deque[_Low] = deque()
         self._step = -1
+        # Made once for all looks between two samples; there are thousands of trends.
+        self._slope: float | None = None
+        self._is_made = True
 
     def see(self, at: int, lag: int) -> None:
         """Record the lag at `at` (ms)."""
@@ -35,10 +40,14 @@ class Trend:
         if step != self._step:
             self._step = step
             self._lows.append((at, lag))
+            self._samples.append((at, lag))
+            self._is_made = False
         elif lag < self._lows[-1][1]:
             self._lows[-1] = (at, lag)
         while self._lows[0][0] < at - SPAN_MS:
             self._lows.popleft()
+        while self._samples[0][0] < at - SPAN_MS:
+            self._samples.popleft()
 
     def hold(self, until: int) -> None:
         """Record that the lag stayed until `until` (ms) what it was when it was seen last."""
@@ -60,12 +69,10 @@ class Trend:
 
     @property
     def per_second(self) -> float | None:
-        """The change of the lag between low points, in messages a second; None before a minute was recorded."""
-        halves = self._halves()
-        if halves is None:
-            return None
-        (began, before), (ended, after) = _lowest(halves[0]), _lowest(halves[1])
-        return (after - before) * 1000 / (ended - began)
+        """The change of the lag in messages a second, by least squares; None before a minute was recorded."""
+        if not self._is_made:
+            self._slope, self._is_made = _slope(self._samples), True
+        return self._slope
 
     def _halves(self) -> tuple[list[_Low], list[_Low]] | None:
         """Return the low points of the earlier and of the later half of the record."""
@@ -74,6 +81,18 @@ class Trend:
         middle = (self._lows[0][0] + self._lows[-1][0]) // 2
         lows = list(self._lows)
         return [low for low in lows if low[0] < middle], [low for low in lows if low[0] >= middle]
+
+
+def _slope(samples: Sequence[_Low]) -> float | None:
+    """Return the slope of the straight line with the least squares of distances, in messages a second."""
+    began, first = samples[0]
+    if samples[-1][0] - began < SHORTEST_MS:
+        return None
+    times = [at - began for at, _ in samples]
+    lags = [lag - first for _, lag in samples]
+    middle = sum(times) / len(times)
+    spread = sum((at - middle) ** 2 for at in times)
+    return sum((at - middle) * lag for at, lag in zip(times, lags, strict=True)) / spread * 1000
 
 
 def _lowest(lows: Sequence[_Low]) -> _Low:

@@ -3552,7 +3552,7 @@ export interface components {
             lease_consumers: components["schemas"]["LeaseConsumer"][] | null;
             /**
              * Format: double
-             * @description Change of the lag over five minutes.
+             * @description Change of the lag over five minutes; over less, but at least one, since it is watched.
              */
             lag_per_second: number | null;
             /** @description Messages delivered and not settled. */
@@ -3605,7 +3605,7 @@ export interface components {
             lease_consumers: components["schemas"]["LeaseConsumer"][] | null;
             /**
              * Format: double
-             * @description Change of the lag over five minutes.
+             * @description Change of the lag over five minutes; over less, but at least one, since it is watched.
              */
             lag_per_second: number | null;
             /** @description Messages delivered and not settled. */
@@ -3695,7 +3695,7 @@ export interface components {
             lease_consumers: components["schemas"]["LeaseConsumer"][] | null;
             /**
              * Format: double
-             * @description Change of the lag over five minutes.
+             * @description Change of the lag over five minutes; over less, but at least one, since it is watched.
              */
             lag_per_second: number | null;
             /** @description Messages delivered and not settled. */
@@ -3924,7 +3924,7 @@ export interface components {
             lease_consumers: components["schemas"]["LeaseConsumer"][] | null;
             /**
              * Format: double
-             * @description Change of the lag over five minutes.
+             * @description Change of the lag over five minutes; over less, but at least one, since it is watched.
              */
             lag_per_second: number | null;
             /** @description Messages delivered and not settled. */
@@ -4443,6 +4443,11 @@ export interface components {
             out_rate: number | null;
             total_lag: number | null;
             lag_unknown_groups: number;
+            /**
+             * Format: double
+             * @description Change of the total lag over five minutes: the sum of its groups' `lag_per_second`.
+             */
+            lag_per_second: number | null;
             /** @description Over all groups; null until all groups that are behind were timed. */
             oldest_unconsumed_ms: number | null;
             oldest_group: string | null;

@@ -100,6 +100,7 @@ export const overview = (overrides: Partial<Overview> = {}): Overview => ({
   out_rate: 10,
   total_lag: 0,
   lag_unknown_groups: 0,
+  lag_per_second: 0,
   oldest_unconsumed_ms: null,
   oldest_group: null,
   groups_behind: 0,

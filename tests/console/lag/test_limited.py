@@ -21,10 +21,10 @@ WHOLE = OverviewState(
 
 
 def test_the_overview_counts_what_is_seen() -> None:
-    one = replace(group("orders-a", 5), time_lag_ms=70, dead_letters=2, out_rate=1.5)
-    two = replace(group("orders-b", 0), time_lag_ms=0, dead_letters=0, out_rate=0.5)
+    one = replace(group("orders-a", 5), time_lag_ms=70, dead_letters=2, out_rate=1.5, lag_per_second=3.0)
+    two = replace(group("orders-b", 0), time_lag_ms=0, dead_letters=0, out_rate=0.5, lag_per_second=-1.0)
     seen = overview_of(WHOLE, [one, two], [TopicState(name="orders", in_rate=2.0)], reads_cluster=False)
-    assert (seen.total_lag, seen.groups_behind, seen.groups_timed) == (5, 1, 1)
+    assert (seen.total_lag, seen.lag_per_second, seen.groups_behind, seen.groups_timed) == (5, 2.0, 1, 1)
     assert (seen.oldest_unconsumed_ms, seen.oldest_group) == (70, "orders-a")
     assert (seen.dead_letters, seen.dead_letter_groups) == (2, 1)
     assert (seen.in_rate, seen.out_rate, seen.topics, seen.groups) == (2.0, 2.0, 1, 2)
@@ -37,6 +37,8 @@ def test_what_is_unknown_of_one_is_unknown_of_all() -> None:
     lost = replace(group("orders-a", None), unknown_reason="broker_unreachable", dead_letters=None)
     seen = overview_of(WHOLE, [lost, group("orders-b", 1)], [], reads_cluster=False)
     assert (seen.total_lag, seen.lag_unknown_groups, seen.dead_letters) == (None, 1, None)
+    young = overview_of(WHOLE, [group("orders-a", 1)], [], reads_cluster=False)
+    assert (young.total_lag, young.lag_per_second) == (1, None)
     nobody = overview_of(replace(WHOLE, unknown_reason="silent", groups=None), [], [], reads_cluster=False)
     assert (nobody.total_lag, nobody.groups) == (None, None)
 

@@ -336,6 +336,15 @@ def test_the_slope_begins_anew_when_an_offset_is_moved_back() -> None:
     assert watched([*steady, *[(10_000, 0)] * 70]).lag_per_second == 0
 
 
+def test_the_total_lag_changes_as_its_groups_together_do() -> None:
+    seen = [
+        reading(AT + s * 1_000, groups={"g": behind(4 * s, 0), "h": behind(900, s), "new": GroupStats()})
+        for s in range(90)
+    ]
+    assert state(*seen[:30]).overview.lag_per_second is None
+    assert state(*seen).overview.lag_per_second == pytest.approx(3)
+
+
 def test_members_and_mode_are_told_when_all_brokers_told_them() -> None:
     online = GroupConnections({"c1": Connection("c1", "127.0.0.1:1")}, message_model=MessageModel.CLUSTERING)
     stats = {"g": behind(10, 10)}

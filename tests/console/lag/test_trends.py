@@ -60,4 +60,25 @@ def test_little_tells_nothing() -> None:
 
 @pytest.mark.parametrize(("lags", "slope"), [(range(0, 3000, 10), 10), (range(3000, 0, -10), -10), ([7] * 300, 0)])
 def test_the_slope_is_the_change_a_second(lags: range | list[int], slope: float) -> None:
-    assert trend_of(*lags).per_second == slope
+    assert trend_of(*lags).per_second == pytest.approx(slope)
+
+
+def test_the_slope_agrees_with_a_lag_that_began_to_grow() -> None:
+    # Given a group that had caught up, and of which nobody consumes any more while four messages a second come
+    paused = [0] * 300 + [4 * second for second in range(301)]
+    # Then the slope rises with the lag, and is the rate once the window has nothing else
+    slopes = [trend_of(*paused[: 300 + seconds]).per_second or 0 for seconds in range(10, 301, 10)]
+    assert slopes[0] > 0
+    assert slopes == sorted(slopes)
+    assert trend_of(*paused[:416]).per_second == pytest.approx(464 / 300, rel=0.25)
+    assert slopes[-1] == pytest.approx(4, rel=0.05)
+
+
+def test_the_slope_of_a_lag_with_teeth_is_that_of_the_lag() -> None:
+    for rise in (-2, 0, 3):
+        teeth = [5_000 + 40 * (second % 7) + rise * second for second in range(400)]
+        assert trend_of(*teeth).per_second == pytest.approx(rise, abs=0.1)
+
+
+def test_a_lag_that_stays_has_no_slope_at_all() -> None:
+    assert trend_of(*range(100), *[7] * 320).per_second == 0, "exactly: nothing is left to follow"

@@ -6,7 +6,7 @@ import { useFormat } from "@/hooks/use-format"
 import { usePhone } from "@/hooks/use-media"
 import type { Overview } from "@/lib/api-types"
 import { count, percentNumber, rate, signed } from "@/lib/format"
-import { isGrowing, lagGrowth, withUnknown } from "@/lib/lag"
+import { isGrowing, withUnknown } from "@/lib/lag"
 
 /** The strip: what the cluster does, in seven numbers; what is not known says so, and what it was. */
 export function OverviewFigures({ overview }: { overview: Overview }) {
@@ -47,11 +47,11 @@ function useLagFigures(overview: Overview): KeyFigure[] {
   const { t } = useTranslation()
   const figureOf = useFigure(overview)
   const growing = overview.worst_groups.filter(isGrowing)
-  const growth = growing.reduce((sum, group) => sum + (lagGrowth(group) ?? 0), 0)
+  const growth = overview.lag_per_second
   const unknown = overview.lag_unknown_groups
   const tone = growing.length > 0 ? ("warn" as const) : undefined
   const facts = [
-    growing.length > 0 ? (growth > 0 ? t("groups.growth", { n: signed(growth) }) : t("overview.growing", { count: growing.length })) : "",
+    growth !== null && overview.total_lag ? t("groups.growth", { n: signed(growth) }) : growing.length > 0 ? t("overview.growing", { count: growing.length }) : "",
     unknown > 0 ? t("overview.unknownGroups", { count: unknown }) : "",
   ].filter(Boolean)
   const total = figureOf("total_lag", t("overview.totalLag"), (lag) => withUnknown(count(lag), overview.total_lag === null ? 0 : unknown), facts.join(t("list.comma")) || t("overview.messages"))

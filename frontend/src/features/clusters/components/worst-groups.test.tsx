@@ -88,6 +88,11 @@ describe("the key figures", () => {
     expect(await figure("Disk")).toContain("full within a day")
   })
 
+  it("say how the total lag changes, also where no group is called growing", async () => {
+    renderApp(<OverviewFigures overview={overview({ total_lag: 500, lag_per_second: 4 })} />)
+    expect(await figure("Total lag")).toContain("+4/s over 5 min")
+  })
+
   it("mark the total as incomplete while groups are unknown", async () => {
     renderApp(<OverviewFigures overview={overview({ total_lag: 500, lag_unknown_groups: 2 })} />)
     const words = await figure("Total lag")
