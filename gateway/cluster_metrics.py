@@ -63,7 +63,8 @@ def _delayed(runtime: BrokerRuntime) -> float | None:
         waiting = sum(int(end) - int(offset) for offset, end in levels)
     except ValueError:
         return None
-    return waiting + (runtime.figure("timerMessages") or 0) if levels else None
+    timer = runtime.figure("timerMessages")
+    return None if timer is None and not levels else waiting + (timer or 0)
 
 
 GAUGES: Final = (

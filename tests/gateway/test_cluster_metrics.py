@@ -41,6 +41,8 @@ def test_messages_wait_in_the_levels_and_in_the_timer() -> None:
     levels = {"scheduleMessageOffset_1": "3,10", "scheduleMessageOffset_2": "5,5"}
     assert figures(BrokerRuntime(levels))["delayed_messages"] == 7
     assert figures(BrokerRuntime({**levels, "timerMessages": "4"}))["delayed_messages"] == 11
+    assert figures(BrokerRuntime({"timerMessages": "4"}))["delayed_messages"] == 4, "no level was ever used"
+    assert figures(BrokerRuntime({"timerMessages": "0"}))["delayed_messages"] == 0
 
 
 def overview(*brokers: BrokerState) -> Any:
