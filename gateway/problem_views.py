@@ -17,27 +17,15 @@ from console.accounts.models import User
 from console.accounts.permissions import actor_of
 from console.audit.refusals import record_refusal
 from console.errors import NotServed
+from gateway import problems
 from gateway.problems import (
-    ALREADY_EXISTS,
-    CONFLICT,
     CSRF_FAILED,
-    CURSOR_GONE,
-    FILES_GONE,
     FORBIDDEN,
-    IDEMPOTENCY_MISMATCH,
-    IN_PROGRESS,
     INVALID,
     MALFORMED,
-    METHOD_NOT_ALLOWED,
-    NOT_ACCEPTABLE,
     NOT_AUTHENTICATED,
     NOT_FOUND,
-    OFFSET_GONE,
-    PRECONDITION_FAILED,
-    PRECONDITION_REQUIRED,
-    RANGE_NOT_SATISFIABLE,
     RATE_LIMITED,
-    UNSUPPORTED_MEDIA_TYPE,
     FieldError,
     ProblemError,
     ProblemKind,
@@ -51,28 +39,13 @@ _WITH_BODY: Final = ("POST", "PUT", "PATCH")
 # How details begin that need the name of their field: those of the console, and DRF's.
 _PARTS: Final = (*ascii_lowercase, "This ", "Ensure ", "A valid ", "Not a valid ")
 
-# By code: those of DRF, and those of the console's exceptions (`default_code`).
+# By code: those of DRF, and those of the console's exceptions (`default_code`), which are called as the kinds are.
 _BY_CODE: Final[dict[str, ProblemKind]] = {
+    **{kind.code.lower(): kind for kind in vars(problems).values() if isinstance(kind, ProblemKind)},
     "parse_error": MALFORMED,
-    "invalid": INVALID,
-    "not_authenticated": NOT_AUTHENTICATED,
     "authentication_failed": NOT_AUTHENTICATED,
     "permission_denied": FORBIDDEN,
-    "not_found": NOT_FOUND,
-    "method_not_allowed": METHOD_NOT_ALLOWED,
-    "not_acceptable": NOT_ACCEPTABLE,
-    "unsupported_media_type": UNSUPPORTED_MEDIA_TYPE,
     "throttled": RATE_LIMITED,
-    "already_exists": ALREADY_EXISTS,
-    "conflict": CONFLICT,
-    "cursor_gone": CURSOR_GONE,
-    "files_gone": FILES_GONE,
-    "idempotency_mismatch": IDEMPOTENCY_MISMATCH,
-    "in_progress": IN_PROGRESS,
-    "offset_gone": OFFSET_GONE,
-    "precondition_failed": PRECONDITION_FAILED,
-    "precondition_required": PRECONDITION_REQUIRED,
-    "range_not_satisfiable": RANGE_NOT_SATISFIABLE,
 }
 
 

@@ -142,6 +142,7 @@ ATOMIC_NOT_POSSIBLE: Final = ProblemKind(422, "ATOMIC_NOT_POSSIBLE", "These mess
 IDEMPOTENCY_MISMATCH: Final = ProblemKind(
     422, "IDEMPOTENCY_MISMATCH", "The idempotency key was used for another request"
 )
+NO_EFFECT: Final = ProblemKind(422, "NO_EFFECT", "The request would change nothing")
 NOT_SERVED_BY_BROKER: Final = ProblemKind(422, "NOT_SERVED_BY_BROKER", "The broker does not support this request")
 
 # --- 412, 428, 429: conditions and rates ---

@@ -17,6 +17,7 @@ from rest_framework.test import APIRequestFactory
 
 from broker_core.client.errors import TopicNotFound
 from console.errors import AlreadyExists
+from console.offsets.services import NoEffect
 from gateway import problems
 from gateway.problem_views import exception_handler, problem_of
 from gateway.problems import RATE_LIMITED, ProblemError, ProblemKind
@@ -72,18 +73,18 @@ def test_every_code_that_the_console_may_receive_has_a_text(language: str) -> No
     kinds = {value.code for value in vars(problems).values() if isinstance(value, ProblemKind)}
     texts = (LOCALES / language / "server.ts").read_text(encoding="utf-8").partition("  problems: {\n")[2]
     named = set(re.findall(r"^    ([A-Z][A-Z_]+): ", texts, re.MULTILINE))
-    assert (kinds | set(_codes_of_views())) - DATA_PLANE_ONLY <= named
+    assert (kinds | {str(each.default_code).upper() for each in _exceptions_of_views()}) - DATA_PLANE_ONLY <= named
     assert not named & DATA_PLANE_ONLY
 
 
-def _codes_of_views() -> Iterator[str]:
-    """Yield the codes of the exceptions that the control plane raises in addition to those of DRF."""
+def _exceptions_of_views() -> Iterator[type[exceptions.APIException]]:
+    """Yield the exceptions that the control plane raises in addition to those of DRF."""
     importlib.import_module("gateway.urls")
     found = [exceptions.APIException]
     for each in found:
         found += each.__subclasses__()
         if each.__module__.startswith(("console.", "gateway.")):
-            yield str(each.default_code).upper()
+            yield each
 
 
 def test_field_errors_are_told_at_their_pointers() -> None:
@@ -119,6 +120,14 @@ def test_the_detail_of_an_invalid_request_names_the_field(detail: Any, sentence:
     problem = problem_of(exceptions.ValidationError(detail))
     assert problem is not None
     assert problem.detail == sentence
+
+
+def test_every_exception_of_the_views_has_a_kind_of_its_status() -> None:
+    known = {(kind.status, kind.code) for kind in vars(problems).values() if isinstance(kind, ProblemKind)}
+    assert {(each.status_code, str(each.default_code).upper()) for each in _exceptions_of_views()} <= known
+    found = problem_of(NoEffect())
+    assert found is not None
+    assert found.kind is problems.NO_EFFECT, "its title is that of the kind"
 
 
 def answer_to(error: Exception) -> tuple[int, dict[str, object], dict[str, str]]:
