@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
@@ -11,6 +12,11 @@ from rest_framework import serializers
 from console.moments import rfc3339
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+AFTER_THE_CALENDAR: Final = "is after the end of the year 9999 in UTC"
+BEFORE_THE_CALENDAR: Final = "is before the beginning of the year 1 in UTC"
+# A line break in a name breaks a log in two; a mark of direction makes it look like another one.
+_NOT_IN_NAMES: Final = frozenset({"Cc", "Zl", "Zp"})
+_MARKS_OF_DIRECTION: Final = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 @extend_schema_field({"type": "string", "format": "date-time"})
@@ -23,11 +29,42 @@ class MomentField(serializers.DateTimeField):
         """Return the moment; refuse a time without a zone."""
         if value.tzinfo is None:
             raise serializers.ValidationError(f"{value.isoformat()} has no time zone; append Z for UTC")
+        try:
+            value.astimezone(UTC)
+        except OverflowError:
+            is_late = value.year > _EPOCH.year
+            raise serializers.ValidationError(AFTER_THE_CALENDAR if is_late else BEFORE_THE_CALENDAR) from None
         return super().enforce_timezone(value)
 
     def to_representation(self, value: Any) -> Any:
         """Return the text, or None for None."""
         return None if value is None else moment(value)
+
+
+class NameField(serializers.CharField):
+    """A name in one line, in any script."""
+
+    def to_internal_value(self, data: Any) -> str:
+        """Return the name; refuse one with control characters."""
+        name: str = super().to_internal_value(data)
+        for position, each in enumerate(name):
+            if unicodedata.category(each) in _NOT_IN_NAMES or each in _MARKS_OF_DIRECTION:
+                raise serializers.ValidationError(
+                    f"must not contain control characters: U+{ord(each):04X} is at {position}"
+                )
+        return name
+
+
+class EachOnceField(serializers.ListField):
+    """A list whose items differ."""
+
+    def to_internal_value(self, data: Any) -> list[Any]:
+        """Return the items; refuse one that is given twice."""
+        items: list[Any] = super().to_internal_value(data)
+        for index, item in enumerate(items):
+            if item in items[:index]:
+                raise serializers.ValidationError({str(index): f"{item!r} is given more than once"})
+        return items
 
 
 def moment(value: datetime) -> str:

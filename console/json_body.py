@@ -10,10 +10,11 @@ from typing import IO, Any, Final
 
 import msgspec
 import orjson
-from rest_framework.exceptions import ParseError
+from rest_framework.exceptions import ParseError, UnsupportedMediaType
 from rest_framework.parsers import BaseParser
 from rest_framework.renderers import JSONRenderer
 
+from console.charsets import charset_fault
 from console.errors import Fault, NotServed
 from console.pointers import escaped
 
@@ -38,7 +39,13 @@ class JsonParser(BaseParser):
     def parse(
         self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> Any:
-        """Return the content of the body; raise ParseError if it is not JSON, NotServed for a repeated name."""
+        """Return the content of the body; raise ParseError if it is not JSON, NotServed for a repeated name.
+
+        Raises UnsupportedMediaType for a charset that is not UTF-8.
+        """
+        fault = charset_fault(media_type or "")
+        if fault is not None:
+            raise UnsupportedMediaType(media_type or "", fault)
         text = stream.read()
         try:
             text.decode()

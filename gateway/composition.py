@@ -233,9 +233,10 @@ class Gateway:
             await closable.send_close(send)
             return
         socket = Socket(self._parts, scope, receive, send, principal)
-        await socket.accept()
+        conversation = Producing(socket) if path.endswith("/produce") else Consuming(socket)
+        await socket.accept(conversation.limits)
         with self._parts.metrics.socket(), self._socket_rights.watched(principal, socket.close):
-            await converse(socket, Producing(socket) if path.endswith("/produce") else Consuming(socket))
+            await converse(socket, conversation)
 
 
 def _exempt_from_collection() -> None:

@@ -12,7 +12,7 @@ from console.accounts.models import Role, RoleChoice, Token, User
 from console.accounts.rights import SCOPE_FORM, Verb, is_scope
 from console.accounts.usernames import fault_of
 from console.etags import etag
-from console.fields import MomentField
+from console.fields import EachOnceField, MomentField, NameField
 
 Language = Literal["en", "zh"]
 LANGUAGES = list(get_args(Language))
@@ -86,14 +86,14 @@ class UserSerializer(serializers.ModelSerializer[User]):
         return user_tag(user)
 
 
-class OwnRolesField(serializers.ListField):
+class OwnRolesField(EachOnceField):
     """Names of roles that are not built in."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(child=serializers.CharField(max_length=64), max_length=MAX_OWN_ROLES, **options)
 
     def to_internal_value(self, data: Any) -> list[Role]:
-        """Return the roles; refuse a name that no role has."""
+        """Return the roles; refuse a name that no role has, or that is given twice."""
         names = super().to_internal_value(data)
         found = {role.name: role for role in Role.objects.filter(name__in=names)}
         for index, name in enumerate(names):
@@ -172,8 +172,8 @@ class NewTokenSerializer(TokenSerializer):
 class TokenCreateSerializer(serializers.Serializer[Any]):
     """A token to create; without scopes it has all rights of its user."""
 
-    name = serializers.CharField(max_length=100)
-    scopes = serializers.ListField(
+    name = NameField(max_length=100)
+    scopes = EachOnceField(
         child=serializers.CharField(max_length=200), required=False, allow_empty=False, max_length=100
     )
     expires_at = MomentField(required=False, allow_null=True)

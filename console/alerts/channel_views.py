@@ -18,7 +18,7 @@ from console.alerts.delivery_shapes import DeliverySerializer, shape_of
 from console.alerts.models import Channel, ChannelKind
 from console.api_view import ApiView
 from console.etags import IF_MATCH, locked, match, tagged
-from console.fields import MomentField
+from console.fields import MomentField, NameField
 from console.paging import PAGE_PARAMETERS, page_of, page_queryset
 from console.rows import row_of
 from console.shapes import as_json
@@ -75,7 +75,7 @@ class ChannelSerializer(serializers.ModelSerializer[Channel]):
 
 
 class _ChannelFields(serializers.Serializer[Any]):
-    name = serializers.CharField(max_length=100)
+    name = NameField(max_length=100)
     enabled = serializers.BooleanField(default=True)
     url = serializers.CharField(max_length=1000, required=False, help_text="http or https; for a webhook.")
     secret = serializers.CharField(

@@ -22,6 +22,7 @@ from console.alerts.models import (
 from console.alerts.now import RuleFigures
 from console.alerts.rules import MAX_CHANNELS_OF_A_RULE, channels_named, rule_tag
 from console.alerts.template import NAMES, unknown_names
+from console.fields import NameField
 from console.shapes import as_json, serializer_of
 
 _DAY_MS: Final = 86_400_000
@@ -63,7 +64,7 @@ class RuleLimitsSerializer(serializers.Serializer[Any]):
 class RuleWriteSerializer(RuleLimitsSerializer):
     """A rule to create or to change."""
 
-    name = serializers.CharField(max_length=200)
+    name = NameField(max_length=200)
     enabled = serializers.BooleanField(default=True)
     severity = serializers.ChoiceField(Severity.choices, default=Severity.WARNING)
     channels = serializers.ListField(

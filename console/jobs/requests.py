@@ -20,6 +20,7 @@ from console.clusters.models import Cluster, ClusterKind
 from console.clusters.operations import find_topic
 from console.clusters.services import address_of
 from console.clusters.services import require as require_cluster
+from console.fields import NameField
 from console.jobs.bounds import LAST_SUCCESS, BoundField, RunTimes, holds_nothing
 from console.jobs.models import Job, JobDocument, JobType
 from console.jobs.visibility import require_parts
@@ -127,7 +128,7 @@ class JobRequestSerializer(serializers.Serializer[Any]):
     """A job to start: `source`, `target` and `limits` for a replay; `left`, `right` and `by` for a reconciliation."""
 
     type = serializers.ChoiceField(STARTED)
-    name = serializers.CharField(max_length=200, required=False, allow_blank=True)
+    name = NameField(max_length=200, required=False, allow_blank=True)
     cluster = serializers.CharField(max_length=64, default="local")
     # DRF's `Field` has an attribute `source`, but a declared field is not an attribute of its class.
     source = ReplaySourceSerializer(required=False)  # type: ignore[assignment]

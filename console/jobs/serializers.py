@@ -10,7 +10,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from console.etags import etag
-from console.fields import MomentField, moment
+from console.fields import MomentField, NameField, moment
 from console.jobs import schedule as clock
 from console.jobs import services
 from console.jobs.models import JobDocument, JobState, Overlap, Schedule
@@ -81,7 +81,7 @@ class ScheduleSerializer(serializers.ModelSerializer[Schedule]):
 class ScheduleWriteSerializer(serializers.Serializer[Any]):
     """A schedule to create or to change."""
 
-    name = serializers.CharField(max_length=200)
+    name = NameField(max_length=200)
     cron = serializers.CharField(max_length=200)
     zone = serializers.CharField(max_length=64, default="UTC")
     enabled = serializers.BooleanField(default=True)

@@ -8,7 +8,7 @@ from msgspec import Struct
 from rest_framework import serializers
 
 from console.etags import etag
-from console.fields import moment
+from console.fields import NameField, moment
 from console.moments import Moment
 from console.searches.models import SavedSearch
 
@@ -74,7 +74,7 @@ class SearchQuerySerializer(serializers.Serializer[Any]):
 class SavedSearchCreateSerializer(serializers.Serializer[Any]):
     """A search to save."""
 
-    name = serializers.CharField(max_length=100)
+    name = NameField(max_length=100)
     cluster = serializers.CharField(max_length=200)
     query = SearchQuerySerializer()
 
@@ -82,7 +82,7 @@ class SavedSearchCreateSerializer(serializers.Serializer[Any]):
 class SavedSearchChangeSerializer(serializers.Serializer[Any]):
     """What to change of a saved search."""
 
-    name = serializers.CharField(max_length=100, required=False)
+    name = NameField(max_length=100, required=False)
     query = SearchQuerySerializer(required=False)
 
 

@@ -20,6 +20,7 @@ from console.api_view import ApiView
 from console.clusters.connections import ask
 from console.clusters.outcomes import BrokerOutcome, PartlyDeleted
 from console.clusters.services import require
+from console.fields import AFTER_THE_CALENDAR
 from console.lag.history import RANGES
 from console.lag.limited import Sight
 from console.shapes import as_json
@@ -143,7 +144,7 @@ def moment_of(request: Request, name: str, default: int) -> int:
         raise serializers.ValidationError({name: f"{text[:40]!r} has no time zone; append Z for UTC"})
     since_1970 = moment - _EPOCH
     if since_1970 > _LAST:
-        raise serializers.ValidationError({name: "is after the end of the year 9999 in UTC"})
+        raise serializers.ValidationError({name: AFTER_THE_CALENDAR})
     return max(0, since_1970 // timedelta(milliseconds=1))
 
 

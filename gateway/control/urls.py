@@ -6,6 +6,7 @@ from django.urls import path
 from drf_spectacular.renderers import OpenApiJsonRenderer, OpenApiJsonRenderer2
 from drf_spectacular.views import SpectacularAPIView
 
+import console.path_numbers  # noqa: F401 - the paths have numbers
 from gateway.control import (
     activity,
     brokers,
@@ -82,7 +83,7 @@ urlpatterns = [
     path(f"{CLUSTER}/topics/<str:topic>/messages:scan", scan_views.ScanView.as_view()),
     path(f"{CLUSTER}/topics/<str:topic>/messages:export", message_export.TopicExportView.as_view()),
     path(f"{CLUSTER}/topics/<str:topic>/messages", topic_messages.TopicMessagesView.as_view()),
-    path(f"{CLUSTER}/topics/<str:topic>/queues/<int:queue_id>/messages", messages.QueueMessagesView.as_view()),
+    path(f"{CLUSTER}/topics/<str:topic>/queues/<number:queue_id>/messages", messages.QueueMessagesView.as_view()),
     path(f"{CLUSTER}/groups", groups.GroupsView.as_view()),
     path(f"{CLUSTER}/groups:pause", group_bulk.BulkPauseView.as_view()),
     path(f"{CLUSTER}/groups:resume", group_bulk.BulkResumeView.as_view()),

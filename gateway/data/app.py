@@ -18,7 +18,7 @@ from gateway.data import produce, receive, settle
 from gateway.data.parts import Answer, ClientGone, DataPlaneParts, Request
 from gateway.data.produce_lines import LineProducer, are_lines
 from gateway.data.quick import QuickCall, QuickSends, Reply
-from gateway.data.request_head import check_headers, check_query
+from gateway.data.request_head import check_headers, check_media_type, check_query
 from gateway.data.routing import Action, Route, check_consumer, check_target
 from gateway.limits import MIB, check_body_size
 from gateway.problems import (
@@ -142,6 +142,7 @@ class DataPlane:
     def _check_head(self, route: Route, scope: Scope, headers: dict[bytes, bytes]) -> None:
         if scope["query_string"]:
             check_query(route.action, scope["query_string"])
+        check_media_type(route.action, headers)
         check_headers(route.action, scope["headers"], headers)
 
     def _check_rights(self, principal: Principal, route: Route, scope: Scope, request_id: str) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 from urllib.parse import parse_qs
 
+from console.charsets import charset_fault
 from gateway.data.parts import Header
 from gateway.data.routing import Action
 from gateway.data.schemas import invalid
@@ -14,6 +15,7 @@ from gateway.problems import TRANSACTIONS_NOT_SERVED, UNSUPPORTED_MEDIA_TYPE, Pr
 _ONCE: Final = frozenset({b"authorization", b"content-encoding", b"content-type", b"idempotency-key"})
 _OURS: Final = b"mq-"
 _KEY: Final = b"mq-key"
+_JSON_KINDS: Final = (b"application/json", b"application/x-ndjson")
 
 
 def check_query(action: Action, query: bytes) -> None:
@@ -27,6 +29,22 @@ def check_query(action: Action, query: bytes) -> None:
 def media_type(headers: dict[bytes, bytes]) -> bytes:
     """Return the content type of a request in lower case, without its parameters."""
     return headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
+
+
+def check_media_type(action: Action, headers: dict[bytes, bytes]) -> None:
+    """Raise 415 for what is to be read as JSON and says that it is something else, or in another charset than UTF-8."""
+    given = headers.get(b"content-type", b"")
+    if given in (b"", b"application/json"):
+        return
+    kind = media_type(headers)
+    if action == "produce" and kind not in _JSON_KINDS:
+        return  # the body is the message, whatever it is
+    if action != "produce" and kind != b"application/json":
+        detail = f"This request takes application/json; {given.decode('latin-1')[:100]!r} is not."
+        raise ProblemError(UNSUPPORTED_MEDIA_TYPE, detail)
+    fault = charset_fault(given.decode("latin-1"))
+    if fault is not None:
+        raise ProblemError(UNSUPPORTED_MEDIA_TYPE, fault)
 
 
 def check_headers(action: Action, given: Sequence[Header], headers: dict[bytes, bytes]) -> None:
@@ -51,7 +69,7 @@ def check_headers(action: Action, given: Sequence[Header], headers: dict[bytes, 
 
 def _check_ours(action: Action, headers: dict[bytes, bytes]) -> None:
     """Raise INVALID for the first MQ-… header unless the whole body is the message."""
-    is_raw = media_type(headers) not in (b"application/json", b"application/x-ndjson")
+    is_raw = media_type(headers) not in _JSON_KINDS
     if action == "produce" and is_raw:
         return
     for name in headers:

@@ -63,14 +63,14 @@ class Socket:
         """Done when our side decides to close."""
         return self._ending
 
-    async def accept(self) -> None:
-        """Answer the handshake and send the hello frame."""
+    async def accept(self, limits: Mapping[str, int]) -> None:
+        """Answer the handshake and send the hello frame, with these limits too."""
         await self._receive()
         await self._send({"type": "websocket.accept", "subprotocol": sockets.chosen_protocol(self._scope)})
         self._is_open = True
         sizes = self.parts.limits.sizes
-        limits = {"frame_bytes": sizes.frame_bytes, "message_bytes": sizes.message_bytes}
-        await self.send(sockets.hello(limits, session=self.request_id))
+        of_all = {"frame_bytes": sizes.frame_bytes, "message_bytes": sizes.message_bytes}
+        await self.send(sockets.hello({**of_all, **limits}, session=self.request_id))
 
     async def send(self, frame: object) -> None:
         """Send one frame; raise SocketClosed if the socket has ended."""

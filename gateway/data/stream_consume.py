@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from functools import partial
 from heapq import heappop, heappush
-from typing import Annotated, Final, Literal
+from typing import Annotated, ClassVar, Final, Literal
 
 from msgspec import Meta, Struct, field
 
@@ -91,6 +91,8 @@ class ExtendFrame(ExtendRequest, forbid_unknown_fields=True, kw_only=True):
 
 class Consuming:
     """The conversation of one consume socket."""
+
+    limits: ClassVar[Mapping[str, int]] = {"credit": MAX_CREDIT}
 
     def __init__(self, socket: Socket) -> None:
         self._socket = socket

@@ -16,7 +16,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 from msgspec import Meta, to_builtins
 
@@ -47,6 +47,8 @@ class SendFrame(Entry, forbid_unknown_fields=True, kw_only=True):
 
 class Producing:
     """The conversation of one produce socket."""
+
+    limits: ClassVar[Mapping[str, int]] = {"in_flight": UNDER_WAY}
 
     def __init__(self, socket: Socket) -> None:
         self._socket = socket

@@ -74,9 +74,10 @@ def data_application(plane: DataPlane, parts: DataPlaneParts) -> Callable[[Any, 
             await refuse(scope, receive, send, problem)
             return
         socket = Socket(parts, scope, receive, send, principal)
-        await socket.accept()
+        conversation = Producing(socket) if scope["path"].endswith("produce") else Consuming(socket)
+        await socket.accept(conversation.limits)
         with parts.metrics.socket():
-            await converse(socket, Producing(socket) if scope["path"].endswith("produce") else Consuming(socket))
+            await converse(socket, conversation)
 
     return application
 

@@ -14,6 +14,7 @@ from rest_framework import serializers
 
 from console.accounts.role_shapes import RoleCreateSerializer
 from console.alerts.rule_shapes import RuleWriteSerializer
+from console.fields import NameField
 from console.jobs.models import Overlap
 from gateway.control.definitions.shapes import FORMAT, SECTIONS, Section
 from gateway.control.topic_shapes import MAX_QUEUES, MESSAGE_TYPE_NAMES, SHOWN_PERMISSIONS
@@ -66,7 +67,7 @@ class GroupItemSerializer(serializers.Serializer[Any]):
 class ScheduleItemSerializer(serializers.Serializer[Any]):
     """A schedule of the file. Its times and its job are checked as when it is created."""
 
-    name = serializers.CharField(max_length=200)
+    name = NameField(max_length=200)
     cron = serializers.CharField(max_length=200)
     zone = serializers.CharField(max_length=64, default="UTC")
     enabled = serializers.BooleanField(default=True)

@@ -239,3 +239,61 @@ def test_a_body_that_is_not_utf_8_is_called_so(control: Control) -> None:
     answer = control.call("POST", "/topics", content=b'{"name": "\xff"}', headers={"Content-Type": "application/json"})
     assert (answer.status_code, answer.json()["code"]) == (400, "MALFORMED")
     assert answer.json()["detail"] == "The body is not UTF-8: byte 0xff at 10."
+
+
+def test_json_in_another_charset_is_refused_by_name(control: Control) -> None:
+    headers = {"Content-Type": "application/json; charset=utf-16"}
+    answer = control.as_("admin").post(f"{control.path}/topics", content=b"{}", headers=headers)
+    assert (answer.status_code, answer.json()["code"]) == (415, "UNSUPPORTED_MEDIA_TYPE")
+    assert "'utf-16'" in answer.json()["detail"]
+
+
+@pytest.mark.parametrize("name", ["from", "to"])
+def test_a_moment_behind_the_calendar_is_told_so_everywhere(control: Control, name: str) -> None:
+    admin, late, topic = control.as_("admin"), "9999-12-31T23:59:59-14:00", f"{control.path}/topics/{control.topic()}"
+    answers = [
+        admin.get("/api/v1/audit", params={name: late}),
+        admin.get(f"{topic}/messages", params={name: late}),
+        admin.post(f"{topic}/messages:scan", json={name: late}),
+    ]
+    for answer in answers:
+        assert [name in each for each in pointers(answer)] == [True]
+        assert "is after the end of the year 9999 in UTC" in answer.json()["errors"][0]["detail"]
+
+
+def test_a_number_of_a_path_is_written_in_one_way(control: Control) -> None:
+    admin, topic = control.as_("admin"), control.topic()
+    known = admin.get("/api/v1/users").json()["items"][0]["id"]
+    assert admin.get(f"/api/v1/users/{known}").status_code == 200
+    queue = f"{control.path}/topics/{topic}/queues"
+    assert admin.get(f"{queue}/0/messages?offset=0").status_code == 200
+    for path in (f"/api/v1/users/0{known}", f"{queue}/00/messages?offset=0", "/api/v1/users/-0", "/api/v1/users/+1"):
+        answer = admin.get(path)
+        assert (answer.status_code, answer.json()["code"]) == (404, "NOT_FOUND"), path
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "pointer"),
+    [
+        ("/tokens", {"name": "ci", "scopes": ["read", "read"]}, "#/scopes/1"),
+        ("/tokens", {"name": "ci\r\nadmin"}, "#/name"),
+        ("/users", {"username": "eve\n", "password": "correct horse battery", "role": "viewer"}, "#/username"),
+        (
+            "/users",
+            {"username": "eve", "password": "correct horse battery", "own_roles": ["oncall"] * 2},
+            "#/own_roles/1",
+        ),
+        ("/roles", {"name": "on\ncall", "rules": []}, "#/name"),
+        ("/alert-rules", {"name": "a\tb"}, "#/name"),
+        ("/alert-channels", {"name": "a\x1bb"}, "#/name"),
+        ("/schedules", {"name": "a\x00b"}, "#/name"),
+        ("/schedules", {"name": "a\x07b"}, "#/name"),
+        ("/jobs", {"type": "replay", "name": "a\nb"}, "#/name"),
+        ("/me/searches", {"name": "a\u2028b"}, "#/name"),
+    ],
+)
+def test_a_name_is_one_line_and_a_list_has_each_item_once(
+    control: Control, path: str, body: dict[str, Any], pointer: str
+) -> None:
+    answer = control.as_("admin").post(f"/api/v1{path}", json=body)
+    assert pointer in pointers(answer), answer.text

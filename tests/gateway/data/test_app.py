@@ -194,3 +194,33 @@ def test_no_body_and_no_header_ends_in_a_500(
     assert answer.status_code < 500, answer.text
     if answer.status_code >= 400:
         code_of(answer)
+
+
+@pytest.mark.parametrize(
+    ("path", "content_type", "named"),
+    [
+        ("/topics/{}/messages", "application/json; charset=utf-16", "utf-16"),
+        ("/topics/{}/messages", 'application/json;CHARSET="latin1"', "latin1"),
+        ("/topics/{}/messages", "application/x-ndjson; charset=iso-8859-1", "iso-8859-1"),
+        ("/groups/g/topics/{}:receive", "text/plain", "text/plain"),
+        ("/groups/g/topics/{}:receive", "application/json; charset=utf-16", "utf-16"),
+        ("/groups/g/topics/{}:ack", "application/x-www-form-urlencoded", "application/x-www-form-urlencoded"),
+        ("/groups/g/topics/{}:nack", "application/x-ndjson", "application/x-ndjson"),
+        ("/groups/g/topics/{}:extend", "text/plain", "text/plain"),
+    ],
+)
+async def test_what_is_not_json_in_utf_8_is_refused_by_name(api: Api, path: str, content_type: str, named: str) -> None:
+    topic = await api.topic()
+    answer = await api.post(path.format(topic), content=b"{}", headers={"Content-Type": content_type})
+    assert code_of(answer) == (415, "UNSUPPORTED_MEDIA_TYPE")
+    assert repr(named) in answer.json()["detail"]
+
+
+async def test_utf_8_may_be_named_and_a_raw_body_has_any_charset(api: Api) -> None:
+    topic = await api.topic()
+    receive = f"/groups/g/topics/{topic}:receive"
+    for headers in ({"Content-Type": "application/json; charset=UTF-8"}, {}):
+        assert (await api.post(receive, content=b"{}", headers=headers)).status_code == 200
+    headers = {"Content-Type": "text/plain; charset=utf-16"}
+    stored = await api.post(f"/topics/{topic}/messages", content="ä".encode("utf-16"), headers=headers)
+    assert stored.status_code == 201, stored.text

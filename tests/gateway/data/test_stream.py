@@ -63,6 +63,8 @@ async def open_talk(door: Door, name: str, token: str = "admin") -> AsyncIterato
     async with talk(door, name, token) as socket:
         (hello,) = await socket.hear_of("hello")
         assert {"session", "server_time", "heartbeat_ms", "limits"} < set(hello)
+        own = {"in_flight": 256} if name == "produce" else {"credit": 10_000}
+        assert own.items() < hello["limits"].items()
         assert socket.connection.subprotocol == SUBPROTOCOL
         yield socket
 
