@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import msgspec
 
-from gateway.message_filter import WITHOUT_VALUE, Condition, MessageFilter, Operator, parse_path
+from gateway.message_filter import ORDERING, WITHOUT_VALUE, Condition, MessageFilter, Operator, parse_path
 
 MOST_CONDITIONS: Final = 16
 _STRING: Final = r'"(?:[^"\\]|\\.)*"'
@@ -60,6 +60,11 @@ class _Text:
         self._at = 0
         self.take(_SPACE)
 
+    @property
+    def place(self) -> str:
+        """Where the text was read to, in words."""
+        return f"at character {self._at + 1}"
+
     def is_at_end(self) -> bool:
         return self._at >= len(self._text)
 
@@ -76,7 +81,7 @@ class _Text:
         found = self.take(pattern)
         if found is None:
             rest = repr(self._text[self._at : self._at + 20]) if not self.is_at_end() else "the end"
-            raise BadFilter(f"at character {self._at + 1}: expected {what}, found {rest}")
+            raise BadFilter(f"{self.place}: expected {what}, found {rest}")
         return found
 
 
@@ -111,13 +116,15 @@ def _read_condition(source: _Text, read: _Read) -> None:
     if kind in _TAKES:
         _read_plain(source, read, kind, operator)
         return
-    wire = _WIRE[operator]
+    wire, place = _WIRE[operator], source.place
     value = None if wire in WITHOUT_VALUE else source.need(_VALUE, "a value")
     if kind == "property":
         shown = name.removeprefix("property.") if "[" not in name else _plain(name[len("property[") : -1])
         read.properties.append((shown, Condition(wire, None if value is None else _plain(value))))
     else:
-        read.fields.append((parse_path(name), Condition(wire, None if value is None else _json(value))))
+        read.fields.append(
+            (parse_path(name), Condition(wire, None if value is None else _of_field(wire, operator, value, place)))
+        )
 
 
 def _read_plain(source: _Text, read: _Read, kind: str, operator: str) -> None:
@@ -137,6 +144,17 @@ def _read_plain(source: _Text, read: _Read, kind: str, operator: str) -> None:
 
 def _plain(text: str) -> str:
     return str(_decoded(text)) if text.startswith('"') else text
+
+
+def _of_field(wire: Operator, operator: str, text: str, place: str) -> Any:
+    """Return the value of a condition on a JSON field; raise BadFilter for a comparison with a bare word."""
+    if wire == "prefix":
+        return _plain(text)
+    value = _json(text)
+    is_number = isinstance(value, int | Decimal) and not isinstance(value, bool)
+    if wire in ORDERING and not (is_number or text.startswith('"')):
+        raise BadFilter(f"{place}: {operator} compares with a number or a text in quotes, found {text[:20]!r}")
+    return value
 
 
 def _json(text: str) -> Any:

@@ -17,6 +17,7 @@ import msgspec
 from broker_core.protocol.message import StoredMessage
 
 Operator = Literal["eq", "ne", "lt", "le", "gt", "ge", "contains", "prefix", "exists", "absent"]
+ORDERING: Final = frozenset({"lt", "le", "gt", "ge"})
 WITHOUT_VALUE: Final = frozenset({"exists", "absent"})
 _STEP: Final = re.compile(r"""\.?([A-Za-z_][\w-]*)|\[(\d{1,9})\]|\[(\*)\]|\["((?:[^"\\]|\\.)*)"\]""")
 _EACH: Final = object()
@@ -97,6 +98,13 @@ class MessageFilter:
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, InvalidOperation):
             content = _MISSING
         return all(condition.holds_for_any(_values(content, path)) for path, condition in self.fields)
+
+
+def why_never(operator: str, value: object) -> str | None:
+    """Return why a condition on a JSON field with this value could hold for no message; None if it could."""
+    if operator in ORDERING and not (isinstance(value, str) or _is_number(value)):
+        return f"the operator {operator} compares with a number or a text"
+    return "the operator prefix takes a text" if operator == "prefix" and not isinstance(value, str) else None
 
 
 def parse_path(text: str) -> tuple[object, ...]:

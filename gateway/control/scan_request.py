@@ -18,7 +18,7 @@ from broker_core.protocol.bodies.queues import MessageQueue
 from console.fields import MomentField
 from console.paging import CursorGone
 from gateway.control.scan import Positions, Wanted
-from gateway.message_filter import WITHOUT_VALUE, BadPath, Condition, MessageFilter, parse_path
+from gateway.message_filter import WITHOUT_VALUE, BadPath, Condition, MessageFilter, parse_path, why_never
 
 MOST_MATCHES: Final = 10_000
 MOST_READ: Final = 10_000_000
@@ -65,6 +65,13 @@ class FieldConditionSerializer(_ConditionSerializer):
     value = _ScalarField(
         required=False, allow_null=True, help_text="Text, a number of any size, true, false or null; compared exactly."
     )
+
+    def validate(self, values: dict[str, Any]) -> dict[str, Any]:
+        """Refuse a value with which the condition could never hold."""
+        fault = why_never(values["operator"], super().validate(values).get("value"))
+        if fault is not None:
+            raise serializers.ValidationError({"value": fault})
+        return values
 
     def validate_path(self, text: str) -> str:
         """Refuse what is not a path."""

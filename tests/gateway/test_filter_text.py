@@ -35,6 +35,10 @@ from gateway.message_filter import Condition, MessageFilter
             ),
         ),
         (
+            '$.at >= "2026-01-01" and $.id starts_with 17',
+            MessageFilter(fields=((("at",), Condition("ge", "2026-01-01")), (("id",), Condition("prefix", "17")))),
+        ),
+        (
             "$.id = 12345678901234567890123",
             MessageFilter(fields=((("id",), Condition("eq", 12345678901234567890123)),)),
         ),
@@ -56,6 +60,11 @@ def test_a_text_means_a_filter(text: str, meant: MessageFilter) -> None:
         ("tag =", "character 6: expected a value, found the end"),
         ("tag = paid or key = 1", "character 12: expected and, found 'or"),
         ("tag = paid and", "expected a condition, found the end"),
+        ("$.amount >= bla(", "character 13: >= compares with a number or a text in quotes, found 'bla\\('"),
+        ("tag = a and $.amount < abc", "character 24: < compares with a number"),
+        ("$.amount > true", "character 12: > compares with a number"),
+        ("$.at <= 2026-01-01", "character 9: <= compares with a number"),
+        ("$.amount >= 1e99999999999999999999", "character 13: >= compares with a number"),
         ("tag contains x", "tag does not take the operator contains"),
         ("property.n > 5", "does not take the operator >"),
         ("tag = a and tag = b", "tag is given more than once"),

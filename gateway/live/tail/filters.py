@@ -13,7 +13,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from broker_core.protocol.message import StoredMessage
 from gateway.data.bodies import is_json
-from gateway.message_filter import WITHOUT_VALUE, BadPath, Condition, MessageFilter, parse_path
+from gateway.message_filter import WITHOUT_VALUE, BadPath, Condition, MessageFilter, parse_path, why_never
 
 MOST_CONDITIONS: Final = 16
 TextOperator = Literal["eq", "ne", "contains", "prefix", "exists", "absent"]
@@ -41,8 +41,11 @@ class FieldCondition(Struct, frozen=True, forbid_unknown_fields=True):
     value: Scalar | UnsetType = UNSET
 
     def __post_init__(self) -> None:
-        """Refuse what is not a path, a missing value, and one that the operator does not take."""
+        """Refuse what is not a path, a missing value, and one with which the condition could never hold."""
         _check_value(self.operator, self.value)
+        fault = why_never(self.operator, self.value)
+        if fault is not None:
+            raise ValueError(fault)
         try:
             parse_path(self.path)
         except BadPath as error:

@@ -116,6 +116,9 @@ def test_a_client_that_leaves_frees_the_place_of_its_scan(control: Control, topi
     [
         ({"fields": [{"path": "a b", "operator": "eq", "value": 1}]}, "#/fields/0/path"),
         ({"fields": [{"path": "$.a", "operator": "eq", "value": [1]}]}, "#/fields/0/value"),
+        ({"fields": [{"path": "$.a", "operator": "ge", "value": True}]}, "#/fields/0/value"),
+        ({"fields": [{"path": "$.a", "operator": "lt", "value": None}]}, "#/fields/0/value"),
+        ({"fields": [{"path": "$.a", "operator": "prefix", "value": 17}]}, "#/fields/0/value"),
         ({"fields": [{"path": "$.a", "operator": "like", "value": "x"}]}, "#/fields/0/operator"),
         ({"properties": [{"name": "a", "operator": "exists", "value": "x"}]}, "#/properties/0/value"),
         ({"properties": [{"name": "a", "operator": "eq"}]}, "#/properties/0/value"),

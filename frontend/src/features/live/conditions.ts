@@ -30,6 +30,12 @@ export function addCondition(filter: TailFilter, typed: string): TailFilter {
   return { ...filter, text: unquoted(text) }
 }
 
+/** What is compared by `<` or `>` though it is neither a number nor a text in quotes; null where nothing is. */
+export function incomparable(typed: string): string | null {
+  const [, , sign = "", value = ""] = FIELD.exec(typed.trim()) ?? []
+  return /[<>]/.test(sign) && !/^(".*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)$/.test(value.trim()) ? value.trim() : null
+}
+
 export const filterOf = (conditions: readonly string[]): TailFilter => conditions.reduce(addCondition, {})
 
 function fieldOf([, path = "", sign, value]: RegExpExecArray): NonNullable<TailFilter["fields"]>[number] {

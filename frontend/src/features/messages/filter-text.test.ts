@@ -14,6 +14,8 @@ describe("the text of a filter", () => {
     ["$.amount >= 1.10", '{"fields":[{"path":"$.amount","operator":"ge","value":1.10}]}'],
     ["$.id = 12345678901234567890123", '{"fields":[{"path":"$.id","operator":"eq","value":12345678901234567890123}]}'],
     ['$.rows[*].sku = "1" and $.who != Ada', '{"fields":[{"path":"$.rows[*].sku","operator":"eq","value":"1"},{"path":"$.who","operator":"ne","value":"Ada"}]}'],
+    ['$.at >= "2026-01-01"', '{"fields":[{"path":"$.at","operator":"ge","value":"2026-01-01"}]}'],
+    ["$.id starts_with 17", '{"fields":[{"path":"$.id","operator":"prefix","value":"17"}]}'],
     ["$.gone exists", '{"fields":[{"path":"$.gone","operator":"exists"}]}'],
   ])("says %s as a scan takes it", (text, body) => {
     expect(bodyOf(text)).toBe(body)
@@ -29,6 +31,9 @@ describe("the text of a filter", () => {
     ["tag =", "value", 5],
     ["tag = paid or key = 1", "and", 11],
     ["tag = paid and", "field", 14],
+    ["$.amount >= bla(", "number", 12],
+    ["tag = a and $.amount < abc", "number", 23],
+    ["$.at <= 2026-01-01", "number", 8],
     ["tag contains x", "takes", 0],
     ["property.n > 5", "takes", 0],
     ["tag = a and tag = b", "twice", 0],

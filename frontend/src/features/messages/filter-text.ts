@@ -13,7 +13,7 @@ export interface Conditions {
   fields: { path: string; operator: string; value?: string }[]
 }
 
-export type FilterFaultKind = "field" | "operator" | "value" | "and" | "takes" | "twice"
+export type FilterFaultKind = "field" | "operator" | "value" | "number" | "and" | "takes" | "twice"
 
 export class FilterFault extends Error {
   constructor(
@@ -33,6 +33,12 @@ const WORD = /[^\s"]+/y
 const AND = /and\b/y
 const SPACE = /\s*/y
 const LITERAL = /^(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)$/
+
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
+const ORDERING: ReadonlySet<string> = new Set(["<", "<=", ">", ">="])
+
+/** What is greater or less than something else: a number, or a text in quotes. */
+export const isComparable = (value: string): boolean => value.startsWith('"') || NUMBER.test(value)
 
 const WIRE: Record<string, string> = {
   "=": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge", contains: "contains", starts_with: "prefix", exists: "exists", missing: "absent",
@@ -66,7 +72,10 @@ export function readFilter(text: string): TextCondition[] {
     const field = take(FIELD) ?? fail("field")
     const operator = take(OPERATOR) ?? fail("operator")
     if (operator === "exists" || operator === "missing") return { field, operator }
-    return { field, operator, value: (operator === "in" ? take(LIST) : (take(STRING) ?? take(WORD))) ?? fail("value") }
+    const place = at
+    const value = (operator === "in" ? take(LIST) : (take(STRING) ?? take(WORD))) ?? fail("value")
+    if (field.startsWith("$") && ORDERING.has(operator) && !isComparable(value)) throw new FilterFault("number", place, value)
+    return { field, operator, value }
   }
 
   function fail(kind: FilterFaultKind): never {
@@ -85,7 +94,7 @@ export function conditionsOf(read: readonly TextCondition[]): Conditions {
     const kind = /^[a-z]+/.exec(each.field)?.[0] ?? "$"
     const allowed = kind === "property" ? OF_TEXTS : (TAKES[kind] ?? Object.keys(WIRE))
     if (!allowed.includes(each.operator)) throw new FilterFault("takes", 0, `${each.field} ${each.operator}`)
-    if (kind === "$") found.fields.push({ path: each.field, operator: wire(each), ...valued(json(each.value)) })
+    if (kind === "$") found.fields.push({ path: each.field, operator: wire(each), ...valued(each.operator === "starts_with" ? JSON.stringify(plain(each.value)) : json(each.value)) })
     else if (kind === "property") found.properties.push({ name: nameOf(each.field), operator: wire(each), ...valued(plain(each.value)) })
     else once(found, kind, each)
   }

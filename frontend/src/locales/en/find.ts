@@ -18,6 +18,7 @@ export const find = {
       operator: "Character {{n}}: expected an operator such as = < >= contains exists, found {{what}}",
       value: "Character {{n}}: expected a value, found {{what}}",
       and: "Character {{n}}: expected and, found {{what}}",
+      number: "Character {{n}}: < <= > >= compare with a number or a text in quotes, found {{what}}",
       takes: "{{what}}: this field does not take this operator",
       twice: "{{what}} is given twice",
     },

@@ -5,6 +5,7 @@ export const live = {
     chooseTopic: "Choose a topic",
     removeTopic: "Stop watching {{topic}}",
     filter: "Filter",
+    incomparable: "A field is greater or less than a number or a text in quotes, not {{what}}.",
     filterWords: "tag:paid, key:A17, property = value, $.amount > 100, or text",
     removeCondition: "Remove the condition {{condition}}",
     passing: "{{percent}} pass",

@@ -17,6 +17,7 @@ export const find = {
       operator: "第 {{n}} 个字符：应为运算符，例如 = < >= contains exists，实际为 {{what}}",
       value: "第 {{n}} 个字符：应为值，实际为 {{what}}",
       and: "第 {{n}} 个字符：应为 and，实际为 {{what}}",
+      number: "第 {{n}} 个字符：< <= > >= 只能与数字或带引号的文本比较，实际为 {{what}}",
       takes: "{{what}}：该字段不支持此运算符",
       twice: "{{what}} 重复",
     },

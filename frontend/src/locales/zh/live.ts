@@ -5,6 +5,7 @@ export const live = {
     chooseTopic: "选择 Topic",
     removeTopic: "停止查看 {{topic}}",
     filter: "过滤",
+    incomparable: "字段只能与数字或带引号的文本比较大小，{{what}} 两者都不是。",
     filterWords: "tag:paid、key:A17、属性 = 值、$.amount > 100，或正文文本",
     removeCondition: "移除条件 {{condition}}",
     passing: "{{percent}} 通过",

@@ -57,6 +57,19 @@ def test_a_message_passes_if_all_that_is_given_holds(text: str, passes: bool) ->
     assert judge(text).passes is passes
 
 
+@pytest.mark.parametrize(
+    ("condition", "words"),
+    [
+        ('{"path":"$.amount","operator":"ge","value":true}', "ge compares with a number or a text"),
+        ('{"path":"$.amount","operator":"lt","value":null}', "lt compares with a number or a text"),
+        ('{"path":"$.amount","operator":"prefix","value":2}', "prefix takes a text"),
+    ],
+)
+def test_a_condition_that_could_never_hold_is_refused(condition: str, words: str) -> None:
+    with pytest.raises(msgspec.ValidationError, match=words):
+        msgspec.json.decode(f'{{"fields":[{condition}]}}', type=TailFilter)
+
+
 def test_what_cannot_be_judged_is_shown_with_the_reason_unless_something_else_fails() -> None:
     plain = replace(ORDER, body=b"plain")
     by_field = '"fields":[{"path":"$.amount","operator":"gt","value":1}]'

@@ -5,7 +5,7 @@ import { useTranslation } from "react-i18next"
 import { useKeys } from "@/hooks/use-keys"
 import type { UrlState } from "@/hooks/use-url-state"
 import { percent } from "@/lib/format"
-import { writeConditions } from "../conditions"
+import { incomparable, writeConditions } from "../conditions"
 import type { Counts } from "../frames"
 import { MOST_RATE, SAMPLES, type Watched } from "../watched"
 import classes from "./live.module.css"
@@ -42,6 +42,7 @@ export function FilterBar({ watched, counts, onChange }: FilterBarProps) {
 function Conditions({ conditions, onChange }: { conditions: string[]; onChange: (next: string[]) => void }) {
   const { t } = useTranslation()
   const [typed, setTyped] = useState("")
+  const [refused, setRefused] = useState<string | null>(null)
   const field = useRef<HTMLInputElement>(null)
   useKeys({ "/": () => field.current?.focus() })
   return (
@@ -49,7 +50,9 @@ function Conditions({ conditions, onChange }: { conditions: string[]; onChange: 
       className={classes.filter}
       onSubmit={(event) => {
         event.preventDefault()
-        if (!typed.trim()) return
+        const fault = incomparable(typed)
+        setRefused(fault)
+        if (fault !== null || !typed.trim()) return
         onChange([...conditions, typed.trim()])
         setTyped("")
       }}
@@ -72,8 +75,13 @@ function Conditions({ conditions, onChange }: { conditions: string[]; onChange: 
         placeholder={t("tail.filterWords")}
         value={typed}
         spellCheck={false}
-        onChange={(event) => setTyped(event.currentTarget.value)}
+        aria-invalid={refused !== null || undefined}
+        onChange={(event) => {
+          setTyped(event.currentTarget.value)
+          setRefused(null)
+        }}
       />
+      {refused !== null && <span role="alert">{t("tail.incomparable", { what: refused })}</span>}
     </form>
   )
 }
