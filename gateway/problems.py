@@ -116,6 +116,8 @@ REQUEST_TIMEOUT: Final = ProblemKind(408, "REQUEST_TIMEOUT", "The request did no
 CONFLICT: Final = ProblemKind(409, "CONFLICT", "The request conflicts with the current state")
 ALREADY_EXISTS: Final = ProblemKind(409, "ALREADY_EXISTS", "Already exists")
 TOPIC_READ_ONLY: Final = ProblemKind(409, "TOPIC_READ_ONLY", "The topic is read-only")
+TOPIC_PAUSED: Final = ProblemKind(409, "TOPIC_PAUSED", "The delivery of the topic is paused")
+GROUP_PAUSED: Final = ProblemKind(409, "GROUP_PAUSED", "The delivery to the group is paused")
 NOT_PERMITTED_BY_BROKER: Final = ProblemKind(
     409, "NOT_PERMITTED_BY_BROKER", "The topic, group or broker does not allow this"
 )
@@ -179,6 +181,7 @@ PROBLEMS: Final[dict[type[BaseException], ProblemKind]] = {
     client.NoRoute: NO_ROUTE,
     NoBrokerListed: BROKER_UNREACHABLE,
     client.TopicReadOnly: TOPIC_READ_ONLY,
+    client.TopicPaused: TOPIC_PAUSED,
     client.MessageTooLarge: MESSAGE_TOO_LARGE,
     client.MessageRefused: MESSAGE_ILLEGAL,
     NameIllegal: INVALID,
@@ -194,6 +197,7 @@ PROBLEMS: Final[dict[type[BaseException], ProblemKind]] = {
     client.BrokerBusy: BROKER_BUSY,
     client.BrokerUnavailable: BROKER_CANNOT_STORE,
     client.NoPermission: NOT_PERMITTED_BY_BROKER,
+    client.GroupPaused: GROUP_PAUSED,
     client.GroupNotFound: GROUP_NOT_FOUND,
     client.GroupOffline: GROUP_OFFLINE,
     client.SubscriptionRefused: FILTER_REFUSED,
@@ -217,9 +221,11 @@ def find_problem(error: BaseException) -> ProblemError | None:
 
 
 def _detail_of(error: BaseException) -> str:
-    """Return the text of an error; if a broker did not answer or has no such group, in words without its code."""
+    """Return the text of an error; of a silent broker, and of a group that is not there or paused, without its code."""
     if isinstance(error, client.GroupNotFound):
         reason = error.remark or "there is no such consumer group"
+    elif isinstance(error, client.GroupPaused):
+        reason = f"the delivery to group {error.group!r} is paused (consume_enabled is false)"
     elif isinstance(error, _SILENT):
         reason = reason_of(error)
     else:

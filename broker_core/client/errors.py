@@ -8,7 +8,8 @@
     ├── NameIllegal              an invalid name
     ├── TopicNotFound            no broker of the cluster has this topic
     ├── NoRoute                  the topic is known, but none of its brokers can serve this request
-    │   └── TopicReadOnly        … because none of its queues is writable
+    │   ├── TopicReadOnly        … because none of its queues is writable
+    │   └── TopicPaused          … because none of its queues is readable
     ├── MessageTooLarge          refused before it was sent
     ├── MessageRefused           a batch or message that no broker would accept
     ├── SendUncertain            sent without an answer: it is unknown whether it was stored
@@ -22,6 +23,7 @@
         ├── BrokerBusy           try again a little later (2, 215)
         ├── BrokerUnavailable    cannot store now: slave, disk full, shutting down (14)
         ├── NoPermission         not allowed by topic, group or broker (16)
+        │   └── GroupPaused      … because consuming is switched off for the group
         ├── GroupNotFound        the consumer group does not exist there (26)
         ├── GroupOffline         no client of the group is connected there (206)
         ├── SubscriptionRefused  expression or subscription not accepted (23, 24, 25, 27, 28)
@@ -35,6 +37,9 @@ from typing import Final
 
 from broker_core.errors import GantryError
 from broker_core.protocol.codes import ResponseCode
+
+_PAUSED: Final = "subscription group no permission"
+"""How brokers begin to say that a group is switched off; the code alone stands for topic and broker as well."""
 
 
 class ClientError(GantryError):
@@ -77,6 +82,13 @@ class TopicReadOnly(NoRoute):
 
     def __init__(self, topic: str) -> None:
         super().__init__(topic, "none of its queues is writable")
+
+
+class TopicPaused(NoRoute):
+    """None of the topic's queues is readable: its delivery is stopped, while the broker itself answers."""
+
+    def __init__(self, topic: str) -> None:
+        super().__init__(topic, "its delivery is paused: none of its queues is readable")
 
 
 class MessageTooLarge(ClientError):
@@ -186,6 +198,15 @@ class NoPermission(BrokerRefused):
     """The topic, the group or the broker does not allow this."""
 
 
+class GroupPaused(NoPermission):
+    """Consuming is switched off for the group on this broker."""
+
+    @property
+    def group(self) -> str:
+        """The name of the group."""
+        return (self.remark or "").removeprefix(_PAUSED).lstrip(", ")
+
+
 class GroupNotFound(BrokerRefused):
     """The consumer group does not exist on this broker."""
 
@@ -222,6 +243,8 @@ def refusal(code: int, remark: str | None, addr: str, *, topic: str | None = Non
     """Return the error for the response code `code` of the peer at `addr`."""
     if code == ResponseCode.TOPIC_NOT_EXIST and topic is not None:
         return TopicNotFound(topic)
+    if code == ResponseCode.NO_PERMISSION and (remark or "").startswith(_PAUSED):
+        return GroupPaused(code, remark, addr)
     return _BY_CODE.get(code, BrokerRefused)(code, remark, addr)
 
 

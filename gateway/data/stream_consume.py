@@ -33,7 +33,15 @@ from gateway.data.routing import check_consumer
 from gateway.data.schemas import AckRequest, ExtendRequest, Filter, Leased, NackRequest, Order, decoder, encode
 from gateway.data.settlement import SettleOutcome
 from gateway.data.stream import FrameHandler, Socket, SocketClosed
-from gateway.problems import CONFLICT, RECEIPT_EXPIRED, ProblemError, find_problem
+from gateway.problems import (
+    CONFLICT,
+    GROUP_PAUSED,
+    RECEIPT_EXPIRED,
+    TOPIC_PAUSED,
+    ProblemError,
+    ProblemKind,
+    find_problem,
+)
 
 MAX_CREDIT: Final = 10_000
 _BATCH: Final = 32
@@ -42,6 +50,8 @@ _RETRY_SECONDS: Final = 2.0
 _WATCH_SECONDS: Final = 0.5
 # Another process may have settled a lease just before its end, and tells so a moment later.
 _TOLD_SECONDS: Final = 1.0
+# The socket stays open: it is somebody's decision, which ends with a resume.
+_PAUSED: Final = (GROUP_PAUSED, TOPIC_PAUSED)
 _Context = Annotated[str, Meta(max_length=255)] | None
 
 
@@ -183,8 +193,9 @@ class Consuming:
             self._has_credit.set()
 
     async def _pump(self, frame: SubscribeFrame, wanted: Wanted) -> None:
-        """Lease and send messages while there is credit; report a temporary refusal and try again."""
+        """Lease and send messages while there is credit; report a temporary refusal, a pause once, and try again."""
         holder = self._holder(frame)
+        told: ProblemKind | None = None
         with suppress(SocketClosed):
             while True:
                 await self._has_credit.wait()
@@ -194,12 +205,15 @@ class Consuming:
                     problem = find_problem(error)
                     if problem is None:
                         raise
-                    await self._socket.send_problem(problem, frame.context)
-                    if not problem.kind.retryable:
+                    if problem.kind not in _PAUSED or problem.kind is not told:
+                        await self._socket.send_problem(problem, frame.context)
+                    told = problem.kind
+                    if not problem.kind.retryable and problem.kind not in _PAUSED:
                         self._socket.close(sockets.close_code(problem), problem.detail)
                         return
                     await asyncio.sleep(_RETRY_SECONDS)
                     continue
+                told = None
                 await self._send(holder, frame, wanted, leased)
 
     async def _lease(self, holder: LeaseHolder, wanted: Wanted) -> list[LeasedMessage]:

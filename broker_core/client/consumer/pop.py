@@ -12,7 +12,7 @@ from typing import Final
 from broker_core.client.consumer.leases import LeasedMessage, LeasedRecords, LeasePortion, LeaseReceipt
 from broker_core.client.consumer.settling import LeaseSettler
 from broker_core.client.consumer.subscriptions import EVERYTHING, TAG, subscription, wants
-from broker_core.client.errors import MalformedAnswer, NoRoute, Unreachable, refusal
+from broker_core.client.errors import MalformedAnswer, NoRoute, TopicPaused, Unreachable, refusal
 from broker_core.client.session import Session
 from broker_core.clock import now_ms
 from broker_core.errors import GantryError
@@ -38,6 +38,12 @@ _ANSWER_SLACK_MS: Final = 5_000
 _IDLE_PAUSE_MS: Final = 100
 _DAMAGED_AGAIN_MS: Final = 5_000
 """The pause between deliveries of a damaged message; a lease may be hours, and an ordered queue waits for it."""
+
+# How brokers say it whose route is newer than ours; of a topic that may not be sent to they say so to producers.
+_TOPIC_UNREADABLE: Final = "the topic["
+
+# How long a topic counts as paused before its route is asked for again.
+_PAUSED_SECONDS: Final = 1.0
 
 # Names of polls, unique within the process: groups and sessions share connections.
 _poll_ids: Final = counting_from(1)
@@ -82,6 +88,8 @@ class LeaseConsumer(LeaseSettler):
         super().__init__(session)
         self.group = group
         self._turn = 0
+        self._asked_at: dict[str, float] = {}
+        """When the route of the last topic without readable queues was asked for (s, monotonic)."""
         self._log = get_logger(__name__, f"group={group}")
 
     async def receive(
@@ -100,9 +108,10 @@ class LeaseConsumer(LeaseSettler):
 
         If ordered, a queue gives no messages while one of it is on lease (broker/README.md#ordered-pop).
         Damaged messages are logged and left out; the broker delivers them again until they are dead letters.
-        Raises TopicNotFound, NoRoute, GroupNotFound, NoPermission, SubscriptionRefused, NotSupported (a 4.9 broker),
-        or Unreachable if no broker of the topic answers. If the call is cancelled while a broker holds its request, the
-        request is ended there; messages that still arrive are returned, and do not count as delivered.
+        Raises TopicNotFound, TopicPaused, NoRoute, GroupNotFound, GroupPaused, NoPermission, SubscriptionRefused,
+        NotSupported (a 4.9 broker), or Unreachable if no broker of the topic answers. If the call is cancelled while a
+        broker holds its request, the request is ended there; messages that still arrive are returned, and do not
+        count as delivered.
         """
         started = time.monotonic()
         data = subscription(topic, tag_expression, kind=expression_type)
@@ -230,6 +239,8 @@ class LeaseConsumer(LeaseSettler):
         if answer.code in _NOTHING:
             return LeasedRecords(self.group, wanted.topic, name, PopMessageResponse(0, wanted.lease_ms, 0, 0), b"")
         if answer.code != ResponseCode.SUCCESS:
+            if answer.code == ResponseCode.NO_PERMISSION and (answer.remark or "").startswith(_TOPIC_UNREADABLE):
+                raise TopicPaused(wanted.topic)
             raise refusal(answer.code, answer.remark, addr, topic=wanted.topic)
         try:
             header_of_answer = answer.header(PopMessageResponse)
@@ -284,10 +295,14 @@ class LeaseConsumer(LeaseSettler):
     async def _brokers(self, topic: str) -> list[tuple[str, str]]:
         """Return name and address of the masters with readable queues of the topic."""
         route = await self._session.routes.get(topic)
+        if not route.read_queues and time.monotonic() >= self._asked_at.get(topic, 0.0) + _PAUSED_SECONDS:
+            # The topic may have been resumed since, and somebody waits for its messages.
+            self._asked_at = {topic: time.monotonic()}
+            route = await self._session.routes.refresh(topic)
         names = {queue.broker_name for queue in route.read_queues}
         brokers = [(name, addr) for name, addr in sorted(route.masters.items()) if name in names]
         if not brokers:
-            raise NoRoute(topic, "none of its queues is readable")
+            raise NoRoute(topic) if names or not route.masters else TopicPaused(topic)
         return brokers
 
 

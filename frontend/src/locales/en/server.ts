@@ -151,6 +151,8 @@ export const server = {
     CONFLICT: "The request conflicts with the current state",
     ALREADY_EXISTS: "Already exists",
     TOPIC_READ_ONLY: "The topic is read-only",
+    TOPIC_PAUSED: "The delivery of the topic is paused",
+    GROUP_PAUSED: "The delivery to the group is paused",
     NOT_PERMITTED_BY_BROKER: "The topic, group or broker does not allow this",
     GROUP_OFFLINE: "No client of the group is connected",
     IN_PROGRESS: "The first request with this key is still running",

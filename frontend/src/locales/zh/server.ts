@@ -145,6 +145,8 @@ export const server = {
     CONFLICT: "与当前状态冲突",
     ALREADY_EXISTS: "已存在",
     TOPIC_READ_ONLY: "Topic 不可写",
+    TOPIC_PAUSED: "Topic 已暂停投递",
+    GROUP_PAUSED: "消费组已暂停消费",
     NOT_PERMITTED_BY_BROKER: "Topic、消费组或 Broker 不允许",
     GROUP_OFFLINE: "消费组没有已连接的客户端",
     IN_PROGRESS: "使用同一幂等键的请求仍在执行",
