@@ -7,12 +7,16 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple, get_args
 
+from broker_core.protocol.topics import DEAD_LETTER_PREFIX, RETRY_PREFIX
 from console.accounts.rights import ANYTHING, EVERYTHING, VERBS, Kind, Resource, Unnamed, Verb, covers
 from console.accounts.rules import BUILT_IN, KIND_VERBS, KINDS, RoleRules, Rule, expression
 
 Outcome = Literal["decides", "agrees", "overruled", "other_verb", "other_name"]
 OUTCOMES: Final = get_args(Outcome)
 _KEPT: Final = 4096
+# What a group could not get rid of is the group's, whatever may be seen of topics by their names.
+_SHOWING: Final = frozenset({"read", "bodies"})
+_OF_GROUPS: Final = (RETRY_PREFIX, DEAD_LETTER_PREFIX)
 
 
 class Weighed(NamedTuple):
@@ -73,7 +77,8 @@ class Rights:
         """Return whether `verb` is allowed on `resource`; for consuming that is the topic, and `group` the group."""
         if not self._role_may(verb, resource):
             return False
-        if group is not None and not self._role_may(verb, Resource("group", group)):
+        concerned = group if group is not None else _owner_of(verb, resource)
+        if concerned is not None and not self._role_may(verb, Resource("group", concerned)):
             return False
         return self.scopes is None or any(covers(scope, verb, resource, group) for scope in self.scopes)
 
@@ -84,8 +89,9 @@ class Rights:
     def decide(self, verb: Verb, resource: Resource, *, group: str | None = None) -> Decision:
         """Return the answer for a named resource, with the rules in the order in which they are weighed."""
         decision = self._decide_by_roles(verb, resource)
-        if decision.allowed and group is not None:
-            of_group = self._decide_by_roles(verb, Resource("group", group))
+        concerned = group if group is not None else _owner_of(verb, resource)
+        if decision.allowed and concerned is not None:
+            of_group = self._decide_by_roles(verb, Resource("group", concerned))
             weighed = (*decision.weighed, *of_group.weighed)
             decision = Decision(of_group.allowed, of_group.by, weighed)
         if self.scopes is None:
@@ -118,7 +124,9 @@ class Rights:
 
     def _all(self, kind: Kind, verb: Verb) -> bool:
         sides = self._sides.get((kind, verb))
-        return sides is not None and sides.allows_all
+        if sides is None or not sides.allows_all:
+            return False
+        return kind != "topic" or verb not in _SHOWING or self._all("group", verb)
 
     def _decide_by_roles(self, verb: Verb, resource: Resource) -> Decision:
         name = resource.name
@@ -159,6 +167,16 @@ def rights_of(role: str, own: Iterable[RoleRules] = (), scopes: Iterable[str] | 
     built_in = BUILT_IN.get(role)
     roles = (*([] if built_in is None else [built_in]), *own)
     return _compiled(roles, None if scopes is None else tuple(scopes))
+
+
+def _owner_of(verb: Verb, resource: Resource | Unnamed) -> str | None:
+    """Return the group whose retries or dead letters a topic holds, if `verb` shows them; None for any other topic."""
+    if verb not in _SHOWING or not isinstance(resource, Resource) or resource.kind != "topic":
+        return None
+    name = resource.name
+    if not isinstance(name, str) or not name.startswith(_OF_GROUPS):
+        return None
+    return name.split("%", 2)[2] or None
 
 
 def _kinds_of_everything(verb: Verb) -> list[Kind]:

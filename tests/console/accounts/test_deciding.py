@@ -76,6 +76,26 @@ def test_who_consumes_needs_the_right_on_topic_and_group() -> None:
     assert not consumer.decide("consume", Resource("topic", "orders"), group="other").allowed
 
 
+def test_retries_and_dead_letters_are_shown_to_whoever_may_see_their_group() -> None:
+    rules = role(
+        Rule("topic", "*", ("read", "bodies")), Rule("group", "*", ("read",)), Rule("group", "pay*", (), ("read",))
+    )
+    rights = rights_of("", [rules])
+    for name, verb, allowed in (
+        ("%DLQ%pay-eu", "read", False),
+        ("%RETRY%pay-eu", "read", False),
+        ("%DLQ%billing", "read", True),
+        ("%DLQ%billing", "bodies", False),
+        ("%DLQ%", "read", True),
+        ("pay-eu", "read", True),
+    ):
+        assert rights.may(verb, Resource("topic", name)) == allowed, name
+        assert rights.decide(verb, Resource("topic", name)).allowed == allowed, name
+    # So nobody sees all topics who does not see all groups
+    assert not rights.may("read", Resource("topic", EVERYTHING))
+    assert rights.may("read", Resource("topic", ANYTHING))
+
+
 def test_a_bracket_in_a_pattern_is_a_bracket() -> None:
     assert Rule("schedule", "[a]*").matches("[a] nightly")
     assert not Rule("schedule", "[a]*").matches("a nightly")
