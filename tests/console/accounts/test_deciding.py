@@ -81,14 +81,15 @@ def test_retries_and_dead_letters_are_shown_to_whoever_may_see_their_group() -> 
         Rule("topic", "*", ("read", "bodies")), Rule("group", "*", ("read",)), Rule("group", "pay*", (), ("read",))
     )
     rights = rights_of("", [rules])
-    for name, verb, allowed in (
+    expected: tuple[tuple[str, Verb, bool], ...] = (
         ("%DLQ%pay-eu", "read", False),
         ("%RETRY%pay-eu", "read", False),
         ("%DLQ%billing", "read", True),
         ("%DLQ%billing", "bodies", False),
         ("%DLQ%", "read", True),
         ("pay-eu", "read", True),
-    ):
+    )
+    for name, verb, allowed in expected:
         assert rights.may(verb, Resource("topic", name)) == allowed, name
         assert rights.decide(verb, Resource("topic", name)).allowed == allowed, name
     # So nobody sees all topics who does not see all groups

@@ -6,6 +6,7 @@ for one pattern of names are tried on every operation of the OpenAPI document.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, get_args
 
@@ -90,7 +91,7 @@ def _routes(resolver: URLResolver, above: str = "") -> Iterator[tuple[str, Any]]
         if isinstance(each, URLResolver):
             yield from _routes(each, path)
         elif isinstance(each, URLPattern) and path.startswith("api/v1/") and path != "api/v1/openapi.json":
-            yield "/" + path.replace("<str:", "{").replace("<int:", "{").replace(">", "}"), each.callback
+            yield "/" + re.sub(r"<\w+:(\w+)>", r"{\1}", path), each.callback
 
 
 def _methods(view: Any) -> list[str]:
