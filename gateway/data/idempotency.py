@@ -8,10 +8,10 @@ may have done its work.
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 from redis.exceptions import RedisError
@@ -19,7 +19,18 @@ from redis.exceptions import RedisError
 from broker_core.clock import now_ms
 from console.idempotency import KEEP_MS, MISMATCH, REPLAYED_HEADER, RUNNING, RUNNING_MS, length_fault
 from gateway.data.parts import Answer, DataPlaneParts, Request
-from gateway.data.schemas import invalid
+from gateway.data.request_head import media_type
+from gateway.data.routing import Action
+from gateway.data.schemas import (
+    AckRequest,
+    ExtendRequest,
+    NackRequest,
+    Options,
+    ProduceRequest,
+    ReceiveRequest,
+    decoder,
+    invalid,
+)
 from gateway.problems import (
     IDEMPOTENCY_MISMATCH,
     IN_PROGRESS,
@@ -42,6 +53,16 @@ if redis.call('get', KEYS[1]) ~= ARGV[1] then return 0 end
 redis.call('set', KEYS[1], ARGV[2], 'px', ARGV[3])
 return 1
 """
+
+
+_SHAPES: Final[Mapping[Action, msgspec.json.Decoder[Any]]] = {
+    "produce": decoder(ProduceRequest),
+    "receive": decoder(ReceiveRequest),
+    "ack": decoder(AckRequest),
+    "nack": decoder(NackRequest),
+    "extend": decoder(ExtendRequest),
+}
+_encode_in_order: Final = msgspec.json.Encoder(order="deterministic").encode
 
 
 class _Kept(msgspec.Struct, array_like=True):
@@ -220,8 +241,28 @@ def _place(request: Request, key: bytes) -> str:
 
 
 def _fingerprint(request: Request) -> bytes:
+    is_json = request.route.action != "produce" or media_type(request.headers) == b"application/json"
+    if is_json:
+        return blake2b(_wanted(request), digest_size=16, person=b"json").digest()
     digest = blake2b(request.body, digest_size=16)
     for name, value in sorted(request.scope["headers"]):
         if name == b"content-type" or name.startswith(b"mq-"):
             digest.update(b"\x00" + name + b"\x00" + value)
     return digest.digest()
+
+
+def _wanted(request: Request) -> bytes:
+    """Return what a request of JSON wants in one spelling: blanks, the order of fields and defaults make no difference.
+
+    Nor does how long to wait for the broker, or the name of an attempt, which is the key itself.
+    """
+    try:
+        wanted = _SHAPES[request.route.action].decode(request.body)
+        if isinstance(wanted, ProduceRequest):
+            wanted.options.timeout_ms = Options().timeout_ms
+        elif isinstance(wanted, ReceiveRequest):
+            wanted.attempt_id = None
+        # Only blanks are dropped from bodies that are JSON: another number is another message.
+        return msgspec.json.format(_encode_in_order(wanted), indent=-1)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return request.body  # it is refused; so is its repetition

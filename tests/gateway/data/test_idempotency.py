@@ -55,6 +55,34 @@ async def test_another_request_under_the_same_key_is_refused(api: Api) -> None:
     assert code_of(other) == (422, "IDEMPOTENCY_MISMATCH")
 
 
+async def test_the_same_message_may_be_written_in_another_way(api: Api) -> None:
+    path = f"/topics/{await api.topic()}/messages"
+    headers = {**key("k"), "Content-Type": "application/json"}
+    spellings = [
+        b'{"body":{"encoding":"json","data":{"a": 1}},"keys":["A"],"properties":{"x":"1","y":"2"}}',
+        b'{ "keys": ["A"],\n"properties": {"y": "2", "x": "1"}, "body": {"data": {"a":  1}, "encoding": "json"} }',
+        b'{"body":{"encoding":"json","data":{"a": 1}},"keys":["A"],"properties":{"x":"1","y":"2"},"tag":null,'
+        b'"options":{"timeout_ms":30000}}',
+    ]
+    answers = [await api.post(path, content=each, headers=headers) for each in spellings]
+    assert [each.status_code for each in answers] == [201] * 3
+    assert [each.headers.get("idempotency-replayed") for each in answers] == [None, "true", "true"]
+    other = await api.post(path, content=spellings[0].replace(b'"a": 1', b'"a": 1.0'), headers=headers)
+    assert code_of(other) == (422, "IDEMPOTENCY_MISMATCH")
+    raw = await api.post(path, content=spellings[0], headers=key("k") | {"Content-Type": "text/plain"})
+    assert code_of(raw) == (422, "IDEMPOTENCY_MISMATCH")
+
+
+async def test_a_key_of_a_receive_is_the_name_of_its_attempt(api: Api) -> None:
+    topic = await api.topic()
+    await api.produce(topic, "a")
+    path, wanted = f"/groups/g/topics/{topic}:receive", {"wait_ms": 5000, "lease_ms": 60_000}
+    first = await api.post(path, wanted, headers=key("first"))
+    again = await api.post(path, {**wanted, "attempt_id": "first"})
+    assert len(first.json()["messages"]) == 1
+    assert again.json() == first.json()
+
+
 async def test_attributes_in_headers_belong_to_the_request(api: Api) -> None:
     topic = await api.topic()
     path = f"/topics/{topic}/messages"
