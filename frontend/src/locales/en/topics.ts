@@ -28,6 +28,8 @@ export const topics = {
     messageType: "Message type",
     messageTypes: { normal: "Normal", fifo: "Ordered", delay: "Delay", transaction: "Transaction", mixed: "Mixed", unspecified: "Unspecified" },
     messageTypeHint: "Says what the topic is for; brokers do not enforce it.",
+    messageTypeStays: "Declared when the topic is made, and kept from then on.",
+    typeFact: "messages: {{type}}",
     messageTypeUnknown: "No broker tells a message type",
     notDeclared: "Unspecified",
     hidden: "Hidden",

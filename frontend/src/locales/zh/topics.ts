@@ -25,6 +25,8 @@ export const topics = {
     messageType: "消息类型",
     messageTypes: { normal: "普通", fifo: "顺序", delay: "延迟", transaction: "事务", mixed: "混合", unspecified: "未指定" },
     messageTypeHint: "仅声明 Topic 的用途，Broker 不强制检查。",
+    messageTypeStays: "创建 Topic 时声明，之后不可更改。",
+    typeFact: "消息类型：{{type}}",
     messageTypeUnknown: "没有 Broker 给出消息类型",
     notDeclared: "未指定",
     hidden: "隐藏",

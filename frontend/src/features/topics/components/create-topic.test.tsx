@@ -33,6 +33,14 @@ describe("the form of a new topic", () => {
     await waitFor(() => expect(requests(CREATE).map(({ body }) => body)).toEqual([{ name: "payments", read_queues: 4, write_queues: 4, permission: "rw", message_type: "fifo" }]))
   })
 
+  it("locks transactions where the cluster refuses them, with the reason", async () => {
+    answer("GET /api/v1/clusters/local", { capabilities: [{ name: "transaction", state: "no", value: null, reason: null }] })
+    const { user } = show()
+    await user.click(await findField("Message type"))
+    const option = await screen.findByRole("option", { name: "Transaction · This cluster lacks transactions", hidden: true })
+    expect(option.getAttribute("data-combobox-disabled")).toBe("true")
+  })
+
   it("takes over the settings of another topic, but not its name", async () => {
     answer(CREATE, taken("payments"), 201)
     const like = { ...topic("orders", { read_queues: 6, write_queues: 2, permission: "none", message_type: "fifo" }), order: false, brokers: ["broker-a"] }

@@ -2,6 +2,7 @@ import { Button, Group, Stack } from "@mantine/core"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import { CodeBlock } from "@/components/code/code-block"
+import { Field } from "@/components/forms/field"
 import { Fillable, NeedsRight } from "@/components/forms/lock"
 import { Columns } from "@/components/layout/page"
 import { Callout, Panel } from "@/components/layout/panel"
@@ -13,6 +14,7 @@ import { curlOf } from "@/lib/curl"
 import { refusedFields } from "@/lib/problem"
 import { useUpdateTopic } from "../api/update-topic"
 import { hasQueues, PermissionField, QueueNumber } from "./create-topic"
+import { MessageTypeCell } from "./message-type"
 
 const FIELDS = ["read_queues", "write_queues", "permission"] as const
 
@@ -42,6 +44,12 @@ export function TopicConfig({ cluster, topic }: { cluster: string; topic: Topic 
               <QueueNumber label={t("topics.readQueues")} value={wanted.read_queues} error={refused.read_queues} onChange={(read_queues) => setEdited({ ...edited, read_queues })} />
               <QueueNumber label={t("topics.writeQueues")} value={wanted.write_queues} error={refused.write_queues} onChange={(write_queues) => setEdited({ ...edited, write_queues })} />
               <PermissionField value={wanted.permission === "none" ? undefined : wanted.permission} onChange={(permission) => setEdited({ ...edited, permission })} />
+              <Field label={t("topics.messageType")}>
+                <p>
+                  <MessageTypeCell topic={topic} />
+                </p>
+                <p className="micro">{t("topics.messageTypeStays")}</p>
+              </Field>
               {wanted.read_queues < topic.read_queues && <Callout>{t("topics.fewerQueues")}</Callout>}
               <Group gap={8}>
                 <NeedsRight right="manage">

@@ -31,6 +31,12 @@ describe("the page of a topic", () => {
     await waitFor(() => expect(address()).toBe("/topics/orders"))
   })
 
+  it("says for which messages it is, also among its settings", async () => {
+    show("config", { known: topic("orders", { message_type: "fifo" }) })
+    expect(await screen.findByText("Normal · on broker-a · messages: Ordered")).toBeTruthy()
+    expect((await screen.findByText("Message type")).parentElement?.textContent).toContain("Ordered")
+  })
+
   it("shows its messages for a tab that does not exist", async () => {
     show("nothing")
     expect(await screen.findByText("its messages")).toBeTruthy()

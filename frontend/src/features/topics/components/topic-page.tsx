@@ -62,7 +62,7 @@ export function TopicPage({ cluster, topic, messages, groups, activity }: TopicP
       title={topic}
       updatedAt={query.dataUpdatedAt}
       staleAfterMs={30_000}
-      facts={known && t("topics.oneFacts", { kind: t(`topics.kinds.${known.kind}`), brokers: known.brokers.join(", ") })}
+      facts={known && <Facts topic={known} />}
       actions={<TopicActions cluster={cluster} topic={topic} permission={known?.permission} onProduce={() => change({ tab: "produce" })} />}
     >
       <QueryBody query={query} what={t("topics.oneFailed", { topic })} skeleton={<Panel><SkeletonBlock height={79} /></Panel>}>
@@ -80,6 +80,12 @@ export function TopicPage({ cluster, topic, messages, groups, activity }: TopicP
       )}
     </Page>
   )
+}
+
+function Facts({ topic: { kind, brokers, message_type: declared } }: { topic: Topic }) {
+  const { t } = useTranslation()
+  const facts = t("topics.oneFacts", { kind: t(`topics.kinds.${kind}`), brokers: brokers.join(", ") })
+  return <>{declared === null ? facts : `${facts} · ${t("topics.typeFact", { type: t(`topics.messageTypes.${declared}`) })}`}</>
 }
 
 type OfTopic = Pick<TopicPageProps, "cluster" | "topic">
