@@ -9,6 +9,8 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from broker_core.client.errors import GroupNotFound
+from broker_core.protocol.codes import ResponseCode
 from console.accounts.permissions import actor_of, needs, require
 from console.accounts.rights import Resource
 from console.fields import MomentField
@@ -120,6 +122,10 @@ class OffsetPreviewView(_OffsetView):
         require(request, "read", Resource("topic", wish.topic))
         if wish.source:
             require(request, "read", Resource("group", wish.source))
+        if self.ask(lambda admin: admin.groups.find(group)) is None:
+            # The brokers would refuse to apply it: offsets of a name that is no group are nobody's.
+            code = ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST
+            raise GroupNotFound(code, f"no consumer group is named {group!r}; create it first", cluster)
         return Response(as_json(services.preview(actor_of(request), cluster, wish)))
 
 

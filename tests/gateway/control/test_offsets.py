@@ -122,6 +122,18 @@ def test_a_group_can_be_put_where_another_one_is(control: Control) -> None:
     assert "'nobody' has no offset" in none.json()["detail"]
 
 
+def test_a_group_has_to_be_there_and_then_its_offsets_can_be_set_before_its_first_consumer(control: Control) -> None:
+    topic, group = control.topic(), control.name("billing")
+    control.produce(topic, "a", "b")
+    path, wish = f"/groups/{group}/offsets:preview", {"topic": topic, "mode": "latest"}
+    refused = control.call("POST", path, json=wish)
+    assert (refused.status_code, refused.json()["code"]) == (404, "GROUP_NOT_FOUND")
+    assert f"no consumer group is named {group!r}" in refused.json()["detail"].lower()
+    assert control.call("POST", "/groups", json={"name": group}).status_code == 201
+    moved = apply(control, group, preview(control, group, topic, mode="latest"))
+    assert [(queue["before"], queue["after"]) for queue in moved["queues"]] == [(None, 2)]
+
+
 def test_a_plan_that_the_group_has_overtaken_is_refused_if_strict(control: Control) -> None:
     topic, group = ready(control)
     plan = preview(control, group, topic, mode="earliest")
