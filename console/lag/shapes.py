@@ -12,6 +12,10 @@ from msgspec import Meta, Struct
 
 from console.moments import Moment
 
+_DELIVERED: Final = (
+    "Messages per second that brokers delivered: to each group, and again where one was delivered again."
+)
+
 GroupWord = Literal["unknown", "idle", "caught_up", "consuming", "growing", "stalled", "inconsistent"]
 GroupMode = Literal["clustering", "broadcast"]
 GroupDelivery = Literal["on", "partly_paused", "paused"]
@@ -199,7 +203,7 @@ class BrokerState(Struct, kw_only=True):
     reachable: bool
     reason: str | None
     in_rate: float | None = None
-    out_rate: float | None = None
+    out_rate: Annotated[float | None, Meta(description=_DELIVERED)] = None
     uptime_ms: int | None = None
     disk_used_ratio: float | None = None
     commit_log_bytes: int | None = None
@@ -224,7 +228,10 @@ class OverviewState(Struct, kw_only=True):
 
     at: Moment
     in_rate: float | None
-    out_rate: float | None
+    out_rate: Annotated[
+        float | None,
+        Meta(description=_DELIVERED + " Where `limited`, what the groups that the caller may read consume."),
+    ]
     total_lag: int | None
     lag_unknown_groups: int
     lag_per_second: Annotated[

@@ -2992,7 +2992,10 @@ export interface components {
             reason: string | null;
             /** Format: double */
             in_rate: number | null;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Messages per second that brokers delivered: to each group, and again where one was delivered again.
+             */
             out_rate: number | null;
             uptime_ms: number | null;
             /** Format: double */
@@ -4439,7 +4442,10 @@ export interface components {
             at: string;
             /** Format: double */
             in_rate: number | null;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Messages per second that brokers delivered: to each group, and again where one was delivered again. Where `limited`, what the groups that the caller may read consume.
+             */
             out_rate: number | null;
             total_lag: number | null;
             lag_unknown_groups: number;

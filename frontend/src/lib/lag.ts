@@ -9,5 +9,8 @@ export const isPaused = ({ delivery }: Pick<GroupSummary, "delivery">): boolean 
 /** Whether a lag grows that should not: that of a paused group is expected to. */
 export const isGrowing = (group: Pick<GroupSummary, "state" | "delivery">): boolean => group.state === "growing" && !isPaused(group)
 
+/** What comes out of a cluster is what its brokers delivered; who reads only some groups sees what those consumed. */
+export const outWord = ({ limited }: { limited?: boolean }) => (limited ? "overview.consumed" : "overview.out") as "overview.consumed" | "overview.out"
+
 /** The known part of a sum, with a plus when some parts are unknown: 184,220+. */
 export const withUnknown = (text: string, unknownParts: number): string => (unknownParts > 0 ? `${text}+` : text)

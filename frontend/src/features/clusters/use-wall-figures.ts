@@ -2,7 +2,7 @@ import { useTranslation } from "react-i18next"
 import { useFormat } from "@/hooks/use-format"
 import type { AlertCounts, Overview } from "@/lib/api-types"
 import { count, percent, rate } from "@/lib/format"
-import { isGrowing, isPaused, withUnknown } from "@/lib/lag"
+import { isGrowing, isPaused, outWord, withUnknown } from "@/lib/lag"
 import { reasonIn } from "@/lib/reasons"
 
 /** One figure of the wall; what is not known has no value but the reason as its fact. */
@@ -38,7 +38,7 @@ export function useWallFigures(overview: Overview, alerts: AlertCounts | undefin
   const isBehind = overview.worst_groups.some((group) => isGrowing(group) || (group.state === "stalled" && !isPaused(group)))
   return [
     figureOf("in_rate", t("overview.in"), (value) => `${rate(value)}/s`, ""),
-    figureOf("out_rate", t("overview.out"), (value) => `${rate(value)}/s`, ""),
+    figureOf("out_rate", t(outWord(overview)), (value) => `${rate(value)}/s`, ""),
     { ...figureOf("total_lag", t("overview.totalLag"), (lag) => withUnknown(count(lag), unread), unreadWords), tone: isBehind ? "warn" : undefined },
     oldest(),
     { ...dead, tone: overview.dead_letters ? "warn" : undefined },

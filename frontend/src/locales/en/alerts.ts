@@ -10,7 +10,7 @@ export const alerts = {
       group_lag: "Lag of a group",
       group_time_lag_ms: "Time lag of a group",
       group_in_rate: "Rate into a group's topics",
-      group_out_rate: "Rate out to a group",
+      group_out_rate: "Rate at which a group consumes",
       topic_in_rate: "Rate into a topic",
       dead_letters: "Dead letters of a group",
       dead_letters_per_hour: "New dead letters of a group in an hour",

@@ -63,6 +63,7 @@ export const run = {
     follower: "Follower {{n}}",
     state: "State",
     answers: "Answers",
+    delivered: "Delivered/s",
     address: "Address",
     version: "Version",
     log: "Commit log",

@@ -62,6 +62,7 @@ export const run = {
     follower: "从 {{n}}",
     state: "状态",
     answers: "有应答",
+    delivered: "投递/s",
     address: "地址",
     version: "版本",
     log: "提交日志",

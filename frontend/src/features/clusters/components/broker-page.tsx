@@ -16,7 +16,7 @@ import { useFormat } from "@/hooks/use-format"
 import type { Broker, Overview } from "@/lib/api-types"
 import { bytes, percentNumber, rate } from "@/lib/format"
 import { IconCircleCheck, IconPlugConnectedX } from "@tabler/icons-react"
-import { withUnknown } from "@/lib/lag"
+import { outWord, withUnknown } from "@/lib/lag"
 import { reasonIn } from "@/lib/reasons"
 import { useOverview } from "../api/get-overview"
 import { ClusterFacts } from "./cluster-facts"
@@ -79,7 +79,7 @@ function Figures({ overview }: { overview: Overview }) {
           tone: disk !== null && disk > 0.85 ? "crit" : undefined,
         },
         { label: t("overview.in"), value: overview.in_rate === null ? <Unknown /> : rate(overview.in_rate), unit: overview.in_rate === null ? undefined : "/s" },
-        { label: t("overview.out"), value: overview.out_rate === null ? <Unknown /> : rate(overview.out_rate), unit: overview.out_rate === null ? undefined : "/s" },
+        { label: t(outWord(overview)), value: overview.out_rate === null ? <Unknown /> : rate(overview.out_rate), unit: overview.out_rate === null ? undefined : "/s" },
         { label: t("overview.up"), value: uptime === null ? <Unknown /> : format.duration(uptime) },
       ]}
     />
@@ -99,7 +99,7 @@ function Brokers({ cluster, brokers }: { cluster: string; brokers: Broker[] }) {
       column("address", t("broker.address"), { isSecondary: true, minWidth: 480 }, (broker) => <span className="mono">{broker.address}</span>),
       column("version", t("broker.version"), { isSecondary: true, minWidth: 760 }, (broker) => broker.version ?? <NotApplicable />),
       column("in", t("topics.in"), { align: "end", minWidth: 640 }, (broker) => <Num value={broker.in_rate} write={rate} reason={broker.reason} />),
-      column("out", t("groups.out"), { align: "end", minWidth: 640 }, (broker) => <Num value={broker.out_rate} write={rate} reason={broker.reason} />),
+      column("out", t("broker.delivered"), { align: "end", minWidth: 640 }, (broker) => <Num value={broker.out_rate} write={rate} reason={broker.reason} />),
       column("log", t("broker.log"), { align: "end" }, (broker) => <Num value={broker.commit_log_bytes} write={bytes} reason={broker.reason} />),
       column("disk", t("overview.disk"), { width: 150, minWidth: 860 }, (broker) => <ProgressRail ratio={broker.disk_used_ratio} />),
       column("ratio", "%", { align: "end" }, (broker) => <Num value={broker.disk_used_ratio} write={percentNumber} reason={broker.reason} />),

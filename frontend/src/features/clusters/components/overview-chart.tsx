@@ -47,7 +47,7 @@ function Bands({ history, range, overview, name }: BandsProps) {
   const groups = useMemo(() => Object.keys(history.group_lag), [history])
   const tail = useTail<Key>(name, useMemo(() => sampleOf(overview, groups), [overview, groups]))
   const samples = useMemo(() => samplesOf(history, tail, groups), [history, tail, groups])
-  const bands = useBands(samples, groups)
+  const bands = useBands(samples, groups, overview?.limited ? "consumed" : "out")
   const [zoom, setZoom] = useState<[number, number] | null>(null)
   const end = samples.times.at(-1) ?? 0
   return (
@@ -64,7 +64,7 @@ function Bands({ history, range, overview, name }: BandsProps) {
   )
 }
 
-function useBands(samples: Samples<Key>, groups: readonly string[]): Band[] {
+function useBands(samples: Samples<Key>, groups: readonly string[], out: "out" | "consumed"): Band[] {
   const { t } = useTranslation()
   const format = useFormat()
   return useMemo(() => {
@@ -77,7 +77,7 @@ function useBands(samples: Samples<Key>, groups: readonly string[]): Band[] {
         write: rate,
         series: [
           { id: "in", label: t("overview.bands.in"), color: seriesColors[0], values: of(samples, "in_rate") },
-          { id: "out", label: t("overview.bands.out"), color: seriesColors[1], values: of(samples, "out_rate") },
+          { id: "out", label: t(`overview.bands.${out}`), color: seriesColors[1], values: of(samples, "out_rate") },
         ],
       },
       {
@@ -111,7 +111,7 @@ function useBands(samples: Samples<Key>, groups: readonly string[]): Band[] {
       },
     ]
     return bands
-  }, [samples, groups, t, format])
+  }, [samples, groups, out, t, format])
 }
 
 /** The top groups in their colours, then what is left of the total as "others", last and dashed; without it where nothing is left. */

@@ -6,7 +6,7 @@ import { useFormat } from "@/hooks/use-format"
 import { usePhone } from "@/hooks/use-media"
 import type { Overview } from "@/lib/api-types"
 import { count, percentNumber, rate, signed } from "@/lib/format"
-import { isGrowing, withUnknown } from "@/lib/lag"
+import { isGrowing, outWord, withUnknown } from "@/lib/lag"
 
 /** The strip: what the cluster does, in seven numbers; what is not known says so, and what it was. */
 export function OverviewFigures({ overview }: { overview: Overview }) {
@@ -16,7 +16,7 @@ export function OverviewFigures({ overview }: { overview: Overview }) {
   const machine = useMachineFigures(overview)
   const rates: KeyFigure[] = [
     figureOf("in_rate", t("overview.in"), rate, overview.topics === null ? "" : t("overview.topics", { count: overview.topics }), "/s"),
-    figureOf("out_rate", t("overview.out"), rate, t("overview.allGroups"), "/s"),
+    figureOf("out_rate", t(outWord(overview)), rate, t(overview.limited ? "overview.allConsumed" : "overview.allGroups"), "/s"),
   ]
   const deadGroups = overview.dead_letter_groups
   const rest: KeyFigure[] = [
