@@ -60,6 +60,7 @@ class Row(Struct, frozen=True, array_like=True):
     messages: int | None = None
     size_bytes: int | None = None
     max_lag: int | None = None
+    """The largest of all readings in this minute."""
 
     @property
     def figures(self) -> tuple[int | None, ...]:
@@ -90,6 +91,8 @@ class TopicKeeper:
         self._minute: int | None = None
         self._last: dict[str, Row] = {}
         self._stats: dict[str, dict[str, GroupStats]] | None = None
+        self._largest: dict[str, int] = {}
+        """The largest lag of each topic since the minute began."""
         self._ended: int | None = None
         self._is_whole = False
         """Whether the last minute's reading knew all topics."""
@@ -99,6 +102,9 @@ class TopicKeeper:
     async def keep(self, store: redis.asyncio.Redis, reading: LagReading, topics: Mapping[str, TopicState]) -> None:
         """Take the first reading after the end of a minute for that minute; write a portion of what waits."""
         minute = reading.at // MINUTE_MS
+        if self._minute is not None and minute > self._minute + 1:
+            self._largest.clear()
+        self._note_lags(topics)
         if self._minute is not None and minute > self._minute:
             await self._forget_gone(store, reading, topics)
             # What one reading says of minutes in which there was none is nothing, and what was not written in time is a
@@ -108,8 +114,18 @@ class TopicKeeper:
                 self._waiting.clear()
                 self._stats, self._ended, self._is_whole = None, None, False
             self._end(minute - 1, reading, topics)
+            # It ended with this reading, which the next one begins with.
+            self._largest.clear()
+            self._note_lags(topics)
         self._minute = minute
         await self._write(store)
+
+    def _note_lags(self, topics: Mapping[str, TopicState]) -> None:
+        largest = self._largest
+        for name, topic in topics.items():
+            lag = topic.max_lag
+            if lag and lag > largest.get(name, 0):
+                largest[name] = lag
 
     def _end(self, minute: int, reading: LagReading, topics: Mapping[str, TopicState]) -> None:
         before, self._stats = self._stats, {name: dict(facts.stats) for name, facts in reading.facts.items()}
@@ -118,7 +134,7 @@ class TopicKeeper:
         knew_all = self._is_whole and before is not None and before.keys() == self._stats.keys()
         self._is_whole = not reading.missing and bool(reading.facts)
         for name, topic in topics.items():
-            row = _row(minute, reading, topic, consumed)
+            row = _row(minute, reading, topic, consumed, self._largest.get(name, 0))
             last = self._last.get(name)
             if last is None or last.figures != row.figures or minute >= last.minute + _REPEAT_MINUTES:
                 self._last[name] = row
@@ -160,7 +176,7 @@ async def forget(store: redis.asyncio.Redis, cluster: str) -> None:
     await store.delete(minutes_key(cluster))
 
 
-def _row(minute: int, reading: LagReading, topic: TopicState, consumed: Mapping[str, int | None] | None) -> Row:
+def _row(minute: int, reading: LagReading, topic: TopicState, consumed: Mapping[str, int | None] | None, largest: int) -> Row:
     facts = [each for name in reading.topics[topic.name].configs if (each := reading.facts.get(name)) is not None]
     # A topic among thousands of Apache RocketMQ may not have been read in this minute.
     if topic.messages is None or any(each.ended_at(topic.name) < minute * MINUTE_MS for each in facts):
@@ -171,7 +187,7 @@ def _row(minute: int, reading: LagReading, topic: TopicState, consumed: Mapping[
         consumed=None if consumed is None else consumed.get(topic.name, 0),
         messages=topic.messages,
         size_bytes=topic.size_bytes,
-        max_lag=topic.max_lag,
+        max_lag=None if topic.max_lag is None else largest,
     )
 
 

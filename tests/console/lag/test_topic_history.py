@@ -82,9 +82,25 @@ async def test_a_minute_has_the_counts_at_its_end_and_what_was_consumed_in_it(sa
     first, second, third, now = sampling.read("orders", 0, 4)
     assert first == Row(FIRST, written=100, consumed=None, messages=100, size_bytes=1_000, max_lag=100)
     assert second == Row(FIRST + 1, written=160, consumed=40, messages=160, size_bytes=1_600, max_lag=120)
-    assert third == Row(FIRST + 2, written=160, consumed=120, messages=160, size_bytes=1_600, max_lag=0)
+    assert third == Row(FIRST + 2, written=160, consumed=120, messages=160, size_bytes=1_600, max_lag=120)
     assert now is None, "it is not over"
     assert growths([first, second, third]) == [60, 0]
+
+
+async def test_the_largest_lag_of_a_minute_is_that_of_all_its_readings(sampling: Sampling) -> None:
+    await sampling.see(0, {"orders": (100, 95), "quiet": (7, 7)})
+    for second, consumed in ((20, 200), (40, 350)):
+        await sampling.see(0, {"orders": (380, consumed), "quiet": (7, 7)}, second=second)
+    await sampling.see(1, {"orders": (400, 390), "quiet": (7, 7)})
+    await sampling.see(1, {"orders": (400, 400), "quiet": (7, 7)}, second=30)
+    await sampling.see(2, {"orders": (400, 400), "quiet": (7, 7)})
+    assert [row and row.max_lag for row in sampling.read("orders", 0, 2)] == [180, 10]
+    assert [row and row.max_lag for row in sampling.read("quiet", 0, 2)] == [0, 0]
+    # Nothing is carried over minutes that nobody sampled
+    await sampling.see(2, {"orders": (900, 400), "quiet": (7, 7)}, second=30)
+    await sampling.see(9, {"orders": (900, 899), "quiet": (7, 7)})
+    await sampling.see(10, {"orders": (900, 900), "quiet": (7, 7)})
+    assert [row and row.max_lag for row in sampling.read("orders", 8, 10)] == [1, 1]
 
 
 async def test_what_stays_costs_one_row_an_hour_and_is_known_all_the_time(sampling: Sampling) -> None:
