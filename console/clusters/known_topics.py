@@ -110,7 +110,7 @@ def known_topic(cluster: str, name: str) -> Topic:
 
 
 def _with(topic: Topic | None, name: str, broker: RememberedBroker, counts: QueueCounts) -> Topic:
-    config = TopicConfig(name, counts.read, counts.write, counts.perm)
+    config = counts.config(name)
     if topic is None:
         return Topic(name, counts.kind, {broker.name: config})
     return replace(topic, configs={**topic.configs, broker.name: config})

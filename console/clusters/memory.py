@@ -18,6 +18,8 @@ from django.db import DatabaseError, close_old_connections, transaction
 
 from broker_core.client.admin.topics import TopicKind
 from broker_core.client.routes import MASTER_ID
+from broker_core.protocol.bodies import TopicConfig
+from broker_core.protocol.topic_attributes import MESSAGE_TYPE, MessageType, message_type_of
 from console.clusters.identities import IdentitiesUnknown
 from console.clusters.models import Cluster, KnownBroker
 
@@ -27,12 +29,36 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class QueueCounts:
-    """How many queues of a topic a broker has, their permission (PERM_READ, PERM_WRITE), and the topic's kind."""
+    """How many queues of a topic a broker has, their permission (PERM_READ, PERM_WRITE), its kind and message type."""
 
     read: int
     write: int
     perm: int
     kind: TopicKind = TopicKind.NORMAL
+    message_type: MessageType | None = None
+
+    def config(self, topic: str) -> TopicConfig:
+        """Return the settings of the topic, as far as they are remembered."""
+        declared: dict[str, str] | None = None if self.message_type is None else {MESSAGE_TYPE: self.message_type}
+        return TopicConfig(topic, self.read, self.write, self.perm, attributes=declared)
+
+    @classmethod
+    def of(cls, config: TopicConfig, kind: TopicKind) -> QueueCounts:
+        """Return what to remember of a topic's settings."""
+        declared = message_type_of(config.attributes)
+        return cls(config.read_queue_nums, config.write_queue_nums, config.perm, kind, declared)
+
+    def saved(self) -> list[object]:
+        """Return it as it is stored; what is declared of no topic takes no place."""
+        saved: list[object] = [self.read, self.write, self.perm, self.kind]
+        return saved if self.message_type is None else [*saved, self.message_type]
+
+    @classmethod
+    def restored(
+        cls, read: int, write: int, perm: int, kind: str, message_type: MessageType | None = None
+    ) -> QueueCounts:
+        """Return what was stored; an earlier release stored no message type."""
+        return cls(read, write, perm, TopicKind(kind), message_type)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +156,7 @@ def remember(cluster: str, sightings: Iterable[Sighting], at: datetime) -> None:
             row = rows.get(seen.name) or KnownBroker(cluster=owner, name=seen.name, first_seen_at=at)
             row.addresses = {str(number): address for number, address in seen.addresses.items()}
             if seen.topics is not None:
-                row.topics = {name: [each.read, each.write, each.perm, each.kind] for name, each in seen.topics.items()}
+                row.topics = {name: each.saved() for name, each in seen.topics.items()}
             if seen.groups is not None:
                 row.groups = {name: list(topics) for name, topics in seen.groups.items()}
             if seen.store_id is not None:
@@ -196,7 +222,7 @@ def _of(row: KnownBroker) -> RememberedBroker:
         addresses={int(number): address for number, address in row.addresses.items()},
         first_seen_at=row.first_seen_at.astimezone(UTC),
         last_seen_at=row.last_seen_at.astimezone(UTC),
-        topics={name: QueueCounts(r, w, perm, TopicKind(kind)) for name, (r, w, perm, kind) in row.topics.items()},
+        topics={name: QueueCounts.restored(*saved) for name, saved in row.topics.items()},
         groups={name: tuple(topics) for name, topics in row.groups.items()},
         store_id=row.store_id,
     )

@@ -317,7 +317,7 @@ class Reader:
         return Sighting(
             name,
             addresses,
-            {topic: _counts(config, reading.topics[topic].kind) for topic, config in facts.topics.items()},
+            {topic: QueueCounts.of(config, reading.topics[topic].kind) for topic, config in facts.topics.items()},
             {group: each.topics for group, each in facts.groups.items() if not each.is_built_in},
             store_id=reading.runtimes[watch.broker.addr].store_id or "",
         )
@@ -368,7 +368,7 @@ def _topics(reading: LagReading, own: Collection[str]) -> dict[str, Topic]:
             configs.setdefault(topic, {})[name] = config
     for each in reading.missing:
         for topic, counts in each.topics.items():
-            configs.setdefault(topic, {})[each.broker] = TopicConfig(topic, counts.read, counts.write, counts.perm)
+            configs.setdefault(topic, {})[each.broker] = counts.config(topic)
     names = frozenset(own)
     return {topic: Topic(topic, kind_of(topic, names), by_broker) for topic, by_broker in sorted(configs.items())}
 
@@ -385,10 +385,6 @@ def _groups(reading: LagReading) -> dict[str, Group]:
             configs.setdefault(name, {})
             topics.setdefault(name, set()).update(read)
     return {name: Group(name, configs[name], tuple(sorted(topics[name]))) for name in sorted(configs)}
-
-
-def _counts(config: TopicConfig, kind: TopicKind) -> QueueCounts:
-    return QueueCounts(config.read_queue_nums, config.write_queue_nums, config.perm, kind)
 
 
 def _seen(known: RememberedBroker | None, seen: Sighting, at: datetime) -> RememberedBroker:

@@ -176,7 +176,9 @@ async def forget(store: redis.asyncio.Redis, cluster: str) -> None:
     await store.delete(minutes_key(cluster))
 
 
-def _row(minute: int, reading: LagReading, topic: TopicState, consumed: Mapping[str, int | None] | None, largest: int) -> Row:
+def _row(
+    minute: int, reading: LagReading, topic: TopicState, consumed: Mapping[str, int | None] | None, largest: int
+) -> Row:
     facts = [each for name in reading.topics[topic.name].configs if (each := reading.facts.get(name)) is not None]
     # A topic among thousands of Apache RocketMQ may not have been read in this minute.
     if topic.messages is None or any(each.ended_at(topic.name) < minute * MINUTE_MS for each in facts):

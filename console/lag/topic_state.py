@@ -100,7 +100,8 @@ def last_known_of(state: TopicState) -> TopicLastKnown | None:
         messages=state.messages,
         in_rate=state.in_rate,
         last_stored_at=state.last_stored_at,
-        max_lag=state.max_lag,
+        # Of a topic without groups there is no lag that could be the largest.
+        max_lag=state.max_lag if state.groups else None,
     )
 
 

@@ -25,7 +25,7 @@ def gone(running: RunningBroker) -> RunningBroker:
     asyncio.run(_create(running))
     held = {
         "orders": QueueCounts(2, 2, 6),
-        "payments": QueueCounts(3, 3, 6),
+        "payments": QueueCounts(3, 3, 6, message_type="FIFO"),
         "%DLQ%billing": QueueCounts(1, 1, 6, TopicKind.DEAD_LETTER),
         "prod-cluster": QueueCounts(1, 1, 7, TopicKind.SYSTEM),
     }
@@ -42,6 +42,7 @@ def test_topics_of_a_broker_that_is_gone_are_known(gone: RunningBroker) -> None:
     topics = known_topics("prod")
     assert topics["orders"].brokers == ("broker-a", "broker-b")
     assert (topics["payments"].brokers, topics["payments"].read_queues) == (("broker-b",), 3)
+    assert (topics["payments"].message_type, topics["orders"].message_type) == ("FIFO", None)
     assert (topics["%DLQ%billing"].kind, topics["prod-cluster"].kind) == (TopicKind.DEAD_LETTER, TopicKind.SYSTEM)
     assert known_topic("prod", "orders").brokers == ("broker-a", "broker-b")
     assert known_topic("prod", "payments").brokers == ("broker-b",)

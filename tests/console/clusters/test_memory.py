@@ -39,6 +39,18 @@ def test_a_broker_is_remembered_with_what_it_holds(prod: Cluster) -> None:
     assert known.holds("orders")
 
 
+def test_what_an_earlier_release_stored_of_a_topic_is_still_read(prod: Cluster) -> None:
+    remember(
+        "prod",
+        [sighting(topics={"orders": QueueCounts(4, 4, 6, message_type="DELAY"), "plain": QueueCounts(1, 1, 6)})],
+        AT,
+    )
+    row = prod.known_brokers.get()
+    assert row.topics["plain"] == [1, 1, 6, "normal"]
+    assert remembered("prod").brokers["broker-a"].topics["orders"].message_type == "DELAY"
+    assert remembered("prod").brokers["broker-a"].topics["plain"].message_type is None
+
+
 def test_who_does_not_answer_is_missing(prod: Cluster) -> None:
     remember("prod", [sighting("broker-a"), sighting("broker-b")], AT)
     assert [broker.name for broker in remembered("prod").missing(["broker-a"])] == ["broker-b"]

@@ -31,6 +31,7 @@ from broker_core.protocol.codes import STORE_ID_KEY, RequestCode, ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.headers.groups import GetConsumerConnectionListRequest, QueryConsumeTimeSpanRequest
 from broker_core.protocol.headers.topics import GetTopicStatsInfoRequest
+from broker_core.protocol.topic_attributes import MESSAGE_TYPE
 from broker_core.remoting.dispatch import Handler
 from console.clusters.memory import Remembered, RememberedBroker, Sighting
 from console.lag.shapes import GroupList, GroupSummary
@@ -55,6 +56,8 @@ class Figures:
     """Topics whose last message is new; those of the others are old."""
     hidden: set[str] = field(default_factory=set)
     """Groups that are in no list."""
+    declared: dict[str, str] = field(default_factory=dict)
+    """The message types of topics."""
     store_id: str = ""
     """The identity of its data folder; empty as of Apache RocketMQ, which tells none."""
     asked: Counter[str] = field(default_factory=Counter)
@@ -88,7 +91,9 @@ class Figures:
 
     def _topics(self, _: Command) -> TopicConfigSerializeWrapper:
         names = [*self.written, self.broker]
-        return TopicConfigSerializeWrapper(topic_config_table={name: TopicConfig(name, 1, 1) for name in names})
+        types = {name: {MESSAGE_TYPE: declared} for name, declared in self.declared.items()}
+        table = {name: TopicConfig(name, 1, 1, attributes=types.get(name)) for name in names}
+        return TopicConfigSerializeWrapper(topic_config_table=table)
 
     def _groups(self, _: Command) -> SubscriptionGroupWrapper:
         table = {name: SubscriptionGroupConfig(group_name=name) for name in self.consumed.keys() - self.hidden}

@@ -169,6 +169,32 @@ async def test_an_empty_route_table_is_no_answer() -> None:
                     assert (shown.overview.topics, shown.overview.groups) == (None, None)
 
 
+async def test_what_is_declared_of_a_topic_outlives_its_broker() -> None:
+    async with scripted_cluster("broker-a") as cluster:
+        figures = Figures(written={"orders": 5, "plain": 5}, declared={"orders": "FIFO"})
+        figures.tell(cluster["broker-a"])
+        memory = InProcess()
+        async with following(cluster.name_server.addr, memory) as followed:
+            # Given topics of which no group reads one: then it has no largest lag
+            assert (await followed.step()).topics["orders"].groups == 0
+            await eventually(lambda: memory.known)
+            await cluster["broker-a"].stop()
+            cluster.brokers.clear()
+            await eventually(lambda: _is_missing(followed, "broker-a"))
+            shown = (await followed.step()).topics["orders"]
+            assert (shown.messages, known(shown.last_known).messages, known(shown.last_known).max_lag) == (
+                None,
+                5,
+                None,
+            )
+            topics = (await followed.reader.step(followed.now)).topics
+            assert (topics["orders"].message_type, topics["plain"].message_type) == ("FIFO", None)
+
+
+async def _is_missing(followed: Followed, broker: str) -> bool:
+    return [each.broker for each in (await followed.step()).overview.missing] == [broker]
+
+
 async def test_a_topic_that_was_deleted_on_purpose_is_forgotten() -> None:
     async with scripted_cluster("broker-a") as cluster:
         figures = Figures(written={"orders": 5, "old": 5})
