@@ -153,6 +153,7 @@ it.each([
   ["The group is already at these offsets.", "消费组已在这些位点"],
   ["Message C0A8 of 'orders' does not wait any more: it was recalled.", "orders 的消息 C0A8 已不在等待：已投递或已撤回"],
   ["Group 'billing' has no offset in these queues, so there is nothing to go by.", "消费组 billing 在这些队列中没有位点，无从推算"],
+  ["is not JSON", "不是有效的 JSON"],
   ["There is a rule 'too far behind' already.", "too far behind 已存在"],
   ["The name 'TBW102' is reserved by brokers.", "名称 TBW102 由 Broker 保留"],
   ["The moon is full.", "服务器原文：The moon is full."],

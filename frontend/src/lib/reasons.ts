@@ -119,7 +119,7 @@ function peerIn(t: TFunction, peer: string): string | null {
 type DetailKey =
   | "blank" | "required" | "atMost" | "atLeast" | "tooLong" | "tooShort" | "noInteger" | "nullCharacters" | "commonPassword" | "numericPassword" | "shortPassword"
   | "similarPassword" | "userExists" | "userName" | "noMatch" | "reversed" | "between" | "oneOf" | "bool" | "past" | "scheduleExists" | "reserved"
-  | "readOnly" | "noMessage" | "noDelete" | "noChange" | "noZone" | "noScope" | "beyondRights" | "noSuch" | "noTopic" | "taken" | "needsRight" | "needsRightOn" | "needsRightNoRule" | "needsRightRefused" | "needsRightScope" | "needsRightOfMany" | "stillChanging" | "noQueue" | "nothingToGoBy" | "alreadyThere" | "noQueues" | "noSetting" | "settingFixed" | "settingFixedInFile" | "notAccepted" | "waitsNoMore" | "sameTopic" | "noMoment"
+  | "readOnly" | "noMessage" | "noDelete" | "noChange" | "noZone" | "noScope" | "beyondRights" | "noSuch" | "noTopic" | "taken" | "needsRight" | "needsRightOn" | "needsRightNoRule" | "needsRightRefused" | "needsRightScope" | "needsRightOfMany" | "stillChanging" | "noQueue" | "nothingToGoBy" | "alreadyThere" | "noQueues" | "noSetting" | "settingFixed" | "settingFixedInFile" | "notOfEncoding" | "notAccepted" | "waitsNoMore" | "sameTopic" | "noMoment"
 
 /** The sentences that refuse one value, as Django, its REST framework and the gateway write them. */
 const DETAILS: readonly [DetailKey, RegExp][] = [
@@ -156,6 +156,7 @@ const DETAILS: readonly [DetailKey, RegExp][] = [
   ["noSetting", /^(?<broker>\S+) has no setting '(?<name>[^']+)'; .+$/],
   ["settingFixed", /^'(?<name>[^']+)' cannot be changed safely while (?<broker>\S+) runs; set it on its command line$/],
   ["settingFixedInFile", /^'(?<name>[^']+)' cannot be changed safely while (?<broker>\S+) runs; set it in its configuration file, and restart it$/],
+  ["notOfEncoding", /^is not (?<encoding>JSON|base64)$/],
   ["waitsNoMore", /^Message (?<id>\w+) of '(?<name>[^']+)' does not wait any more: it was (?:delivered or recalled|recalled)$/],
   ["sameTopic", /^must be a different topic from the source$/],
   ["noMoment", /^'(?<name>[^']*)' is not a moment such as .+$/],

@@ -3,6 +3,7 @@ import { type FormEvent, type ReactNode, useRef } from "react"
 import { useTranslation } from "react-i18next"
 import { CodeBlock } from "@/components/code/code-block"
 import { Fillable } from "@/components/forms/lock"
+import { formSent } from "@/components/toast/show"
 import type { Right } from "@/hooks/use-rights"
 import { type CurlRequest, curlOf } from "@/lib/curl"
 import { DockedDrawer } from "./docked-drawer"
@@ -36,6 +37,7 @@ export function FormDrawer({ title, action, right, isReady, isBusy, onSubmit, on
     event.preventDefault()
     if (!isReady || isBusy || justSent.current) return
     justSent.current = true
+    formSent(justSent)
     window.setTimeout(() => (justSent.current = false), UNTIL_BUSY_MS)
     onSubmit()
   }

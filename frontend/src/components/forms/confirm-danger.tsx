@@ -1,6 +1,7 @@
 import { Button, Group, Modal, Stack, TextInput } from "@mantine/core"
-import { type ReactNode, useState } from "react"
+import { type ReactNode, useRef, useState } from "react"
 import { useTranslation } from "react-i18next"
+import { formSent } from "@/components/toast/show"
 
 interface ConfirmDangerProps {
   isOpen: boolean
@@ -30,13 +31,16 @@ export function ConfirmDanger({ isOpen, title, ...question }: ConfirmDangerProps
 function Question({ onClose, name, action, isBusy = false, isUnknown = false, onConfirm, children }: Omit<ConfirmDangerProps, "isOpen" | "title">) {
   const { t } = useTranslation()
   const [typed, setTyped] = useState("")
+  const form = useRef(null)
   const isNamed = name === undefined || typed === name
   const isReady = isNamed && !isUnknown
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault()
-        if (isReady) onConfirm()
+        if (!isReady) return
+        formSent(form)
+        onConfirm()
       }}
     >
       <Stack gap={12}>

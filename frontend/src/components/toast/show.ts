@@ -14,3 +14,18 @@ export function showToast(message: NotificationData): void {
   for (const { id } of leaving.slice(0, Math.max(0, known.length + 1 - MOST_TOASTS))) if (id) notifications.hide(id)
   notifications.show({ ...message, closeButtonProps: { "aria-label": i18next.t("actions.close") } })
 }
+
+let sender: object | null = null
+const failures = new WeakMap<object, string[]>()
+
+/** A form is sent: what failed when it was sent before is settled now, one way or the other. */
+export function formSent(form: object): void {
+  for (const id of failures.get(form) ?? []) notifications.hide(id)
+  failures.delete(form)
+  sender = form
+}
+
+/** Remembers the message of a failure for the form that was sent last. */
+export function failedWhileSending(id: string): void {
+  if (sender) failures.set(sender, [...(failures.get(sender) ?? []), id])
+}

@@ -25,6 +25,7 @@ export const common = {
     dataIsSafe: "Messages and offsets are not affected by this.",
     status: "status",
     request: "request",
+    fieldsMarked: "The marked field says why.",
     requestId: "Request {{id}}",
     triesAgainIn: "trying again in {{time}}",
     old: "{{age}} old",

@@ -13,6 +13,7 @@ export const resend = {
     done: "A copy was stored in {{topic}}",
     where: "{{place}}; the original stays.",
     failed: "The copy was not stored",
+    noTopic: "There is no topic {{topic}}.",
     unknown: "It is not known whether the copy was stored",
     unknownNext: "Search its key before sending again.",
   },

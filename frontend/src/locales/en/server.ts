@@ -102,6 +102,7 @@ export const server = {
     noSetting: "{{broker}} has no setting {{name}}",
     settingFixed: "{{name}} cannot be changed safely while {{broker}} runs; set it on its command line",
     settingFixedInFile: "{{name}} cannot be changed safely while {{broker}} runs; set it in its configuration file, and restart it",
+    notOfEncoding: "is not {{encoding}}",
     notAccepted: "{{value}} is not {{accepted}}",
     beyondRights: "{{name}} exceeds your own rights",
     noSuch: "There is no {{thing}} {{name}}",

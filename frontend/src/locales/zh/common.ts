@@ -25,6 +25,7 @@ export const common = {
     dataIsSafe: "消息与位点不受影响。",
     status: "状态",
     request: "请求",
+    fieldsMarked: "原因见标出的字段。",
     requestId: "请求 {{id}}",
     triesAgainIn: "{{time}}后重试",
     old: "{{age}}前的数据",

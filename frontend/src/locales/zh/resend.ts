@@ -13,6 +13,7 @@ export const resend = {
     done: "副本已存储到 {{topic}}",
     where: "{{place}}；原消息保留不变。",
     failed: "副本未存储",
+    noTopic: "Topic {{topic}} 不存在。",
     unknown: "无法确定副本是否已存储",
     unknownNext: "重发前先按 Key 查询。",
   },

@@ -96,6 +96,7 @@ export const server = {
     noSetting: "{{broker}} 没有设置项 {{name}}",
     settingFixed: "{{broker}} 运行时不能安全修改 {{name}}，应通过其命令行设置",
     settingFixedInFile: "{{broker}} 运行时不能安全修改 {{name}}，应在其配置文件中修改并重启",
+    notOfEncoding: "不是有效的 {{encoding}}",
     notAccepted: "{{value}} 不符合要求，应为：{{accepted}}",
     beyondRights: "{{name}} 超出当前用户自己的权限",
     noSuch: "{{thing}} {{name}} 不存在",

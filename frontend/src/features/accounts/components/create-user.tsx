@@ -25,7 +25,7 @@ export function CreateUser({ onClose }: { onClose: () => void }) {
         toastDone(t("access.userCreated", { name: input.username }))
         onClose()
       },
-      onError: (error) => toastFailed(t("access.userNotCreated", { name: input.username }), error),
+      onError: (error) => toastFailed(t("access.userNotCreated", { name: input.username }), error, ["username", "password"]),
     })
   return (
     <FormDrawer title={t("access.createUser")} action={t("access.createUser")} right="admin" isReady={isReady} isBusy={create.isPending} onSubmit={submit} onClose={onClose}>

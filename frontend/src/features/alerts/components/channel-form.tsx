@@ -27,7 +27,7 @@ export function ChannelForm() {
         toastDone(t("alerts.channelCreated", { name: input.name }))
         close()
       },
-      onError: (error) => toastFailed(t("alerts.channelNotCreated", { name: input.name }), error),
+      onError: (error) => toastFailed(t("alerts.channelNotCreated", { name: input.name }), error, ["name", "kind", "url", "secret", "recipients"]),
     })
   return (
     <FormDrawer title={t("alerts.newChannel")} action={t("alerts.createChannel")} right="manage" isReady={input.name !== "" && (isHook ? input.url !== "" : recipients.length > 0)} isBusy={create.isPending} onSubmit={submit} onClose={close}>

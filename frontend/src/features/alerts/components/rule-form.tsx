@@ -44,7 +44,7 @@ export function RuleForm({ rule }: { rule?: Rule }) {
         toastDone(t("alerts.ruleSaved", { name: input.name }))
         close()
       },
-      onError: (error) => toastFailed(t("alerts.ruleNotSaved", { name: input.name }), error),
+      onError: (error) => toastFailed(t("alerts.ruleNotSaved", { name: input.name }), error, ["name", "cluster", "subject", "limit", "for_ms", "no_data_after_ms", "channels", "repeat_ms", "template"]),
     })
   return (
     <FormDrawer

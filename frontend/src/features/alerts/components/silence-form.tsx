@@ -31,7 +31,7 @@ export function SilenceForm() {
         toastDone(t("alerts.silenced"))
         close()
       },
-      onError: (error) => toastFailed(t("alerts.notSilenced"), error),
+      onError: (error) => toastFailed(t("alerts.notSilenced"), error, ["rule", "cluster", "subject", "ends_at", "reason"]),
     })
   const field = (name: "rule" | "cluster" | "subject", label: string) => (
     <TextInput label={label} value={draft[name]} error={refused[name]} onChange={(event) => setDraft({ ...draft, [name]: event.currentTarget.value })} />

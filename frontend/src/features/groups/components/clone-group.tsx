@@ -39,7 +39,7 @@ export function CloneGroup({ cluster, source, onClose }: CloneGroupProps) {
         if (left !== "") toastUnknown(t("groupClone.notAllOffsets", words), left)
         void navigate({ to: "/groups/$group", params: { group: input.name } })
       },
-      onError: (error) => toastFailed(t("groupClone.notDone", words), error),
+      onError: (error) => toastFailed(t("groupClone.notDone", words), error, ["name"]),
     })
   return (
     <FormDrawer

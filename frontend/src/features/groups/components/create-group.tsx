@@ -31,7 +31,7 @@ export function CreateGroup({ cluster, onClose }: { cluster: string; onClose: ()
         toastChange(answer, { done: t("groups.created", { group: input.name }), failed: t("groups.notCreated", { group: input.name }), again: () => create.mutateAsync(input) })
         void navigate({ to: "/groups/$group", params: { group: input.name } })
       },
-      onError: (error) => toastFailed(t("groups.notCreated", { group: input.name }), error),
+      onError: (error) => toastFailed(t("groups.notCreated", { group: input.name }), error, ["name", "retry_max_times"]),
     })
   return (
     <FormDrawer

@@ -45,7 +45,7 @@ function ConfigForm({ cluster, group, config }: { cluster: string; group: string
         setEdited({})
         toastChange(answer, { done: t("groups.changed", { group }), failed: t("groups.notChanged", { group }), again: () => update.mutateAsync(change) })
       },
-      onError: (error) => toastFailed(t("groups.notChanged", { group }), error),
+      onError: (error) => toastFailed(t("groups.notChanged", { group }), error, ["retry_max_times"]),
     })
   return (
     <Columns

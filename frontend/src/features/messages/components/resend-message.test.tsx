@@ -34,6 +34,33 @@ it("sends only what was changed, and the text of the body exactly as typed", asy
   await waitFor(() => expect(requests(SEND)[0]?.body).toEqual({ topic: "orders", target_topic: "copies", tag: "", body: { encoding: "json", data: '{"n":1.20}' } }))
 })
 
+it("marks a topic that does not exist, and takes the failure away when the copy is sent after all", async () => {
+  refuse(SEND, 404, "TOPIC_NOT_FOUND", "topic 'moon' does not exist")
+  const { user } = open()
+  const topic = await screen.findByLabelText("Topic of the copy")
+  await user.type(topic, "moon")
+  await user.click(screen.getByRole("button", { name: "Send a copy" }))
+  expect(await screen.findByText("There is no topic moon.")).toBeTruthy()
+  expect(screen.getByText("Topic 'moon' does not exist.")).toBeTruthy()
+  answer(SEND, { message_id: "B", topic: "orders", broker: "broker-a", queue_id: 2, offset: 1881, stored_at: "2026-11-21T06:00:00Z", flushed: true }, 201)
+  await user.clear(topic)
+  expect(screen.queryByText("There is no topic moon.")).toBeNull()
+  await waitFor(() => {
+    fireEvent.submit(topic)
+    expect(requests(SEND)).toHaveLength(2)
+  })
+  expect(await screen.findByText("A copy was stored in orders")).toBeTruthy()
+  await waitFor(() => expect(screen.queryByText("The copy was not stored")).toBeNull())
+})
+
+it("says once what is wrong with a field", async () => {
+  answer(SEND, { title: "Invalid", status: 422, code: "INVALID", detail: "body/data: is not JSON", request_id: "01JDX6R8K3ZC5W2N", errors: [{ pointer: "#/body/data", code: "INVALID", detail: "is not JSON" }] }, 422)
+  const { user } = open()
+  await user.click(await screen.findByRole("button", { name: "Send a copy" }))
+  expect(await screen.findByText("The marked field says why.")).toBeTruthy()
+  expect(screen.getAllByText(/is not JSON/)).toHaveLength(1)
+})
+
 it("calls an unknown end unknown", async () => {
   refuse(SEND, 504, "SEND_UNCERTAIN", "The broker did not answer in 3 s.")
   const { user, onClose } = open()

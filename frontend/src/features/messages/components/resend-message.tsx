@@ -11,6 +11,7 @@ import { asProblem, refusedFields } from "@/lib/problem"
 import { useResendMessage } from "../api/resend-message"
 import { draftOf, inputOf } from "../resend-draft"
 
+const MARKED = ["target_topic", "keys", "keys.0", "tag", "body.data"]
 const ENCODINGS = ["json", "text", "base64"] as const
 
 interface ResendMessageProps {
@@ -26,6 +27,8 @@ export function ResendMessage({ cluster, message, onClose }: ResendMessageProps)
   const resend = useResendMessage(cluster, message.message_id)
   const input = inputOf(message, draft)
   const refused = refusedFields<object>(resend, input)
+  const isAsSent = resend.variables?.target_topic === input.target_topic
+  const unknownTopic = resend.error && isAsSent && asProblem(resend.error).code === "TOPIC_NOT_FOUND" ? t("resend.noTopic", { topic: input.target_topic ?? message.topic }) : undefined
   const set = (patch: Partial<typeof draft>) => setDraft({ ...draft, ...patch })
   const send = () =>
     resend.mutate(input, {
@@ -36,7 +39,7 @@ export function ResendMessage({ cluster, message, onClose }: ResendMessageProps)
       onError: (error) => {
         const { status } = asProblem(error)
         if (status === 504 || status === 0) toastUnknown(t("resend.unknown"), t("resend.unknownNext"))
-        else toastFailed(t("resend.failed"), error)
+        else toastFailed(t("resend.failed"), error, MARKED)
       },
     })
   return (
@@ -55,7 +58,7 @@ export function ResendMessage({ cluster, message, onClose }: ResendMessageProps)
         description={t("resend.targetWords")}
         placeholder={message.topic}
         value={draft.target}
-        error={refused.target_topic}
+        error={refused.target_topic ?? unknownTopic}
         onChange={(event) => set({ target: event.currentTarget.value })}
       />
       <TextInput label={t("resend.keys")} value={draft.keys} error={refused.keys ?? refused["keys.0"]} onChange={(event) => set({ keys: event.currentTarget.value })} />

@@ -37,7 +37,7 @@ export function SaveSearch({ cluster, query, onSaved, onClose }: SaveSearchProps
             toastDone(t("searches.saved", { name: search.name }))
             onSaved(search)
           },
-          onError: (error) => toastFailed(t("searches.notSaved"), error),
+          onError: (error) => toastFailed(t("searches.notSaved"), error, ["name"]),
         })
       }
       request={{ method: "POST", path: paths.savedSearches, body: input }}

@@ -50,7 +50,7 @@ export function CreateSchedule({ jobFields, job, isJobWhole, jobName }: CreateSc
         toastDone(t("schedules.created", { name: input.name }))
         close()
       },
-      onError: (error) => toastFailed(t("schedules.notCreated", { name: input.name }), error),
+      onError: (error) => toastFailed(t("schedules.notCreated", { name: input.name }), error, ["name", "zone"]),
     })
   return (
     <FormDrawer

@@ -37,7 +37,7 @@ export function CreateTopic({ cluster, like, onClose }: CreateTopicProps) {
         toastChange(answer, { done: t("topics.created", { topic: input.name }), failed: t("topics.notCreated", { topic: input.name }), again: () => create.mutateAsync(input) })
         void navigate({ to: "/topics/$topic", params: { topic: input.name } })
       },
-      onError: (error) => toastFailed(t("topics.notCreated", { topic: input.name }), error),
+      onError: (error) => toastFailed(t("topics.notCreated", { topic: input.name }), error, ["name", "read_queues", "write_queues", "message_type"]),
     })
   return (
     <FormDrawer

@@ -33,7 +33,7 @@ export function TopicConfig({ cluster, topic }: { cluster: string; topic: Topic 
         setEdited({})
         toastChange(answer, { done: t("topics.changed", { topic: topic.name }), failed: t("topics.notChanged", { topic: topic.name }), again: () => update.mutateAsync(change as TopicChange) })
       },
-      onError: (error) => toastFailed(t("topics.notChanged", { topic: topic.name }), error),
+      onError: (error) => toastFailed(t("topics.notChanged", { topic: topic.name }), error, ["read_queues", "write_queues"]),
     })
   return (
     <Columns
