@@ -22,6 +22,7 @@ from broker_core.errors import GantryError
 from console.brokers.abilities import Ability, abilities_of, unknown
 from console.clusters.connections import loop_thread
 from console.clusters.reasons import reason_of
+from console.clusters.same_brokers import SameBrokers
 
 StepName = Literal["name_servers", "brokers", "reach", "clock", "abilities"]
 StepState = Literal["passed", "partly", "failed", "skipped"]
@@ -76,6 +77,9 @@ class ProbeReport(Struct, frozen=True, kw_only=True):
     brokers: Sequence[ProbedBroker]
     brokers_reachable: int
     capabilities: Sequence[Ability]
+    same_brokers: Annotated[
+        Sequence[SameBrokers], Meta(description="Clusters of the console that have some of these brokers.")
+    ] = ()
 
 
 def probe(name_servers: Sequence[str], address_map: Mapping[str, str]) -> ProbeReport:

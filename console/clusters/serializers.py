@@ -11,6 +11,7 @@ from rest_framework import serializers
 
 from console.brokers.abilities import Ability
 from console.clusters.models import ClusterKind
+from console.clusters.same_brokers import SameBrokers
 
 _ADDRESS: Final = re.compile(r"(\[[0-9A-Fa-f:]+\]|[A-Za-z0-9._-]+):([0-9]{1,5})")
 _MAX_MAPPED: Final = 64
@@ -65,6 +66,9 @@ class ClusterState(Struct, frozen=True, kw_only=True):
     ]
     reason: Annotated[
         str | None, Meta(description="Why no broker answers, or, while one does, why no name server does.")
+    ]
+    same_brokers: Annotated[
+        Sequence[SameBrokers], Meta(description="Other clusters of the console that have some of its brokers.")
     ]
     etag: Annotated[str, Meta(description="For If-Match.")]
 

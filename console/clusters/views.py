@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from datetime import timedelta
 from typing import Final
 
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -21,6 +22,7 @@ from console.brokers.probe import ProbeReport, probe
 from console.clusters import services
 from console.clusters.connections import ClusterNotFound
 from console.clusters.models import Cluster, ClusterKind
+from console.clusters.same_brokers import known_addresses, same_brokers
 from console.clusters.serializers import (
     ClusterChangeSerializer,
     ClusterCreateSerializer,
@@ -62,7 +64,8 @@ class ClustersView(_ClusterRights):
         """List the clusters by name, the embedded one first."""
         rows = sorted(Cluster.objects.all(), key=lambda row: (row.kind != ClusterKind.EMBEDDED, row.name))
         page = page_sequence(request, rows, key=lambda row: row.name)
-        return Response(as_json(page.of([_described(row) for row in page.items])))
+        known = known_addresses()
+        return Response(as_json(page.of([_described(row, known) for row in page.items])))
 
     @extend_schema(
         operation_id="createCluster",
@@ -130,7 +133,9 @@ class ClusterProbeView(ApiView):
         """Try name servers and brokers, their clocks and abilities; nothing is written or saved."""
         form = ProbeSerializer(data=request.data)
         form.is_valid(raise_exception=True)
-        return Response(as_json(probe(form.validated_data["name_servers"], form.validated_data.get("address_map", {}))))
+        report = probe(form.validated_data["name_servers"], form.validated_data.get("address_map", {}))
+        found = same_brokers([broker.announced for broker in report.brokers], known_addresses())
+        return Response(as_json(replace(report, same_brokers=found)))
 
 
 class KnownBrokerView(ApiView):
@@ -169,7 +174,8 @@ def _why_not_sampled(row: Cluster) -> str:
     return "it was not sampled in the last seconds"
 
 
-def _described(row: Cluster) -> ClusterState:
+def _described(row: Cluster, known: Mapping[str, Collection[str]] | None = None) -> ClusterState:
+    known = known_addresses() if known is None else known
     sampled = current.find_overview(row.name)
     answering = [broker for broker in sampled.brokers if broker.reachable] if sampled else []
     # While no name server answers, an empty list says nothing about the brokers.
@@ -188,6 +194,7 @@ def _described(row: Cluster) -> ClusterState:
         version=next((broker.version for broker in answering), None),
         reachable=None if sampled is None else bool(answering),
         reason=reason,
+        same_brokers=same_brokers(known.get(row.name, ()), known, but=row.name),
         etag=_tag(row),
     )
 

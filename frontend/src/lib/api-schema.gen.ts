@@ -3195,6 +3195,8 @@ export interface components {
             reachable: boolean | null;
             /** @description Why no broker answers, or, while one does, why no name server does. */
             reason: string | null;
+            /** @description Other clusters of the console that have some of its brokers. */
+            same_brokers: components["schemas"]["SameBrokers"][];
             /** @description For If-Match. */
             etag: string;
         };
@@ -3227,6 +3229,8 @@ export interface components {
             reachable: boolean | null;
             /** @description Why no broker answers, or, while one does, why no name server does. */
             reason: string | null;
+            /** @description Other clusters of the console that have some of its brokers. */
+            same_brokers: components["schemas"]["SameBrokers"][];
             /** @description For If-Match. */
             etag: string;
             /** @description What its brokers said that they can do. */
@@ -4750,6 +4754,8 @@ export interface components {
             brokers: components["schemas"]["ProbedBroker"][];
             brokers_reachable: number;
             capabilities: components["schemas"]["Ability"][];
+            /** @description Clusters of the console that have some of these brokers. */
+            same_brokers: components["schemas"]["SameBrokers"][];
         };
         /** @description A connection to try. */
         ProbeRequest: {
@@ -5327,6 +5333,11 @@ export interface components {
              * @default 1800000
              */
             repeat_ms: number | null;
+        };
+        /** @description Another cluster of the console, and the addresses of brokers that both have. */
+        SameBrokers: {
+            cluster: string;
+            addresses: string[];
         };
         /** @description How many messages to read. */
         SampleRequest: {

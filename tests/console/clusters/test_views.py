@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from console import live
 from console.clusters import services
-from console.clusters.models import Cluster
+from console.clusters.models import Cluster, KnownBroker
 from console.lag.reading import LagReading
 from console.lag.state import StateBuilder
 from tests.console.lag.test_state import reading
@@ -21,6 +21,17 @@ from tests.support.cast import BY, Cast
 def state_of(cast: Cast, name: str) -> Any:
     rows = cast.browser("viewer").get("/api/v1/clusters").json()["items"]
     return next(row for row in rows if row["name"] == name)
+
+
+def test_two_clusters_with_the_same_broker_say_so(cast: Cast) -> None:
+    east, west, alone = (services.add(BY, name=f"c{uuid4().hex[:8]}", name_servers=["127.0.0.1:1"]) for _ in range(3))
+    seen = {"first_seen_at": timezone.now(), "last_seen_at": timezone.now()}
+    ours = f"{east.name}:10911"
+    for cluster, addresses in ((east, {"0": ours}), (west, {"0": ours, "1": "10.0.0.9:10911"}), (alone, {"0": "x:1"})):
+        KnownBroker.objects.create(cluster=cluster, name="broker-a", addresses=addresses, **seen)
+    assert state_of(cast, east.name)["same_brokers"] == [{"cluster": west.name, "addresses": [ours]}]
+    assert state_of(cast, west.name)["same_brokers"] == [{"cluster": east.name, "addresses": [ours]}]
+    assert state_of(cast, alone.name)["same_brokers"] == []
 
 
 def test_a_cluster_that_cannot_be_reached_says_why(cast: Cast) -> None:

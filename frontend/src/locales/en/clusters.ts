@@ -30,6 +30,8 @@ export const clusters = {
       clock: "Clocks agree within 2 s",
       abilities: "What it can do",
     },
+    sameBrokers: "The cluster {{cluster}} of this console has the same brokers: {{brokers}}. Their topics, groups and alerts would be there twice.",
+    sameAs: "same brokers as {{clusters}}",
     name: "Name",
     nameWords: "in addresses; cannot change later",
     nameWrong: "Small letters, digits and -, at most 63",

@@ -28,6 +28,8 @@ export const clusters = {
       clock: "时钟相差不超过 2 秒",
       abilities: "支持的功能",
     },
+    sameBrokers: "控制台中的集群 {{cluster}} 已包含相同的 Broker：{{brokers}}。其 Topic、消费组和告警会出现两次。",
+    sameAs: "与 {{clusters}} 的 Broker 相同",
     name: "名称",
     nameWords: "用于地址，之后不能修改",
     nameWrong: "小写字母、数字和 -，最多 63 个字符",

@@ -52,7 +52,7 @@ export function ClusterForm({ cluster, onClose }: ClusterFormProps) {
       request={requestOf(cluster, draft.name, connection)}
     >
       <Fields draft={draft} isNew={!cluster} onChange={(change) => setDraft({ ...draft, ...change })} />
-      {report && <ProbeSteps report={report} />}
+      {report && <ProbeSteps report={report} except={cluster?.name} />}
       {report && <Silent report={report} />}
       <AddressMap report={probe.data} map={draft.map} onMap={(map) => setDraft({ ...draft, map })} />
       {report && (
@@ -146,4 +146,4 @@ function useSave(cluster: Cluster | undefined, onClose: () => void) {
 }
 
 /** Stands for the cluster that does not exist yet: nothing is sent for it. */
-const NOBODY: Cluster = { name: "", kind: "rocketmq", name_servers: [], address_map: {}, brokers: null, version: null, reachable: false, reason: null, etag: "" }
+const NOBODY: Cluster = { name: "", kind: "rocketmq", name_servers: [], address_map: {}, brokers: null, version: null, reachable: false, reason: null, same_brokers: [], etag: "" }

@@ -8,7 +8,7 @@ import { ClustersPage } from "./clusters-page"
 
 const REASON = "name server 10.7.10.11:9876 refused the connection"
 const NAMES = ["lease", "batch_ack", "timer", "transaction", "sql", "index", "producers", "replicas"] as const
-const cluster = (overrides: Partial<Cluster> = {}): Cluster => ({ name: "local", kind: "embedded", name_servers: ["127.0.0.1:9876"], address_map: {}, brokers: 1, version: "V4_9_8", reachable: true, reason: null, etag: '"v1"', ...overrides })
+const cluster = (overrides: Partial<Cluster> = {}): Cluster => ({ name: "local", kind: "embedded", name_servers: ["127.0.0.1:9876"], address_map: {}, brokers: 1, version: "V4_9_8", reachable: true, reason: null, same_brokers: [], etag: '"v1"', ...overrides })
 const west = cluster({ name: "west", kind: "rocketmq", brokers: null, version: null, reachable: false, reason: REASON })
 const able = (overrides: Partial<Record<string, Partial<Ability>>> = {}): Ability[] => NAMES.map((name) => ({ name, state: "yes", value: null, reason: null, ...overrides[name] }))
 const unknown = NAMES.map((name): Ability => ({ name, state: "unknown", value: null, reason: REASON }))
@@ -20,6 +20,7 @@ const report = (overrides: Partial<ProbeReport> = {}): ProbeReport => ({
   ],
   brokers_reachable: 1,
   capabilities: able(),
+  same_brokers: [],
   ...overrides,
 })
 const rowOf = async (name: string) => within((await screen.findByText(name, { selector: "td *" })).closest("tr") as HTMLElement)
@@ -74,6 +75,20 @@ describe("the page of the clusters", () => {
       await user.click(add)
       expect(requests("POST /api/v1/clusters")[0]?.body).toEqual({ name: "west", name_servers: ["10.7.10.11:9876", "10.7.10.12:9876"], address_map: {} })
     })
+  })
+
+  it("counts what the cluster can do, says what it cannot, and whose brokers these are", async () => {
+    const step = { step: "abilities", state: "passed", passed: 8, tried: 8, duration_ms: 4, findings: [] } satisfies ProbeReport["steps"][number]
+    answer("POST /api/v1/clusters:probe", report({ steps: [step], capabilities: able({ sql: { state: "no" }, transaction: { state: "no" } }), same_brokers: [{ cluster: "local", addresses: ["10.6.10.22:10911"] }] }))
+    const { user } = renderApp(<ClustersPage />)
+    await user.click(await screen.findByRole("button", { name: "Add cluster" }))
+    await user.type(await screen.findByLabelText(/^Name\b(?! servers)/), "east")
+    await user.type(screen.getByLabelText(/^Name servers/), "10.7.10.11:9876")
+    await user.click(screen.getByRole("button", { name: "Try the connection" }))
+    expect(await screen.findByText(/^6 of 8/)).toBeTruthy()
+    expect(screen.getByText("Transactions · Transactional messages are refused.")).toBeTruthy()
+    expect(screen.getByText(/^The cluster local of this console has the same brokers: 10.6.10.22:10911/)).toBeTruthy()
+    expect(screen.getByRole("button", { name: "Add with 1 of 2 brokers" })).toBeTruthy()
   })
 
   it("asks for another try once an address is mapped", async () => {

@@ -46,13 +46,14 @@ export function ClustersTable({ clusters }: { clusters: Cluster[] }) {
   )
 }
 
-function Name({ cluster: { name, kind, version, brokers, name_servers: servers } }: { cluster: Cluster }) {
+function Name({ cluster: { name, kind, version, brokers, name_servers: servers, same_brokers: same } }: { cluster: Cluster }) {
   const { t } = useTranslation()
   const product = kind === "embedded" ? t("cluster.embedded") : version ? `RocketMQ ${version}` : "RocketMQ"
   return (
     <span className={classes.name} title={servers.join("\n")}>
       {name}
       <small>{brokers === null ? product : `${product} · ${t("cluster.brokers", { count: brokers })}`}</small>
+      {same.length > 0 && <small>{t("clusters.sameAs", { clusters: same.map(({ cluster }) => cluster).join(t("list.comma")) })}</small>}
     </span>
   )
 }

@@ -1,42 +1,58 @@
 import { useTranslation } from "react-i18next"
-import { Panel } from "@/components/layout/panel"
+import { Callout, Panel } from "@/components/layout/panel"
+import { useLacking } from "@/hooks/use-ability"
 import { useFormat } from "@/hooks/use-format"
-import type { ProbeReport, ProbeStep } from "@/lib/api-types"
+import type { Ability, ProbeReport, ProbeStep } from "@/lib/api-types"
 import { reasonIn } from "@/lib/reasons"
 import classes from "./clusters-page.module.css"
 
 /** What was tried, in its order, each with its own finding; a failed step does not stop the others. */
-export function ProbeSteps({ report }: { report: ProbeReport }) {
+export function ProbeSteps({ report, except }: { report: ProbeReport; /** The cluster that is changed: it has its own brokers. */ except?: string | undefined }) {
   const { t } = useTranslation()
   const passed = report.steps.filter(({ state }) => state === "passed").length
   return (
     <Panel title={t("clusters.trying")} note={t("clusters.readsOnly", { n: passed, total: report.steps.length })}>
       <ol className={classes.steps}>
         {report.steps.map((step) => (
-          <Step key={step.step} step={step} />
+          <Step key={step.step} step={step} abilities={report.capabilities} />
         ))}
       </ol>
+      {report.same_brokers
+        .filter(({ cluster }) => cluster !== except)
+        .map(({ cluster, addresses }) => (
+          <Callout key={cluster}>{t("clusters.sameBrokers", { cluster, brokers: addresses.join(t("list.comma")) })}</Callout>
+        ))}
     </Panel>
   )
 }
 
-function Step({ step: { step, state, passed, tried, findings, duration_ms: took } }: { step: ProbeStep }) {
+interface StepProps {
+  step: ProbeStep
+  abilities: readonly Ability[]
+}
+
+function Step({ step: { step, state, passed, tried, findings, duration_ms: took }, abilities }: StepProps) {
   const { t } = useTranslation()
   const format = useFormat()
-  const told = step === "abilities" ? findings.filter(({ ok }) => !ok) : findings
+  const lacking = useLacking()
+  const isOfAbilities = step === "abilities"
+  // That all were told does not mean that the cluster has them: counted are those that it has.
+  const had = isOfAbilities ? abilities.filter((each) => each.state === "yes" || each.state === "partly").length : passed
   return (
     <li className={classes.step} data-state={state}>
       <span>{t(`clusters.steps.${step}`)}</span>
       <span className="micro">
-        {state === "skipped" ? t("clusters.skipped") : t("clusters.passed", { n: passed, total: tried })}
+        {state === "skipped" ? t("clusters.skipped") : t("clusters.passed", { n: had, total: tried })}
         {took > 0 && `, ${format.duration(took)}`}
       </span>
-      {told.map(({ subject, finding }) => (
-        <small key={subject}>
-          {step === "abilities" ? t(`abilities.names.${subject}` as "abilities.names.lease", { defaultValue: subject }) : subject}
-          {finding && ` · ${reasonIn(t, finding)}`}
-        </small>
-      ))}
+      {isOfAbilities
+        ? state !== "skipped" && abilities.map((each) => lacking(each) !== null && <small key={each.name}>{`${t(`abilities.names.${each.name}`)} · ${lacking(each)}`}</small>)
+        : findings.map(({ subject, finding }) => (
+            <small key={subject}>
+              {subject}
+              {finding && ` · ${reasonIn(t, finding)}`}
+            </small>
+          ))}
     </li>
   )
 }
