@@ -8,6 +8,7 @@ export const alertStory = {
     resolved: "{{metric}}: {{subject}} in {{cluster}} keeps to the limit of {{limit}} again.",
     unknownValue: "an unknown value",
     silent: "{{subject}} in {{cluster}} does not answer.",
+    underMinute: "less than a minute",
     taken: "The alert was acknowledged",
     takenBack: "The acknowledgement was taken back",
     notTaken: "The alert was not acknowledged",

@@ -7,6 +7,7 @@ export const roles = {
     members_other: "{{count}} users",
     whoHas: "Has this role",
     nobody: "Nobody has it. Give it to a user on the tab Users.",
+    nameFirst: "Give the new role a name first: small letters, digits, _ and -.",
     newName: "name of a new role",
     copy: "Copy {{name}}",
     create: "New role without rules",

@@ -12,7 +12,7 @@ export const scheduled = {
     thisHourFact: "until the next full hour",
     furthest: "Furthest",
     late: "Delivered late, 24 h",
-    lateFact: "of {{delivered}}; worst {{worst}} ms after its time",
+    lateFact: "of {{delivered}}; worst {{worst}} after its time",
     noneDelivered: "nothing was delivered yet",
     recalled: "Recalled, 24 h",
     recalledFact: "never delivered",

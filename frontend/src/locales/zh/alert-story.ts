@@ -11,6 +11,7 @@ export const alertStory: Shape<typeof english> = {
     resolved: "{{metric}}：{{cluster}} 的 {{subject}} 已恢复到阈值 {{limit}} 以内。",
     unknownValue: "未知",
     silent: "{{cluster}} 的 {{subject}} 无响应。",
+    underMinute: "不到一分钟",
     taken: "告警已确认",
     takenBack: "已撤销确认",
     notTaken: "告警未确认",

@@ -6,6 +6,7 @@ export const roles = {
     members_other: "{{count}} 个用户",
     whoHas: "拥有此角色",
     nobody: "还没有用户拥有它。可在“用户”页签中分配。",
+    nameFirst: "先填写新角色的名称：小写字母、数字、_ 和 -。",
     newName: "新角色名称",
     copy: "复制 {{name}}",
     create: "新建空白角色",

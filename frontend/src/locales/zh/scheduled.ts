@@ -10,7 +10,7 @@ export const scheduled = {
     thisHourFact: "截至下一个整点",
     furthest: "最远",
     late: "24 小时内延迟投递",
-    lateFact: "共投递 {{delivered}} 条；最多晚 {{worst}} 毫秒",
+    lateFact: "共投递 {{delivered}} 条；最多晚 {{worst}}",
     noneDelivered: "尚未投递任何消息",
     recalled: "24 小时内撤回",
     recalledFact: "不会投递",

@@ -67,12 +67,13 @@ function NewRole({ chosen, onMade }: { chosen: Role; onMade: (name: string) => v
       }}
     >
       <TextInput size="xs" aria-label={t("roles.newName")} placeholder={t("roles.newName")} value={name} onChange={(event) => setName(event.currentTarget.value)} />
-      <Button size="xs" type="submit" disabled={!isName} loading={create.isPending}>
+      <Button size="xs" type="submit" disabled={!isName} title={isName ? "" : t("roles.nameFirst")} loading={create.isPending}>
         {t("roles.create")}
       </Button>
-      <Button size="xs" variant="subtle" disabled={!isName || create.isPending} onClick={() => make(chosen.rules)}>
+      <Button size="xs" variant="subtle" title={isName ? "" : t("roles.nameFirst")} disabled={!isName || create.isPending} onClick={() => make(chosen.rules)}>
         {t("roles.copy", { name: chosen.name })}
       </Button>
+      {!isName && <small className="micro">{t("roles.nameFirst")}</small>}
     </form>
   )
 }

@@ -90,6 +90,8 @@ function Found({ found }: { found: Preview }) {
   const { t } = useTranslation()
   const format = useFormat()
   const length = (ms: number) => (ms === 0 ? "0" : format.duration(ms))
+  // History is kept by the minute: what fired within one has no length in it.
+  const firedFor = (ms: number) => (ms === 0 && found.fired_count > 0 ? t("alertStory.underMinute") : length(ms))
   const isUnknown = known(found.values).length === 0
   // What did not fire while it was known may have fired while it was not.
   const mayHave = found.fired_count === 0 && (found.unknown_ms > 0 || found.missing.length > 0)
@@ -102,8 +104,8 @@ function Found({ found }: { found: Preview }) {
       </div>
       <div>
         {t("alerts.inAll")}
-        <b>{mayHave && isUnknown ? t("states.unknown") : length(found.fired_ms)}</b>
-        {!(mayHave && isUnknown) && t("alerts.longest", { time: length(found.longest_ms) })}
+        <b>{mayHave && isUnknown ? t("states.unknown") : firedFor(found.fired_ms)}</b>
+        {!(mayHave && isUnknown) && t("alerts.longest", { time: firedFor(found.longest_ms) })}
       </div>
       <div>
         {t("alerts.states.no_data")}

@@ -76,5 +76,6 @@ describe("the page of a message", () => {
     unmount()
     renderApp(<MessagePage cluster="local" id="AC11" />, { at: "/messages/AC11" })
     expect(await screen.findByText("The link names no topic")).toBeTruthy()
+    expect(screen.getByRole("link", { name: "Choose its topic" }).getAttribute("href")).toBe("/messages?mode=id&id=AC11")
   })
 })

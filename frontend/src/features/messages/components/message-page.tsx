@@ -1,3 +1,5 @@
+import { Button } from "@mantine/core"
+import { Link } from "@tanstack/react-router"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import { DockedPage } from "@/components/drawer/docked-drawer"
@@ -23,7 +25,15 @@ export function MessagePage({ cluster, id }: { cluster: string; id: string }) {
   return (
     <Page title={id}>
       <Panel>
-        <Empty title={t("compare.needsTopic")} next={t("compare.needsTopicNext")} />
+        <Empty
+          title={t("compare.needsTopic")}
+          next={t("compare.needsTopicNext")}
+          actions={
+            <Button renderRoot={(props: object) => <Link to="/messages" search={{ mode: "id", id }} {...props} />}>
+              {t("compare.chooseTopic")}
+            </Button>
+          }
+        />
       </Panel>
     </Page>
   )

@@ -29,7 +29,7 @@ export function ScheduledFigures({ summary }: { summary: ScheduledSummary }) {
     {
       label: t("scheduled.late"),
       value: day ? (day.delivered === 0 ? "—" : count(day.late)) : <Unknown />,
-      fact: day ? day.delivered === 0 ? t("scheduled.noneDelivered") : t("scheduled.lateFact", { worst: count(day.worst_late_ms), delivered: count(day.delivered) }) : "",
+      fact: day ? day.delivered === 0 ? t("scheduled.noneDelivered") : t("scheduled.lateFact", { worst: format.duration(day.worst_late_ms), delivered: count(day.delivered) }) : "",
       tone: day && day.late > 0 ? "warn" : undefined,
     },
     { label: t("scheduled.recalled"), value: day ? count(day.recalled) : <Unknown />, fact: t("scheduled.recalledFact") },

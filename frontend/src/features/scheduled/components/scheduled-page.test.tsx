@@ -12,7 +12,7 @@ const due = new Date(Date.now() + 5 * HOUR_MS).toISOString()
 const line = { message_id: "AC1100010000", topic: "payments", queue_id: 1, broker: "broker-a", due_at: due, keys: ["P-1"], tag: "capture", stored_at: soon, born_at: soon, born_host: "10.0.0.1:5", body_bytes: 9 }
 const summary = (others: object = {}) => ({
   waiting: 3, topics: [{ topic: "payments", waiting: 3, first_due_at: due, last_due_at: due }], buckets: [{ from: soon, topic: "payments", due: 3 }], bucket_ms: HOUR_MS, partial: false,
-  last_day: { delivered: 7, late: 0, worst_late_ms: 41, recalled: 2, since: soon }, max_delay_ms: 259_200_000, missing: [], ...others,
+  last_day: { delivered: 7, late: 0, worst_late_ms: 81_246, recalled: 2, since: soon }, max_delay_ms: 259_200_000, missing: [], ...others,
 })
 const body = { encoding: "json", data: { id: 1 }, text: '{"id":1}' }
 const page = (at = "/", me?: ReturnType<typeof reader>) => renderApp(<ScheduledPage cluster="local" />, me ? { at, me } : { at })
@@ -26,7 +26,7 @@ beforeEach(() => {
 it("says how much waits, and lists what is due on the picked day", async () => {
   const { user, address } = page()
   expect(await screen.findByText("3 messages wait for their time")).toBeTruthy()
-  expect(screen.getByText("of 7; worst 41 ms after its time")).toBeTruthy()
+  expect(screen.getByText("of 7; worst 1 min 21 s after its time")).toBeTruthy()
   expect(await screen.findByText("P-1")).toBeTruthy()
   expect(screen.getByText(/all of payments/)).toBeTruthy()
   const days = within(screen.getByRole("list", { name: "The next 14 days" })).getAllByRole("button")
