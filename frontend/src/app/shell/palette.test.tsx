@@ -59,6 +59,15 @@ it("leads to where something is done with what was found", async () => {
   await waitFor(() => expect(address()).toBe("/topics/orders?tab=produce"))
 })
 
+it("does something with the group whose page is open, and with what was found", async () => {
+  answer("GET /api/v1/clusters/local/topics", page([]))
+  answer("GET /api/v1/clusters/local/groups", page([]))
+  const { user, address } = renderApp(<PaletteDoor />, { at: "/groups/billing" })
+  act(openPalette)
+  await user.type(await screen.findByRole("textbox"), "pause{Enter}")
+  await waitFor(() => expect(address()).toBe("/groups/billing?ask=pause"))
+})
+
 it("shows what one may not do, with the right that is missing, and does not go there", async () => {
   answer("GET /api/v1/clusters/local/topics", page([]))
   answer("GET /api/v1/clusters/local/groups", page([]))

@@ -2,7 +2,7 @@ import "@mantine/spotlight/styles.layer.css"
 import { Modal } from "@mantine/core"
 import { createSpotlight, Spotlight } from "@mantine/spotlight"
 import { type Icon, IconHash, IconSearch, IconStack2, IconStarFilled, IconUsersGroup } from "@tabler/icons-react"
-import { useNavigate } from "@tanstack/react-router"
+import { useLocation, useNavigate } from "@tanstack/react-router"
 import { useEffect, useRef, useState } from "react"
 import { useTranslation } from "react-i18next"
 import { useFoundGroups } from "@/features/groups/api/find-groups"
@@ -42,7 +42,8 @@ export function Palette({ asked }: { asked: number }) {
   const words = query.trim()
   const { found, isSettled, topic, group } = useFound(words)
   const kind = t("palette.action")
-  const actions = [...useActions(), ...useActionsOn(topic, group)].map((action): Entry => ({ ...action, kind }))
+  const here = useHere()
+  const actions = [...useActions(), ...useActionsOn(topic ?? here.topic, group ?? here.group)].map((action): Entry => ({ ...action, kind }))
   const pins = usePins()
   const entries = bestFirst([...found, ...(words ? [] : pins), ...usePages(), ...(words ? actions : [])], words, ({ label }) => label)
   const lines = [...useMessage(words), ...entries].slice(0, MOST)
@@ -98,6 +99,12 @@ function Line({ entry: { label, kind, fact, icon: LineIcon, missing, go } }: { e
       classNames={{ action: classes.action ?? "", actionLabel: classes.label ?? "" }}
     />
   )
+}
+
+/** The topic or group whose page is open: what is typed may be what to do with it. */
+function useHere(): { topic?: string; group?: string } {
+  const [, kind, name] = /^\/(topic|group)s\/([^/]+)/.exec(useLocation().pathname) ?? []
+  return kind && name ? { [kind]: decodeURIComponent(name) } : {}
 }
 
 function usePages(): Entry[] {

@@ -1,4 +1,4 @@
-import { type Icon, IconBell, IconBolt, IconDeviceTv, IconKey, IconPlayerTrackNext, IconScale, IconServerCog, IconSend, IconStack2, IconUserPlus, IconVolumeOff, IconCalendarTime } from "@tabler/icons-react"
+import { type Icon, IconBell, IconBolt, IconCopyPlus, IconDeviceTv, IconEraser, IconKey, IconPlayerPause, IconPlayerTrackNext, IconScale, IconServerCog, IconSend, IconStack2, IconTrash, IconUserPlus, IconVolumeOff, IconCalendarTime } from "@tabler/icons-react"
 import { useNavigate } from "@tanstack/react-router"
 import { useTranslation } from "react-i18next"
 import { type Right, useMe } from "@/hooks/use-rights"
@@ -40,29 +40,40 @@ export function useActions(): Action[] {
   }))
 }
 
-/** What can be done with the topic and the group that fit the words best. */
+const ON_A_TOPIC = [
+  { id: "produce", search: { tab: "produce" }, right: "produce", icon: IconSend },
+  { id: "pauseTopic", search: { ask: "pause" }, right: "manage", icon: IconPlayerPause },
+  { id: "purge", search: { ask: "purge" }, right: "delete", icon: IconEraser },
+  { id: "deleteTopic", search: { ask: "delete" }, right: "delete", icon: IconTrash },
+] as const
+
+const ON_A_GROUP = [
+  { id: "offsets", to: "/groups/$group/offsets", search: {}, right: "offsets", icon: IconBolt },
+  { id: "pauseGroup", to: "/groups/$group", search: { ask: "pause" }, right: "manage", icon: IconPlayerPause },
+  { id: "clone", to: "/groups", search: { new: "clone" }, right: "manage", icon: IconCopyPlus },
+  { id: "deleteGroup", to: "/groups/$group", search: { ask: "delete" }, right: "delete", icon: IconTrash },
+] as const
+
+/** What can be done with a topic and a group. */
 export function useActionsOn(topic: string | undefined, group: string | undefined): Action[] {
   const { t } = useTranslation()
   const navigate = useNavigate()
   const missing = useMissing()
-  const actions: Action[] = []
-  if (topic !== undefined)
-    actions.push({
-      id: "produce",
-      label: t("palette.actions.produce", { topic }),
-      icon: IconSend,
-      ...missing("produce"),
-      go: () => void navigate({ to: "/topics/$topic", params: { topic }, search: { tab: "produce" } }),
-    })
-  if (group !== undefined)
-    actions.push({
-      id: "offsets",
-      label: t("palette.actions.offsets", { group }),
-      icon: IconBolt,
-      ...missing("offsets"),
-      go: () => void navigate({ to: "/groups/$group/offsets", params: { group } }),
-    })
-  return actions
+  const ofTopic = ON_A_TOPIC.map(({ id, search, right, icon }) => ({
+    id,
+    label: t(`palette.actions.${id}`, { topic }),
+    icon,
+    ...missing(right),
+    go: () => void navigate({ to: "/topics/$topic", params: { topic: topic ?? "" }, search }),
+  }))
+  const ofGroup = ON_A_GROUP.map(({ id, to, search, right, icon }) => ({
+    id,
+    label: t(`palette.actions.${id}`, { group }),
+    icon,
+    ...missing(right),
+    go: () => void navigate({ to, params: { group: group ?? "" }, search: id === "clone" ? { ...search, from: group } : search }),
+  }))
+  return [...(topic === undefined ? [] : ofTopic), ...(group === undefined ? [] : ofGroup)]
 }
 
 function useMissing(): (right: Right | null) => { missing?: string } {

@@ -1,7 +1,7 @@
 import { ActionIcon, Button, Menu } from "@mantine/core"
 import { IconDots } from "@tabler/icons-react"
 import { Link, useNavigate } from "@tanstack/react-router"
-import { type ReactNode, useState } from "react"
+import type { ReactNode } from "react"
 import { useTranslation } from "react-i18next"
 import { GroupState } from "@/components/badges/group-state"
 import { CurlButton } from "@/components/code/curl-button"
@@ -108,8 +108,7 @@ function GroupActions({ cluster, group, known }: GroupActionsProps) {
   const { t } = useTranslation()
   const navigate = useNavigate()
   const isPhone = usePhone()
-  const [isDeleting, setDeleting] = useState(false)
-  const [isPausing, setPausing] = useState(false)
+  const [, change] = useUrlState()
   const resume = useResume(cluster, group)
   return (
     <>
@@ -133,7 +132,7 @@ function GroupActions({ cluster, group, known }: GroupActionsProps) {
           )}
           {known?.config && (
             <NeedsRight right="manage">
-              <Menu.Item onClick={isPaused(known) ? resume : () => setPausing(true)}>
+              <Menu.Item onClick={isPaused(known) ? resume : () => change({ ask: "pause" })}>
                 {t(isPaused(known) ? "groups.resume" : "groups.pause")}
               </Menu.Item>
             </NeedsRight>
@@ -149,14 +148,21 @@ function GroupActions({ cluster, group, known }: GroupActionsProps) {
             </NeedsRight>
           )}
           <NeedsRight right="delete">
-            <Menu.Item color="var(--crit)" onClick={() => setDeleting(true)}>
+            <Menu.Item color="var(--crit)" onClick={() => change({ ask: "delete" })}>
               {t("groups.delete")}
             </Menu.Item>
           </NeedsRight>
         </Menu.Dropdown>
       </Menu>
-      {isPausing && known && <PauseGroup cluster={cluster} group={known} onClose={() => setPausing(false)} />}
-      {isDeleting && <DeleteGroup cluster={cluster} group={group} onClose={() => setDeleting(false)} />}
+      <Asked cluster={cluster} group={group} known={known} />
     </>
   )
+}
+
+/** The dialog that the address asks for. */
+function Asked({ cluster, group, known }: GroupActionsProps) {
+  const [{ ask }, change] = useUrlState()
+  const close = () => change({ ask: undefined })
+  if (ask === "delete") return <DeleteGroup cluster={cluster} group={group} onClose={close} />
+  return ask === "pause" && known?.config && !isPaused(known) ? <PauseGroup cluster={cluster} group={known} onClose={close} /> : null
 }

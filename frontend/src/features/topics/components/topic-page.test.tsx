@@ -271,7 +271,7 @@ describe("deleting a topic", () => {
     await shown.user.click(dialog.getByRole("button", { name: "Delete orders" }))
     expect(await screen.findByText("Topic orders was not deleted")).toBeTruthy()
     expect(screen.getByText(/The topic was changed since its impact was shown\./)).toBeTruthy()
-    expect(shown.address()).toBe("/topics/orders")
+    expect(shown.address()).toBe("/topics/orders?ask=delete")
   })
 })
 

@@ -2,7 +2,7 @@ import { BrokerQueues } from "./broker-queues"
 import { ActionIcon, Button, Menu } from "@mantine/core"
 import { IconCopyPlus, IconDots, IconMessage2Search, IconPlayerPause, IconPlayerTrackNext, IconSend } from "@tabler/icons-react"
 import { useNavigate } from "@tanstack/react-router"
-import { type ReactNode, useState } from "react"
+import type { ReactNode } from "react"
 import { useTranslation } from "react-i18next"
 import { CurlButton } from "@/components/code/curl-button"
 import { NeedsRight } from "@/components/forms/lock"
@@ -115,7 +115,9 @@ interface TopicActionsProps {
 function TopicActions({ cluster, topic, permission, onProduce }: TopicActionsProps) {
   const { t } = useTranslation()
   const navigate = useNavigate()
-  const [asked, ask] = useState<"delete" | "pause" | "purge" | null>(null)
+  const [{ ask: asked }, change] = useUrlState()
+  const ask = (what: "delete" | "pause" | "purge" | undefined) => change({ ask: what })
+  const close = () => ask(undefined)
   const resume = useResume(cluster, topic)
   const { isLacking: cannotPurge } = useAbility(cluster, "purge")
   return (
@@ -177,9 +179,9 @@ function TopicActions({ cluster, topic, permission, onProduce }: TopicActionsPro
           </NeedsRight>
         </Menu.Dropdown>
       </Menu>
-      {asked === "delete" && <DeleteTopic cluster={cluster} topic={topic} onClose={() => ask(null)} />}
-      {asked === "purge" && <PurgeTopic cluster={cluster} topic={topic} onClose={() => ask(null)} />}
-      {asked === "pause" && <PauseTopic cluster={cluster} topic={topic} onClose={() => ask(null)} />}
+      {asked === "delete" && <DeleteTopic cluster={cluster} topic={topic} onClose={close} />}
+      {asked === "purge" && !cannotPurge && <PurgeTopic cluster={cluster} topic={topic} onClose={close} />}
+      {asked === "pause" && permission === "rw" && <PauseTopic cluster={cluster} topic={topic} onClose={close} />}
     </>
   )
 }
