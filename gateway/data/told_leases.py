@@ -50,6 +50,7 @@ class ToldLeases:
         self._untold_count = 0
         self._read_to: bytes = b""
         self._is_alone = False
+        self._is_stopped = False
         self._turn = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
@@ -66,12 +67,14 @@ class ToldLeases:
 
     def start(self) -> None:
         """Tell and listen until `stop`."""
+        self._is_stopped = False
         self._task = asyncio.create_task(self._run(), name="leases: tell other processes")
 
     async def stop(self) -> None:
         """Tell what is left, and stop."""
         if self._task is None:
             return
+        self._is_stopped = True
         self._task.cancel()
         with suppress(asyncio.CancelledError):
             await self._task
@@ -127,7 +130,8 @@ class ToldLeases:
     async def _run(self) -> None:
         loop = asyncio.get_running_loop()
         swept_at = loop.time()
-        while True:
+        # A cancellation that meets the end of a wait for Redis is taken for that end, and lost.
+        while not self._is_stopped:
             await asyncio.sleep(PERIOD_SECONDS)
             await self.share()
             self._turn.set()

@@ -149,11 +149,11 @@ def test_a_group_is_cloned_paused_and_resumed(flow: Flow, data: Data) -> None:
     expect(flow.console.title).to_have_text(clone)
     flow.choose("groups.pause")
     flow.confirm("groups.pauseNamed", group=clone)
-    expect(flow.console.main).to_contain_text(flow.t("groups.paused"))
+    expect(flow.console.main).to_contain_text(flow.t("groupStates.paused"))
     assert not data.consumes(clone)
     flow.choose("groups.resume")
     flow.says("groups.resumedDone", group=clone)
-    expect(flow.console.main).not_to_contain_text(flow.t("groups.paused"))
+    expect(flow.console.main).not_to_contain_text(flow.t("groupStates.paused"))
     assert data.consumes(clone)
 
 

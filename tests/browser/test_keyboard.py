@@ -100,7 +100,7 @@ def test_offsets_are_changed_and_changed_back_from_the_sign_in_on(stranger: Cons
     press(stranger, "Enter")
     tab_to(stranger, stranger.main.get_by_role("button", name="Undo").first)
     press(stranger, "Enter")
-    back = page.get_by_role("button", name=re.compile("^Move . queues? back"))
+    back = page.get_by_role("button", name=re.compile("^Restore . queues?$"))
     expect(back).to_be_visible()
     tab_to(stranger, back)
     press(stranger, "Enter")
