@@ -197,6 +197,7 @@ def test_a_role_of_ones_own_lets_a_user_read_bodies(flow: Flow, data: Data) -> N
     cell = flow.t("roles.cell", **words, effect=flow.t("roles.effects.none"))
     flow.console.page.get_by_role("button", name=cell, exact=True).click()
     flow.button("roles.save", count=1).click()
+    flow.says("roles.saved", name=role)
     answer = flow.console.main.get_by_role("status").filter(has_text=re.compile(f"^{flow.t('roles.yes')}"))
     expect(answer).to_be_visible()
 

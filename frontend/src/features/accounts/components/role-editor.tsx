@@ -29,11 +29,12 @@ export function RoleEditor({ role, kinds }: RoleEditorProps) {
   const changes = changesOf(role.rules, draft)
   const hitsOf = (rule: RoleRule) => coverage.data?.find(({ kind, pattern }) => kind === rule.kind && pattern === rule.pattern)
   const put = (index: number, rule: RoleRule | null) => setDraft(draft.map((each, at) => (at === index ? rule : each)))
+  // The saved role has an editor of its own, so this one does not live to see its answer.
   const save = () =>
-    update.mutate(kept, {
-      onSuccess: () => toastDone(t("roles.saved", { name: role.name })),
-      onError: (error) => toastFailed(t("roles.notSaved", { name: role.name }), error),
-    })
+    void update.mutateAsync(kept).then(
+      () => toastDone(t("roles.saved", { name: role.name })),
+      (error: unknown) => toastFailed(t("roles.notSaved", { name: role.name }), error),
+    )
   return (
     <>
       <Panel title={role.name} note={t("roles.ruleCount", { count: kept.length })} actions={!role.built_in && <DeleteRole role={role} />}>

@@ -164,5 +164,5 @@ function Asked({ cluster, group, known }: GroupActionsProps) {
   const [{ ask }, change] = useUrlState()
   const close = () => change({ ask: undefined })
   if (ask === "delete") return <DeleteGroup cluster={cluster} group={group} onClose={close} />
-  return ask === "pause" && known?.config && !isPaused(known) ? <PauseGroup cluster={cluster} group={known} onClose={close} /> : null
+  return ask === "pause" && known?.config ? <PauseGroup cluster={cluster} group={known} onClose={close} /> : null
 }

@@ -181,7 +181,7 @@ function TopicActions({ cluster, topic, permission, onProduce }: TopicActionsPro
       </Menu>
       {asked === "delete" && <DeleteTopic cluster={cluster} topic={topic} onClose={close} />}
       {asked === "purge" && !cannotPurge && <PurgeTopic cluster={cluster} topic={topic} onClose={close} />}
-      {asked === "pause" && permission === "rw" && <PauseTopic cluster={cluster} topic={topic} onClose={close} />}
+      {asked === "pause" && <PauseTopic cluster={cluster} topic={topic} onClose={close} />}
     </>
   )
 }
