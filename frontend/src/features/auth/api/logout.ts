@@ -9,13 +9,12 @@ export function useLogout(leave: () => Promise<void>) {
   const cache = useQueryClient()
   return useMutation({
     mutationFn: logout,
-    // What is still on its way would be refused, and look like a failure.
-    onMutate: () => cache.cancelQueries(),
-    onSettled: async () => {
-      live.close()
-      // First away from the pages that would ask again, then forget what they knew.
+    // First away from the pages, which go on asking: what they ask once nobody is signed in would look like a failure.
+    onMutate: async () => {
       await leave()
-      cache.clear()
+      live.close()
+      await cache.cancelQueries()
     },
+    onSettled: () => cache.clear(),
   })
 }
