@@ -182,4 +182,6 @@ def control(cluster: str, broker: Broker, installation: Installation) -> Iterato
                 "/api/v1/clusters", json={"name": APACHE, "name_servers": [broker.name_server]}
             )
             assert added.status_code == 201, added.text
+            # In its first second Apache's broker has no figures of itself yet, and refuses to tell them.
+            wait_until(lambda: clients["admin"].get(f"/api/v1/clusters/{APACHE}/groups").status_code == 200)
         yield Control(clients, cluster, broker)
