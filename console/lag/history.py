@@ -108,9 +108,9 @@ class _Step:
         self.begin = begin
         self.sums, self.counts = [0.0] * columns, [0] * columns
 
-    def add(self, sums: Sequence[float], counts: Sequence[int]) -> None:
-        self.sums = [one + other for one, other in zip(self.sums, sums, strict=True)]
-        self.counts = [one + other for one, other in zip(self.counts, counts, strict=True)]
+    def add(self, sums: Sequence[float], counts: Sequence[int], times: int = 1) -> None:
+        self.sums = [one + other * times for one, other in zip(self.sums, sums, strict=True)]
+        self.counts = [one + other * times for one, other in zip(self.counts, counts, strict=True)]
 
     def point(self) -> bytes:
         means = (round(s / n, _DIGITS) if n else None for s, n in zip(self.sums, self.counts, strict=True))
@@ -141,11 +141,11 @@ class _Series:
 
     def _count(self, begins: Sequence[int], values: Sequence[float | None]) -> list[tuple[Tier, bytes]]:
         steps = self._steps
-        sums = [0.0 if value is None else value for value in self._values]
-        counts = [int(value is not None) for value in self._values]
-        for _ in range(self._repeats):
-            steps[1].add(sums, counts)
-        self._repeats = 0
+        if self._repeats:
+            sums = [0.0 if value is None else value for value in self._values]
+            counts = [int(value is not None) for value in self._values]
+            steps[1].add(sums, counts, self._repeats)
+            self._repeats = 0
         ended = []
         for index, (tier, begin, step) in enumerate(zip(TIERS, begins, steps, strict=True)):
             if step.begin == begin:
@@ -155,10 +155,11 @@ class _Series:
                 if index + 1 < len(steps):
                     steps[index + 1].add(step.sums, step.counts)
             step.clear(begin, len(values))
-        self._is_single = not any(steps[0].counts)
-        self._values = values
+        is_first = not any(steps[0].counts)
         steps[0].add([0.0 if each is None else each for each in values], [int(each is not None) for each in values])
-        self._rest = steps[0].point().partition(b",")[2]
+        if not (is_first and self._is_single and values == self._values):
+            self._rest = steps[0].point().partition(b",")[2]
+        self._is_single, self._values = is_first, values
         return ended
 
 

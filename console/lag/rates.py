@@ -48,6 +48,8 @@ class Rates(Generic[K]):
 
     def find(self, *keys: K) -> float | None:
         """Return the growth of `keys` together per second; None if one was not seen twice or not recently."""
+        if len(keys) == 1:
+            return self._rate(keys[0])
         rates = [self._rate(key) for key in keys]
         known = [rate for rate in rates if rate is not None]
         return sum(known) if known and len(known) == len(rates) else None
