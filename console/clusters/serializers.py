@@ -57,6 +57,7 @@ class ClusterState(Struct, frozen=True, kw_only=True):
         dict[str, str], Meta(description="Where to connect instead of an announced address that cannot be reached.")
     ]
     brokers: int | None
+    brokers_answering: Annotated[int | None, Meta(description="Of `brokers`; null where that is.")]
     version: str | None
     reachable: Annotated[
         bool | None,
@@ -65,7 +66,8 @@ class ClusterState(Struct, frozen=True, kw_only=True):
         ),
     ]
     reason: Annotated[
-        str | None, Meta(description="Why no broker answers, or, while one does, why no name server does.")
+        str | None,
+        Meta(description="Why no broker answers, or, while one does, why no name server does, or else another broker."),
     ]
     same_brokers: Annotated[
         Sequence[SameBrokers], Meta(description="Other clusters of the console that have some of its brokers.")

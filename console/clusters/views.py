@@ -184,13 +184,15 @@ def _described(row: Cluster, known: Mapping[str, Collection[str]] | None = None)
     if not answering:
         reason = sampled.unknown_reason if sampled else _why_not_sampled(row)
     elif sampled is not None:
-        reason = sampled.name_server_reason
+        reason = sampled.name_server_reason or sampled.unknown_reason
+    counts = (len(sampled.brokers), len(answering)) if sampled and is_listed else (None, None)
     return ClusterState(
         name=row.name,
         kind=ClusterKind(row.kind),
         name_servers=services.address_of(row).name_servers,
         address_map=row.address_map,
-        brokers=len(sampled.brokers) if sampled and is_listed else None,
+        brokers=counts[0],
+        brokers_answering=counts[1],
         version=next((broker.version for broker in answering), None),
         reachable=None if sampled is None else bool(answering),
         reason=reason,

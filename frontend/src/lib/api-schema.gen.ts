@@ -3190,10 +3190,12 @@ export interface components {
                 [key: string]: string;
             };
             brokers: number | null;
+            /** @description Of `brokers`; null where that is. */
+            brokers_answering: number | null;
             version: string | null;
             /** @description Whether one of its brokers answers. Null: nobody asked in the last seconds; `reason` says why. */
             reachable: boolean | null;
-            /** @description Why no broker answers, or, while one does, why no name server does. */
+            /** @description Why no broker answers, or, while one does, why no name server does, or else another broker. */
             reason: string | null;
             /** @description Other clusters of the console that have some of its brokers. */
             same_brokers: components["schemas"]["SameBrokers"][];
@@ -3224,10 +3226,12 @@ export interface components {
                 [key: string]: string;
             };
             brokers: number | null;
+            /** @description Of `brokers`; null where that is. */
+            brokers_answering: number | null;
             version: string | null;
             /** @description Whether one of its brokers answers. Null: nobody asked in the last seconds; `reason` says why. */
             reachable: boolean | null;
-            /** @description Why no broker answers, or, while one does, why no name server does. */
+            /** @description Why no broker answers, or, while one does, why no name server does, or else another broker. */
             reason: string | null;
             /** @description Other clusters of the console that have some of its brokers. */
             same_brokers: components["schemas"]["SameBrokers"][];

@@ -12,7 +12,7 @@ from django.utils import timezone
 from console import live
 from console.clusters import services
 from console.clusters.models import Cluster, KnownBroker
-from console.lag.reading import LagReading
+from console.lag.reading import LagReading, Missing
 from console.lag.state import StateBuilder
 from tests.console.lag.test_state import reading
 from tests.support.cast import BY, Cast
@@ -54,6 +54,12 @@ def test_a_cluster_that_cannot_be_reached_says_why(cast: Cast) -> None:
     assert (state_of(cast, name)["reachable"], state_of(cast, name)["reason"]) == (True, reason)
     live.publish_sync(live.overview(name), StateBuilder().step(reading(now)).overview)
     assert (state_of(cast, name)["reachable"], state_of(cast, name)["reason"]) == (True, None)
+    # And with one silent broker among others it does not answer as a whole
+    missing = [Missing("broker-b", "10.0.0.9:10911", "it refused the connection", None)]
+    live.publish_sync(live.overview(name), StateBuilder().step(reading(now, missing=missing)).overview)
+    shown = state_of(cast, name)
+    assert (shown["reachable"], shown["reason"]) == (True, "it refused the connection")
+    assert (shown["brokers"], shown["brokers_answering"]) == (2, 1)
     Cluster.objects.filter(name=name).update(created_at=timezone.now() - timedelta(minutes=1))
     old = StateBuilder().step(LagReading(now - 50_000, name_server_reason=reason)).overview
     live.publish_sync(live.overview(name), old)

@@ -21,7 +21,7 @@ export function ClusterFacts({ cluster }: { cluster: string }) {
           [t("broker.kind"), known.kind === "embedded" ? t("broker.kinds.embedded") : <Product cluster={known.name} />],
           [t("machine.nameServer"), <span className="mono">{known.name_servers.join(", ")}</span>],
           [t("broker.version"), known.version ?? <Unknown reason={known.reason} />],
-          [t("broker.state"), known.reachable ? t("broker.answers") : known.reason ? reasonIn(t, known.reason) : t("cluster.silent")],
+          [t("broker.state"), known.reason ? reasonIn(t, known.reason) : t(known.reachable ? "broker.answers" : "cluster.silent")],
         ]}
       />
     </Panel>

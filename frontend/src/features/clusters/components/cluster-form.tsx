@@ -146,4 +146,4 @@ function useSave(cluster: Cluster | undefined, onClose: () => void) {
 }
 
 /** Stands for the cluster that does not exist yet: nothing is sent for it. */
-const NOBODY: Cluster = { name: "", kind: "rocketmq", name_servers: [], address_map: {}, brokers: null, version: null, reachable: false, reason: null, same_brokers: [], etag: "" }
+const NOBODY: Cluster = { name: "", kind: "rocketmq", name_servers: [], address_map: {}, brokers: null, brokers_answering: null, version: null, reachable: false, reason: null, same_brokers: [], etag: "" }

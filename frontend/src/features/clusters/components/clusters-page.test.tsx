@@ -8,8 +8,8 @@ import { ClustersPage } from "./clusters-page"
 
 const REASON = "name server 10.7.10.11:9876 refused the connection"
 const NAMES = ["lease", "batch_ack", "timer", "transaction", "sql", "index", "producers", "replicas"] as const
-const cluster = (overrides: Partial<Cluster> = {}): Cluster => ({ name: "local", kind: "embedded", name_servers: ["127.0.0.1:9876"], address_map: {}, brokers: 1, version: "V4_9_8", reachable: true, reason: null, same_brokers: [], etag: '"v1"', ...overrides })
-const west = cluster({ name: "west", kind: "rocketmq", brokers: null, version: null, reachable: false, reason: REASON })
+const cluster = (overrides: Partial<Cluster> = {}): Cluster => ({ name: "local", kind: "embedded", name_servers: ["127.0.0.1:9876"], address_map: {}, brokers: 1, brokers_answering: 1, version: "V4_9_8", reachable: true, reason: null, same_brokers: [], etag: '"v1"', ...overrides })
+const west = cluster({ name: "west", kind: "rocketmq", brokers: null, brokers_answering: null, version: null, reachable: false, reason: REASON })
 const able = (overrides: Partial<Record<string, Partial<Ability>>> = {}): Ability[] => NAMES.map((name) => ({ name, state: "yes", value: null, reason: null, ...overrides[name] }))
 const unknown = NAMES.map((name): Ability => ({ name, state: "unknown", value: null, reason: REASON }))
 const report = (overrides: Partial<ProbeReport> = {}): ProbeReport => ({
@@ -42,7 +42,7 @@ describe("the page of the clusters", () => {
   })
 
   it("does not say that a cluster answers while no name server of it does", async () => {
-    const half = { ...west, brokers: 1, version: "V4_9_8", reachable: true }
+    const half = { ...west, brokers: 1, brokers_answering: 1, version: "V4_9_8", reachable: true }
     answer("GET /api/v1/clusters", page([cluster(), half]))
     answer("GET /api/v1/clusters/west", { ...half, capabilities: unknown })
     renderApp(<ClustersPage />)
@@ -51,6 +51,16 @@ describe("the page of the clusters", () => {
     expect(row.getByText("no name server answers").closest("[title]")?.getAttribute("title")).toBe(REASON)
     expect(screen.getByText("1 of 2 clusters answer")).toBeTruthy()
     expect(screen.queryByText("1 cluster unknown")).toBeNull()
+  })
+
+  it("counts the brokers that answer where one does not", async () => {
+    const half = { ...west, brokers: 2, brokers_answering: 1, version: "V4_9_8", reachable: true }
+    answer("GET /api/v1/clusters", page([cluster(), half]))
+    answer("GET /api/v1/clusters/west", { ...half, capabilities: unknown })
+    renderApp(<ClustersPage />)
+    const row = await rowOf("west")
+    expect(row.queryByText("Answers")).toBeNull()
+    expect(row.getByText("1 of 2 brokers answer").closest("[title]")?.getAttribute("title")).toBe(REASON)
   })
 
   it("says in words what cannot be done where", async () => {

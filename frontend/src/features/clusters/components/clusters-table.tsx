@@ -58,13 +58,16 @@ function Name({ cluster: { name, kind, version, brokers, name_servers: servers, 
   )
 }
 
-function State({ cluster: { reachable, reason } }: { cluster: Cluster }) {
+const isPartly = ({ brokers, brokers_answering: answering }: Cluster) => brokers !== null && answering !== null && answering < brokers
+
+function State({ cluster }: { cluster: Cluster }) {
   const { t } = useTranslation()
+  const { reachable, reason } = cluster
   if (reachable && reason)
     return (
       <span title={reasonIn(t, reason)}>
         <Badge tone="warn" icon={IconPlugConnectedX}>
-          {t("cluster.noNameServer")}
+          {isPartly(cluster) ? t("overview.answering", { n: cluster.brokers_answering, count: cluster.brokers ?? 0 }) : t("cluster.noNameServer")}
         </Badge>
       </span>
     )
