@@ -18,7 +18,7 @@ from console.alerts.delivery_shapes import DeliverySerializer, shape_of
 from console.alerts.models import Channel, ChannelKind
 from console.api_view import ApiView
 from console.etags import IF_MATCH, locked, match, tagged
-from console.fields import MomentField, NameField
+from console.fields import EachOnceField, MomentField, NameField
 from console.paging import PAGE_PARAMETERS, page_of, page_queryset
 from console.rows import row_of
 from console.shapes import as_json
@@ -81,7 +81,7 @@ class _ChannelFields(serializers.Serializer[Any]):
     secret = serializers.CharField(
         max_length=200, allow_blank=True, required=False, help_text="Signs the bodies of a webhook."
     )
-    recipients = serializers.ListField(
+    recipients = EachOnceField(
         child=serializers.EmailField(max_length=254), max_length=MAX_RECIPIENTS, min_length=1, required=False
     )
 

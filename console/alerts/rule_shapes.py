@@ -22,7 +22,7 @@ from console.alerts.models import (
 from console.alerts.now import RuleFigures
 from console.alerts.rules import MAX_CHANNELS_OF_A_RULE, channels_named, rule_tag
 from console.alerts.template import NAMES, unknown_names
-from console.fields import NameField
+from console.fields import EachOnceField, NameField
 from console.shapes import as_json, serializer_of
 
 _DAY_MS: Final = 86_400_000
@@ -67,7 +67,7 @@ class RuleWriteSerializer(RuleLimitsSerializer):
     name = NameField(max_length=200)
     enabled = serializers.BooleanField(default=True)
     severity = serializers.ChoiceField(Severity.choices, default=Severity.WARNING)
-    channels = serializers.ListField(
+    channels = EachOnceField(
         child=serializers.CharField(max_length=16), max_length=MAX_CHANNELS_OF_A_RULE, default=list
     )
     template = serializers.CharField(

@@ -119,7 +119,7 @@ function peerIn(t: TFunction, peer: string): string | null {
 type DetailKey =
   | "blank" | "required" | "atMost" | "atLeast" | "tooLong" | "tooShort" | "noInteger" | "nullCharacters" | "commonPassword" | "numericPassword" | "shortPassword"
   | "similarPassword" | "userExists" | "userName" | "noMatch" | "reversed" | "between" | "oneOf" | "bool" | "past" | "scheduleExists" | "reserved"
-  | "readOnly" | "noMessage" | "noDelete" | "noChange" | "noZone" | "noScope" | "beyondRights" | "noSuch" | "noTopic" | "taken" | "needsRight" | "needsRightOn" | "needsRightNoRule" | "needsRightRefused" | "needsRightScope" | "needsRightOfMany" | "stillChanging" | "noQueue" | "nothingToGoBy" | "alreadyThere" | "noQueues" | "noSetting" | "settingFixed" | "settingFixedInFile" | "notOfEncoding" | "notAccepted" | "waitsNoMore" | "sameTopic" | "noMoment"
+  | "readOnly" | "noMessage" | "noDelete" | "noChange" | "noZone" | "noScope" | "beyondRights" | "noSuch" | "noTopic" | "taken" | "needsRight" | "needsRightOn" | "needsRightNoRule" | "needsRightRefused" | "needsRightScope" | "needsRightOfMany" | "stillChanging" | "noQueue" | "nothingToGoBy" | "alreadyThere" | "noQueues" | "noSetting" | "settingFixed" | "settingFixedInFile" | "notOfEncoding" | "notAccepted" | "waitsNoMore" | "sameTopic" | "noMoment" | "twice" | "changedSinceCompared" | "controlCharacter"
 
 /** The sentences that refuse one value, as Django, its REST framework and the gateway write them. */
 const DETAILS: readonly [DetailKey, RegExp][] = [
@@ -160,6 +160,10 @@ const DETAILS: readonly [DetailKey, RegExp][] = [
   ["waitsNoMore", /^Message (?<id>\w+) of '(?<name>[^']+)' does not wait any more: it was (?:delivered or recalled|recalled)$/],
   ["sameTopic", /^must be a different topic from the source$/],
   ["noMoment", /^'(?<name>[^']*)' is not a moment such as .+$/],
+  ["twice", /^Is given more than once: (?<names>.+)$/],
+  ["twice", /^'(?<names>[^']+)' is given more than once$/],
+  ["changedSinceCompared", /^'(?<name>[^']+)' has changed since it was compared with the file; compare again$/],
+  ["controlCharacter", /^must not contain control characters: (?<code>U\+[0-9A-F]+) is at (?<n>\d+)$/],
   ["reversed", /^must be after from$/],
   ["between", /^must be a number from (?<low>[\d.]+) to (?<high>[\d.]+)$/],
   ["oneOf", /^must be one of (?<names>.+)$/],

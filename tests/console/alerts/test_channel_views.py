@@ -86,3 +86,5 @@ def test_mail_needs_recipients_that_are_addresses(cast: Cast, settings: Settings
     body = {"name": "team", "kind": "email", "recipients": ["ann@example.org"]}
     assert operator.post(PATH, body, format="json").json()["target"] == "ann@example.org"
     assert operator.post(PATH, {**body, "recipients": ["ann"]}, format="json").status_code == 422
+    twice = operator.post(PATH, {**body, "recipients": ["ann@example.org"] * 2}, format="json")
+    assert [error["pointer"] for error in twice.json()["errors"]] == ["#/recipients/1"]
