@@ -14,7 +14,7 @@ from rest_framework import serializers
 
 from console.accounts.role_shapes import RoleCreateSerializer
 from console.alerts.rule_shapes import RuleWriteSerializer
-from console.fields import NameField
+from console.fields import EachOnceField, NameField
 from console.jobs.models import Overlap
 from gateway.control.definitions.shapes import FORMAT, SECTIONS, Section
 from gateway.control.topic_shapes import MAX_QUEUES, MESSAGE_TYPE_NAMES, SHOWN_PERMISSIONS
@@ -82,7 +82,7 @@ class RuleItemSerializer(RuleWriteSerializer):
         """Return the names; whether there are such channels is checked item by item."""
         return sorted(value)
 
-    channels = serializers.ListField(child=serializers.CharField(max_length=100), max_length=10, default=list)
+    channels = EachOnceField(child=serializers.CharField(max_length=100), max_length=10, default=list)
 
 
 class ItemsField(serializers.ListField):
