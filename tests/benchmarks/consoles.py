@@ -61,11 +61,14 @@ async def beside_consoles(gateway: Installation, size: Size) -> list[Row]:
 
 @asynccontextmanager
 async def _watching(gateway: Installation) -> AsyncIterator[None]:
-    """Let the consoles watch rows of their own until the block ends."""
+    """Let the consoles watch rows of their own until the block ends; it begins when each shows them."""
     async with AsyncExitStack() as stack:
         sockets = await sockets_of(stack, gateway, CONSOLES)
         for number, socket in enumerate(sockets):
             await watch(socket, "topics:local", [topic_name(number * 10 + place) for place in range(ROWS)])
+        for socket in sockets:
+            while json.loads(await socket.recv())["type"] != "state":
+                pass
         readers = [asyncio.create_task(drain(socket)) for socket in sockets]
         try:
             yield
