@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
+from urllib.parse import quote
 
 import orjson
 
@@ -21,6 +22,8 @@ from console.clusters.connections import ClusterNotFound, ClusterSilent, Cluster
 from console.clusters.reasons import lacking_of, reason_of
 
 CONTENT_TYPE: Final = "application/problem+json"
+# RFC 3986, pchar: what stands in a path as it is, besides letters, digits and "-._~".
+_IN_PATHS: Final = "/:@!$&'()*+,;="
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +85,13 @@ class ProblemError(Exception):
         return [{"pointer": each.pointer, "code": each.code, "detail": each.detail} for each in self.errors]
 
     def document(self, *, instance: str, request_id: str) -> dict[str, object]:
-        """Return the whole problem document of the request at path `instance`."""
+        """Return the whole problem document of the request at path `instance`, which is decoded as ASGI has it."""
         document: dict[str, object] = {
             "type": self.kind.type,
             "title": self.kind.title,
             "status": self.kind.status,
             "detail": self.detail,
-            "instance": instance,
+            "instance": quote(instance, _IN_PATHS, errors="replace"),
             "code": self.kind.code,
             "request_id": request_id,
             "retryable": self.kind.retryable,

@@ -120,6 +120,20 @@ def test_the_answer_is_problem_json_with_all_that_rfc_9457_and_ours_name() -> No
     }
 
 
+@pytest.mark.parametrize(
+    ("path", "instance"),
+    [
+        ("/api/v1/topics/bad name", "/api/v1/topics/bad%20name"),
+        ("/api/v1/topics/50%/ä?#", "/api/v1/topics/50%25/%C3%A4%3F%23"),
+        ("/api/v1/clusters/local/groups/g:pause", "/api/v1/clusters/local/groups/g:pause"),
+        ("", ""),
+    ],
+)
+def test_the_instance_is_a_uri_reference_of_the_path(path: str, instance: str) -> None:
+    document = ProblemError(problems.NOT_FOUND, "No.").document(instance=path, request_id="r")
+    assert document["instance"] == instance
+
+
 def test_a_group_that_is_not_there_is_told_without_code_and_address() -> None:
     problem = find_problem(client.GroupNotFound(26, "no consumer group is named 'billing'", "local"))
     assert problem is not None
