@@ -5,7 +5,7 @@ Their results are at ``/readyz`` (the first kind alone) and, each by its name, b
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from asgiref.sync import sync_to_async
@@ -14,6 +14,7 @@ from django.db import close_old_connections, connection
 from broker_core.client.admin.clusters import BrokerRuntime
 from broker_core.client.answers import Answers
 from broker_core.clock import now_ms
+from console.clusters.memory import aremembered
 from console.clusters.reasons import reason_of
 from console.clusters.services import EMBEDDED
 from gateway.data.parts import DataPlaneParts
@@ -26,7 +27,7 @@ MEANINGS: Final = {
     "sampler": "The sampler of lag and rates gave a sign of life in the last 30 s.",
     "worker": "The worker of jobs gave a sign of life in the last 30 s.",
     "beat": "The starter of schedules gave a sign of life in the last 30 s.",
-    "brokers": "Every broker that the name servers of the cluster local list answers.",
+    "brokers": "Every broker of the cluster local answers, the known ones that are not listed included.",
     "disk": "The disk of each of these brokers is less than 90 % full.",
     "dispatch": "Less than 64 MiB of each broker's commit log wait to be added to the consume queues.",
 }
@@ -43,21 +44,29 @@ def readiness(parts: DataPlaneParts) -> Health:
 def everything(parts: DataPlaneParts) -> Health:
     """Return all checks."""
 
-    async def runtimes() -> Answers[BrokerRuntime]:
+    async def asked() -> tuple[Answers[BrokerRuntime], list[str]]:
+        """Return the answers, and why each broker did not answer; one that no name server lists did not either."""
         admin = await parts.connections.admin(EMBEDDED)
-        return (await admin.clusters.runtime()).raise_if_none()
+        known, masters = await aremembered(EMBEDDED), await admin.clusters.masters()
+        answers = await admin.clusters.runtime()
+        unlisted = (f"{each.name} is not listed by any name server" for each in known.missing(masters.values()))
+        silent = [*(reason_of(error, masters) for error in answers.failed.values()), *unlisted]
+        if not answers.found and not silent:
+            raise NotUp("no broker is listed")
+        return answers, silent
 
     async def brokers() -> None:
-        _raise_if_any(list(_silent(await runtimes())))
+        _, silent = await asked()
+        _raise_if_any(silent)
 
     async def disk() -> None:
-        answers = await runtimes()
-        _raise_if_any([*_silent(answers), *(_disk(at, each.disk_used_ratio) for at, each in answers.found.items())])
+        answers, silent = await asked()
+        _raise_if_any([*silent, *(_disk(at, each.disk_used_ratio) for at, each in answers.found.items())])
 
     async def dispatch() -> None:
-        answers = await runtimes()
+        answers, silent = await asked()
         late = (_dispatch(at, each.dispatch_behind_bytes) for at, each in answers.found.items())
-        _raise_if_any([*_silent(answers), *late])
+        _raise_if_any([*silent, *late])
 
     return Health({**_needed(parts), "brokers": brokers, "disk": disk, "dispatch": dispatch})
 
@@ -83,10 +92,6 @@ def _ask_database() -> None:
     close_old_connections()
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1")
-
-
-def _silent(answers: Answers[BrokerRuntime]) -> Iterator[str]:
-    return map(reason_of, answers.failed.values())
 
 
 def _disk(address: str, used: float | None) -> str | None:

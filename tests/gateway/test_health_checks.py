@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,17 +11,35 @@ import pytest
 from broker_core.client.admin.clusters import BrokerRuntime
 from broker_core.client.answers import Answers
 from broker_core.client.errors import Unreachable
+from console.clusters.memory import Remembered, RememberedBroker
+from gateway import health_checks
 from gateway.health_checks import MEANINGS, everything
 
 GOOD = {"commitLogDiskRatio": "0.42", "dispatchBehindBytes": "0"}
+SEEN = datetime(2026, 7, 1, tzinfo=UTC)
+
+
+@pytest.fixture(autouse=True)
+def known(monkeypatch: pytest.MonkeyPatch) -> dict[str, RememberedBroker]:
+    """What the console remembers of the cluster: broker-a at b:1; a test may add others."""
+    brokers = {"broker-a": RememberedBroker("broker-a", {0: "b:1"}, SEEN, SEEN)}
+
+    async def remembered(_: str) -> Remembered:
+        return Remembered(brokers)
+
+    monkeypatch.setattr(health_checks, "aremembered", remembered)
+    return brokers
 
 
 def parts(answers: Answers[BrokerRuntime]) -> Any:
     async def runtime() -> Answers[BrokerRuntime]:
         return answers
 
+    async def masters() -> dict[str, str]:
+        return {address: f"broker-{'ab'[n]}" for n, address in enumerate([*answers.found, *answers.failed])}
+
     async def admin(_: str) -> Any:
-        return SimpleNamespace(clusters=SimpleNamespace(runtime=runtime))
+        return SimpleNamespace(clusters=SimpleNamespace(runtime=runtime, masters=masters))
 
     return SimpleNamespace(connections=SimpleNamespace(admin=admin), redis=None)
 
@@ -51,4 +70,24 @@ async def test_figures_that_are_bad_or_missing_fail_a_check(figures: dict[str, s
 async def test_a_broker_that_does_not_answer_is_not_called_healthy(name: str) -> None:
     silent = Unreachable("b:2", "refused")
     state = await everything(parts(Answers({"b:1": BrokerRuntime(GOOD)}, {"b:2": silent}))).state()
-    assert "b:2" in str(state.reasons[name])
+    assert "broker-b at b:2" in str(state.reasons[name])
+
+
+@pytest.mark.parametrize("name", ["brokers", "disk", "dispatch"])
+async def test_a_known_broker_that_is_not_listed_any_more_counts_as_silent(
+    known: dict[str, RememberedBroker], name: str
+) -> None:
+    known["broker-b"] = RememberedBroker("broker-b", {0: "b:2"}, SEEN, SEEN)
+    state = await everything(parts(Answers({"b:1": BrokerRuntime(GOOD)}))).state()
+    assert state.reasons[name] == "broker-b is not listed by any name server"
+    del known["broker-b"]  # an operator removed it
+    assert (await everything(parts(Answers({"b:1": BrokerRuntime(GOOD)}))).state()).reasons[name] is None
+
+
+@pytest.mark.parametrize("name", ["brokers", "disk", "dispatch"])
+async def test_where_no_broker_is_listed_or_known_nothing_is_called_healthy(
+    known: dict[str, RememberedBroker], name: str
+) -> None:
+    known.clear()
+    state = await everything(parts(Answers())).state()
+    assert state.reasons[name] == "no broker is listed"
