@@ -65,13 +65,15 @@ class Redrive:
     _earlier: dict[tuple[Source, str], str] = field(init=False)
     _skipped: list[Outcome] = field(default_factory=list)
     """Not noted yet: those of a window are written together."""
+    _matched: int = 0
+    """How many this run chose; what of them still has no outcome when it is stopped was not dealt with."""
     _told_at: float = 0.0
     _parent: int = field(default_factory=os.getppid)
 
     def __post_init__(self) -> None:
         """Read what earlier runs have done."""
         self.journal, self.progress = Journal(self.folder), Progress(self.folder)
-        self.counters = dict.fromkeys(("planned", "read", "filtered", "damaged", "matched", "bytes"), 0)
+        self.counters = dict.fromkeys(("planned", "filtered", "damaged", "bytes"), 0)
         self._filter = self.request.asked.filter.as_filter()
         self._earlier = {
             (Source(each.broker, each.queue_id, each.offset), each.message_id): each.copy_id
@@ -137,15 +139,14 @@ class Redrive:
     async def _chosen(self, admin: Admin, plan: Plan) -> AsyncIterator[PlacedMessage]:
         """Yield the dead letters that are still to be sent, and note those that another job has sent."""
         async for placed in letters(admin, self.request.asked.group, plan.ranges):
-            if self.counters["matched"] == plan.planned or self._is_stopping():
+            if self._matched == plan.planned or self._is_stopping():
                 return
             message = placed.message
             source = Source(placed.broker_name, message.queue_id, message.queue_offset)
-            self.counters["read"] += 1
             if not self._filter.chooses(message):
                 self.counters["filtered"] += 1
                 continue
-            self.counters["matched"] += 1
+            self._matched += 1
             if self.journal.is_ended(source):
                 continue
             earlier = self._earlier.get((source, message.message_id))
@@ -162,8 +163,10 @@ class Redrive:
 
     def _totals(self) -> dict[str, int]:
         counts = self.journal.counts()
+        matched = counts.total()
         return self.counters | {
-            "written": counts["redriven"], "failed": counts["failed"], "skipped": counts["skipped"]
+            "read": self.counters["filtered"] + matched, "matched": matched,
+            "written": counts["redriven"], "failed": counts["failed"], "skipped": counts["skipped"],
         }  # fmt: skip
 
     def _tell(self, phase: str, *, at_once: bool = False) -> None:

@@ -161,11 +161,29 @@ def test_a_run_that_is_killed_and_one_that_is_stopped_go_on_without_a_second_cop
     assert second.wait(20) == 130
     assert "the originals are kept" in redrive.result["reason"]
     assert redrive.journalled() < 600
+    counters = redrive.result["counters"]
+    assert counters["read"] == counters["matched"] == counters["written"] == redrive.journalled()
 
     assert redrive.run(request) == 0
 
     assert sorted(int(copy.body) for copy in copies(session, "killed")) == list(range(600))
     assert Counter(each["outcome"] for each in redrive.outcomes()) == {"redriven": 600}
+
+
+def test_a_run_that_is_stopped_counts_only_what_has_an_outcome(redrive: Redrive, session: BlockingSession) -> None:
+    make_topic(session, "slow")
+    bury(session, "g-slow", [*letters("other", 3), *letters("slow", 60)])
+    chosen = {"filter": {"topics": ["slow"]}, "limits": {"messages_per_second": 10}}
+    run = redrive.start(to_origin("g-slow", "slow", **chosen))
+    wait_until(lambda: redrive.journalled() > 2)
+    run.terminate()  # one letter is chosen and waits for its time to be sent
+    assert run.wait(20) == 130
+
+    counters = redrive.result["counters"]
+    assert 2 < counters["matched"] < 60
+    assert counters["matched"] == counters["written"] + counters["failed"] + counters["skipped"]
+    assert counters["read"] == counters["filtered"] + counters["matched"]
+    assert counters["matched"] == len(copies(session, "slow"))
 
 
 def test_a_copy_that_was_stored_but_not_noted_is_found_and_not_sent_again(
