@@ -14,7 +14,6 @@ from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.dead_letters import NO_SEPARATORS, REASON
 from broker_core.protocol.message import Message, StoredMessage
 from broker_core.protocol.topics import dead_letter_topic
-from gateway.data.audit_notes import Note
 from gateway.data.leases import LeaseHolder
 from gateway.data.parts import DataPlaneParts
 from gateway.problems import RECEIPT_EXPIRED, ProblemError
@@ -24,7 +23,13 @@ _LEFT_OUT: Final = (*names.OF_DELIVERIES, *names.TIMERS, names.MIN_OFFSET, names
 
 
 async def bury(
-    parts: DataPlaneParts, holder: LeaseHolder, handle: LeaseReceipt, *, deliveries: int, reason: str | None
+    parts: DataPlaneParts,
+    holder: LeaseHolder,
+    handle: LeaseReceipt,
+    *,
+    deliveries: int,
+    reason: str | None,
+    request_id: str,
 ) -> None:
     """Store a copy of the leased message in the group's dead-letter topic; create the topic if it does not exist.
 
@@ -40,9 +45,7 @@ async def bury(
     try:
         await producer.send(letter)
     except TopicNotFound:
-        await admin.topics.create(letter.topic, read_queues=1, write_queues=1)
-        made = f"{holder.cluster}/topics/{letter.topic}"
-        parts.note(Note(holder.who, "topic.create", made, "ok", reason="made by its first dead letter"))
+        await parts.dead_letter_topics.make(holder.cluster, letter.topic, holder.who, request_id)
         await producer.send(letter)
 
 

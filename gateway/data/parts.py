@@ -14,6 +14,7 @@ from console.clusters.connections import Connections
 from gateway.auth import Authenticator, Principal
 from gateway.data.audit_notes import FirstUses, KnownGroups, Note
 from gateway.data.consumers import Caller, LeaseConsumers
+from gateway.data.dead_letter_topics import DeadLetterTopics
 from gateway.data.delays import Delays
 from gateway.data.receipts import Lease, Receipts
 from gateway.data.request_ids import RequestIds
@@ -110,6 +111,7 @@ class DataPlaneParts:
     consumers: LeaseConsumers = field(init=False)
     delays: Delays = field(init=False)
     told: ToldLeases = field(init=False)
+    dead_letter_topics: DeadLetterTopics = field(init=False)
 
     def __post_init__(self) -> None:
         self.produce_rate = RateLimiter(self.limits.produce)
@@ -118,6 +120,7 @@ class DataPlaneParts:
         self.first_uses = FirstUses(self.known_groups, self._has_group, self.note, self.clock)
         self.consumers = LeaseConsumers(self.redis)
         self.delays = Delays(self.connections, self.clock)
+        self.dead_letter_topics = DeadLetterTopics(self.connections, self.redis, self.note)
         self.told = ToldLeases(
             self.redis,
             self.settled,

@@ -50,7 +50,8 @@ async def nack(parts: DataPlaneParts, request: Request) -> Answer:
 async def _nack(parts: DataPlaneParts, request: Request) -> Answer:
     wanted = decode(_NACK, request.body)
     headers = _admit(parts, request, wanted.receipts)
-    return _answer(await settlement.nack(parts, holder_of(request), wanted.receipts, wanted), headers)
+    outcomes = await settlement.nack(parts, holder_of(request), wanted.receipts, wanted, request.id)
+    return _answer(outcomes, headers)
 
 
 async def extend(parts: DataPlaneParts, request: Request) -> Answer:

@@ -114,9 +114,12 @@ def _note_results(
 
 
 async def nack(
-    parts: DataPlaneParts, holder: LeaseHolder, texts: Sequence[str], wanted: NackRequest
+    parts: DataPlaneParts, holder: LeaseHolder, texts: Sequence[str], wanted: NackRequest, request_id: str
 ) -> list[SettleOutcome]:
-    """Have messages delivered again after the given delay, or move them to the group's dead letters."""
+    """Have messages delivered again after the given delay, or move them to the group's dead letters.
+
+    A dead-letter topic that this makes stands in the audit with `request_id`.
+    """
 
     async def again(
         parts: DataPlaneParts, holder: LeaseHolder, consumer: LeaseConsumer, text: str, receipt: Receipt
@@ -133,7 +136,8 @@ async def nack(
         # Renewing the lease voids the receipt, so a settled or repeated receipt does not create a second dead letter.
         lease_ms = max(_BURY_MS, receipt.expires_at - now_ms())
         handle = await consumer.extend(receipt.handle, lease_ms)
-        await bury(parts, holder, handle, deliveries=receipt.delivery_count, reason=wanted.reason)
+        tries = receipt.delivery_count
+        await bury(parts, holder, handle, deliveries=tries, reason=wanted.reason, request_id=request_id)
         await consumer.ack(handle)
         forget(parts, receipt.portion_text, [receipt.queue_offset])
         return Settled(text, "dead_lettered")

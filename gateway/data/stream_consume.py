@@ -158,7 +158,9 @@ class Consuming:
 
     async def _nack(self, frame: NackFrame) -> None:
         holder = self._admit(frame.receipts)
-        await self._answer(await settlement.nack(self._parts, holder, frame.receipts, frame), frame.context)
+        request_id = self._socket.request_id
+        outcomes = await settlement.nack(self._parts, holder, frame.receipts, frame, request_id)
+        await self._answer(outcomes, frame.context)
 
     async def _extend(self, frame: ExtendFrame) -> None:
         holder = self._admit(frame.receipts)

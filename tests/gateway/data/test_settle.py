@@ -10,6 +10,9 @@ import pytest
 from broker_core.errors import GantryError
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.dead_letters import Cause, cause_of
+from gateway.data.audit_notes import Note
+from gateway.data.dead_letter_topics import DeadLetterTopics
+from gateway.data.parts import DataPlaneParts
 from tests.gateway.data.conftest import Api, code_of
 from tests.gateway.running import make_parts, running_plane
 from tests.support.cluster import RunningBroker
@@ -240,3 +243,37 @@ async def test_with_a_key_a_repetition_is_answered_as_the_first_one_was(api: Api
     assert again.headers["idempotency-replayed"] == "true"
     other = await api.post(path, {**body, "receipts": ["v3.other"]}, headers=headers)
     assert code_of(other) == (422, "IDEMPOTENCY_MISMATCH")
+
+
+def noted(parts: DataPlaneParts) -> list[Note]:
+    """Return what the plane will report of the dead-letter topics that it makes."""
+    notes: list[Note] = []
+    parts.dead_letter_topics = DeadLetterTopics(parts.connections, parts.redis, notes.append)
+    return notes
+
+
+@pytest.mark.in_process
+async def test_many_dead_letters_at_once_in_two_processes_make_their_topic_once(
+    api: Api, shared_broker: RunningBroker, redis_url: str
+) -> None:
+    topic, group = await api.topic(), api.group()
+    await api.produce(topic, *"abcdefghij")
+    leased = await api.receive(group, topic, max_messages=10, lease_ms=60_000)
+    receipts = [message["receipt"] for message in leased]
+    other_parts = make_parts(shared_broker.name_server, redis_url)
+    async with (
+        running_plane(other_parts) as where,
+        httpx.AsyncClient(base_url=f"http://{where}", trust_env=False) as client,
+    ):
+        notes, elsewhere = noted(api.parts), noted(other_parts)
+        place = f"/groups/{group}/topics/{topic}:nack"
+        one, two = await asyncio.gather(
+            api.post(place, {"receipts": receipts[:5], "dead_letter": True}, headers={"X-Request-Id": "r-here"}),
+            Api(client, other_parts).post(
+                place, {"receipts": receipts[5:], "dead_letter": True}, headers={"X-Request-Id": "r-there"}
+            ),
+        )
+        assert (one.json()["settled"], two.json()["settled"]) == (5, 5)
+        (made,) = notes + elsewhere
+        assert (made.action, made.resource) == ("topic.create", f"local/topics/%DLQ%{group}")
+        assert made.request_id == ("r-here" if notes else "r-there")
