@@ -186,7 +186,11 @@ SPECTACULAR_SETTINGS = {
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
     "ENUM_ADD_EXPLICIT_BLANK_NULL_CHOICE": True,
     "DISABLE_ERRORS_AND_WARNINGS": False,
-    "POSTPROCESSING_HOOKS": ["drf_spectacular.hooks.postprocess_schema_enums", "gateway.control.schema.add_problems"],
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "gateway.control.schema.add_problems",
+        "gateway.control.examples.add_examples",
+    ],
     "ENUM_NAME_OVERRIDES": {
         "BuiltInRole": "console.accounts.models.RoleChoice",
         "ResourceKind": "console.accounts.rules.KINDS",

@@ -6511,6 +6511,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "verb": "produce",
+                 *       "kind": "topic",
+                 *       "resource": "parcels"
+                 *     }
+                 */
                 "application/json": components["schemas"]["AccessQuestionRequest"];
             };
         };
@@ -6561,6 +6568,16 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "patterns": [
+                 *         {
+                 *           "kind": "topic",
+                 *           "pattern": "parcels*"
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["CoverageRequest"];
             };
         };
@@ -6656,6 +6673,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "duty",
+                 *       "kind": "webhook",
+                 *       "url": "https://alerts.example.org/gantry"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ChannelCreateRequest"];
             };
         };
@@ -6809,6 +6833,11 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "enabled": true
+                 *     }
+                 */
                 "application/json": components["schemas"]["PatchedChannelChangeRequest"];
             };
         };
@@ -6955,6 +6984,15 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "depot falls behind",
+                 *       "metric": "group_lag",
+                 *       "cluster": "local",
+                 *       "subject": "depot",
+                 *       "limit": 1000
+                 *     }
+                 */
                 "application/json": components["schemas"]["RuleWriteRequest"];
             };
         };
@@ -7108,6 +7146,11 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "limit": 2000
+                 *     }
+                 */
                 "application/json": components["schemas"]["PatchedRuleWriteRequest"];
             };
         };
@@ -7161,6 +7204,14 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "metric": "group_lag",
+                 *       "cluster": "local",
+                 *       "subject": "depot",
+                 *       "limit": 1000
+                 *     }
+                 */
                 "application/json": components["schemas"]["RuleLimitsRequest"];
             };
         };
@@ -7321,6 +7372,11 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "note": "The parcel desk looks into it."
+                 *     }
+                 */
                 "application/json": components["schemas"]["AcknowledgeRequest"];
             };
         };
@@ -7624,6 +7680,14 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "east",
+                 *       "name_servers": [
+                 *         "127.0.0.1:9876"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["ClusterCreateRequest"];
             };
         };
@@ -7777,6 +7841,13 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "name_servers": [
+                 *         "127.0.0.1:9876"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["PatchedClusterChangeRequest"];
             };
         };
@@ -7936,6 +8007,13 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "settings": {
+                 *         "flushDiskType": "ASYNC_FLUSH"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["PatchedSettingsChangeRequest"];
             };
         };
@@ -8003,6 +8081,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "settings": {
+                 *         "flushDiskType": "ASYNC_FLUSH"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["SettingsChangeRequest"];
             };
         };
@@ -8403,6 +8488,18 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "filter": {
+                 *         "topics": [
+                 *           "parcels"
+                 *         ]
+                 *       },
+                 *       "target": {
+                 *         "to": "failed_group"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["RedriveRequest"];
             };
         };
@@ -8584,6 +8681,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "depot"
+                 *     }
+                 */
                 "application/json": components["schemas"]["GroupCreateRequest"];
             };
         };
@@ -8756,6 +8858,11 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "retry_max_times": 16
+                 *     }
+                 */
                 "application/json": components["schemas"]["PatchedGroupChangeRequest"];
             };
         };
@@ -9069,6 +9176,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "plan_id": "from-a-preview"
+                 *     }
+                 */
                 "application/json": components["schemas"]["OffsetApplyRequest"];
             };
         };
@@ -9133,6 +9245,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "topic": "parcels",
+                 *       "mode": "earliest"
+                 *     }
+                 */
                 "application/json": components["schemas"]["OffsetPreviewRequest"];
             };
         };
@@ -9189,6 +9307,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "snapshot_id": "from-the-list"
+                 *     }
+                 */
                 "application/json": components["schemas"]["OffsetUndoRequest"];
             };
         };
@@ -9302,6 +9425,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "depot-2"
+                 *     }
+                 */
                 "application/json": components["schemas"]["GroupCloneRequest"];
             };
         };
@@ -9485,6 +9613,16 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "plans": [
+                 *         {
+                 *           "group": "depot",
+                 *           "plan_id": "from-a-preview"
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["GroupsApplyRequest"];
             };
         };
@@ -9548,6 +9686,14 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "groups": [
+                 *         "depot"
+                 *       ],
+                 *       "mode": "earliest"
+                 *     }
+                 */
                 "application/json": components["schemas"]["GroupsPreviewRequest"];
             };
         };
@@ -9603,6 +9749,16 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "snapshots": [
+                 *         {
+                 *           "group": "depot",
+                 *           "snapshot_id": "from-the-list"
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["GroupsUndoRequest"];
             };
         };
@@ -9671,6 +9827,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "groups": [
+                 *         "depot"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["GroupNamesRequest"];
             };
         };
@@ -9739,6 +9902,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "groups": [
+                 *         "depot"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["GroupNamesRequest"];
             };
         };
@@ -9807,6 +9977,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "groups": [
+                 *         "depot"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["GroupNamesRequest"];
             };
         };
@@ -10086,6 +10263,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "topic": "parcels",
+                 *       "group": "depot"
+                 *     }
+                 */
                 "application/json": components["schemas"]["DeliverRequest"];
             };
         };
@@ -10142,6 +10325,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "topic": "parcels"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ResendRequest"];
             };
         };
@@ -10312,6 +10500,14 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "topic": "parcels",
+                 *       "keys": [
+                 *         "P1"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["KeyLookupRequest"];
             };
         };
@@ -10621,6 +10817,11 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "delay_ms": 60000
+                 *     }
+                 */
                 "application/json": components["schemas"]["PatchedRescheduleRequest"];
             };
         };
@@ -10791,6 +10992,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "parcels"
+                 *     }
+                 */
                 "application/json": components["schemas"]["TopicCreateRequest"];
             };
         };
@@ -10974,6 +11180,11 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "permission": "rw"
+                 *     }
+                 */
                 "application/json": components["schemas"]["PatchedTopicChangeRequest"];
             };
         };
@@ -11209,6 +11420,20 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "body": {
+                 *         "encoding": "json",
+                 *         "data": {
+                 *           "id": "P1",
+                 *           "weight": 1.1
+                 *         }
+                 *       },
+                 *       "keys": [
+                 *         "P1"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["ProduceRequest"];
                 "text/plain": string;
                 "application/octet-stream": string;
@@ -11345,6 +11570,17 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "fields": [
+                 *         {
+                 *           "path": "$.id",
+                 *           "operator": "eq",
+                 *           "value": "P1"
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["ScanRequest"];
             };
         };
@@ -11451,6 +11687,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "text": "What leaves the depot. Ask the *parcel desk*."
+                 *     }
+                 */
                 "application/json": components["schemas"]["TopicNoteRequest"];
             };
         };
@@ -11608,6 +11849,17 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "brokers": [
+                 *         {
+                 *           "broker": "broker-a",
+                 *           "read_queues": 4,
+                 *           "write_queues": 4
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["PatchedQueueChangeRequest"];
             };
         };
@@ -11786,6 +12038,11 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "sample": 1000
+                 *     }
+                 */
                 "application/json": components["schemas"]["SampleRequest"];
             };
         };
@@ -11845,6 +12102,11 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "stop": "delivery"
+                 *     }
+                 */
                 "application/json": components["schemas"]["PauseRequest"];
             };
         };
@@ -11912,6 +12174,17 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "queues": [
+                 *         {
+                 *           "broker": "broker-a",
+                 *           "queue_id": 0,
+                 *           "before": 0
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["PurgeRequest"];
             };
         };
@@ -12043,6 +12316,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "topics": [
+                 *         "parcels"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["TopicNamesRequest"];
             };
         };
@@ -12111,6 +12391,14 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "topics": [
+                 *         "parcels"
+                 *       ],
+                 *       "permission": "rw"
+                 *     }
+                 */
                 "application/json": components["schemas"]["BulkChangeRequest"];
             };
         };
@@ -12169,6 +12457,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name_servers": [
+                 *         "127.0.0.1:9876"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["ProbeRequest"];
             };
         };
@@ -12302,6 +12597,23 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "definitions": {
+                 *         "format": "gantry.definitions/1",
+                 *         "clusters": [
+                 *           {
+                 *             "name": "local",
+                 *             "topics": [
+                 *               {
+                 *                 "name": "parcels-2"
+                 *               }
+                 *             ]
+                 *           }
+                 *         ]
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["GivenRequest"];
             };
         };
@@ -12363,6 +12675,23 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "definitions": {
+                 *         "format": "gantry.definitions/1",
+                 *         "clusters": [
+                 *           {
+                 *             "name": "local",
+                 *             "topics": [
+                 *               {
+                 *                 "name": "parcels-2"
+                 *               }
+                 *             ]
+                 *           }
+                 *         ]
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["GivenRequest"];
             };
         };
@@ -12709,6 +13038,17 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "type": "replay",
+                 *       "source": {
+                 *         "topic": "parcels"
+                 *       },
+                 *       "target": {
+                 *         "topic": "parcels-copy"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["JobRequestRequest"];
             };
         };
@@ -13057,6 +13397,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "username": "admin",
+                 *       "password": "a long sentence of my own"
+                 *     }
+                 */
                 "application/json": components["schemas"]["LoginRequest"];
             };
         };
@@ -13171,6 +13517,11 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "language": "en"
+                 *     }
+                 */
                 "application/json": components["schemas"]["PatchedMeChangeRequest"];
             };
         };
@@ -13224,6 +13575,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "current": "a long sentence of my own",
+                 *       "new": "another sentence of my own"
+                 *     }
+                 */
                 "application/json": components["schemas"]["PasswordRequest"];
             };
         };
@@ -13313,6 +13670,17 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "parcel P1",
+                 *       "cluster": "local",
+                 *       "query": {
+                 *         "mode": "key",
+                 *         "topic": "parcels",
+                 *         "key": "P1"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["SavedSearchCreateRequest"];
             };
         };
@@ -13466,6 +13834,11 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "first parcel"
+                 *     }
+                 */
                 "application/json": components["schemas"]["PatchedSavedSearchChangeRequest"];
             };
         };
@@ -13722,6 +14095,21 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "parcel-desk",
+                 *       "rules": [
+                 *         {
+                 *           "kind": "topic",
+                 *           "pattern": "parcels*",
+                 *           "allow": [
+                 *             "read",
+                 *             "bodies"
+                 *           ]
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["RoleCreateRequest"];
             };
         };
@@ -13875,6 +14263,20 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "rules": [
+                 *         {
+                 *           "kind": "topic",
+                 *           "pattern": "parcels*",
+                 *           "allow": [
+                 *             "read",
+                 *             "bodies"
+                 *           ]
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["PatchedRoleChangeRequest"];
             };
         };
@@ -13970,6 +14372,21 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "nightly copy",
+                 *       "cron": "0 3 * * *",
+                 *       "job": {
+                 *         "type": "replay",
+                 *         "source": {
+                 *           "topic": "parcels"
+                 *         },
+                 *         "target": {
+                 *           "topic": "parcels-copy"
+                 *         }
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["ScheduleWriteRequest"];
             };
         };
@@ -14123,6 +14540,11 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "cron": "0 4 * * *"
+                 *     }
+                 */
                 "application/json": components["schemas"]["PatchedScheduleWriteRequest"];
             };
         };
@@ -14227,6 +14649,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "cron": "0 3 * * *"
+                 *     }
+                 */
                 "application/json": components["schemas"]["SchedulePreviewRequest"];
             };
         };
@@ -14412,6 +14839,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "starts_at": "2040-01-01T22:00:00Z",
+                 *       "ends_at": "2040-01-02T04:00:00Z",
+                 *       "reason": "The depot moves."
+                 *     }
+                 */
                 "application/json": components["schemas"]["SilenceCreateRequest"];
             };
         };
@@ -14608,6 +15042,15 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "depot-service",
+                 *       "scopes": [
+                 *         "read",
+                 *         "consume:parcels*"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["TokenCreateRequest"];
             };
         };
@@ -14750,6 +15193,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "username": "wren",
+                 *       "password": "a long sentence of my own",
+                 *       "role": "viewer"
+                 *     }
+                 */
                 "application/json": components["schemas"]["UserCreateRequest"];
             };
         };
@@ -14903,6 +15353,11 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "is_active": true
+                 *     }
+                 */
                 "application/json": components["schemas"]["PatchedUserChangeRequest"];
             };
         };
@@ -15000,6 +15455,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "max_messages": 1
+                 *     }
+                 */
                 "application/json": components["schemas"]["ReceiveRequest"];
             };
         };
@@ -15057,6 +15517,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "receipts": [
+                 *         "v3.as-it-was-received"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["AckRequest"];
             };
         };
@@ -15122,6 +15589,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "receipts": [
+                 *         "v3.as-it-was-received"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["NackRequest"];
             };
         };
@@ -15187,6 +15661,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "receipts": [
+                 *         "v3.as-it-was-received"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["ExtendRequest"];
             };
         };

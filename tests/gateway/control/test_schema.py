@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import hypothesis
+import jsonschema_rs
 import pytest
 import requests
 import schemathesis
@@ -20,12 +21,21 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from console.accounts.rights import ROLES
+from gateway.control.examples import EXAMPLES
+from tests.gateway.control.needs import operations
 from tests.gateway.installation import Installation, running_installation
 from tests.support.cluster import RunningBroker, started_broker
 
 ROOT = Path(__file__).resolve().parents[3]
 # Operations that end the caller's session or token, or wait for messages, are tested elsewhere.
 LEFT_OUT = ["logout", "login", "deleteToken", "deleteUser", "updateUser", "receiveMessages"]
+# What no example can hold, by operation.
+ONLY_THE_CALLER_KNOWS = {
+    "changePassword": "#/current",
+    "ackMessages": "#/receipts/0",
+    "nackMessages": "#/receipts/0",
+    "extendLeases": "#/receipts/0",
+}
 # The built-in roles, and one of one's own with limited names.
 CAST = [*ROLES, "oncall"]
 
@@ -167,3 +177,37 @@ def test_the_data_plane_lists_its_headers_and_the_bodies_that_are_messages(own_i
     for verb in ("receive", "ack", "nack", "extend"):
         lease = paths[f"/api/v1/clusters/{{cluster}}/groups/{{group}}/topics/{{topic}}:{verb}"]["post"]
         assert "Idempotency-Key" in {each["name"] for each in lease["parameters"]}
+
+
+def test_each_body_to_begin_with_is_one_that_the_gateway_takes(own_installation: Installation) -> None:
+    with own_installation.client() as client:
+        document = client.get("/api/v1/openapi.json").json()
+        for name in ("parcels", "parcels-copy"):
+            assert client.post("/api/v1/clusters/local/topics", json={"name": name}).status_code == 201
+        assert client.post("/api/v1/clusters/local/groups", json={"name": "depot"}).status_code == 201
+        examples = {}
+        refused = {}
+        # What others need is deleted in the end, and the cluster that one creates is what the next one changes.
+        for method, path, name, _ in sorted(
+            operations(document, topic="parcels", group="depot", broker="broker-a"),
+            key=lambda each: "delete" in each.name,
+        ):
+            if (found := json_body_of(document, name)) is None:
+                continue
+            examples[name] = found["example"]
+            jsonschema_rs.validator_for({**found["schema"], "components": document["components"]}).validate(
+                examples[name]
+            )
+            path = path.replace("/local", "/east") if name == "updateCluster" else path
+            answer = client.request(method, path, json=examples[name], headers={"If-Match": "*"})
+            if answer.status_code in (400, 415, 422, 500) and answer.json()["code"] != "NO_EFFECT":
+                refused[name] = {each["pointer"] for each in answer.json().get("errors", ())}
+        assert refused == {name: {place} for name, place in ONLY_THE_CALLER_KNOWS.items()}
+        assert examples.keys() == EXAMPLES.keys()
+
+
+def json_body_of(document: dict[str, Any], name: str) -> Any:
+    """Return the JSON body of an operation, None if it takes none."""
+    every = [each for methods in document["paths"].values() for each in methods.values()]
+    [found] = [each for each in every if each["operationId"] == name]
+    return found.get("requestBody", {}).get("content", {}).get("application/json")

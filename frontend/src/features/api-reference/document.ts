@@ -7,7 +7,6 @@ export interface Schema {
   enum?: unknown[]
   const?: unknown
   default?: unknown
-  example?: unknown
   nullable?: boolean
   readOnly?: boolean
   required?: string[]
@@ -29,7 +28,7 @@ export interface Parameter {
   schema?: Schema
 }
 
-type Content = Record<string, { schema?: Schema }>
+type Content = Record<string, { schema?: Schema; example?: unknown }>
 
 interface Described {
   operationId: string
@@ -55,6 +54,8 @@ export interface Operation {
   description: string
   parameters: Parameter[]
   body: Schema | null
+  /** A body to begin with: what the operation needs, and nothing else. */
+  example: unknown
   answers: { status: string; schema: Schema | null }[]
 }
 
@@ -82,6 +83,7 @@ function operationOf(method: string, path: string, each: Described): Operation {
     description: description === summary ? "" : description,
     parameters: each.parameters ?? [],
     body: schemaOf(each.requestBody?.content),
+    example: each.requestBody?.content["application/json"]?.example,
     answers: Object.entries(each.responses).map(([status, { content }]) => ({ status, schema: schemaOf(content) })),
   }
 }

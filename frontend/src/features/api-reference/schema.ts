@@ -68,38 +68,3 @@ function wordsOf({ description = "", minimum, maximum, maxLength, default: usual
   ].filter(Boolean)
   return [description, bounds.join(", ")].filter(Boolean).join(" · ")
 }
-
-/** A value to begin with: what is required, or every field where nothing is. */
-export function sampleOf(schema: Schema, document: ApiDocument, depth = 0): unknown {
-  const found = resolved(schema, document)
-  const given = [found.example, found.default, found.const, found.enum?.[0]].find((value) => value !== undefined)
-  if (given !== undefined) return given
-  const [choice] = choicesOf(found)
-  if (found.properties) return objectOf(found, document, depth)
-  if (choice) return sampleOf(choice, document, depth)
-  return simpleOf(found, document, depth)
-}
-
-function objectOf(schema: Schema, document: ApiDocument, depth: number): unknown {
-  const required = schema.required ?? []
-  const shown = Object.entries(schema.properties ?? {}).filter(
-    ([name, field]) => !field.readOnly && (required.includes(name) || (required.length === 0 && depth === 0)),
-  )
-  return Object.fromEntries(shown.map(([name, field]) => [name, sampleOf(field, document, depth + 1)]))
-}
-
-function simpleOf({ type, items, minimum }: Schema, document: ApiDocument, depth: number): unknown {
-  switch ([type].flat().find((each) => each !== "null")) {
-    case "integer":
-    case "number":
-      return minimum ?? 0
-    case "boolean":
-      return false
-    case "array":
-      return items && depth < DEEPEST ? [sampleOf(items, document, depth + 1)] : []
-    case "object":
-      return {}
-    default:
-      return ""
-  }
-}

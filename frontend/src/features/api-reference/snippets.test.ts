@@ -11,7 +11,7 @@ const operation: Operation = {
     { name: "limit", in: "query" },
     { name: "Idempotency-Key", in: "header" },
   ],
-  body: { type: "object" },
+  body: { type: "object" }, example: {},
 }
 const draft = { values: { "path:topic": "a/b c", "query:limit": "5", "header:Idempotency-Key": "it's" }, body: '{"data": "it\'s \\"here\\" 中"}' }
 

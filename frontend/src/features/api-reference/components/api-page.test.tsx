@@ -10,7 +10,7 @@ import { ApiPage } from "./api-page"
 const LIST = "GET /api/v1/clusters/local/groups"
 
 const served = JSON.parse(readFileSync("openapi.json", "utf8")) as ApiDocument
-const SHOWN = ["createTopic", "getTopic", "listGroups"]
+const SHOWN = ["checkAccess", "createTopic", "getTopic", "listGroups", "produceMessages"]
 // A few operations of the real document: the page renders quickly, and what it reads is what is served.
 const paths = Object.fromEntries(Object.entries(served.paths).filter(([, each]) => Object.values(each).some(({ operationId }) => SHOWN.includes(operationId))))
 
@@ -62,4 +62,13 @@ it("waits for what the call needs, and gives it as code in the language of the a
   await user.type(field("topic"), "orders")
   expect(button("Send GET").disabled).toBe(false)
   expect(screen.getByLabelText("The call as code").textContent).toContain('/api/v1/clusters/local/topics/orders"')
+})
+
+it("begins with a body that holds what the call needs, in the code too, and shows code as code", async () => {
+  const { user } = show("/api-reference?operation=produceMessages")
+  const body = { body: { encoding: "json", data: { id: "P1", weight: 1.1 } }, keys: ["P1"] }
+  expect(JSON.parse((await findField("Body")).value)).toEqual(body)
+  expect(screen.getByLabelText("The call as code").textContent).toContain('"encoding": "json"')
+  await user.click(screen.getByText("checkAccess"))
+  expect((await screen.findByText("admin", { selector: "code" })).parentElement?.textContent).toContain("; admin may ask about others.")
 })

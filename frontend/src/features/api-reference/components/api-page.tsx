@@ -49,7 +49,7 @@ function Operations({ document }: { document: ApiDocument }) {
       {operation && (
         <div className={classes.operation} key={operation.id}>
           <OperationView operation={operation} document={document} />
-          <TryIt operation={operation} document={document} />
+          <TryIt operation={operation} />
         </div>
       )}
       {!operation && (

@@ -4,6 +4,7 @@ import type { ApiDocument, Operation, Parameter, Schema } from "../document"
 import { type FieldLine, fieldsOf, typeOf } from "../schema"
 import classes from "./api-reference.module.css"
 import { Method } from "./operation-list"
+import { Words } from "./words"
 
 interface OperationViewProps {
   operation: Operation
@@ -21,8 +22,14 @@ export function OperationView({ operation, document }: OperationViewProps) {
           <Method of={method} />
           <code>{path}</code>
         </p>
-        <p>{summary}</p>
-        {description && <p className={classes.words}>{description}</p>}
+        <p>
+          <Words of={summary} />
+        </p>
+        {description && (
+          <p className={classes.words}>
+            <Words of={description} />
+          </p>
+        )}
         <Fields title={t("apiReference.parameters")} lines={parameters.map((each) => lineOf(each, document))} />
         <Fields title={t("apiReference.body")} lines={body ? fieldsOf(body, document) : []} />
         {answers.map(({ status, schema }) => (
@@ -68,7 +75,11 @@ function Fields({ title, lines }: { title?: string; lines: FieldLine[] }) {
             </th>
             <td>
               <code>{type}</code>
-              {words && <span>{words}</span>}
+              {words && (
+                <span>
+                  <Words of={words} />
+                </span>
+              )}
             </td>
           </tr>
         ))}

@@ -5,23 +5,17 @@ import { Callout, Panel } from "@/components/layout/panel"
 import { Failed } from "@/components/states/failed"
 import { useCluster } from "@/hooks/use-cluster"
 import { useSendCall } from "../api/send-call"
-import type { ApiDocument, Operation, Parameter } from "../document"
+import type { Operation, Parameter } from "../document"
 import { callOf, type Draft, keyOf, lackingOf } from "../request"
-import { sampleOf } from "../schema"
 import { AnswerView } from "./answer-view"
 import classes from "./api-reference.module.css"
 import { Snippets } from "./snippets"
 
-interface TryItProps {
-  operation: Operation
-  document: ApiDocument
-}
-
 /** A form that makes the call as the one who is signed in, and the same call as a program. */
-export function TryIt({ operation, document }: TryItProps) {
+export function TryIt({ operation }: { operation: Operation }) {
   const { t } = useTranslation()
   const cluster = useCluster()
-  const [draft, setDraft] = useState<Draft>(() => beginning(operation, document, cluster))
+  const [draft, setDraft] = useState<Draft>(() => beginning(operation, cluster))
   const sending = useSendCall()
   const call = callOf(operation, draft)
   const lacking = lackingOf(operation, draft)
@@ -79,11 +73,11 @@ const ParameterField = ({ parameter: { name, in: place, required = false }, valu
 )
 
 /** The form as it opens: the cluster of the page, and a body with what is required. */
-function beginning({ parameters, body }: Operation, document: ApiDocument, cluster: string): Draft {
+function beginning({ parameters, body, example }: Operation, cluster: string): Draft {
   const ofCluster = parameters.find(({ name, in: place }) => place === "path" && name === "cluster")
   return {
     values: ofCluster ? { [keyOf(ofCluster)]: cluster } : {},
-    body: body ? JSON.stringify(sampleOf(body, document), null, 2) : "",
+    body: body ? JSON.stringify(example, null, 2) : "",
   }
 }
 
