@@ -1,5 +1,6 @@
 import i18next, { type TFunction } from "i18next"
 import type { Problem } from "@/lib/problem"
+import { DETAILS } from "./refusals"
 
 type ReasonKey =
   | "refused" | "unknownHost" | "noNetwork" | "noConnection" | "closed" | "unreachable" | "late" | "stranger" | "notNameServer"
@@ -7,7 +8,7 @@ type ReasonKey =
   | "malformed" | "noBrokers" | "noCluster" | "noSession" | "refusedSilently" | "refusedBecause" | "unlisted" | "notConsumed" | "justAdded" | "notSampled"
   | "notAnswered" | "replaced" | "otherBroker" | "notOfTopic" | "noSetting" | "noTopicNamed" | "noGroupNamed" | "ofBrokers" | "ofBrokersOrGroup" | "noOffsetIn" | "noOffset"
   | "purgeMost" | "keysEnded" | "noNativeClient" | "perhapsNoNativeClient" | "lists" | "notListedBy" | "listsNone" | "noTime" | "ms"
-  | "nobodyAnswers" | "consumedWhen" | "copiesOfReplays" | "retriesCut" | "numberFrom" | "eitherOr" | "nameOf" | "hours" | "levels"
+  | "nobodyAnswers" | "consumedWhen" | "copiesOfReplays" | "retriesCut" | "numberFrom" | "eitherOr" | "nameOf" | "hours" | "levels" | "noConsumerGroup" | "keepsAtMost" | "tooFar"
 
 /** The sentences in which the server says why nobody answered, and what each is called here. */
 const REASONS: readonly [ReasonKey, RegExp][] = [
@@ -69,6 +70,9 @@ const REASONS: readonly [ReasonKey, RegExp][] = [
   ["levels", /^times like (?<times>.+)$/],
   ["noTime", /^the broker does not tell its time$/],
   ["ms", /^(?<ms>[+-]\d+) ms, exact to (?<exact>\d+) ms$/],
+  ["noConsumerGroup", /^no consumer group is named '(?<name>[^']+)'(?:; create it first)?$/],
+  ["keepsAtMost", /^(?<peer>.+) keeps messages for at most (?<most>\d+ [\w ]+)$/],
+  ["tooFar", /^(?<peer>.+) keeps messages for at most (?<most>\d+ [\w ]+); this one would wait (?<wait>\d+ [\w ]+)$/],
   ["refusedSilently", /^(?<peer>.+) refused: it gave no reason$/],
   ["refusedBecause", /^(?<peer>.+) refused: (?<words>.+)$/],
 ]
@@ -102,7 +106,7 @@ function knownReason(t: TFunction, reason: string): string | null {
   for (const [key, pattern] of REASONS) {
     const match = pattern.exec(reason)
     const peer = match?.groups?.peer === undefined ? "" : peerIn(t, match.groups.peer)
-    if (match && peer !== null) return t(`reasons.${key}`, { ...match.groups, peer, count: Number(match.groups?.n ?? 0) })
+    if (match && peer !== null) return t(`reasons.${key}`, { ...match.groups, ...spansOf(t, match.groups ?? {}), peer, count: Number(match.groups?.n ?? 0) })
   }
   return null
 }
@@ -116,74 +120,11 @@ function peerIn(t: TFunction, peer: string): string | null {
   return /\s/.test(peer) ? null : peer
 }
 
-type DetailKey =
-  | "blank" | "required" | "atMost" | "atLeast" | "tooLong" | "tooShort" | "noInteger" | "nullCharacters" | "commonPassword" | "numericPassword" | "shortPassword"
-  | "similarPassword" | "userExists" | "userName" | "noMatch" | "reversed" | "between" | "oneOf" | "bool" | "past" | "scheduleExists" | "reserved"
-  | "readOnly" | "noMessage" | "noDelete" | "noChange" | "noZone" | "noScope" | "beyondRights" | "noSuch" | "noTopic" | "taken" | "needsRight" | "needsRightOn" | "needsRightNoRule" | "needsRightRefused" | "needsRightScope" | "needsRightOfMany" | "stillChanging" | "noQueue" | "nothingToGoBy" | "alreadyThere" | "noQueues" | "noSetting" | "settingFixed" | "settingFixedInFile" | "notOfEncoding" | "notAccepted" | "waitsNoMore" | "sameTopic" | "noMoment" | "twice" | "changedSinceCompared" | "controlCharacter"
-
-/** The sentences that refuse one value, as Django, its REST framework and the gateway write them. */
-const DETAILS: readonly [DetailKey, RegExp][] = [
-  ["blank", /^This field may not be (?:blank|null)$/],
-  ["required", /^(?:This field is required|is required)$/],
-  ["atMost", /^Ensure this value is less than or equal to (?<n>[\d.]+)$/],
-  ["atLeast", /^Ensure this value is greater than or equal to (?<n>[\d.]+)$/],
-  ["tooLong", /^Ensure this field has no more than (?<n>\d+) characters$/],
-  ["tooShort", /^Ensure this field has at least (?<n>\d+) characters$/],
-  ["noInteger", /^A valid integer is required$/],
-  ["nullCharacters", /^Null characters are not allowed$/],
-  ["commonPassword", /^This password is too common$/],
-  ["numericPassword", /^This password is entirely numeric$/],
-  ["shortPassword", /^This password is too short\. It must contain at least (?<n>\d+) characters?$/],
-  ["similarPassword", /^The password is too similar to the .+$/],
-  ["userExists", /^A user with that username already exists$/],
-  ["userName", /^Enter a valid username\. .+$/],
-  ["noMatch", /^No (?<thing>\w+) matches the given query$/],
-  ["noMatch", /^There is no (?<thing>\w+)$/],
-  ["noSuch", /^There is no (?<thing>\w+) '(?<name>[^']*)'$/],
-  ["noTopic", /^[Tt]opic '(?<name>[^']+)' does not exist$/],
-  ["taken", /^(?:User '(?<name>[^']+)' already exists|There is already a cluster named '(?<cluster>[^']+)'|There is a \w+ '(?<rule>[^']+)' already|You already have a token named '(?<token>[^']+)')$/],
-  ["needsRight", /^This needs the right '(?<right>\w+)'$/],
-  ["needsRightOn", /^This needs the right '(?<right>\w+)' on '(?<name>[^']+)'$/],
-  ["needsRightNoRule", /^This needs the right '(?<right>\w+)' on \w+ '(?<name>[^']+)'(?: with group '[^']+')?\. No rule of the roles? .+$/],
-  ["needsRightRefused", /^This needs the right '(?<right>\w+)' on \w+ '(?<name>[^']+)'(?: with group '[^']+')?\. Rule (?<number>\d+) of the role '(?<role>[^']+)' \((?<rule>[^)]+)\) refuses it; .+$/],
-  ["needsRightScope", /^This needs the right '(?<right>\w+)' on \w+ '(?<name>[^']+)'(?: with group '[^']+')?\. The scopes of the token do not cover it: (?<scopes>.+)$/],
-  ["needsRightOfMany", /^This needs the right '(?<right>\w+)' on (?:some \w+|every \w+|anything|everything)\. .+$/],
-  ["stillChanging", /^Earlier changes of '(?<name>[^']+)' are still running; try again later$/],
-  ["noQueue", /^[Tt]opic '(?<name>[^']+)' has the queues 0 to (?<n>\d+)(?:, not .+)?$/],
-  ["nothingToGoBy", /^Group '(?<name>[^']+)' has no offset in these queues, so there is nothing to go by$/],
-  ["alreadyThere", /^The group is already at these offsets$/],
-  ["noQueues", /^Topic '(?<name>[^']+)' has no queues$/],
-  ["noSetting", /^(?<broker>\S+) has no setting '(?<name>[^']+)'; .+$/],
-  ["settingFixed", /^'(?<name>[^']+)' cannot be changed safely while (?<broker>\S+) runs; set it on its command line$/],
-  ["settingFixedInFile", /^'(?<name>[^']+)' cannot be changed safely while (?<broker>\S+) runs; set it in its configuration file, and restart it$/],
-  ["notOfEncoding", /^is not (?<encoding>JSON|base64)$/],
-  ["waitsNoMore", /^Message (?<id>\w+) of '(?<name>[^']+)' does not wait any more: it was (?:delivered or recalled|recalled)$/],
-  ["sameTopic", /^must be a different topic from the source$/],
-  ["noMoment", /^'(?<name>[^']*)' is not a moment such as .+$/],
-  ["twice", /^Is given more than once: (?<names>.+)$/],
-  ["twice", /^'(?<names>[^']+)' is given more than once$/],
-  ["changedSinceCompared", /^'(?<name>[^']+)' has changed since it was compared with the file; compare again$/],
-  ["controlCharacter", /^must not contain control characters: (?<code>U\+[0-9A-F]+) is at (?<n>\d+)$/],
-  ["reversed", /^must be after from$/],
-  ["between", /^must be a number from (?<low>[\d.]+) to (?<high>[\d.]+)$/],
-  ["oneOf", /^must be one of (?<names>.+)$/],
-  ["bool", /^must be true or false$/],
-  ["past", /^is in the past$/],
-  ["scheduleExists", /^another schedule has this name$/],
-  ["reserved", /^The name '(?<name>[^']+)' is reserved by brokers$/],
-  ["readOnly", /^topic '(?<name>[^']+)' is read-only$/],
-  ["noMessage", /^No message of topic '(?<topic>[^']+)' has the id '(?<id>[^']+)'$/],
-  ["noDelete", /^'(?<name>[^']+)' belongs to the brokers; it cannot be deleted$/],
-  ["noChange", /^'(?<name>[^']+)' belongs to the brokers; it cannot be changed$/],
-  ["noZone", /^'(?<name>[^']*)' is not a time zone such as .+$/],
-  ["noScope", /^'(?<name>[^']*)' is not a scope; .+$/],
-  ["beyondRights", /^'(?<name>[^']*)' exceeds your own rights$/],
-]
-
 /** Of a setting of a broker: what was typed, and what it takes. */
 const NOT_ACCEPTED = /^(?<quote>['"])(?<value>.*)\k<quote> is not (?<accepted>.+)$/
 
-const THINGS = ["cluster", "job", "schedule", "token", "user"] as const
+const THINGS = ["cluster", "job", "schedule", "token", "user", "role", "session", "rule", "channel", "silence", "alert", "search"] as const
+const KINDS = { "an object": "object", "a list": "list", "true or false": "bool", "a whole number": "whole", "a text": "text" } as const
 const RIGHTS = ["produce", "consume", "read", "bodies", "manage", "offsets", "redrive", "delete", "jobs", "admin"] as const
 
 function fragment(t: TFunction, detail: string): string | null {
@@ -203,18 +144,24 @@ function valuesOf(t: TFunction, found: Record<string, string | undefined>) {
   const right = RIGHTS.find((name) => name === found.right)
   return {
     ...found,
-    name: found.name ?? found.cluster ?? found.token ?? found.rule ?? "",
+    ...spansOf(t, found),
+    name: found.name ?? found.cluster ?? found.token ?? found.rule ?? found.other ?? found.search ?? "",
+    wanted: found.wanted === undefined ? "" : t(`details.kinds.${KINDS[found.wanted as keyof typeof KINDS]}`),
     thing: thing ? t(`details.things.${thing}`) : (found.thing ?? ""),
     right: right ? t(`rights.${right}`) : (found.right ?? ""),
   }
 }
 
+/** The lengths of time that a sentence names, such as `1 day 4 h`. */
+const spansOf = (t: TFunction, found: Record<string, string | undefined>) =>
+  Object.fromEntries(["wait", "most"].map((name) => [name, found[name]?.replace(/(\d+) (day|h|min|s)s?\b/g, (_, n: string, unit: "day" | "h" | "min" | "s") => t(`details.spans.${unit}`, { count: Number(n) }))]))
+
 /** A detail that has a translation: of one value, with its field before it where it is a sentence of its own, or a reason. */
 function knownDetail(t: TFunction, detail: string): string | null {
   const known = fragment(t, detail)
   if (known !== null) return known
-  const { field = "", rest = "" } = /^(?<field>[\w/.-]+): (?<rest>.+)$/.exec(detail)?.groups ?? {}
-  const part = rest === "" ? null : fragment(t, rest)
+  const { field = "", rest = "" } = /^(?<field>[\w/.-]+)(?:: | (?=must ))(?<rest>.+)$/.exec(detail)?.groups ?? {}
+  const part = rest === "" ? null : (fragment(t, rest) ?? knownReason(t, rest.replace(/\.$/, "")))
   if (part !== null) return t("details.ofField", { field, detail: part })
   const reason = reasonOf(detail)
   const translated = reasonIn(t, reason)
