@@ -1,4 +1,7 @@
-"""Moments as answers, frames and audit write them: RFC 3339 in UTC with milliseconds. Knows no Django."""
+"""Moments as answers, frames and audit write them (RFC 3339 in UTC with milliseconds), and lengths of time in words.
+
+Knows no Django.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +16,24 @@ Moment = Annotated[str, Meta(extra={"moment": True})]
 
 _FIRST_SECOND: Final = -62_135_596_800
 _LAST_SECOND: Final = 253_402_300_799
+_UNITS: Final = ("day", 86_400), ("h", 3_600), ("min", 60), ("s", 1)
 
 
 def rfc3339(moment_ms: int) -> str:
     """Return the text of a moment (ms since 1970)."""
     seconds, millis = divmod(moment_ms, 1000)
     return f"{_second(seconds)}.{millis:03d}Z"
+
+
+def lasting(ms: int) -> str:
+    """Return a length of time in words, such as ``3 days`` or ``1 day 4 h 5 s``; a part of a second counts as one."""
+    rest = -(-ms // 1000)
+    words: list[str] = []
+    for unit, seconds in _UNITS:
+        amount, rest = divmod(rest, seconds)
+        if amount:
+            words.append(f"{amount} {unit}{'s' if unit == 'day' and amount > 1 else ''}")
+    return " ".join(words) or "0 s"
 
 
 @lru_cache(maxsize=1024)

@@ -12,10 +12,13 @@ from broker_core.client import errors as client
 from broker_core.protocol.codes import RequestCode
 from broker_core.remoting.errors import RemotingTimeout
 from console.clusters.connections import ClusterNotFound, ClusterSilent
+from console.moments import lasting
 
 _NUMBER: Final = re.compile(r"\[Errno -?\d+\] ")
 _NO_WAY: Final = frozenset({errno.ENETUNREACH, errno.EHOSTUNREACH})
 
+# As Gantry and 5.x refuse a delivery time; only Gantry tells how far away it would have been.
+_TOO_FAR: Final = re.compile(r"bigger than the max delay (\d{1,15})ms(?:: (\d{1,15})ms asked for)?")
 _REQUEST: Final = re.compile(r"request type (\d{1,9})\b")
 _LEASE: Final = "lease", "does not support leases; RocketMQ 5 and Gantry do"
 _SCHEDULED: Final = "scheduled", "does not list, move or recall messages that wait; Gantry does"
@@ -143,7 +146,12 @@ def _refused(error: client.BrokerRefused, peer: str) -> str:
         return f"{peer} is too busy to answer"
     if isinstance(error, client.NotSupported):
         return f"{peer} {_lacks(error.remark or '')}"
-    return f"{peer} refused: {error.remark or 'it gave no reason'}"
+    remark = error.remark or "it gave no reason"
+    too_far = _TOO_FAR.search(remark)
+    if too_far is not None:
+        wait = "" if too_far[2] is None else f"; this one would wait {lasting(int(too_far[2]))}"
+        return f"{peer} keeps messages for at most {lasting(int(too_far[1]))}{wait}"
+    return f"{peer} refused: {remark}"
 
 
 def _lacks(remark: str) -> str:

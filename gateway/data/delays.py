@@ -14,6 +14,7 @@ from broker_core.clock import now_ms
 from broker_core.errors import GantryError
 from broker_core.protocol import properties as names
 from console.clusters.connections import Connections
+from console.moments import lasting
 from gateway.data.messages import DELAY_LEVELS, Draft
 from gateway.data.sending import SendOutcome, failed, failed_by
 from gateway.problems import DELAY_NOT_SERVED, FieldError, ProblemError
@@ -66,8 +67,8 @@ def _prepare(draft: Draft, cluster: str, limits: TimerLimits, now: int) -> str |
         if wait <= limits.max_delay_ms:
             return None
         return (
-            f"The message would wait {wait:,} ms; cluster {cluster!r} keeps messages for at most "
-            f"{limits.max_delay_ms:,} ms (timerMaxDelaySec={limits.max_delay_ms // 1000})."
+            f"The message would wait {lasting(wait)}; cluster {cluster!r} keeps messages for at most "
+            f"{lasting(limits.max_delay_ms)} (timerMaxDelaySec={limits.max_delay_ms // 1000})."
         )
     if draft.delay_ms in DELAY_LEVELS:
         del properties[names.TIMER_DELAY_MS]

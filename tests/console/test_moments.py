@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from console.moments import rfc3339
+from console.moments import lasting, rfc3339
 
 
 @pytest.mark.parametrize(
@@ -20,3 +20,17 @@ from console.moments import rfc3339
 )
 def test_moments_are_rfc_3339_in_utc_with_milliseconds(moment: int, text: str) -> None:
     assert rfc3339(moment) == text
+
+
+@pytest.mark.parametrize(
+    ("ms", "words"),
+    [
+        (259_200_000, "3 days"),
+        (259_200_001, "3 days 1 s"),
+        (100_805_000, "1 day 4 h 5 s"),
+        (60_000, "1 min"),
+        (0, "0 s"),
+    ],
+)
+def test_a_length_of_time_is_exact_to_the_second_and_never_short(ms: int, words: str) -> None:
+    assert lasting(ms) == words

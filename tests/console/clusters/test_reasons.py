@@ -89,6 +89,18 @@ async def test_a_broker_is_called_by_its_name(shared_broker: RunningBroker) -> N
         (TimedOut("topic t", 3_000, was_sent=False), "the topic's brokers were not found within 3 s"),
         (Unreachable("a:1", "closed by the peer", was_sent=True), "broker-a at a:1 closed the connection"),
         (BrokerRefused(1, "the store is damaged", "a:1"), "broker-a at a:1 refused: the store is damaged"),
+        (
+            BrokerRefused(
+                13, "the delay time should not be bigger than the max delay 259200000ms: 345600000ms asked for", "a:1"
+            ),
+            "broker-a at a:1 keeps messages for at most 3 days; this one would wait 4 days",
+        ),
+        (
+            BrokerRefused(
+                13, "the delay time should not be bigger than the max delay 259200000ms; or if set del msg", "a:1"
+            ),
+            "broker-a at a:1 keeps messages for at most 3 days",
+        ),
         (GantryError("[Errno 5] the disk failed"), "the disk failed"),
     ],
 )

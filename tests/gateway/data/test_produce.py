@@ -127,7 +127,10 @@ async def test_messages_that_all_fail_alike_are_one_problem_with_each_pointed_at
     bad = {"body": JSON_BODY, "delay_ms": FOUR_DAYS_MS}
     answer = await api.post(f"/topics/{topic}/messages", {"messages": [bad, bad]})
     assert code_of(answer) == (422, "DELAY_NOT_SERVED")
-    assert "259,200,000 ms (timerMaxDelaySec=259200)" in answer.json()["errors"][0]["detail"]
+    assert (
+        "would wait 4 days; cluster 'local' keeps messages for at most 3 days (timerMaxDelaySec=259200)"
+        in answer.json()["errors"][0]["detail"]
+    )
     assert [error["pointer"] for error in answer.json()["errors"]] == ["#/messages/0/delay_ms", "#/messages/1/delay_ms"]
     assert [result["status"] for result in answer.json()["results"]] == ["failed", "failed"]
 
