@@ -5,9 +5,10 @@ import { useTranslation } from "react-i18next"
 import { useKeys } from "@/hooks/use-keys"
 import type { UrlState } from "@/hooks/use-url-state"
 import { percent } from "@/lib/format"
-import { incomparable, writeConditions } from "../conditions"
+import { type ConditionFault, conditionFault, writeConditions } from "../conditions"
 import type { Counts } from "../frames"
 import { MOST_RATE, SAMPLES, type Watched } from "../watched"
+import { faultWords } from "./fault-words"
 import classes from "./live.module.css"
 
 interface FilterBarProps {
@@ -42,7 +43,7 @@ export function FilterBar({ watched, counts, onChange }: FilterBarProps) {
 function Conditions({ conditions, onChange }: { conditions: string[]; onChange: (next: string[]) => void }) {
   const { t } = useTranslation()
   const [typed, setTyped] = useState("")
-  const [refused, setRefused] = useState<string | null>(null)
+  const [refused, setRefused] = useState<ConditionFault | null>(null)
   const field = useRef<HTMLInputElement>(null)
   useKeys({ "/": () => field.current?.focus() })
   return (
@@ -50,9 +51,10 @@ function Conditions({ conditions, onChange }: { conditions: string[]; onChange: 
       className={classes.filter}
       onSubmit={(event) => {
         event.preventDefault()
-        const fault = incomparable(typed)
+        if (!typed.trim()) return
+        const fault = conditionFault(typed, conditions)
         setRefused(fault)
-        if (fault !== null || !typed.trim()) return
+        if (fault !== null) return
         onChange([...conditions, typed.trim()])
         setTyped("")
       }}
@@ -64,6 +66,7 @@ function Conditions({ conditions, onChange }: { conditions: string[]; onChange: 
           type="button"
           className={classes.condition}
           aria-label={t("tail.removeCondition", { condition })}
+          data-faulty={conditionFault(condition, conditions.slice(0, at)) !== null || undefined}
           onClick={() => onChange(conditions.filter((_, index) => index !== at))}
         >
           {condition}
@@ -81,7 +84,7 @@ function Conditions({ conditions, onChange }: { conditions: string[]; onChange: 
           setRefused(null)
         }}
       />
-      {refused !== null && <span role="alert">{t("tail.incomparable", { what: refused })}</span>}
+      {refused !== null && <span role="alert">{faultWords(t, refused)}</span>}
     </form>
   )
 }

@@ -1,4 +1,5 @@
 import { act, screen } from "@testing-library/react"
+import i18next from "i18next"
 import { beforeEach, describe, expect, it } from "vitest"
 import { renderApp } from "@/testing/render"
 import { FakeSocket } from "@/testing/socket"
@@ -83,5 +84,45 @@ describe("the live page", () => {
     show("/live")
     expect(await screen.findByText("Choose the topics to watch")).toBeTruthy()
     expect(FakeSocket.all).toEqual([])
+  })
+
+  it.each([
+    ["$..x = 1", "Character 2: a path such as $.order.items[0].price was expected, not ..x = 1"],
+    ["$.amount >", "Character 11: a value was expected, not the end"],
+    ["$.amount is 3", "Character 10: one of = != > >= < <= ~ was expected, not is 3"],
+    ["$.amount > many", "A field is greater or less than a number or a text in quotes, not many."],
+    ["tag:", "Character 5: a value was expected, not the end"],
+    ["key:", "Character 5: a value was expected, not the end"],
+    ["tenant =", "Character 9: a value was expected, not the end"],
+    ["key:B", "key:B would take the place of another condition of its kind; remove that one first"],
+  ])("refuses %s where it is typed, and says at which place", async (typed, words) => {
+    const { user, address } = show("/live?topics=orders&filter=key:A")
+    const field = await screen.findByLabelText("Filter")
+    await user.type(field, typed.replace(/[[{]/g, "$&$&"))
+    await user.keyboard("{Enter}")
+    expect((await screen.findByRole("alert")).textContent).toBe(words)
+    expect(field.getAttribute("aria-invalid")).toBe("true")
+    expect(address()).toContain("filter=key")
+    expect(FakeSocket.all).toHaveLength(1)
+  })
+
+  it("asks for nothing with a filter of the address that it refuses, and does not claim to connect", async () => {
+    show("/live?topics=orders&filter=$..x = 1")
+    expect(await screen.findByText(/^Character 2: a path/)).toBeTruthy()
+    expect(screen.getByText("No messages are read")).toBeTruthy()
+    expect(screen.queryByText("Connecting")).toBeNull()
+    expect(FakeSocket.all).toEqual([])
+  })
+
+  it("says in Chinese what the server refuses, and that nothing is read", async () => {
+    await i18next.changeLanguage("zh")
+    show("/live?topics=orders")
+    await screen.findByText("正在连接")
+    FakeSocket.last.greet()
+    say({ type: "error", problem: { code: "INVALID", detail: "'$..x' is not a path such as $.order.items[0].price." } })
+    expect(await screen.findByText("请求被拒绝：")).toBeTruthy()
+    expect(screen.getByText("$..x 不是 $.order.items[0].price 这样的路径")).toBeTruthy()
+    expect(screen.queryByText("正在连接")).toBeNull()
+    await i18next.changeLanguage("en")
   })
 })

@@ -7,12 +7,17 @@ import { DockedPage } from "@/components/drawer/docked-drawer"
 import { Callout } from "@/components/layout/panel"
 import { Page } from "@/components/layout/page"
 import { Empty } from "@/components/states/empty"
+import { useLanguage } from "@/hooks/use-format"
 import { useKeys } from "@/hooks/use-keys"
 import { useUrlState } from "@/hooks/use-url-state"
 import { count } from "@/lib/format"
+import { Problem } from "@/lib/problem"
+import { problemIn, reasonIn } from "@/lib/reasons"
+import { firstFault } from "../conditions"
 import { waitingCount } from "../tail-state"
 import { type TailStream, useTailStream } from "../use-tail-stream"
 import { requestOf, watchedOf } from "../watched"
+import { faultWords } from "./fault-words"
 import { FilterBar } from "./filter-bar"
 import { RatePanel } from "./rate-panel"
 import { TailPanel } from "./tail-panel"
@@ -32,7 +37,8 @@ export function LivePage({ cluster, names, tabs, drawerOf }: LivePageProps) {
   const { t } = useTranslation()
   const [url, change] = useUrlState()
   const watched = useMemo(() => watchedOf(url), [url])
-  const stream = useTailStream(requestOf(cluster, watched))
+  const fault = useMemo(() => firstFault(watched.conditions), [watched])
+  const stream = useTailStream(fault ? null : requestOf(cluster, watched))
   const close = () => change({ open: undefined, of: undefined })
   const hasTopics = watched.topics.length > 0
   return (
@@ -53,12 +59,13 @@ export function LivePage({ cluster, names, tabs, drawerOf }: LivePageProps) {
       >
         {tabs}
         <FilterBar watched={watched} counts={stream.state.counts} onChange={change} />
-        <Notices stream={stream} />
+        <Notices stream={stream} fault={fault} />
         {hasTopics ? (
           <>
             <RatePanel state={stream.state} limit={watched.rate} isSampled={watched.sample !== "1"} />
             <TailPanel
               stream={stream}
+              isRefused={fault !== null || stream.state.problem !== null}
               openId={url.open}
               onOpen={({ message_id, topic }) => {
                 stream.pause()
@@ -92,19 +99,25 @@ function PauseButton({ stream }: { stream: TailStream }) {
   )
 }
 
-function Notices({ stream: { state, isOpen } }: { stream: TailStream }) {
+function Notices({ stream: { state, isOpen }, fault }: { stream: TailStream; fault: ReturnType<typeof firstFault> }) {
   const { t } = useTranslation()
+  const language = useLanguage()
   const isLost = !isOpen && state.nextId > 1
   return (
     <div className={classes.notices} aria-live="polite">
       {isLost && <Callout>{t("tail.lost")}</Callout>}
       {state.problem && (
         <Callout tone="crit">
-          <b>{t("tail.refused")}.</b> {state.problem.detail}
+          <b>{t("tail.refused")}</b> <span>{problemIn(t, language, new Problem(0, state.problem))}</span>
+        </Callout>
+      )}
+      {fault && (
+        <Callout tone="crit">
+          <b className="mono">{fault.condition}</b> <span>{faultWords(t, fault)}</span>
         </Callout>
       )}
       {Object.entries(state.silent).map(([place, reason]) => (
-        <Callout key={place}>{t("tail.silent", { place, reason })}</Callout>
+        <Callout key={place}>{t("tail.silent", { place, reason: reasonIn(t, reason) })}</Callout>
       ))}
     </div>
   )

@@ -13,6 +13,8 @@ import classes from "./live.module.css"
 
 interface TailPanelProps {
   stream: TailStream
+  /** Nothing will come: the server or the page takes no such tail. */
+  isRefused: boolean
   openId: string | undefined
   onOpen: (message: TailMessage) => void
 }
@@ -20,7 +22,7 @@ interface TailPanelProps {
 const COLUMNS = ["stored", "topic", "queue", "id", "tag", "key", "body", "size"] as const
 
 /** The messages, the newest on top; they stand still while paused. */
-export function TailPanel({ stream, openId, onOpen }: TailPanelProps) {
+export function TailPanel({ stream, isRefused, openId, onOpen }: TailPanelProps) {
   const { t } = useTranslation()
   const { state, clear } = stream
   return (
@@ -34,7 +36,7 @@ export function TailPanel({ stream, openId, onOpen }: TailPanelProps) {
       }
     >
       <div className={classes.scroll} tabIndex={0} role="region" aria-label={t("tail.table")}>
-        {state.rows.length === 0 && <Nothing stream={stream} />}
+        {state.rows.length === 0 && <Nothing stream={stream} isRefused={isRefused} />}
         {state.rows.length > 0 && (
           <table className={classes.table}>
             <thead>
@@ -77,8 +79,9 @@ function PanelTitle({ stream: { state } }: { stream: TailStream }) {
   )
 }
 
-function Nothing({ stream: { state } }: { stream: TailStream }) {
+function Nothing({ stream: { state }, isRefused }: Pick<TailPanelProps, "stream" | "isRefused">) {
   const { t } = useTranslation()
+  if (isRefused) return <Empty title={t("tail.nothingRefused")} next={t("tail.nothingRefusedNext")} />
   // Until the server says from where it reads, what is stored may pass unseen.
   if (state.phase === "starting") return <Empty title={t("tail.connecting")} />
   if (state.counts.read > 0 && state.counts.matched === 0) {
