@@ -13,6 +13,7 @@ from gateway.cli import (
     produce,
     raw,
     receive,
+    scheduled,
     tail,
     topics,
 )
@@ -30,6 +31,7 @@ __all__ = [
     "produce",
     "raw",
     "receive",
+    "scheduled",
     "tail",
     "topics",
 ]

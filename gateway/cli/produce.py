@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterable, Iterator, Mapping
-from typing import IO, Any, Final
+from typing import IO, Any, Final, TypeAlias
 
 import click
 import msgspec
@@ -16,6 +16,9 @@ from gateway.cli.root import Session, gantry, pass_session
 _AT_ONCE: Final = 100
 _AT_ONCE_BYTES: Final = 256 * 1024
 
+_Line: TypeAlias = tuple[int, bytes]
+"""A line of the input and its number, from 1; blank ones count, and are not sent."""
+
 
 @gantry.command()
 @click.argument("topic")
@@ -26,7 +29,8 @@ _AT_ONCE_BYTES: Final = 256 * 1024
 @click.option("--tag")
 @click.option("--property", "properties", multiple=True, metavar="NAME=VALUE", help="May be repeated.")
 @click.option("--ordering-key", help="Messages with the same one go to the same queue.")
-@click.option("--delay-ms", type=click.IntRange(0))
+@click.option("--delay-ms", type=click.IntRange(0), help="Deliver so long after it was sent.")
+@click.option("--deliver-at", help="Deliver at this time (RFC 3339, 2030-01-31T08:00:00Z), instead of --delay-ms.")
 @pass_session
 def produce(
     session: Session,
@@ -41,18 +45,24 @@ def produce(
     """Send messages and print where each was stored; FILE may be - for stdin.
 
     A line that is JSON is sent as JSON. Lines are sent as they come, up to a hundred at once, and told when they are
-    stored. Exit code 1 if a message was not stored; those before it are.
+    stored; with --json, entry_id is the number of the line. Exit code 1 if a message was not stored; those before
+    it are.
     """
     if (file is None) == (body is None):
         raise click.UsageError("Give either a FILE or --body.")
+    is_delayed = fields["delay_ms"] is not None
+    if is_delayed and fields["deliver_at"] is not None:
+        raise click.UsageError("Give either --delay-ms or --deliver-at.")
     shared = {name: value for name, value in fields.items() if value not in (None, ())}
     if properties:
         shared["properties"] = dict(map(_pair, properties))
     if file is None:
-        portions: Iterable[list[bytes]] = [[(body or "").encode()]]
+        portions: Iterable[list[_Line]] = [[(1, (body or "").encode())]]
     else:
-        portions = [[file.read()]] if whole else _portions(file)
-    table = Table(session.out, ["status", "message_id", "queue_id", "offset", "stored_at", "problem.detail"])
+        portions = [[(1, file.read())]] if whole else _portions(file)
+    # A message that waits has no queue and no offset yet.
+    place = ["deliver_at"] if is_delayed or fields["deliver_at"] else ["queue_id", "offset"]
+    table = Table(session.out, ["status", "message_id", *place, "stored_at", "problem.detail"])
     is_whole = True
     for results in _send(session, topic, shared, portions):
         table.add(results)
@@ -62,27 +72,28 @@ def produce(
 
 
 def _send(
-    session: Session, topic: str, shared: Mapping[str, Any], portions: Iterable[list[bytes]]
+    session: Session, topic: str, shared: Mapping[str, Any], portions: Iterable[list[_Line]]
 ) -> Iterator[list[Any]]:
     """Yield the results of each request."""
     for some in portions:
-        entries = [{**shared, "body": _body(each)} for each in some]
+        entries = [{**shared, "entry_id": str(number), "body": _body(text)} for number, text in some]
         yield session.api.post(f"topics/{part(topic)}/messages", {"messages": entries})["results"]
 
 
-def _portions(file: IO[bytes]) -> Iterator[list[bytes]]:
+def _portions(file: IO[bytes]) -> Iterator[list[_Line]]:
     """Yield the lines that have come, without waiting for more."""
-    rest = b""
+    rest, count = b"", 0
     while some := file.read1(_AT_ONCE_BYTES):  # type: ignore[attr-defined] # every binary file has it, but for raw ones
         *lines, rest = (rest + some).split(b"\n")
-        yield from _few(lines)
-    yield from _few([rest])
+        yield from _few(lines, count)
+        count += len(lines)
+    yield from _few([rest], count)
 
 
-def _few(lines: list[bytes]) -> Iterator[list[bytes]]:
-    texts = [text for line in lines if (text := line.rstrip(b"\r"))]
-    for start in range(0, len(texts), _AT_ONCE):
-        yield texts[start : start + _AT_ONCE]
+def _few(lines: list[bytes], before: int) -> Iterator[list[_Line]]:
+    numbered = [(number, text) for number, line in enumerate(lines, before + 1) if (text := line.rstrip(b"\r"))]
+    for start in range(0, len(numbered), _AT_ONCE):
+        yield numbered[start : start + _AT_ONCE]
 
 
 def _body(data: bytes) -> dict[str, Any]:

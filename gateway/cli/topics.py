@@ -12,9 +12,17 @@ from gateway.cli.api import part
 from gateway.cli.root import Session, gantry, pass_session
 
 
-@gantry.command()
+@gantry.group(invoke_without_command=True)
+@click.pass_context
+def clusters(context: click.Context) -> None:
+    """List the clusters that the console knows, also without `list`."""
+    if context.invoked_subcommand is None:
+        context.invoke(list_clusters)
+
+
+@clusters.command("list")
 @pass_session
-def clusters(session: Session) -> None:
+def list_clusters(session: Session) -> None:
     """List the clusters that the console knows."""
     columns = ["name", "kind", "name_servers", "brokers", "version", "reachable", "reason"]
     session.out.rows(session.api.items("/clusters"), columns)

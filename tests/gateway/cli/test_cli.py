@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
@@ -81,6 +82,10 @@ def test_a_gateway_that_does_not_answer_has_its_own_exit_code(run: Run) -> None:
         (("offsets", "preview", "g", "t", "--latest", "--queue", "broker-a"), "is not BROKER/ID"),
         (("produce", "t"), "Give either a FILE or --body"),
         (("produce", "t", "--body", "x", "--property", "a"), "is not NAME=VALUE"),
+        (
+            ("produce", "t", "--body", "x", "--delay-ms", "1", "--deliver-at", "2040-01-01T00:00:00Z"),
+            "Give either --delay-ms or --deliver-at",
+        ),
         (("jobs", "start", "-"), "is not JSON"),
         (("--url", "nonsense", "topics", "list"), "is not an address"),
     ],
@@ -135,6 +140,42 @@ def test_lines_are_sent_as_they_come_and_ctrl_c_leaves_what_was_told(installatio
             assert json.loads(producing.stdout.readline())["status"] == "stored"
         producing.send_signal(signal.SIGINT)
         assert producing.wait(30) == 130
+
+
+def test_a_result_names_the_line_of_its_message(run: Run) -> None:
+    run("topics", "create", "cli-numbers")
+    lines = [str(number) if number % 7 else "" for number in range(1, 251)]
+    done = run("produce", "cli-numbers", "-", "--json", stdin="\n".join(lines))
+    told = [int(json.loads(line)["entry_id"]) for line in done.stdout.splitlines()]
+    assert told == [number for number in range(1, 251) if number % 7], "over several requests, blank lines counted"
+
+
+def test_a_message_that_waits_is_told_with_its_time_listed_and_recalled(run: Run) -> None:
+    run("topics", "create", "cli-later")
+    tomorrow = datetime.now(timezone(timedelta(hours=8))).replace(microsecond=0) + timedelta(days=1)
+    shown = run("produce", "cli-later", "--body", "x", "--deliver-at", tomorrow.isoformat())
+    assert re.match(r"STATUS +MESSAGE ID +DELIVER AT +STORED AT", shown.stdout), shown
+    assert f"{tomorrow.astimezone(UTC):%FT%T}.000Z" in shown.stdout
+    run("produce", "cli-later", "--key", "soon", "--body", "y", "--delay-ms", "3600000")
+    listed = [
+        json.loads(line) for line in run("scheduled", "list", "--topic", "cli-later", "--json").stdout.splitlines()
+    ]
+    assert [each["keys"] for each in listed] == [["soon"], []], "first what is due first"
+    only = run("scheduled", "list", "--topic", "cli-later", "--limit", "1", "--to", tomorrow.isoformat())
+    assert [line.split()[0] for line in only.stdout.splitlines()] == ["MESSAGE", listed[0]["message_id"]]
+    asked = run("scheduled", "recall", listed[0]["message_id"])
+    assert (asked.returncode, "never delivered" in asked.stderr) == (1, True)
+    done = run("scheduled", "recall", listed[0]["message_id"], "--yes", "--json")
+    assert json.loads(done.stdout)["outcome"] == "recalled"
+    left = run("scheduled", "list", "--topic", "cli-later", "--json").stdout.splitlines()
+    assert [json.loads(line)["message_id"] for line in left] == [listed[1]["message_id"]]
+    nobody = run("scheduled", "recall", "nothing", "--yes")
+    assert (nobody.returncode, "waits or waited" in nobody.stderr) == (1, True)
+
+
+def test_clusters_are_listed_with_and_without_the_word(run: Run) -> None:
+    short, long = run("clusters", "--json"), run("clusters", "list", "--json")
+    assert json.loads(short.stdout.splitlines()[0])["name"] == json.loads(long.stdout.splitlines()[0])["name"]
 
 
 def test_the_script_beside_the_readme_runs_it(installation: Installation) -> None:
