@@ -3,8 +3,8 @@ of any other kind the whole connection goes on to the server.
 
 ::
 
-    bytes ─► head known or plain? ─ no ──► Tunnel, for good
-                      │ yes
+    bytes ─► head known or plain? ─ no ──► whole, and read in one way only? ─ yes ──► Tunnel, for good
+                      │ yes                                          └─ no ──► 400
              body whole within a second? ─ no ──► Tunnel, which gets the request from its first byte
                       │ yes
              usual message? ─ yes ──► DataPlane.begin: no task
@@ -21,8 +21,8 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Final, cast
 
 from gateway.arrival import Client
-from gateway.ingress.heads import MOST_BYTES, Head, fault_of
-from gateway.ingress.tunnel import Tunnel
+from gateway.ingress.heads import MOST_BYTES, Head, HeadRefused, may_pass
+from gateway.ingress.tunnel import Drain, Tunnel
 from gateway.problems import MALFORMED, ProblemError
 from gateway.sockets import Event, Scope
 
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 _MOST_AHEAD: Final = 256 * 1024
 """Bytes that are read of further requests while one is answered."""
+_LATE_BODY_SECONDS: Final = 0.5
+_LATE_HEAD_SECONDS: Final = 30.0
 _STATUS_LINES: Final = {each.value: f"HTTP/1.1 {each.value} {each.phrase}\r\n".encode() for each in HTTPStatus}
 
 Header = tuple[bytes, bytes]
@@ -56,7 +58,7 @@ class Connection(asyncio.Protocol):
         self._is_last = False
         self._is_ended = False
         self._started: Event = {}
-        self._tunnel: Tunnel | None = None
+        self._tunnel: Tunnel | Drain | None = None
         self._gone: asyncio.Future[None] | None = None
         self._task: asyncio.Task[None] | None = None
 
@@ -134,33 +136,24 @@ class Connection(asyncio.Protocol):
         if not self.is_busy and self._tunnel is None:
             self._transport.close()
 
-    @property
-    def may_go_on(self) -> bool:
-        """Whether nothing is being answered, and the client reads its answers."""
-        return not self.is_busy and not self._is_full
-
-    def pass_on(self) -> None:
-        """Let the server have what is here and all that follows."""
-        self._to_server(self._taken())
+    def hurry(self, now: float) -> None:
+        """Let the server have a request whose body is late: it has the limits for that. Close where a head is late."""
+        if self.waits_since is None or self.is_busy or self._is_full:
+            return
+        waited = now - self.waits_since
+        if waited >= _LATE_BODY_SECONDS and self._needed:
+            self._to_server(self._taken())
+        elif waited >= _LATE_HEAD_SECONDS:
+            self._transport.close()
 
     # ---- requests ----------------------------------------------------------------------------------------------------
 
     def _read(self, data: bytes) -> None:
         """Begin the first request in `data` if it is whole; keep the rest."""
         end = data.find(b"\r\n\r\n", 0, MOST_BYTES) + 4
-        if end < 4:
-            if data.startswith(b"POST ") and len(data) < MOST_BYTES:
-                self._keep(data)
-            else:
-                self._to_server(data)
-            return
-        head = self._ingress.heads.find(data[:end])
+        head = self._ingress.heads.find(data[:end]) if end >= 4 else None
         if head is None:
-            fault = fault_of(data[:end])
-            if fault is None:
-                self._to_server(data)
-            else:
-                self._refuse(fault)
+            self._read_other(data)
             return
         whole = end + head.length
         if len(data) < whole:
@@ -172,11 +165,30 @@ class Connection(asyncio.Protocol):
             self._hold_client()
         self._begin(head, data[end:whole])
 
-    def _refuse(self, fault: str) -> None:
+    def _read_other(self, data: bytes) -> None:
+        """Let the server have a request that is not plain, once its head is whole and can be read in one way only."""
+        try:
+            if may_pass(data):
+                self._to_server(data)
+            else:
+                self._keep(data)
+        except HeadRefused as refused:
+            self._refuse(refused)
+
+    def _refuse(self, refused: HeadRefused) -> None:
         """End the connection: nobody knows where the next request would begin."""
         self.requests += 1
-        problem = ProblemError(MALFORMED, fault, headers=[(b"connection", b"close")])
-        self._answer(*self._ingress.plane.refuse(problem))
+        self.waits_since = None
+        closing = [(b"connection", b"close")]
+        if refused.detail:
+            answer = self._ingress.plane.refuse(ProblemError(MALFORMED, refused.detail, headers=closing))
+        else:
+            answer = refused.status, [*closing, (b"content-length", b"0")], b""
+        self._transport.write(_answer_text(*answer))
+        if self._is_ended:
+            self._transport.close()
+        else:
+            self._tunnel = Drain(self._transport)
 
     def _begin(self, head: Head, body: bytes) -> None:
         self.is_busy = True
@@ -237,10 +249,7 @@ class Connection(asyncio.Protocol):
         self.is_busy = False
         if self._transport.is_closing():
             return
-        lines = [b"%b: %b\r\n" % header for header in headers]
-        self._transport.write(
-            b"%b%bdate: %b\r\n\r\n%b" % (_STATUS_LINES[status], b"".join(lines), _clock.date(), content)
-        )
+        self._transport.write(_answer_text(status, headers, content))
         if self._is_last or (b"connection", b"close") in headers:
             self._transport.close()
         elif self._size and not self._is_full:
@@ -272,6 +281,7 @@ class Connection(asyncio.Protocol):
         if self._is_paused and not self._transport.is_closing():
             self._is_paused = False
             self._transport.resume_reading()
+        self.waits_since = None  # what is here did not wait for the client
         if self._size:
             self._read(self._taken())
             if self._is_ended and self._size and not self.is_busy and self._tunnel is None:
@@ -279,8 +289,8 @@ class Connection(asyncio.Protocol):
 
     def _pass_on_the_rest(self) -> None:
         """Let the server have a request that is cut off: it knows what to say."""
-        self.pass_on()
-        if self._tunnel is not None:
+        self._to_server(self._taken())
+        if isinstance(self._tunnel, Tunnel):
             self._tunnel.end()
 
     def _to_server(self, data: bytes) -> None:
@@ -293,6 +303,11 @@ class Connection(asyncio.Protocol):
         if self._is_ended:
             tunnel.end_when_answered()
         self._task = ingress.loop.create_task(tunnel.open(*ingress.server, data))
+
+
+def _answer_text(status: int, headers: Sequence[Header], content: bytes) -> bytes:
+    lines = [b"%b: %b\r\n" % header for header in headers]
+    return b"%b%bdate: %b\r\n\r\n%b" % (_STATUS_LINES[status], b"".join(lines), _clock.date(), content)
 
 
 class _Clock:

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Final
 
 from gateway.data.quick import QuickCall, find_quick_call
 from gateway.data.routing import Route, find_route
 
 MOST_BYTES: Final = 8192
-"""Of a head."""
+"""Of a plain head."""
+MOST_CHECKED_BYTES: Final = 64 * 1024
+"""Of any head."""
 MOST_BODY_BYTES: Final = 1024 * 1024
 """Larger bodies arrive at the pace of the application, which the server knows how to keep."""
 _MOST_KEPT: Final = 1024
@@ -22,6 +25,8 @@ _MOST_FIELDS: Final = 64
 
 _LINE: Final = re.compile(rb"POST (/[A-Za-z0-9_./:~-]+) HTTP/1\.1")
 _FIELD: Final = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*((?:[!-~\x80-\xff][\t -~\x80-\xff]*)?)")
+# Empty lines may come before a request (RFC 9112 2.2). Of what begins otherwise no server makes a request.
+_START: Final = re.compile(rb"(?:\r\n)*(?=\n|\r?\Z|[!#$%&'*+.^_`|~0-9A-Za-z-])")
 _LENGTH: Final = re.compile(rb"[0-9]{1,9}")
 _NOT_PLAIN: Final = frozenset({b"expect", b"te", b"trailer", b"transfer-encoding", b"upgrade"})
 
@@ -80,14 +85,44 @@ class Heads:
         return _checked(route, path, headers)
 
 
-def fault_of(data: bytes) -> str | None:
-    """Return why a head that ends with its empty line could be read in two ways (RFC 9112 3.2, 6.3); None if it cannot.
+class HeadRefused(Exception):
+    """A head that is not passed on; `detail` is for people, or empty where the answer has no body."""
 
-    The server behind would choose one of them. What it refuses by itself is left to it.
+    def __init__(self, status: HTTPStatus, detail: str = "") -> None:
+        super().__init__(detail)
+        self.status = status
+        self.detail = detail
+
+
+def may_pass(data: bytes) -> bool:
+    """Return whether the server may have what begins with `data`; False: not before more of the head is here.
+
+    Raises HeadRefused for a head that two readers could read differently (RFC 9112 2.2, 3.2, 6.3), of which the server
+    would choose one reading, and for one above `MOST_CHECKED_BYTES`. What the server refuses by itself is left to it.
     """
-    line, *lines = data[:-4].split(b"\r\n")
-    if not line.endswith((b" HTTP/1.1", b" HTTP/1.0")):
-        return None
+    begin = _START.match(data)
+    if begin is None:
+        return True
+    end = data.find(b"\r\n\r\n", begin.end())
+    head = data[begin.end() : len(data) if end < 0 else end]
+    line, *rest = head.split(b"\r\n")
+    if any(b"\n" in each for each in (line, *rest)):
+        raise HeadRefused(HTTPStatus.BAD_REQUEST, "A line of the head ends with LF alone: it must end with CR and LF.")
+    if (rest or end >= 0) and not line.endswith((b" HTTP/1.1", b" HTTP/1.0")):
+        return True
+    if (len(data) if end < 0 else end) > MOST_CHECKED_BYTES:
+        is_line = not 0 <= head.find(b"\r\n") < MOST_CHECKED_BYTES
+        raise HeadRefused(HTTPStatus.REQUEST_URI_TOO_LONG if is_line else HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
+    if end < 0:
+        return False
+    fault = _fault_of(line, rest)
+    if fault is not None:
+        raise HeadRefused(HTTPStatus.BAD_REQUEST, fault)
+    return True
+
+
+def _fault_of(line: bytes, lines: list[bytes]) -> str | None:
+    """Return why a head could be read in two ways; None if it cannot."""
     fields = [(name.strip().lower(), value.strip()) for name, _, value in (each.partition(b":") for each in lines)]
     names = [name for name, _ in fields]
     lengths, hosts = names.count(b"content-length"), names.count(b"host")

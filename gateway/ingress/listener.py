@@ -14,8 +14,6 @@ from gateway.ingress.places import BACKLOG, Places
 
 _LOOK_SECONDS: Final = 0.5
 _POLL_SECONDS: Final = 0.02
-_LATE_SECONDS: Final = 0.5
-"""A request that is not whole by then goes to the server, which has the limits for late ones."""
 _STOP_SECONDS: Final = 3.0
 
 
@@ -109,7 +107,6 @@ class Ingress:
     async def _look_on(self) -> None:
         while True:
             await asyncio.sleep(_LOOK_SECONDS)
-            before = self.loop.time() - _LATE_SECONDS
+            now = self.loop.time()
             for each in list(self._connections):
-                if each.waits_since is not None and each.waits_since <= before and each.may_go_on:
-                    each.pass_on()
+                each.hurry(now)

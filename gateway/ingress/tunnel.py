@@ -1,4 +1,7 @@
-"""The way on to the server for connections that the ingress does not answer: their bytes, both ways, unchanged."""
+"""The way on to the server for connections that the ingress does not answer: their bytes, both ways, unchanged.
+
+And the way to nowhere for those of which nothing more is read.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from typing import Final, cast
 _SILENT_SECONDS: Final = 2.0
 """A server ends a connection as soon as the client's side has ended, whatever it was about to answer. So it hears of
 that end when it has answered nothing for so long; where an answer has no end, at once: its reader is gone."""
+_DRAIN_SECONDS: Final = 2.0
 _HEAD_BYTES: Final = 2048
 
 _log: Final = logging.getLogger(__name__)
@@ -126,3 +130,30 @@ class Tunnel(asyncio.Protocol):
         """Close the client's connection too, once it has all answers."""
         self._far = None
         self._near.close()
+
+
+class Drain:
+    """Takes what a refused client still sends: its answer could be lost if the connection closed (RFC 9112 9.6)."""
+
+    def __init__(self, near: asyncio.Transport) -> None:
+        """`near` is the client's transport, to which nothing more is written."""
+        self._near = near
+        near.write_eof()
+        self._end = asyncio.get_running_loop().call_later(_DRAIN_SECONDS, near.close)
+
+    def forward(self, data: bytes) -> None:
+        """Forget it."""
+
+    def end_when_answered(self) -> None:
+        """Close: the client sends no more."""
+        self._near.close()
+
+    def hold(self) -> None:
+        """Do nothing: there is nothing more to write."""
+
+    def go_on(self) -> None:
+        """Do nothing."""
+
+    def cut(self) -> None:
+        """The client is gone."""
+        self._end.cancel()

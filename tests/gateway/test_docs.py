@@ -46,13 +46,15 @@ def test_the_table_of_problems_has_every_kind() -> None:
     [
         ("GET / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n", 400),
         (f"GET /{'x' * 70_000} HTTP/1.1\r\nHost: x\r\n\r\n", 414),
-        ("GET / HTTP/1.1\r\nHost: x\r\n" + "".join(f"X-{i}: 1\r\n" for i in range(200)) + "\r\n", 431),
+        ("GET / HTTP/1.1\r\nHost: x\r\n" + "".join(f"X-{i}: 1\r\n" for i in range(100)) + "\r\n", 431),
+        (f"GET / HTTP/1.1\r\nHost: x\r\nX-Long: {'x' * 65_536}\r\n\r\n", 431),
     ],
 )
 def test_what_is_not_http_is_refused_without_a_body_as_the_page_says(
     installation: Installation, head: str, status: int
 ) -> None:
     assert "a 400, 414 (the address is\ntoo long) or 431 (the headers are) without a body" in PAGE.read_text("utf-8")
+    assert "A head has at most 64 KiB, and 100 headers: above that the answer is 431, or 414" in PAGE.read_text("utf-8")
     with socket.create_connection(("127.0.0.1", installation.port), timeout=60) as stranger:
         stranger.sendall(head.encode())
         stranger.shutdown(socket.SHUT_WR)

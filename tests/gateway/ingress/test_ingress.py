@@ -167,6 +167,82 @@ async def test_what_it_refuses_ends_the_connection_with_a_problem_that_says_why(
     assert named in problem["detail"]
 
 
+def lengthy(head: bytes) -> bytes:
+    return head.replace(b" HTTP/1.1\r\n", b" HTTP/1.1\r\nX-Long: " + b"x" * 9000 + b"\r\n")
+
+
+@pytest.mark.parametrize(
+    ("fault", "named"),
+    [
+        (b"Host: a\r\nContent-Length: 6\r\nTransfer-Encoding: chunked", "Transfer-Encoding"),
+        (b"Host: a\r\nContent-Length: 6\r\nContent-Length: 6", "Content-Length"),
+        (b"Content-Length: 0", "Host"),
+    ],
+)
+@pytest.mark.parametrize("method", [b"GET /healthz", b"POST /api/v1/clusters/local/topics/orders/messages"])
+async def test_a_head_is_refused_alike_however_it_arrives(api: Api, method: bytes, fault: bytes, named: str) -> None:
+    head = method + b" HTTP/1.1\r\nAuthorization: Bearer admin\r\n" + fault + b"\r\n\r\n"
+    for pieces in ([head], [head[:40], head[40:-1], head[-1:]], [lengthy(head)], [b"\r\n\r\n" + head]):
+        async with connected(api) as (reader, writer):
+            for piece in pieces[:-1]:
+                writer.write(piece)
+                await writer.drain()
+                await asyncio.sleep(0.7)  # the rest of a body would be late now
+            writer.write(pieces[-1] + b"6\r\n")
+            status, headers, problem = await answer(reader)
+            assert await reader.read() == b""
+        assert (status, problem["code"], headers["connection"]) == (400, "MALFORMED", "close"), pieces
+        assert named in problem["detail"]
+
+
+@pytest.mark.parametrize("place", [b" HTTP/1.1", b"Host: a", b"X: b", b"X: b\r\n"])
+async def test_a_line_that_ends_with_a_line_feed_alone_is_refused(api: Api, place: bytes) -> None:
+    head = b"POST /api/v1/clusters/local/topics/orders/messages HTTP/1.1\r\nHost: a\r\nX: b\r\n\r\n"
+    for damaged in (head.replace(place + b"\r\n", place + b"\n"), head.replace(b"\r\n", b"\n"), b"\n" + head):
+        async with connected(api) as (reader, writer):
+            writer.write(damaged)
+            status, _, problem = await answer(reader)
+            assert await reader.read() == b""
+        assert status == 400
+        assert "LF alone" in problem["detail"]
+
+
+async def test_a_head_of_any_size_up_to_the_limit_is_served_however_it_arrives(api: Api) -> None:
+    text = request(await api.topic(), more=f"X-Long: {'x' * 60_000}\r\n")
+    async with connected(api) as (reader, writer):
+        for begin in range(0, len(text), 7000):
+            writer.write(text[begin : begin + 7000])
+            await writer.drain()
+            await asyncio.sleep(0.02)
+        assert (await answer(reader))[0] == 201
+
+
+@pytest.mark.parametrize(
+    ("head", "status"),
+    [
+        (b"GET /healthz HTTP/1.1\r\nX-Long: " + b"x" * 500_000, 431),
+        (b"GET /healthz HTTP/1.1\r\nX-Long: " + b"x" * 65_600 + b"\r\nHost: a\r\n\r\n", 431),
+        (b"GET /" + b"x" * 500_000, 414),
+        (b"\r\n" * 250_000, 414),
+    ],
+)
+async def test_a_head_above_the_limit_is_refused_and_the_client_reads_the_answer(
+    api: Api, head: bytes, status: int
+) -> None:
+    async with connected(api) as (reader, writer):
+        writer.write(head)
+        assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 %d " % status)
+        assert await reader.read() == b""
+        await writer.drain()  # it took the rest too
+
+
+async def test_what_is_no_request_is_refused_at_once(api: Api) -> None:
+    for start in (b"\x16\x03\x01\x02\x00\x01", b"GET /healthz\r\n"):
+        async with connected(api) as (reader, writer):
+            writer.write(start)
+            assert (await reader.read()).startswith(b"HTTP/1.1 400 ")
+
+
 async def test_a_request_with_two_hosts_is_refused(api: Api) -> None:
     async with connected(api) as (reader, writer):
         writer.write(request(await api.topic(), more="Host: 127.0.0.1\r\n"))

@@ -10,7 +10,7 @@ import pytest
 
 from gateway.data.app import DataPlane
 from gateway.data.parts import DataPlaneParts
-from gateway.ingress import tunnel
+from gateway.ingress import connection, tunnel
 from gateway.ingress.listener import Ingress
 from gateway.ingress.places import Address, Places
 from tests.gateway.running import make_parts
@@ -102,17 +102,23 @@ async def test_a_client_that_goes_is_gone_for_the_server(parts: DataPlaneParts) 
         await eventually(lambda: server.ended)
 
 
-async def test_a_head_that_comes_in_drops_goes_to_the_server_which_knows_when_it_is_late(parts: DataPlaneParts) -> None:
+async def test_a_head_goes_to_the_server_as_a_whole_and_ends_the_connection_when_it_is_late(
+    parts: DataPlaneParts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "_LATE_HEAD_SECONDS", 2.0)
     server, port = Server(), free_ports()
     async with running(parts, port, server):
-        _, writer = await asyncio.open_connection("127.0.0.1", port)
-        for drop in SLOW:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        for drop in OTHER:
+            assert not server.got
             writer.write(bytes((drop,)))
-            await asyncio.sleep(0.05)
-            if server.got:
-                break
-        assert server.got
-        assert SLOW.startswith(server.got)
+            await asyncio.sleep(0.01)
+        assert await reader.readexactly(len(OTHER)) == OTHER.upper()
+        writer.close()
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(SLOW)
+        assert await reader.read() == b""
+        assert server.got == OTHER
         writer.close()
 
 
