@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 from weakref import WeakKeyDictionary
 
@@ -31,6 +32,9 @@ class FanOut:
             viewer.at(queue, offset)
         for (topic, broker), reason in self._failing.items():
             viewer.failed(topic, broker, reason)
+
+    def follows(self, queues: Sequence[MessageQueue]) -> None:
+        """Do nothing: each begins at its end."""
 
     async def take(self, queue: MessageQueue, messages: Sequence[PlacedMessage]) -> None:
         """Show the messages to all."""
@@ -66,10 +70,19 @@ class FanOut:
 class OneViewer:
     """Gives one viewer what was stored before, at its own rate and without gaps, and then what is new."""
 
-    def __init__(self, viewer: Viewer, topic: str) -> None:
+    def __init__(self, viewer: Viewer, on_end: Callable[[], None]) -> None:
+        """`on_end` is called once, when all queues were read to their end."""
         self._viewer = viewer
-        self._topic = topic
+        self._on_end = on_end
+        self._known: set[MessageQueue] = set()
         self._behind: set[MessageQueue] = set()
+        self._was_at_end = False
+
+    def follows(self, queues: Sequence[MessageQueue]) -> None:
+        """Wait for the end of those that are new, and no more for those that are gone."""
+        self._behind = self._behind.intersection(queues).union(set(queues) - self._known)
+        self._known = set(queues)
+        self._tell_end()
 
     async def take(self, queue: MessageQueue, messages: Sequence[PlacedMessage]) -> None:
         """Show the messages."""
@@ -84,18 +97,21 @@ class OneViewer:
 
     def at(self, queue: MessageQueue, offset: int) -> None:
         """Tell the viewer."""
-        self._behind.add(queue)
         self._viewer.at(queue, offset)
 
     def reached_end(self, queue: MessageQueue) -> None:
-        """Tell the viewer once all queues are at their end."""
+        """Wait for it no more."""
         self._behind.discard(queue)
-        if not self._behind:
-            self._viewer.enters("live", [self._topic])
+        self._tell_end()
 
     def failed(self, topic: str, broker: str | None, reason: str | None) -> None:
         """Tell the viewer."""
         self._viewer.failed(topic, broker, reason)
+
+    def _tell_end(self) -> None:
+        if not self._behind and not self._was_at_end:
+            self._was_at_end = True
+            self._on_end()
 
 
 @dataclass(slots=True)
@@ -171,8 +187,15 @@ class Feed:
             self.viewer.enters("live", self.topics)
             return
         self.viewer.enters("catching_up", self.topics)
+        behind = set(self.topics)
+
+        def reached_end(topic: str) -> None:
+            behind.discard(topic)
+            if not behind:
+                self.viewer.enters("live", self.topics)
+
         for topic in self.topics:
-            sink = OneViewer(self.viewer, topic)
+            sink = OneViewer(self.viewer, partial(reached_end, topic))
             reader = TopicReader(self.readers.connections, self.cluster, topic, begin=self.begin, sink=sink)
             self._own.append(reader)
             reader.start()

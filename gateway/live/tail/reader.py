@@ -35,6 +35,9 @@ Begin = Callable[[Admin, MessageQueue], Awaitable[int]]
 class Sink(Protocol):
     """What a reader tells."""
 
+    def follows(self, queues: Sequence[MessageQueue]) -> None:
+        """Note that these are the queues of the topic now."""
+
     async def take(self, queue: MessageQueue, messages: Sequence[PlacedMessage]) -> None:
         """Take messages of one queue, in order; the reader reads on when this returns."""
 
@@ -140,6 +143,7 @@ class TopicReader:
         self._note(None, None)
         for queue in self._queues.keys() - set(queues):
             self._queues.pop(queue).cancel()
+        self._sink.follows(queues)
         if not queues:
             self.ready.set()
         begin = self._begin if self._is_first else _first

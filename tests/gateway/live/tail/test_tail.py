@@ -120,6 +120,22 @@ async def test_from_a_moment_on_nothing_is_dropped_and_the_next_tail_goes_on_the
         assert [frame["keys"] for frame in await heard(socket, "message")] == [["A9"]]
 
 
+async def test_a_tail_is_live_once_and_only_after_the_old_messages_of_all_its_queues(
+    installation: Installation,
+) -> None:
+    topics = [topic_of(installation, f"tail-many-{queues}", queues=queues) for queues in (8, 3)]
+    for topic in topics:
+        produce(installation, topic, *(order(n) for n in range(20)))
+    async with listening(installation, "tail", role="developer") as socket:
+        await socket.say(type="start", topics=topics, **{"from": "2020-01-01T00:00:00Z"}, max_rate=100)
+        told = [await socket.hear()]
+        while [each["type"] for each in told].count("progress") < 2:
+            told.append(await socket.hear())
+    kinds = [each.get("phase", each["type"]) for each in told if each["type"] != "progress"]
+    assert kinds == ["catching_up"] + ["message"] * 40 + ["live"]
+    assert [each["topics"] for each in told if each["type"] == "phase"] == [topics, topics]
+
+
 async def test_a_sample_reads_one_of_n(installation: Installation) -> None:
     topic = topic_of(installation, "tail-sample", queues=1)
     produce(installation, topic, *(order(n) for n in range(20)))
