@@ -111,7 +111,7 @@ class RedriveView(GroupOfDeadLettersView):
             first=[each.letter for each in new[:_SHOWN]],
             last=[each.letter for each in _tail(new)],
             read=found.read,
-            stored=None if missing else found.stats.messages,
+            stored=None if missing else found.stored,
             complete=found.is_whole and not missing,
             missing=missing,
         )

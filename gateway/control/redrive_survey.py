@@ -59,6 +59,11 @@ class Survey:
     """Whether only those of a time range are read."""
 
     @property
+    def stored(self) -> int:
+        """How many there are: those that came after they were counted, and were read, are among them."""
+        return max(self.stats.messages, self.read)
+
+    @property
     def is_whole(self) -> bool:
         """Whether all dead letters that may be chosen were read."""
         return not self.page.positions and (self.is_timed or self.read >= self.stats.messages)

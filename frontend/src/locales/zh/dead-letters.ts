@@ -44,7 +44,7 @@ export const deadLetters = {
     nothingPickedNext: "勾选消费组或原因后，预演会说明重投的影响，不会发送任何消息。",
     dryRun_other: "预演：可重投 {{count}} 条",
     dryRunFailed: "预演失败",
-    ofMessages_other: "共 {{n}} 条消息，{{count}} 种原因",
+    ofMessages_other: "条将发送；死信共 {{n}} 条，所选有 {{count}} 种原因",
     sendTo: "重投到",
     destinations: { failed_group: "仅失败的消费组", origin: "原 Topic", other: "其他" },
     needsBodies: "发往其他目的地会把消息体交给他人，需要权限：{{right}}",

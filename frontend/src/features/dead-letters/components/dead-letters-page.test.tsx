@@ -38,6 +38,7 @@ it("redrives what is ticked, after a dry run that says what it would do", async 
   expect(screen.getByText("Nothing is picked")).toBeTruthy()
   await user.click(await screen.findByRole("checkbox", { name: "Pick db down of billing" }))
   expect(await screen.findByText("Dry run: 8 can be redriven")).toBeTruthy()
+  expect(screen.getByText("to send, of 12 dead letters; 1 cause")).toBeTruthy()
   expect(sent()).toEqual([{ filter: { causes: ["db down"] }, target: { to: "failed_group" }, limits: { messages_per_second: 200 }, dry_run: true }])
   expect(address()).toContain("pick=")
 
