@@ -95,7 +95,7 @@ export const groups = {
     expression: "Expression",
     type: "Type",
     noSubscription: "No subscription is known",
-    noSubscriptionNext: "Clients report their subscriptions when they connect.",
+    noSubscriptionNext: "Clients report their subscriptions when they connect. Callers that lease have none: they name the topic with each request.",
     consumeEnabled: "May consume",
     broadcastEnabled: "May broadcast",
     retries: "Maximum retries",

@@ -87,7 +87,7 @@ export const groups = {
     expression: "表达式",
     type: "类型",
     noSubscription: "没有已知的订阅关系",
-    noSubscriptionNext: "客户端连接时会上报订阅关系。",
+    noSubscriptionNext: "客户端连接时会上报订阅关系。以租约消费的调用方没有订阅关系，每次请求自行指定 Topic。",
     consumeEnabled: "允许消费",
     broadcastEnabled: "允许广播",
     retries: "最大重试次数",

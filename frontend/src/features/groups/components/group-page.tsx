@@ -48,7 +48,7 @@ export function GroupPage({ cluster, group, lag, deadLetters, activity, mark }: 
   const tabs: TabItem[] = [
     { id: "lag", label: t("groups.tabs.lag") },
     { id: "clients", label: t("groups.tabs.clients"), count: known && readersOf(known) !== null ? String(readersOf(known)) : undefined },
-    { id: "subscriptions", label: t("groups.tabs.subscriptions"), count: known && String(known.topics.length) },
+    { id: "subscriptions", label: t("groups.tabs.subscriptions") },
     { id: "dead-letters", label: t("deadLetters.tab") },
     { id: "config", label: t("groups.tabs.config") },
     { id: "activity", label: t("activity.tab") },
