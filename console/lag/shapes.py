@@ -92,7 +92,7 @@ class GroupSummary(GroupFigures, kw_only=True):
         DrainUnknown | None,
         Meta(
             description="Why `drain_eta_ms` is null. lag_unknown, rates_unknown: not measured. not_falling: consumes "
-            "no faster than messages arrive. growing: the lag grew over the last minutes."
+            "hardly faster than messages arrive, or slower. growing: the lag grew over the last minutes."
         ),
     ] = None
     dead_letters: Annotated[int | None, Meta(description="Messages that it gave up; null if unknown.")] = None

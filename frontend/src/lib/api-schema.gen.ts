@@ -3571,7 +3571,7 @@ export interface components {
             unknown_reason: string | null;
             missing: components["schemas"]["MissingBroker"][];
             last_known: components["schemas"]["GroupLastKnown"] | null;
-            /** @description Why `drain_eta_ms` is null. lag_unknown, rates_unknown: not measured. not_falling: consumes no faster than messages arrive. growing: the lag grew over the last minutes. */
+            /** @description Why `drain_eta_ms` is null. lag_unknown, rates_unknown: not measured. not_falling: consumes hardly faster than messages arrive, or slower. growing: the lag grew over the last minutes. */
             drain_unknown: components["schemas"]["DrainUnknownEnum"] | components["schemas"]["NullEnum"];
             /** @description Messages that it gave up; null if unknown. */
             dead_letters: number | null;
@@ -3624,7 +3624,7 @@ export interface components {
             unknown_reason: string | null;
             missing: components["schemas"]["MissingBroker"][];
             last_known: components["schemas"]["GroupLastKnown"] | null;
-            /** @description Why `drain_eta_ms` is null. lag_unknown, rates_unknown: not measured. not_falling: consumes no faster than messages arrive. growing: the lag grew over the last minutes. */
+            /** @description Why `drain_eta_ms` is null. lag_unknown, rates_unknown: not measured. not_falling: consumes hardly faster than messages arrive, or slower. growing: the lag grew over the last minutes. */
             drain_unknown: components["schemas"]["DrainUnknownEnum"] | components["schemas"]["NullEnum"];
             /** @description Messages that it gave up; null if unknown. */
             dead_letters: number | null;
@@ -3714,7 +3714,7 @@ export interface components {
             unknown_reason: string | null;
             missing: components["schemas"]["MissingBroker"][];
             last_known: components["schemas"]["GroupLastKnown"] | null;
-            /** @description Why `drain_eta_ms` is null. lag_unknown, rates_unknown: not measured. not_falling: consumes no faster than messages arrive. growing: the lag grew over the last minutes. */
+            /** @description Why `drain_eta_ms` is null. lag_unknown, rates_unknown: not measured. not_falling: consumes hardly faster than messages arrive, or slower. growing: the lag grew over the last minutes. */
             drain_unknown: components["schemas"]["DrainUnknownEnum"] | components["schemas"]["NullEnum"];
             /** @description Messages that it gave up; null if unknown. */
             dead_letters: number | null;
@@ -3943,7 +3943,7 @@ export interface components {
             unknown_reason: string | null;
             missing: components["schemas"]["MissingBroker"][];
             last_known: components["schemas"]["GroupLastKnown"] | null;
-            /** @description Why `drain_eta_ms` is null. lag_unknown, rates_unknown: not measured. not_falling: consumes no faster than messages arrive. growing: the lag grew over the last minutes. */
+            /** @description Why `drain_eta_ms` is null. lag_unknown, rates_unknown: not measured. not_falling: consumes hardly faster than messages arrive, or slower. growing: the lag grew over the last minutes. */
             drain_unknown: components["schemas"]["DrainUnknownEnum"] | components["schemas"]["NullEnum"];
             /** @description Messages that it gave up; null if unknown. */
             dead_letters: number | null;

@@ -71,7 +71,7 @@ describe("the list of groups", () => {
     answer(LIST, page([groupSummary("g-a", { lag: 9, drain_unknown: "not_falling", dead_letters: 1_204 }), groupSummary("g-b", { dead_letters: null, missing: [{ broker: "broker-b", reason: "broker-b is silent", since: null }] })]))
     show()
     const row = await rowOf("g-a")
-    expect(row.getByLabelText("The lag is not falling")).toBeTruthy()
+    expect(row.getByLabelText("Consumed hardly faster than written, if at all")).toBeTruthy()
     expect(row.getByText("1,204").getAttribute("href")).toBe("/groups/g-a?tab=dead-letters")
     expect((await rowOf("g-b")).getByLabelText(/broker-b is silent/)).toBeTruthy()
   })
