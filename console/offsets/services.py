@@ -109,7 +109,7 @@ def apply(by: Actor, cluster: str, group: str, plan_id: str, sees: Sees, *, is_s
     rows = convert(plan.rows, list[PlannedQueue])
     wanted = {row.place: row.new for row in rows if row.new is not None}
     target = _Target(cluster, group, plan.topic)
-    with change_lock(cluster, "offsets", group), _claimed(plan), _failure_recorded(by, target, wanted):
+    with change_lock(cluster, "offsets", group), _claimed(plan), _failure_recorded(by, target, plan.mode, wanted):
         now = _offsets_now(target)
         moved = planning.moved_since(rows, now)
         if is_strict and moved:
@@ -132,7 +132,7 @@ def undo(by: Actor, cluster: str, group: str, snapshot_id: str, sees: Sees) -> O
             wanted = {place: at for place, at in before.items() if at is not None}
             if not wanted:
                 raise Conflict("The group had no offset in any of these queues before, so there is no way back.")
-            with _failure_recorded(by, target, wanted):
+            with _failure_recorded(by, target, "undo", wanted):
                 return _move(by, target, "undo", _offsets_now(target), wanted)
         except Exception:
             OffsetSnapshot.objects.filter(pk=snapshot.pk).update(undone_at=None)
@@ -185,13 +185,14 @@ def _move(by: Actor, target: _Target, mode: str, now: Mapping[Place, int], wante
 
 
 @contextmanager
-def _failure_recorded(by: Actor, target: _Target, wanted: Mapping[Place, int]) -> Iterator[None]:
+def _failure_recorded(by: Actor, target: _Target, mode: str, wanted: Mapping[Place, int]) -> Iterator[None]:
     """Write to the audit what was wanted if a broker refuses it or does not answer: it may have moved the group."""
     try:
         yield
     except GantryError as error:
         wish = {f"{broker}/{queue}": to for (broker, queue), to in wanted.items()}
-        record(by, "group.offsets", target.resource, result="failed", after={**wish, "error": reason_of(error)})
+        after = {"mode": mode, **wish, "error": reason_of(error)}
+        record(by, "group.offsets", target.resource, result="failed", after=after)
         raise
 
 

@@ -2,7 +2,7 @@ import { useTranslation } from "react-i18next"
 import type { AuditEntry } from "@/lib/api-types"
 import { shortId } from "@/lib/format"
 
-const VERBS = ["create", "update", "delete", "start", "cancel", "retry", "run_now", "password", "login", "logout", "forget", "export", "session_end", "offsets", "acknowledge", "unacknowledge", "end", "send_again", "clone", "apply", "purge", "pause", "resume", "deliver_to", "resend_to", "test", "recall_from", "reschedule_in"] as const
+const VERBS = ["create", "update", "delete", "start", "cancel", "retry", "run_now", "password", "login", "logout", "forget", "export", "session_end", "offsets", "undo_offsets", "acknowledge", "unacknowledge", "end", "send_again", "clone", "apply", "purge", "pause", "resume", "deliver_to", "resend_to", "test", "recall_from", "reschedule_in"] as const
 const NOUNS = ["topic", "group", "broker", "replay", "reconcile", "redrive", "schedule", "token", "user", "cluster", "session", "audit", "role", "alert", "alert_rule", "alert_channel", "silence", "delivery", "search", "note", "definitions"] as const
 /** What somebody asked for without the right, by the method of HTTP or the frame of a socket. */
 const ASKED = ["get", "post", "put", "patch", "delete", "produce", "receive", "ack", "nack", "extend", "send", "subscribe"] as const
@@ -30,6 +30,10 @@ const OTHERWISE: Readonly<Record<string, readonly [string, string]>> = {
   "message.reschedule": ["topic", "reschedule_in"],
 }
 
+/** A change of offsets that took another one back is recorded as one, with its mode. */
+const isUndo = ({ action, after }: AuditEntry): boolean => action === "group.offsets" && isRecord(after) && after.mode === "undo"
+const isRecord = (state: unknown): state is Record<string, unknown> => typeof state === "object" && state !== null
+
 /** The words of the record in the language of the reader; what has no word of its own is said as it is recorded. */
 export function useAuditWords() {
   const { t } = useTranslation()
@@ -50,7 +54,8 @@ export function useAuditWords() {
   }
   /** "admin created topic orders"; of what did not happen, that it was tried and how it ended. */
   const sentence = (entry: AuditEntry): string => {
-    const { noun, verb } = parts(entry.action)
+    const { noun, verb: recorded } = parts(entry.action)
+    const verb = isUndo(entry) ? "undo_offsets" : recorded
     const { actor, resource } = entry
     const denied = asked(entry.action)
     if (denied) return t("audit.denied", { actor, act: t(`audit.asked.${denied}`), resource })

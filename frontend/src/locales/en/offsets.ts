@@ -39,6 +39,8 @@ export const offsets = {
     moved: "Group {{group}} was moved",
     movedQueues_one: "{{count}} queue. The change can be undone.",
     movedQueues_other: "{{count}} queues. The change can be undone.",
+    movedBack: "Group {{group}} is back at its offsets before the change",
+    skippedBack: "Will be skipped",
     partlyMoved: "Group {{group}}: {{count}} of {{of}} queues were moved",
     firstStuck: "Queue {{queue}}: {{reason}}",
     notMoved: "Group {{group}} was not moved",

@@ -36,6 +36,8 @@ export const offsets = {
     canBeUndone: "该修改可以撤销。",
     moved: "消费组 {{group}} 的位点已修改",
     movedQueues_other: "{{count}} 个队列。该修改可以撤销。",
+    movedBack: "消费组 {{group}} 已恢复到修改之前的位点",
+    skippedBack: "将被跳过",
     partlyMoved: "消费组 {{group}}：{{of}} 个队列中已移动 {{count}} 个",
     firstStuck: "队列 {{queue}}：{{reason}}",
     notMoved: "消费组 {{group}} 的位点未修改",

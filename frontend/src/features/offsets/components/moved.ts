@@ -4,13 +4,14 @@ import type { OffsetsMoved } from "@/lib/api-types"
 import { reasonIn } from "@/lib/reasons"
 import { placeOf } from "../wish"
 
-/** How a change ended: all queues moved, or which did not and why. */
-export function toastMoved({ group, queues }: OffsetsMoved): void {
+/** How a change, or the way back from one, ended: all queues moved, or which did not and why. */
+export function toastMoved({ group, queues }: OffsetsMoved, isUndone = false): void {
   const stuck = queues.filter(({ done }) => !done)
   const first = stuck[0]
   const moved = queues.length - stuck.length
   if (!first) {
-    toastDone(i18next.t("offsets.moved", { group }), i18next.t("offsets.movedQueues", { count: moved }))
+    if (isUndone) toastDone(i18next.t("offsets.movedBack", { group }), i18next.t("groups.queuesOf", { count: moved }))
+    else toastDone(i18next.t("offsets.moved", { group }), i18next.t("offsets.movedQueues", { count: moved }))
     return
   }
   const reason = reasonIn(i18next.t, first.reason ?? "")

@@ -69,11 +69,12 @@ it("says what the way back from a change does before it goes it, once", async ()
   const back = await screen.findByRole("button", { name: "Restore 1 queue" })
   expect(sent("preview").at(-1)).toEqual({ topic: "orders", mode: "offset", offsets: [{ broker: "broker-a", queue_id: 0, offset: 110 }], queues: [{ broker: "broker-a", queue_id: 0 }] })
   const dialog = screen.getByRole("dialog")
-  for (const words of ["100 → 110", "Will be skipped, unless it is undone", "10", "2 connected"]) expect(within(dialog).getByText(words)).toBeTruthy()
+  for (const words of ["100 → 110", "Will be skipped", "10", "2 connected"]) expect(within(dialog).getByText(words)).toBeTruthy()
   expect(sent("undo")).toEqual([])
   await user.click(back)
   await waitFor(() => expect(sent("undo")).toEqual([{ snapshot_id: "s1" }]))
   expect(screen.getByText("undone")).toBeTruthy()
+  expect(await screen.findByText("Group billing is back at its offsets before the change")).toBeTruthy()
 })
 
 it("does not move a group back while nobody knows what that does", async () => {

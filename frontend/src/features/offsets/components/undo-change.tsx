@@ -30,7 +30,7 @@ export function UndoChange({ cluster, group, snapshot, onClose, onUndone }: Undo
   const run = () =>
     undo.mutate(snapshot.snapshot_id, {
       onSuccess: (moved) => {
-        toastMoved(moved)
+        toastMoved(moved, true)
         onUndone()
         onClose()
       },
@@ -63,7 +63,7 @@ function Effect({ plan }: { plan: OffsetPlan }) {
         items={[
           ...moving.slice(0, MOST_SHOWN).map((queue) => [placeOf(queue), `${queue.current === null ? "—" : count(queue.current)} → ${count(queue.new ?? 0)}`] as [string, string]),
           [t("offsets.willComeAgain"), count(plan.to_replay)],
-          [t("offsets.willBeSkipped"), count(plan.skipped)],
+          ...(plan.skipped > 0 ? [[t("offsets.skippedBack"), count(plan.skipped)] as [string, string]] : []),
           [t("groups.clients"), members === null ? t("states.unknown") : members === 0 ? t("offsets.noMembers") : t("offsets.members", { count: members })],
         ]}
       />
