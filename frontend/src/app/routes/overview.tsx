@@ -28,12 +28,12 @@ export function OverviewRoute() {
       cluster={cluster}
       side={
         <>
-          <FiringAlerts />
+          <FiringAlerts cluster={cluster} />
           <RunningJobs />
           <Suspense fallback={<SkeletonBlock height={240} />}>
             <RecentEvents cluster={cluster} />
           </Suspense>
-          <RecentChanges />
+          <RecentChanges cluster={cluster} />
         </>
       }
     />

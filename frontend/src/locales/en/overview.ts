@@ -28,6 +28,7 @@ export const overview = {
     timed: "measured for {{n}} of {{total}} groups behind",
     noBroker: "no broker is known",
     unknownWorst: "It is not known which groups are behind",
+    noBrokerAnswers: "No broker answers.",
     unknownWorstNext: "No broker that answers reports what waits for its groups.",
     fullIn_one: "full in {{count, number}} day at this rate",
     fullIn_other: "full in {{count, number}} days at this rate",

@@ -24,6 +24,7 @@ export const overview = {
     timed: "落后的 {{total}} 个消费组中已测 {{n}} 个",
     noBroker: "没有已知的 Broker",
     unknownWorst: "无法得知哪些消费组落后",
+    noBrokerAnswers: "没有 Broker 应答。",
     unknownWorstNext: "应答的 Broker 都没有给出消费组的堆积。",
     fullIn_other: "按当前速度 {{count, number}} 天写满",
     answering_other: "{{n}} / {{count}} 个 Broker 有应答",

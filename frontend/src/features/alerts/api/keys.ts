@@ -1,7 +1,7 @@
 export const alertKeys = {
   all: ["alerts"] as const,
   counts: ["alerts", "counts"] as const,
-  alerts: (state: string | undefined) => ["alerts", "list", state ?? "open"] as const,
+  alerts: (state: string | undefined, cluster?: string) => ["alerts", "list", state ?? "open", cluster ?? ""] as const,
   alert: (id: string) => ["alerts", "one", id] as const,
   rules: ["alerts", "rules"] as const,
   silences: ["alerts", "silences"] as const,

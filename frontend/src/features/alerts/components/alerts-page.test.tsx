@@ -6,6 +6,7 @@ import { findField } from "@/testing/fields"
 import { renderApp } from "@/testing/render"
 import { answer, refuse, requests } from "@/testing/server"
 import { AlertsPage } from "./alerts-page"
+import { FiringAlerts } from "./firing-alerts"
 
 const COUNTS: AlertCounts = { firing: 1, no_data: 1, pending: 0, acknowledged: 0, silenced: 0, resolved: 9 }
 const CREATE = "POST /api/v1/alert-rules"
@@ -39,6 +40,13 @@ function show(at = "/alerts?zone=UTC", me = admin(), alerts = [alert("billing"),
 }
 
 const rowOf = async (name: string) => within((await screen.findByText(name)).closest("tr") as HTMLTableRowElement)
+
+it("tells the overview of a cluster the alerts of that cluster alone", async () => {
+  answer("GET /api/v1/alerts", page([alert("billing", { cluster: "east" })]))
+  renderApp(<FiringAlerts cluster="east" />)
+  expect(await screen.findByText("lag · billing")).toBeTruthy()
+  expect(requests("GET /api/v1/alerts").map(({ query }) => [query.get("cluster"), query.get("state")])).toEqual([["east", "firing"]])
+})
 
 describe("the page of alerts", () => {
   it("shows the value against the limit, and no data as unknown", async () => {

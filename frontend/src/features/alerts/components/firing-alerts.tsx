@@ -9,10 +9,10 @@ import classes from "./alerts.module.css"
 
 const SHOWN = 5
 
-/** The firing alerts, for the overview. */
-export function FiringAlerts() {
+/** The firing alerts of a cluster, for its overview. */
+export function FiringAlerts({ cluster }: { cluster: string }) {
   const { t } = useTranslation()
-  const alerts = useAlerts("firing")
+  const alerts = useAlerts("firing", cluster)
   return (
     <QueryPanel
       query={alerts}

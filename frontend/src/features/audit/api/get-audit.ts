@@ -26,15 +26,17 @@ export const useAudit = (filter: AuditFilter) =>
     getNextPageParam: ({ next_cursor }) => next_cursor,
   })
 
-const RECENT = 40
 const SHOWN = 4
 
-export const useRecentChanges = (isAllowed: boolean) =>
+/** All that is in a cluster, for the filter of the audit. */
+export const allOf = (cluster: string): string => `${cluster}/*`
+
+/** What was changed last in a cluster. */
+export const useRecentChanges = (cluster: string, isAllowed: boolean) =>
   useQuery({
-    queryKey: ["audit", "recent"],
-    queryFn: ({ signal }) => getAudit({}, null, RECENT, signal),
-    // Signing in changes nothing.
-    select: ({ items }) => items.filter(({ action }) => !action.startsWith("session.")).slice(0, SHOWN),
+    queryKey: ["audit", "recent", cluster],
+    queryFn: ({ signal }) => getAudit({ resource: allOf(cluster) }, null, SHOWN, signal),
+    select: ({ items }) => items,
     refetchInterval: 30_000,
     enabled: isAllowed,
   })

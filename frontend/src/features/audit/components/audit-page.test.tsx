@@ -15,9 +15,17 @@ const entry = {
 
 it("is read by operators, as a list and as recent changes in sentences", async () => {
   answer(AUDIT, page([entry]))
-  renderApp(<><AuditPage /><RecentChanges /></>, { me: operator() })
+  renderApp(<><AuditPage /><RecentChanges cluster="local" /></>, { me: operator() })
   expect(await screen.findByText("olga created topic orders")).toBeTruthy()
   expect(await screen.findByText("local/topics/orders")).toBeTruthy()
+})
+
+it("shows of a cluster what was changed in it alone, and says when a change of offsets was undone", async () => {
+  answer(AUDIT, page([{ ...entry, action: "group.offsets", resource: "east/groups/billing", after: { mode: "undo", "broker-a/0": 7 } }]))
+  renderApp(<RecentChanges cluster="east" />, { me: operator() })
+  expect(await screen.findByText("olga undid a change of the offsets of group billing")).toBeTruthy()
+  expect(requests(AUDIT).map(({ query }) => query.get("resource"))).toEqual(["east/*"])
+  expect(screen.getByRole("link", { name: "All" }).getAttribute("href")).toBe("/audit?resource=east%2F*")
 })
 
 it("shows those who may not read all of it what they did, and says so", async () => {

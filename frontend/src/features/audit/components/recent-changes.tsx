@@ -4,19 +4,19 @@ import { Panel } from "@/components/layout/panel"
 import { QueryBody } from "@/components/states/query-panel"
 import { Time } from "@/components/values/time"
 import { useMay } from "@/hooks/use-rights"
-import { useRecentChanges } from "../api/get-audit"
+import { allOf, useRecentChanges } from "../api/get-audit"
 import { useAuditWords } from "../use-sentence"
 import classes from "./audit.module.css"
 
-/** What was changed last, and by whom; only for those who may read the audit. */
-export function RecentChanges() {
+/** What was changed last in a cluster, and by whom; only for those who may read the audit. */
+export function RecentChanges({ cluster }: { cluster: string }) {
   const { t } = useTranslation()
   const isAllowed = useMay("manage")
-  const changes = useRecentChanges(isAllowed)
+  const changes = useRecentChanges(cluster, isAllowed)
   const { sentence } = useAuditWords()
   if (!isAllowed) return null
   return (
-    <Panel title={t("audit.recent")} actions={<Link to="/audit">{t("overview.all")}</Link>}>
+    <Panel title={t("audit.recent")} actions={<Link to="/audit" search={{ resource: allOf(cluster) }}>{t("overview.all")}</Link>}>
       <QueryBody query={changes} what={t("audit.failed")}>
         {(items) => (
           <ul className={classes.recent}>

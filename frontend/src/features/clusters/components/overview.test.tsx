@@ -41,6 +41,7 @@ describe("an overview of which nothing is known", () => {
     renderApp(<><OverviewFigures overview={silent()} /><WorstGroups cluster="local" overview={silent()} /></>)
     expect(await screen.findByLabelText(/Not known now: broker-b .* refused the connection. It was 18,800, \d+ s ago/)).toBeTruthy()
     expect(screen.getByText("It is not known which groups are behind")).toBeTruthy()
+    expect(screen.getByText("No broker answers.")).toBeTruthy()
     for (const health of ["nothing waits", "none in any group", "no forecast", "No group is behind"]) {
       expect(document.body.textContent).not.toContain(health)
     }

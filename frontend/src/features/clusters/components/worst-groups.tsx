@@ -35,7 +35,7 @@ export function WorstGroups({ cluster, overview }: { cluster: string; overview: 
       </div>
       {groups.length === 0 &&
         (overview.total_lag === null ? (
-          <Empty small title={t("overview.unknownWorst")} next={t("overview.unknownWorstNext")} />
+          <Empty small title={t("overview.unknownWorst")} next={t(overview.brokers_answering > 0 ? "overview.unknownWorstNext" : "overview.noBrokerAnswers")} />
         ) : (
           <Empty small title={t("overview.noWorst")} next={t("overview.noWorstNext")} />
         ))}
