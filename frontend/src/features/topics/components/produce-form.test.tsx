@@ -53,6 +53,8 @@ describe("the produce form", () => {
     expect(await screen.findByText("the disk of broker-a is full")).toBeTruthy()
     expect(screen.getByText("Failed")).toBeTruthy()
     expect(screen.queryByText("Stored")).toBeNull()
+    // It is not counted among the sent ones.
+    expect(screen.getByRole("heading", { name: "Sent" }).parentElement?.textContent).toBe("Sent")
   })
 
   it("sends a burst a hundred at a time, counts them, and ends at the first request that fails", async () => {

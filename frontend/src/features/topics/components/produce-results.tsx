@@ -19,8 +19,9 @@ export type SentMessage = SendOutcome & { id: number; elapsedMs: number }
 export function ProduceResults({ topic, sent, sending }: { topic: string; sent: SentMessage[]; sending: Sending | null }) {
   const { t } = useTranslation()
   const language = useLanguage()
+  const stored = sent.filter(({ status }) => status === "stored" || status === "stored_not_flushed").length
   return (
-    <Panel title={t("produce.results")} note={sent.length > 0 ? sent.length : undefined}>
+    <Panel title={t("produce.results")} note={stored > 0 ? count(stored) : undefined}>
       {sent.length === 0 && <Empty small title={t("produce.noResult")} next={t("produce.noResultNext")} />}
       {sending && sending.total > 1 && <Progress sending={sending} />}
       {sent.map((result) => (

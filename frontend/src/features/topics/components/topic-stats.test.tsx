@@ -39,6 +39,8 @@ describe("the statistics of a topic", () => {
     expect(address()).toBe("/topics/orders?tab=stats&range=1h")
     await screen.findByText(/the last 1 h/)
     expect(requests(STATS).map(({ query }) => query.get("step"))).toEqual(["5m", "1m"])
+    // A begin between two steps would add the step that contains it.
+    expect(requests(STATS).map(({ query }, at) => Date.parse(query.get("from") ?? "") % ([300_000, 60_000][at] ?? 1))).toEqual([0, 0])
   })
 
   it("say from when the sum counts if that is not the whole time", async () => {
