@@ -57,7 +57,7 @@ function useFigure({ last_known: last, unknown_reason: reason, ...group }: Group
         {was === null ? undefined : `${write(was)}${unit ?? ""}`}
       </LastKnown>
     )
-    return { label, value: shown, fact: reason ? reasonIn(t, reason) : t("states.unknown") }
+    return { label, value: shown, fact: was !== null ? t("overview.lastKnown") : reason ? reasonIn(t, reason) : t("states.unknown") }
   }
 }
 

@@ -35,6 +35,16 @@ describe("a group", () => {
     expect(screen.getByText("1 queue unknown")).toBeTruthy()
   })
 
+  it("counts no subscriptions that it does not list: callers that lease have none", async () => {
+    answer(ONE, group("billing", { topics: ["orders"], clients: 0, lease_consumers: [{ token: "ci" }] as never }))
+    answer(`${ONE}/subscriptions`, { items: [], consistent: null, silent: [] })
+    const { user } = show()
+    const tab = await screen.findByRole("tab", { name: "Subscriptions" })
+    expect((await screen.findByRole("tab", { name: /Clients/ })).textContent).toBe("Clients1")
+    await user.click(tab)
+    expect(await screen.findByText(/Callers that lease have none/)).toBeTruthy()
+  })
+
   it("never writes an unknown lag as zero", async () => {
     answer(ONE, group("billing", { lag: null, state: "unknown", unknown_reason: "no broker answers", queues: [] }))
     show()
@@ -45,7 +55,7 @@ describe("a group", () => {
   it("gives no estimate while out is slower than in", async () => {
     answer(ONE, group("billing", { lag: 100, state: "growing", drain_eta_ms: null, drain_unknown: "not_falling" }))
     show()
-    expect(await screen.findByText("The lag is not falling")).toBeTruthy()
+    expect(await screen.findByText("Consumed hardly faster than written, if at all")).toBeTruthy()
   })
 
   it("shows what was known last, with its age and why it is not known now, and no word of health", async () => {
@@ -53,6 +63,7 @@ describe("a group", () => {
     answer(ONE, group("billing", { lag: null, time_lag_ms: null, in_rate: null, out_rate: null, clients: null, state: "unknown", unknown_reason: reason, queues: [queue(0, { lag: null, unknown_reason: reason })], last_known: { at: new Date(Date.now() - 12_000).toISOString(), lag: 6_976, time_lag_ms: 42_000, in_rate: 10, out_rate: 5 } }))
     show()
     expect(await screen.findByLabelText(new RegExp(`Not known now: ${reason}. It was 6,976, \\d+ s ago`))).toBeTruthy()
+    expect(screen.getAllByText("last known").length).toBe(4)
     const words = document.body.textContent
     for (const health of ["caught up", "Caught up", "no client", "by 0 clients", "not growing", "nothing to drain"]) expect(words).not.toContain(health)
   })

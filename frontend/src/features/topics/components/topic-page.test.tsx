@@ -49,6 +49,15 @@ describe("the page of a topic", () => {
     expect(screen.getByRole("tab", { name: /Queues/ }).textContent).toBe("Queues8")
   })
 
+  it("calls a figure of an outage the last known one, and only one that never was read unknown", async () => {
+    const last = { at: new Date(Date.now() - 56_000).toISOString(), messages: 3_436, in_rate: 2, last_stored_at: null, max_lag: null }
+    const silent = { messages: null, size_bytes: null, in_rate: null, out_rate: null, last_stored_at: null, groups: null, max_lag: null, last_known: last }
+    show(undefined, { known: topic("orders", { ...silent, missing: [{ broker: "broker-a", reason: "broker-a is silent", since: null }] }) })
+    const cellOf = async (label: string) => (await screen.findAllByText(label, { selector: "div" }))[0]?.parentElement?.textContent
+    expect(await cellOf("Messages")).toMatch(/3,43656 s agolast known$/)
+    expect(await cellOf("Max lag")).toMatch(/Not known$/)
+  })
+
   it("says what failed of a topic that is not there, and asks no more", async () => {
     refuse(ONE, 404, "TOPIC_NOT_FOUND", "There is no topic orders.")
     renderApp(<TopicPage cluster="local" topic="orders" messages={null} groups={null} activity={null} />)
