@@ -243,13 +243,14 @@ def _load_leases(journal: Journal, store: MessageStore, consumed: ConsumerOffset
 
 
 def _deliver_with(intake: Intake, register: Topics, clock: Callable[[], int]) -> delay.Deliver:
-    def deliver(message: Message, queue_id: int, parked: StoredMessage) -> None:
+    def deliver(message: Message, queue_id: int, parked: StoredMessage) -> bool:
         topic = register.find(message.topic)
         if topic is None:
             _log.warning("topic=%s: deleted in the meantime; dropping a delayed message for it", message.topic)
-            return
+            return False
         queues = max(topic.read_queue_nums, topic.write_queue_nums, 1)
         origin = intake.origin_of_copy(parked, now=clock(), reconsume_times=parked.reconsume_times)
         intake.put_message(message, queue_id % queues, origin)
+        return True
 
     return deliver

@@ -33,8 +33,11 @@ _READ_MESSAGES: Final = 64
 _QUEUE_DIGITS: Final = 10  # of a 32-bit number
 _READ_BYTES: Final = 1024 * 1024
 
-Deliver = Callable[[Message, int, StoredMessage], None]
-"""Stores a message now, in the given queue; the third argument is the parked message. Raises StoreError."""
+Deliver = Callable[[Message, int, StoredMessage], bool]
+"""Stores a message now, in the given queue; the third argument is the parked message. Raises StoreError.
+
+Returns False if the message was dropped, because its topic was deleted in the meantime.
+"""
 
 _log = get_logger(__name__)
 

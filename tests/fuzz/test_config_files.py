@@ -70,7 +70,7 @@ def open_register(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], t
             topics.FILE_NAME: lambda: Topics(file, identity=identity, defaults=defaults, limits=limits),
             groups.FILE_NAME: lambda: Groups(file, defaults=defaults, limits=limits),
             offsets.FILE_NAME: lambda: ConsumerOffsets(file),
-            delay.FILE_NAME: lambda: DelayQueues(file, store, (1000, 5000), lambda *_: None),
+            delay.FILE_NAME: lambda: DelayQueues(file, store, (1000, 5000), lambda *_: True),
         }
 
     return lambda name: (folder / name, makers(folder / name)[name])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import Callable
-from typing import Final
+from typing import Final, Literal
 
 from broker_core.broker.arrivals import Arrivals
 from broker_core.broker.delay import Deliver
@@ -186,9 +186,11 @@ class Timer:
             for row in rows:
                 stored = self._read(row.log_offset)
                 if stored is not None:
-                    if not self._hand_over(row, stored):
+                    outcome = self._hand_over(row, stored)
+                    if outcome == "waits":
                         return False
-                    late.append(max(0, self._clock() - row.due))
+                    if outcome == "delivered":
+                        late.append(max(0, self._clock() - row.due))
                 else:
                     _log.error("timer: message %d, due at %d, is lost: its record cannot be read", row.seq, row.due)
                 self._unsaved.add(row.seq)
@@ -205,15 +207,14 @@ class Timer:
             self._unsaved.clear()
             self._has_delivered = True
 
-    def _hand_over(self, row: Due, stored: StoredMessage) -> bool:
-        """Deliver a message; return False if the store takes nothing at the moment."""
+    def _hand_over(self, row: Due, stored: StoredMessage) -> Literal["delivered", "dropped", "waits"]:
+        """Deliver a message, or drop it if its topic is gone; it waits if the store takes nothing at the moment."""
         message, queue_id = records.delivered(stored, row.seq)
         try:
-            self._deliver(message, queue_id, stored)
+            return "delivered" if self._deliver(message, queue_id, stored) else "dropped"
         except (StoreError, DiskFull) as error:
             _log.warning("topic=%s: a message is due but cannot be delivered yet: %s", message.topic, error)
-            return False
-        return True
+            return "waits"
 
     def _mark(self, now: int) -> None:
         """Note in the log, at most once a minute, that nothing is left of what was due until now."""

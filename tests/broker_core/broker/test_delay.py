@@ -44,10 +44,11 @@ class Scene:
         )
         self.store.dispatch()
 
-    def _deliver(self, message: Message, queue_id: int, parked: StoredMessage) -> None:
+    def _deliver(self, message: Message, queue_id: int, parked: StoredMessage) -> bool:
         if self.is_full:
             raise StoreFull(self.folder, 100)
         self.delivered.append((message.body, message.topic, queue_id))
+        return True
 
     @property
     def bodies(self) -> list[bytes]:

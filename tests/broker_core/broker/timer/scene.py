@@ -26,12 +26,13 @@ START = 1_700_000_000_000
 
 @dataclass
 class Scene:
-    """Parks, waits, and reads what came; `is_full` makes the store refuse deliveries."""
+    """Parks, waits, and reads what came; `is_full` makes the store refuse deliveries, `gone` topics get none."""
 
     folder: Path
     now: int = START
     limits: BrokerLimits = field(default_factory=BrokerLimits)
     is_full: bool = False
+    gone: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         config = small_store(self.folder / "store", commit_log_file_size=64 * 1024)
@@ -85,8 +86,11 @@ class Scene:
             bodies += [message.body for message in decode_many(b"".join(found.records))]
         return bodies
 
-    def _deliver(self, message: Message, queue_id: int, parked: StoredMessage) -> None:
+    def _deliver(self, message: Message, queue_id: int, parked: StoredMessage) -> bool:
+        if message.topic in self.gone:
+            return False
         if self.is_full:
             raise StoreFull(self.folder, 100)
         origin = self.intake.origin_of_copy(parked, now=self.now, reconsume_times=0)
         self.intake.put_message(message, queue_id, origin)
+        return True

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 
 from broker_core.broker.errors import AlreadyDelivered, LimitReached, NothingFound
 from broker_core.broker.limits import BrokerLimits
+from broker_core.broker.timer.reads import TimerReads
 from tests.broker_core.broker.timer.scene import START, Scene
 
 DAY = 24 * 3_600_000
@@ -43,6 +46,19 @@ def test_messages_come_by_time_and_at_equal_times_as_they_were_sent(scene: Scene
     scene.wait(1_000)
 
     assert scene.arrived() == [b"first", b"1", b"2", b"3", b"late"]
+
+
+def test_a_message_whose_topic_is_gone_is_dropped_and_is_not_counted_as_delivered(scene: Scene) -> None:
+    for topic in ("orders", "gone", "gone"):
+        scene.park(b"a", due_in=100, topic=topic)
+    scene.gone = frozenset({"gone"})
+    scene.wait(5_000)
+
+    assert (scene.arrived(), len(scene.timer)) == ([b"a"], 0)
+    with ThreadPoolExecutor(1) as executor:
+        reads = TimerReads(scene.timer.index.path, executor)
+        day = asyncio.run(reads.summary(START, START + 60_000, 60_000, scene.now)).last_day
+    assert (day.delivered, day.late, day.recalled) == (1, 1, 0)
 
 
 def test_a_burst_is_delivered_as_a_whole(scene: Scene) -> None:
