@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, Final
 
 from gateway.cli.api import Api, Refused, part
@@ -66,9 +66,22 @@ def remove_all(api: Api, say: Say) -> bool:
     ]
     done += [_remove(api, f"groups/{part(group)}", say) for group in GROUPS]
     ours = {topic.name for topic in TOPICS} | {f"{prefix}{group}" for group in GROUPS for prefix in _OF_GROUPS}
+    done += [_recall_all(api, topic.name, say) for topic in TOPICS]
     there = [topic["name"] for topic in api.items("topics", kind="all", search="demo-")]
     done += [_remove(api, f"topics/{part(topic)}", say) for topic in there if topic in ours]
     return all(done)
+
+
+def _recall_all(api: Api, topic: str, say: Say) -> bool:
+    """Recall what waits for its time in a topic, which would wait on without it; return whether nothing waits now."""
+    try:
+        waiting = [each["message_id"] for each in api.items("scheduled", topic=topic)]
+    except Refused as refusal:
+        if refusal.status == _INVALID:  # the cluster keeps no delivery times, so nothing waits
+            return True
+        raise
+    recalled = [_remove(api, f"scheduled/{part(each)}", say, fine=(_NOT_FOUND, _EXISTS)) for each in waiting]
+    return all(recalled)
 
 
 def _create_topic(api: Api, topic: Topic, say: Say) -> bool:
@@ -105,12 +118,12 @@ def _cancel(api: Api, job: str) -> None:
         time.sleep(0.5)
 
 
-def _remove(api: Api, path: str, say: Say) -> bool:
-    """Remove something; return whether it is gone now."""
+def _remove(api: Api, path: str, say: Say, *, fine: Collection[int] = (_NOT_FOUND,)) -> bool:
+    """Remove something; return whether it is gone now, which a refusal with one of the `fine` statuses also says."""
     try:
         api.change("DELETE", path)
     except Refused as refusal:
-        if refusal.status != _NOT_FOUND:
+        if refusal.status not in fine:
             say(f"{path} is still there: {refusal}")
             return False
     return True

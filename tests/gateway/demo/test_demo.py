@@ -77,6 +77,7 @@ def test_it_fills_an_installation_and_empties_it_again(
         assert RULE in names(get("/alert-rules"))
         declared = {topic["name"]: topic["message_type"] for topic in get(f"{LOCAL}/topics?search=demo-*")}
         assert declared == {topic.name: topic.message_type for topic in TOPICS}
+    assert [each for each in get(f"{LOCAL}/scheduled") if each["topic"].startswith("demo-")]
     # What is there is not made twice
     with closing(Api(installation.url, installation.tokens["admin"], "local")) as api:
         assert create_names(api, said.append) == frozenset()
@@ -87,6 +88,7 @@ def test_it_fills_an_installation_and_empties_it_again(
         sys, "argv", ["demo", "clean", "--url", installation.url, "--token", installation.tokens["admin"]]
     )
     assert program.main() == 0
+    assert not [each for each in get(f"{LOCAL}/scheduled") if each["topic"].startswith("demo-")]
     assert not get(f"{LOCAL}/topics?kind=all&search=demo-")
     assert not get(f"{LOCAL}/groups?search=demo-")
     assert not (names(get("/schedules")) | names(get("/alert-rules"))) & {NIGHTLY, RULE}
