@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from heapq import merge
 from typing import Final
@@ -12,14 +12,19 @@ from broker_core.client.admin import Admin
 from broker_core.client.admin.timers import Place
 from broker_core.client.answers import Answers
 from broker_core.client.errors import NotSupported
+from broker_core.clock import now_ms
 from broker_core.errors import GantryError
 from broker_core.protocol.bodies.timers import TimerSummary, WaitingMessage
 from broker_core.protocol.headers.timers import ListTimersRequest
+from console.clusters.memory import Remembered
 from console.moments import rfc3339
 from gateway.control.scheduled_shapes import ScheduledBucket, ScheduledDay, ScheduledTopic
 
 MOST_READ: Final = 2_000
 """Messages that one page reads, for a caller who may not see all of them."""
+
+_SHORTEST_MS: Final = 60_000
+"""The shortest bucket of time that brokers count by."""
 
 MaySee = Callable[[str], bool]
 """Whether the caller may read a topic."""
@@ -83,6 +88,23 @@ def check_served(answers: Answers) -> None:  # type: ignore[type-arg]
     if not answers.found and answers.failed:
         errors = list(answers.failed.values())
         raise next((error for error in errors if not isinstance(error, NotSupported)), errors[0])
+
+
+async def waiting_of(admin: Admin, known: Remembered, topics: Iterable[str]) -> dict[str, int | None]:
+    """Return how many messages wait for their time in each topic; None where a broker does not tell.
+
+    `known` has the brokers that may hold some: of one that is not there any more it is not known.
+    """
+    now = now_ms()
+    answers = await admin.timers.summary(now, now + _SHORTEST_MS, _SHORTEST_MS)
+    counts: Counter[str] = Counter()
+    for each in (topic for summary in answers.found.values() for topic in summary.topics):
+        counts[each.topic] += each.waiting
+    missing = known.missing(answers.found)
+    return {
+        topic: None if answers.failed or any(broker.holds(topic) for broker in missing) else counts[topic]
+        for topic in topics
+    }
 
 
 def topics_of(found: Mapping[str, TimerSummary], may_see: MaySee) -> list[ScheduledTopic]:

@@ -11,14 +11,17 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from broker_core.client.admin.topics import Topic, TopicChange
+from broker_core.errors import GantryError
 from console.accounts.permissions import actor_of, allows, needs
 from console.accounts.rights import Resource
 from console.clusters import operations
 from console.clusters.known_topics import known_topics
+from console.clusters.memory import remembered
 from console.clusters.outcomes import BrokerOutcome
 from console.lag import current
 from console.shapes import serializer_of
 from gateway.control.bulk import PARAMETERS, BulkView
+from gateway.control.scheduled_reading import waiting_of
 from gateway.control.topic_bulk_shapes import BulkChangeSerializer, BulkTopic, BulkTopics, TopicNamesSerializer
 from gateway.control.topic_queue_shapes import PERMISSION_BITS, planned, queues_on
 
@@ -73,6 +76,17 @@ class BulkDeleteView(_BulkView):
 
     permission_classes = (needs("delete"),)
     verb = "delete"
+
+    def with_figures(self, items: Sequence[BulkTopic]) -> list[BulkTopic]:
+        known, names = remembered(self.cluster), [item.name for item in items]
+        try:
+            waiting = self.ask(lambda admin: waiting_of(admin, known, names))
+        except GantryError:  # the rest is known without the brokers
+            waiting = {}
+        found = super().with_figures(items)
+        return [
+            replace(item, scheduled=waiting.get(item.name)) if item.outcome == "planned" else item for item in found
+        ]
 
     @extend_schema(
         operation_id="deleteTopics",

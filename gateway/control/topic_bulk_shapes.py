@@ -24,6 +24,13 @@ class BulkTopic(BulkItem, frozen=True, kw_only=True):
     hidden_groups: Annotated[int | None, Meta(description="Others, which the caller may not see; null if unknown.")] = (
         None
     )
+    scheduled: Annotated[
+        int | None,
+        Meta(
+            description="In a deletion: messages that wait for their delivery time, and are dropped when it comes; "
+            "null if unknown."
+        ),
+    ] = None
     changes: Annotated[list[QueueChange], Meta(description="Broker by broker; empty for a deletion.")] = []
 
 

@@ -126,6 +126,10 @@ class TopicImpact(Struct, frozen=True, kw_only=True):
     groups: Annotated[list[str], Meta(description="Consumer groups that the caller may see.")]
     hidden_groups: Annotated[int, Meta(description="Others, which the caller may not see.")]
     messages: int
+    scheduled: Annotated[
+        int | None,
+        Meta(description="Messages that wait for their delivery time, and are dropped when it comes; null if unknown."),
+    ]
 
 
 class TopicGroups(Struct, frozen=True):

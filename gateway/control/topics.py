@@ -21,6 +21,7 @@ from console.accounts.rights import Resource
 from console.clusters import operations
 from console.clusters.change_lock import change_lock
 from console.clusters.known_topics import known_topic, known_topics
+from console.clusters.memory import remembered
 from console.clusters.outcomes import PartlyDeleted
 from console.errors import Conflict
 from console.lag import current
@@ -30,6 +31,7 @@ from console.paging import PAGE_PARAMETERS, page_sequence
 from console.query import flag_of
 from console.shapes import as_json, serializer_of
 from gateway.control.cluster_view import ClusterListView, ClusterScopedView, deleted, sorted_rows, with_outcomes
+from gateway.control.scheduled_reading import waiting_of
 from gateway.control.topic_queue_shapes import PERMISSION_BITS
 from gateway.control.topic_shapes import (
     KINDS,
@@ -215,8 +217,12 @@ def _impact(view: ClusterScopedView, topic: Topic) -> Response:
         groups, stats = await admin.topics.groups(topic.name), await admin.topics.stats(topic.name)
         names = {name for names in groups.found.values() for name in names}
         seen = sorted(name for name in names if allows(view.request, "read", Resource("group", name)))
-        return TopicImpact(groups=seen, hidden_groups=len(names) - len(seen), messages=stats.messages)
+        scheduled = (await waiting_of(admin, known, [topic.name]))[topic.name]
+        return TopicImpact(
+            groups=seen, hidden_groups=len(names) - len(seen), messages=stats.messages, scheduled=scheduled
+        )
 
+    known = remembered(view.cluster)
     return Response(as_json(view.ask(question)), headers={"ETag": etags.etag(settings_of(topic))})
 
 

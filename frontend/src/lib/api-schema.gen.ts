@@ -3107,6 +3107,8 @@ export interface components {
             groups: string[] | null;
             /** @description Others, which the caller may not see; null if unknown. */
             hidden_groups: number | null;
+            /** @description In a deletion: messages that wait for their delivery time, and are dropped when it comes; null if unknown. */
+            scheduled: number | null;
             /** @description Broker by broker; empty for a deletion. */
             changes: components["schemas"]["QueueChange"][];
         };
@@ -6031,6 +6033,8 @@ export interface components {
             /** @description Others, which the caller may not see. */
             hidden_groups: number;
             messages: number;
+            /** @description Messages that wait for their delivery time, and are dropped when it comes; null if unknown. */
+            scheduled: number | null;
         };
         /** @description A topic of the file. What its name must be is checked if it has to be created. */
         TopicItemRequest: {

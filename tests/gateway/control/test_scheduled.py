@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from broker_core.client.answers import Answers
+from broker_core.client.errors import Unreachable
+from broker_core.protocol.bodies.timers import TimerSummary, WaitingInTopic
+from console.clusters.memory import QueueCounts, Remembered, RememberedBroker
+from gateway.control.scheduled_reading import waiting_of
 from tests.gateway.control.conftest import Control
 from tests.support.wait import wait_until
 
@@ -45,6 +52,35 @@ def test_what_waits_is_listed_by_its_time_and_paged(control: Control) -> None:
     assert waiting(control, topic, key=last["message_id"]) == ["last"]
     assert waiting(control, topic, from_=last["deliver_at"]) == ["last"]
     assert waiting(control, topic, to=last["deliver_at"]) == ["a", "b"]
+
+
+@pytest.mark.gantry_only("delivery times")
+def test_what_waits_for_a_topic_is_told_before_the_topic_is_deleted(control: Control) -> None:
+    topic, other = control.topic(), control.topic()
+    sent(control, topic, "a", "b", "c")
+
+    assert control.get(f"/topics/{topic}/impact")["scheduled"] == 3
+    answer = control.call("POST", "/topics:delete", json={"topics": [other, topic]}, params={"dry_run": "true"})
+    assert [each["scheduled"] for each in answer.json()["items"]] == [0, 3]
+
+
+def test_how_many_wait_is_unknown_while_a_broker_that_may_hold_some_does_not_tell() -> None:
+    seen = datetime(2026, 7, 1, tzinfo=UTC)
+    gone = RememberedBroker("broker-b", {0: "b:2"}, seen, seen, topics={"orders": QueueCounts(4, 4, 6)})
+    here = Answers({"broker-a": TimerSummary([WaitingInTopic("orders", 3)])})
+    silent = Answers(here.found, {"broker-b": Unreachable("b:2", "refused")})
+
+    def counted(answers: Answers[TimerSummary], *known: RememberedBroker) -> dict[str, int | None]:
+        async def summary(*_: int) -> Answers[TimerSummary]:
+            return answers
+
+        admin: Any = SimpleNamespace(timers=SimpleNamespace(summary=summary))
+        memory = Remembered({each.name: each for each in known})
+        return asyncio.run(waiting_of(admin, memory, ["orders", "payments"]))
+
+    assert counted(here) == {"orders": 3, "payments": 0}
+    assert counted(here, gone) == {"orders": None, "payments": 0}
+    assert counted(silent) == {"orders": None, "payments": None}
 
 
 @pytest.mark.gantry_only("delivery times")

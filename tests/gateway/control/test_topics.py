@@ -92,7 +92,9 @@ def test_a_dry_deletion_says_what_would_go_and_deletes_nothing(control: Control)
     control.produce(topic, "a", "b", "c")
     control.consume(group, topic, 1)
     impact = control.call("DELETE", f"/topics/{topic}", params={"dry_run": "true"})
-    assert impact.json() == {"groups": [group], "hidden_groups": 0, "messages": 3}
+    lost = impact.json()
+    del lost["scheduled"]  # RocketMQ's own brokers do not tell
+    assert lost == {"groups": [group], "hidden_groups": 0, "messages": 3}
     assert control.get(f"/topics/{topic}")["name"] == topic
 
 
@@ -103,7 +105,7 @@ def test_the_impact_of_a_deletion_is_read_like_anything_else(control: Control) -
     # Given the impact, which a dry run also returns
     impact = control.call("GET", f"/topics/{topic}/impact")
     dry = control.call("DELETE", f"/topics/{topic}", params={"dry_run": "true"})
-    assert (impact.status_code, impact.json()) == (200, {"groups": [group], "hidden_groups": 0, "messages": 3})
+    assert (impact.status_code, impact.json()["groups"], impact.json()["messages"]) == (200, [group], 3)
     assert (dry.json(), dry.headers["etag"]) == (impact.json(), impact.headers["etag"])
     # Then its tag allows the deletion
     assert control.call("DELETE", f"/topics/{topic}", headers={"If-Match": impact.headers["etag"]}).status_code == 204

@@ -11,6 +11,8 @@ export const bulkTopics = {
     deleted_other: "已删除 {{count}} 个 Topic",
     notDeleted: "没有 Topic 被删除",
     messagesUnknown: "消息数未知",
+    scheduled_other: "{{n}} 条定时消息未到期，到期后丢弃",
+    scheduledUnknown: "定时消息数未知",
     consumedBy: "消费组：{{groups}}",
     consumedByHidden_other: "另有 {{count}} 个无权查看的消费组",
     changeTitle_other: "修改 {{count}} 个 Topic",

@@ -14,6 +14,8 @@ export const topics = {
     deleteNamed: "删除 {{topic}}",
     deleteTitle: "删除 Topic {{topic}}",
     losesMessages_other: "{{n}} 条消息将无法再读取。",
+    losesScheduled_other: "{{n}} 条定时消息尚未到期，到期后将被丢弃。",
+    scheduledUnknown: "无法得知是否有尚未到期的定时消息；如有，到期后将被丢弃。",
     losesNoGroup: "没有消费组消费它。",
     losesHidden_other: "{{count}} 个无权查看的消费组消费它，将失去位点。",
     losesGroups_other: "{{count}} 个消费组消费它，将失去位点：{{groups}}。",

@@ -10,7 +10,7 @@ import { TopicsPage } from "./topics-page"
 const LIST = "GET /api/v1/clusters/local/topics"
 const DELETE = "POST /api/v1/clusters/local/topics:delete"
 const UPDATE = "POST /api/v1/clusters/local/topics:update"
-const item = (name: string, more: object = {}) => ({ name, outcome: "planned", reason: null, messages: 3, groups: [], hidden_groups: 0, changes: [], brokers: [], ...more })
+const item = (name: string, more: object = {}) => ({ name, outcome: "planned", reason: null, messages: 3, groups: [], hidden_groups: 0, scheduled: 0, changes: [], brokers: [], ...more })
 
 beforeEach(() => {
   FakeSocket.all = []
@@ -27,7 +27,7 @@ describe("several topics at once", () => {
   it("are deleted after one preview, and what was not deleted stays chosen with its reason", async () => {
     const { user } = await choose("orders", "payments")
     expect(screen.getByText("2 chosen")).toBeTruthy()
-    const seen = [item("orders", { groups: ["billing"], hidden_groups: 2 }), item("payments", { messages: null, groups: null, hidden_groups: null })]
+    const seen = [item("orders", { groups: ["billing"], hidden_groups: 2, scheduled: 4 }), item("payments", { messages: null, groups: null, hidden_groups: null, scheduled: null })]
     answer(DELETE, { items: seen }, 200, { ETag: '"seen"' })
     await user.click(button("Delete"))
     expect(await screen.findByText(/consumed by billing/)).toBeTruthy()

@@ -12,7 +12,7 @@ const show = () => renderApp(<DeleteTopic cluster="local" topic="orders" onClose
 
 describe("deleting a topic", () => {
   it("reads what would be lost without sending a deletion, however often it is read again", async () => {
-    answer(IMPACT, { messages: 1_204, groups: ["billing", "risk"], hidden_groups: 0 })
+    answer(IMPACT, { messages: 1_204, groups: ["billing", "risk"], hidden_groups: 0, scheduled: 0 })
     const { cache } = show()
     expect(await screen.findByText("1,204 messages can no longer be read.")).toBeTruthy()
     expect(screen.getByText("2 groups consume from it and lose their positions: billing, risk.")).toBeTruthy()
@@ -21,15 +21,24 @@ describe("deleting a topic", () => {
     expect(requests(REMOVE)).toHaveLength(0)
   })
 
+  it.each([
+    [3, "3 messages wait for their time and are dropped when that comes."],
+    [null, "It is not known whether messages wait for their time; they would be dropped when that comes."],
+  ])("says what waits for its time: %s", async (scheduled, words) => {
+    answer(IMPACT, { messages: 0, groups: [], hidden_groups: 0, scheduled })
+    show()
+    expect(await screen.findByText(words)).toBeTruthy()
+  })
+
   it("counts the groups that one may not see", async () => {
-    answer(IMPACT, { messages: 0, groups: [], hidden_groups: 2 })
+    answer(IMPACT, { messages: 0, groups: [], hidden_groups: 2, scheduled: 0 })
     show()
     expect(await screen.findByText("2 groups that you may not see consume from it and lose their positions.")).toBeTruthy()
     expect(screen.queryByText("No group consumes from it.")).toBeNull()
   })
 
   it("deletes the topic as it was when its loss was shown", async () => {
-    answer(IMPACT, { messages: 0, groups: [], hidden_groups: 0 }, 200, { ETag: '"seen"' })
+    answer(IMPACT, { messages: 0, groups: [], hidden_groups: 0, scheduled: 0 }, 200, { ETag: '"seen"' })
     answer(REMOVE, null, 204)
     const { user, address } = show()
     expect(await screen.findByText("No group consumes from it.")).toBeTruthy()
@@ -43,7 +52,7 @@ describe("deleting a topic", () => {
   })
 
   it("forgets what was read of the topic: Back must not show it as it was", async () => {
-    answer(IMPACT, { messages: 0, groups: [], hidden_groups: 0 })
+    answer(IMPACT, { messages: 0, groups: [], hidden_groups: 0, scheduled: 0 })
     answer(REMOVE, null, 204)
     const { user, cache } = show()
     cache.setQueryData(["topics", "local", "one", "orders"], topic("orders"))
@@ -61,7 +70,7 @@ describe("deleting a topic", () => {
   })
 
   it("stays when the topic has changed meanwhile", async () => {
-    answer(IMPACT, { messages: 0, groups: [], hidden_groups: 0 })
+    answer(IMPACT, { messages: 0, groups: [], hidden_groups: 0, scheduled: 0 })
     refuse(REMOVE, 412, "PRECONDITION_FAILED", "The topic was changed since it was read.")
     const { user, address } = show()
     await user.type(await findField("Type orders to continue"), "orders{Enter}")

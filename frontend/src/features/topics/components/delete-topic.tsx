@@ -21,6 +21,13 @@ function Groups({ impact: { groups, hidden_groups: hidden } }: { impact: TopicIm
   )
 }
 
+/** What waits for its time is not among the topic's messages yet. */
+function Scheduled({ waiting }: { waiting: number | null }) {
+  const { t } = useTranslation()
+  if (waiting === 0) return null
+  return <p>{waiting === null ? t("topics.scheduledUnknown") : t("topics.losesScheduled", { count: waiting, n: count(waiting) })}</p>
+}
+
 interface DeleteTopicProps {
   cluster: string
   topic: string
@@ -56,6 +63,7 @@ export function DeleteTopic({ cluster, topic, onClose }: DeleteTopicProps) {
       {impact.data && (
         <>
           <p>{t("topics.losesMessages", { count: impact.data.messages, n: count(impact.data.messages) })}</p>
+          <Scheduled waiting={impact.data.scheduled} />
           <Groups impact={impact.data} />
         </>
       )}

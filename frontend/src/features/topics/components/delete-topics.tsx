@@ -46,9 +46,11 @@ function Losses({ items }: { items: BulkTopic[] }) {
   const { t } = useTranslation()
   return (
     <ul className={classes.outcomes}>
-      {items.map(({ name, messages, groups, hidden_groups: hidden }) => (
+      {items.map(({ name, messages, groups, hidden_groups: hidden, scheduled }) => (
         <li key={name}>
           <b>{name}</b> {messages === null ? t("bulkTopics.messagesUnknown") : t("topics.holds", { count: messages, n: count(messages) })}
+          {scheduled === null && ` · ${t("bulkTopics.scheduledUnknown")}`}
+          {scheduled !== null && scheduled > 0 && ` · ${t("bulkTopics.scheduled", { count: scheduled, n: count(scheduled) })}`}
           {groups !== null && groups.length > 0 && ` · ${t("bulkTopics.consumedBy", { groups: groups.join(", ") })}`}
           {hidden !== null && hidden > 0 && ` · ${t("bulkTopics.consumedByHidden", { count: hidden })}`}
         </li>

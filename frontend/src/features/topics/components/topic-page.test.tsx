@@ -230,7 +230,7 @@ describe("deleting a topic", () => {
   }
 
   it("first says what goes with it, then wants the name, and takes the topic that was shown", async () => {
-    answer(IMPACT, { groups: ["billing", "shipping"], hidden_groups: 0, messages: 1_200 }, 200, { ETag: '"seen"' })
+    answer(IMPACT, { groups: ["billing", "shipping"], hidden_groups: 0, messages: 1_200, scheduled: 0 }, 200, { ETag: '"seen"' })
     answer(DELETE, null, 204)
     const shown = show()
     const dialog = await open(shown)
@@ -248,7 +248,7 @@ describe("deleting a topic", () => {
   })
 
   it("takes nobody's position where nobody consumes", async () => {
-    answer(IMPACT, { groups: [], hidden_groups: 0, messages: 1 })
+    answer(IMPACT, { groups: [], hidden_groups: 0, messages: 1, scheduled: 0 })
     const dialog = await open(show())
     expect(await dialog.findByText("1 message can no longer be read.")).toBeTruthy()
     expect(dialog.getByText("No group consumes from it.")).toBeTruthy()
@@ -262,7 +262,7 @@ describe("deleting a topic", () => {
   })
 
   it("sends nothing when it is thought better of", async () => {
-    answer(IMPACT, { groups: [], hidden_groups: 0, messages: 0 })
+    answer(IMPACT, { groups: [], hidden_groups: 0, messages: 0, scheduled: 0 })
     const shown = show()
     const dialog = await open(shown)
     await shown.user.click(dialog.getByRole("button", { name: "Keep it" }))
@@ -272,7 +272,7 @@ describe("deleting a topic", () => {
   })
 
   it("that was refused leaves the page open, with the reason", async () => {
-    answer(IMPACT, { groups: [], hidden_groups: 0, messages: 0 })
+    answer(IMPACT, { groups: [], hidden_groups: 0, messages: 0, scheduled: 0 })
     refuse(DELETE, 412, "CHANGED", "The topic was changed since its impact was shown.")
     const shown = show()
     const dialog = await open(shown)
