@@ -62,7 +62,8 @@ class Rates(Generic[K]):
     def _add(self, seen: deque[tuple[int, float]], at: int, total: float) -> None:
         if seen and total < seen[-1][1]:
             seen.clear()  # a broker restarted or an offset was reset: counting starts again
-        if len(seen) >= 2 and seen[-1][0] - seen[-2][0] < _STEP_MS:
+        # A point goes only where its neighbours are close: what grew before it must not count as grown until a late one.
+        if len(seen) >= 2 and at - seen[-2][0] < _STEP_MS:
             seen.pop()
         seen.append((at, total))
         # The oldest point kept is the last one at least as old as the window.
@@ -73,13 +74,12 @@ class Rates(Generic[K]):
         seen = self._seen.get(key)
         if not seen:
             return None
-        (began, before), (ended, after) = seen[0], seen[-1]
+        ended, after = seen[-1]
         if ended < self._confirmed:
-            # Nothing came since: what the window begins with is one of the totals seen, or the last one itself.
-            ended = self._confirmed
-            began, before = self._begin_of(seen, ended - self._window_ms)
+            ended = self._confirmed  # nothing came since
         elif len(seen) < 2:
             return None
+        began, before = self._begin_of(seen, ended - self._window_ms)
         if ended < self._now - self._stale_ms or ended - began < max(1, self._shortest_ms):
             return None
         return (after - before) * 1000 / (ended - began)

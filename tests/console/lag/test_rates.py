@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from console.lag.rates import STALE_MS, WINDOW_MS, Rates
 
@@ -68,6 +70,25 @@ def test_what_is_read_now_and_then_has_the_rate_between_its_readings() -> None:
             assert rates.find("often") == 2
 
 
+@given(st.dictionaries(st.integers(1, 120), st.sampled_from([0, 1, 1000]), min_size=1, max_size=6))
+def test_a_rate_counts_what_grew_in_its_window_alone_whoever_reads_it_again(read: dict[int, int]) -> None:
+    # Given a total that is read when it grew and now and then, and otherwise is said to have stayed
+    rates, totals = Rates[str](), [0]
+    rates.see(0, {"a": 0})
+    for second in range(1, max(read) + 1):
+        totals.append(totals[-1] + read.get(second, 0))
+        if second in read:
+            rates.see(second * 1_000, {"a": totals[-1]})
+        else:
+            rates.confirm(second * 1_000)
+    # Then the window begins up to a step of points early, and never late
+    now, window, step = max(read), WINDOW_MS // 1_000, 6
+    since = [totals[-1] - totals[max(0, now - span)] for span in (window, window + step)]
+    rate = rates.find("a")
+    assert rate is not None
+    assert since[0] / min(now, window + step) - 0.001 <= rate <= since[1] / min(now, window) + 0.001
+
+
 def test_what_was_not_read_for_long_is_unknown() -> None:
     rates = rates_of((0, {"a": 0}), (1_000, {"a": 5}))
     rates.see(1_000 + STALE_MS, {"b": 1})
@@ -110,6 +131,6 @@ def test_what_was_not_confirmed_for_long_is_unknown() -> None:
 def test_nothing_grows_between_what_was_confirmed_and_a_new_total() -> None:
     rates = rates_of((0, {"a": 0}))
     rates.confirm(WINDOW_MS)
-    rates.see(WINDOW_MS + 1_000, {"a": 31})
+    rates.see(WINDOW_MS + 1_000, {"a": 30})
     rates.confirm(WINDOW_MS + 1_000)
     assert rates.find("a") == 1
