@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple, get_args
 
@@ -14,9 +14,17 @@ from console.accounts.rules import BUILT_IN, KIND_VERBS, KINDS, RoleRules, Rule,
 Outcome = Literal["decides", "agrees", "overruled", "other_verb", "other_name"]
 OUTCOMES: Final = get_args(Outcome)
 _KEPT: Final = 4096
-# What a group could not get rid of is the group's, whatever may be seen of topics by their names.
-_SHOWING: Final = frozenset({"read", "bodies"})
 _OF_GROUPS: Final = (RETRY_PREFIX, DEAD_LETTER_PREFIX)
+# What a group could not get rid of is the group's, whatever may be done to topics by their names. A message that is
+# stored there goes to the group alone.
+_ON_THE_GROUP: Final[Mapping[Verb, Verb]] = {
+    "read": "read",
+    "bodies": "bodies",
+    "produce": "redrive",
+    "consume": "consume",
+    "manage": "manage",
+    "delete": "delete",
+}
 
 
 class Weighed(NamedTuple):
@@ -77,10 +85,13 @@ class Rights:
         """Return whether `verb` is allowed on `resource`; for consuming that is the topic, and `group` the group."""
         if not self._role_may(verb, resource):
             return False
-        concerned = group if group is not None else _owner_of(verb, resource)
-        if concerned is not None and not self._role_may(verb, Resource("group", concerned)):
+        if not all(self._role_may(*each) for each in of_groups(verb, resource, group=group)):
             return False
         return self.scopes is None or any(covers(scope, verb, resource, group) for scope in self.scopes)
+
+    def roles_allow(self, verb: Verb, resource: Resource) -> bool:
+        """Return whether the roles allow `verb` on this resource, whatever it demands of groups besides."""
+        return self._role_may(verb, resource)
 
     def verbs(self) -> list[Verb]:
         """Return the verbs, in their fixed order, that are allowed on at least some resource."""
@@ -89,11 +100,10 @@ class Rights:
     def decide(self, verb: Verb, resource: Resource, *, group: str | None = None) -> Decision:
         """Return the answer for a named resource, with the rules in the order in which they are weighed."""
         decision = self._decide_by_roles(verb, resource)
-        concerned = group if group is not None else _owner_of(verb, resource)
-        if decision.allowed and concerned is not None:
-            of_group = self._decide_by_roles(verb, Resource("group", concerned))
-            weighed = (*decision.weighed, *of_group.weighed)
-            decision = Decision(of_group.allowed, of_group.by, weighed)
+        for also, concerned in of_groups(verb, resource, group=group):
+            if decision.allowed:
+                of_group = self._decide_by_roles(also, concerned)
+                decision = Decision(of_group.allowed, of_group.by, (*decision.weighed, *of_group.weighed))
         if self.scopes is None:
             return decision
         is_covered = any(covers(scope, verb, resource, group) for scope in self.scopes)
@@ -126,7 +136,7 @@ class Rights:
         sides = self._sides.get((kind, verb))
         if sides is None or not sides.allows_all:
             return False
-        return kind != "topic" or verb not in _SHOWING or self._all("group", verb)
+        return kind != "topic" or verb not in _ON_THE_GROUP or self._all("group", _ON_THE_GROUP[verb])
 
     def _decide_by_roles(self, verb: Verb, resource: Resource) -> Decision:
         name = resource.name
@@ -169,9 +179,18 @@ def rights_of(role: str, own: Iterable[RoleRules] = (), scopes: Iterable[str] | 
     return _compiled(roles, None if scopes is None else tuple(scopes))
 
 
-def _owner_of(verb: Verb, resource: Resource | Unnamed) -> str | None:
-    """Return the group whose retries or dead letters a topic holds, if `verb` shows them; None for any other topic."""
-    if verb not in _SHOWING or not isinstance(resource, Resource) or resource.kind != "topic":
+def of_groups(verb: Verb, resource: Resource | Unnamed, *, group: str | None = None) -> list[tuple[Verb, Resource]]:
+    """Return what must be allowed on groups too: on the one that consumes, and on the one whose topic it is."""
+    found: list[tuple[Verb, Resource]] = [] if group is None else [(verb, Resource("group", group))]
+    owner = _owner_of(resource)
+    if owner is not None and verb in _ON_THE_GROUP:
+        found.append((_ON_THE_GROUP[verb], Resource("group", owner)))
+    return found
+
+
+def _owner_of(resource: Resource | Unnamed) -> str | None:
+    """Return the group whose retries or dead letters a topic holds; None for any other resource."""
+    if not isinstance(resource, Resource) or resource.kind != "topic":
         return None
     name = resource.name
     if not isinstance(name, str) or not name.startswith(_OF_GROUPS):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from console.accounts.deciding import Decision, Rights
+from console.accounts.deciding import Decision, Rights, of_groups
 from console.accounts.rights import Resource, Unnamed, Verb
 
 _SHOWN = 5
@@ -11,9 +11,18 @@ _SHOWN = 5
 def refusal_of(rights: Rights, verb: Verb, resource: Resource | Unnamed, *, group: str | None = None) -> str:
     """Return the detail of a 403: the right, the resource and the rule that decided."""
     if isinstance(resource, Resource) and isinstance(resource.name, str):
+        verb, resource = _what_lacks(rights, verb, resource)
         on = f"{resource.kind} {resource.name!r}" + ("" if group is None else f" with group {group!r}")
         return f"This needs the right {verb!r} on {on}. {reason_of(rights, rights.decide(verb, resource, group=group))}"
     return f"This needs the right {verb!r} {_on_many(resource)}. {_of_many(rights, verb, resource)}"
+
+
+def _what_lacks(rights: Rights, verb: Verb, resource: Resource) -> tuple[Verb, Resource]:
+    """Return the right on the group whose retries or dead letters a topic holds, if it is that one that is missing."""
+    for demand in of_groups(verb, resource):
+        if rights.roles_allow(verb, resource) and not rights.roles_allow(*demand):
+            return demand
+    return verb, resource
 
 
 def reason_of(rights: Rights, decision: Decision) -> str:

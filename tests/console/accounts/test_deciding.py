@@ -97,6 +97,24 @@ def test_retries_and_dead_letters_are_shown_to_whoever_may_see_their_group() -> 
     assert rights.may("read", Resource("topic", ANYTHING))
 
 
+@pytest.mark.parametrize(
+    ("verb", "on_group"),
+    [("produce", "redrive"), ("consume", "consume"), ("manage", "manage"), ("delete", "delete")],
+)
+def test_what_is_refused_on_a_group_is_refused_on_its_retries_and_dead_letters(verb: Verb, on_group: Verb) -> None:
+    whole = role(Rule("topic", "*", (verb,)), Rule("group", "*", (on_group,)), Rule("group", "pay*", (), (on_group,)))
+    rights = rights_of("", [whole])
+    consuming = "billing" if verb == "consume" else None
+    for name, allowed in (("%DLQ%pay-eu", False), ("%RETRY%pay-eu", False), ("%DLQ%billing", True), ("pay-eu", True)):
+        assert rights.may(verb, Resource("topic", name), group=consuming) == allowed, name
+        assert rights.decide(verb, Resource("topic", name), group=consuming).allowed == allowed, name
+    # And the refusal names what is missing
+    assert refusal_of(rights, verb, Resource("topic", "%DLQ%pay-eu")) == (
+        f"This needs the right '{on_group}' on group 'pay-eu'. Rule 3 of the role 'oncall' (group pay*) refuses it; "
+        "a refusal wins over every permission."
+    )
+
+
 def test_a_bracket_in_a_pattern_is_a_bracket() -> None:
     assert Rule("schedule", "[a]*").matches("[a] nightly")
     assert not Rule("schedule", "[a]*").matches("a nightly")
@@ -106,7 +124,9 @@ def test_a_bracket_in_a_pattern_is_a_bracket() -> None:
 def test_a_built_in_role_has_its_verbs_on_every_kind_that_knows_them(name: str) -> None:
     rights = rights_of(name)
     assert set(rights.verbs()) == ROLE_VERBS[name]
-    assert all(rights.may(verb, EVERYTHING) == (verb in ROLE_VERBS[name]) for verb in VERBS)
+    # Whoever may send to every topic may send to every group's retries, which is redriving
+    whole = ROLE_VERBS[name] - (set() if "redrive" in ROLE_VERBS[name] else {"produce"})
+    assert all(rights.may(verb, EVERYTHING) == (verb in whole) for verb in VERBS)
 
 
 RULES = st.builds(
