@@ -12,6 +12,7 @@ from console.audit.record import Actor
 from console.jobs import services
 from console.jobs.models import ACTIVE_STATES, Job, JobState, Overlap, Schedule
 from console.jobs.times import CronMalformed, next_time, next_times
+from console.jobs.visibility import why_owner_may_not_start
 
 PREVIEW: Final = 5
 
@@ -40,8 +41,12 @@ def _fire(schedule: Schedule, now: datetime) -> Job | None:
     try:
         following = next_time(now, schedule.cron, schedule.zone)
     except CronMalformed as error:  # an earlier release accepted it
-        _log.error("schedule=%s %s: disabled: %s", schedule.id, schedule.name, error)
-        services.change_schedule(by, schedule, {"enabled": False})
+        _stop(by, schedule, str(error))
+        return None
+    # The rights may have shrunk since somebody set its times.
+    reason = why_owner_may_not_start(schedule)
+    if reason is not None:
+        _stop(by, schedule, reason)
         return None
     previous = list(schedule.jobs.filter(state__in=ACTIVE_STATES))
     skipped = _is_skipped(schedule, previous)
@@ -61,6 +66,11 @@ def _fire(schedule: Schedule, now: datetime) -> Job | None:
         for each in previous:
             _cancel(by, each)
     return job
+
+
+def _stop(by: Actor, schedule: Schedule, reason: str) -> None:
+    _log.error("schedule=%s %s: paused: %s", schedule.id, schedule.name, reason)
+    services.change_schedule(by, schedule, {"enabled": False}, stopped_reason=reason)
 
 
 def _is_skipped(schedule: Schedule, previous: list[Job]) -> bool:

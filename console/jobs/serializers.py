@@ -38,6 +38,9 @@ class JobReportSerializer(serializers.Serializer[Any]):
     queues = serializers.ListField(child=serializers.DictField(), required=False)
     tiles = serializers.DictField(child=serializers.IntegerField(), required=False)
     samples = serializers.ListField(child=serializers.DictField(), required=False)
+    hidden = serializers.ChoiceField(
+        ["bodies"], required=False, help_text="The right that would show the values that differ."
+    )
 
 
 def schedule_tag(schedule: Schedule) -> str:
@@ -60,7 +63,7 @@ class ScheduleSerializer(serializers.ModelSerializer[Schedule]):
         model = Schedule
         fields = (
             "id", "name", "cron", "zone", "enabled", "job", "overlap", "next_run_at", "last_run_at", "last_state",
-            "next_runs", "etag",
+            "next_runs", "stopped_reason", "etag",
         )  # fmt: skip
         read_only_fields = fields
 

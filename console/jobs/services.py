@@ -287,11 +287,19 @@ def add_schedule(by: Actor, fields: Mapping[str, Any]) -> Schedule:
     return schedule
 
 
-def change_schedule(by: Actor, schedule: Schedule, fields: Mapping[str, Any]) -> Schedule:
-    """Change a schedule and compute its next run again; raise ValidationError for a taken name."""
+def change_schedule(
+    by: Actor, schedule: Schedule, fields: Mapping[str, Any], *, stopped_reason: str | None = None
+) -> Schedule:
+    """Change a schedule and compute its next run again; raise ValidationError for a taken name.
+
+    A user who resumes it, or changes more than its name while it runs, is from then on the one by whose rights it runs.
+    """
     before = choices_of(schedule)
     for name, value in fields.items():
         setattr(schedule, name, value)
+    schedule.stopped_reason = stopped_reason
+    if schedule.enabled and fields.keys() - {"name"} and by.user_id is not None:
+        schedule.created_by_id = by.user_id
     schedule.next_run_at = _next_run(schedule)
     after = choices_of(schedule)
     with unless_taken(same_name(schedule), name_taken()):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import orjson
 from django.http import FileResponse
@@ -24,7 +24,7 @@ from console.jobs.models import Job, JobState, JobType
 from console.jobs.requests import JobRequestSerializer, plain
 from console.jobs.serializers import JobLogSerializer, JobReportSerializer, JobSerializer
 from console.jobs.shapes import shape_of
-from console.jobs.visibility import check_changeable, check_startable, check_visible, visible_jobs
+from console.jobs.visibility import check_changeable, check_startable, check_visible, reads_contents, visible_jobs
 from console.paging import PAGE_PARAMETERS, page_of, page_queryset
 from console.redrives import ledger
 from console.rows import row_of
@@ -156,7 +156,7 @@ class ReportView(_JobRights):
             report = orjson.loads((services.folder_of(job) / "report.json").read_bytes())
         except FileNotFoundError:
             raise exceptions.NotFound(f"Job {job.id} is {job.state} and has no report.") from None
-        return Response(report)
+        return Response(report if reads_contents(request, job.request) else _without_contents(job, report))
 
 
 class ArtefactView(_JobRights):
@@ -172,7 +172,19 @@ class ArtefactView(_JobRights):
         file: Path = services.folder_of(job) / name
         if name not in known or not _PLAIN_NAME.fullmatch(name) or not file.is_file():
             raise exceptions.NotFound(f"Job {job.id} has no file {name!r}.")
+        if not reads_contents(request, job.request):
+            raise exceptions.PermissionDenied("This needs the right 'bodies' on the topics that the job compared.")
         return FileResponse(file.open("rb"), as_attachment=True, filename=f"{job.id}-{name}")
+
+
+def _without_contents(job: Job, report: dict[str, Any]) -> dict[str, Any]:
+    """Return a report without what stands in messages; `hidden` says which right shows it."""
+    # The key of a message that was paired by its body is a hash of it.
+    no_key = {"key": None} if job.request.get("by") == "body" else {}
+    samples = [{**sample, **no_key} for sample in report.get("samples", [])]
+    for sample in samples:
+        sample.pop("values", None)
+    return {**report, "samples": samples, "hidden": "bodies"}
 
 
 def _known(job_id: str) -> Job:

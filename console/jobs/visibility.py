@@ -11,6 +11,8 @@ from typing import Any, Final, TypeVar
 from django.db.models import QuerySet
 from rest_framework.request import Request
 
+from console.accounts.deciding import rights_of
+from console.accounts.explaining import refusal_of
 from console.accounts.permissions import allows, require
 from console.accounts.rights import EVERYTHING, Kind, Resource, Verb
 from console.errors import NotKnown
@@ -19,13 +21,15 @@ from console.jobs.models import Job, JobType, Schedule
 R = TypeVar("R", Job, Schedule)
 
 # The caller needs the rights for what the job does with each topic: a job must not extend the rights of a caller. A
-# replay hands the bodies of its source to whoever reads the target; a reconciliation shows positions and keys.
+# replay hands the bodies of its source to whoever reads the target.
 _VERBS: Final[Mapping[str, tuple[Verb, ...]]] = {
     "source": ("read", "bodies"),
     "left": ("read",),
     "right": ("read",),
     "target": ("produce",),
 }
+_OPEN: Final = frozenset({"none", "tag", "keys"})
+"""What a reconciliation can compare that `read` shows."""
 
 
 def visible_jobs(request: Request, rows: QuerySet[Job]) -> QuerySet[Job]:
@@ -77,22 +81,30 @@ def require_change(request: Request, schedule: Schedule, changes: Mapping[str, A
 
 def require_parts(request: Request, asked: Mapping[str, Any]) -> None:
     """Raise PermissionDenied unless the caller may start a job of this type, and do what it does to each topic."""
-    require(request, "jobs", Resource("job", asked["type"]))
-    for part, topic in _topics(asked):
-        for verb in _verbs(part, asked):
-            require(request, verb, Resource("topic", topic))
-    if asked["type"] == JobType.REDRIVE:
-        require_redrive(request, asked["group"], asked["target"])
+    for verb, resource in _demands(asked):
+        require(request, verb, resource)
+
+
+def why_owner_may_not_start(schedule: Schedule) -> str | None:
+    """Return why the user by whose rights a schedule runs may not start its job any more; None if that user may."""
+    owner = schedule.created_by
+    if owner is None:
+        return "The user who made it does not exist any more."
+    if not owner.is_active:
+        return f"The user {owner.get_username()!r}, who made it, is deactivated."
+    rights = rights_of(owner.role, owner.rules_of_own_roles)
+    own: tuple[Verb, Resource] = ("jobs", Resource("schedule", schedule.name))
+    for verb, resource in (own, *_demands(schedule.job)):
+        if not rights.may(verb, resource):
+            why = refusal_of(rights, verb, resource)
+            return f"The user {owner.get_username()!r}, who made it, may not start its job. {why}"
+    return None
 
 
 def require_redrive(request: Request, group: str, target: Mapping[str, Any]) -> None:
-    """Raise PermissionDenied unless the caller may send dead letters of the group there.
-
-    The group itself got these messages before. Whoever else reads the target is handed their bodies.
-    """
-    require(request, "redrive", Resource("group", group))
-    if target["to"] != "failed_group":
-        require(request, "bodies", Resource("group", group))
+    """Raise PermissionDenied unless the caller may send dead letters of the group there."""
+    for verb, resource in _demands_of_redrive(group, target):
+        require(request, verb, resource)
 
 
 def reads_parts(request: Request, asked: Mapping[str, Any]) -> bool:
@@ -120,9 +132,39 @@ def _may_read(request: Request, resource: Resource, asked: Mapping[str, Any]) ->
     return allows(request, "read", resource) and reads_parts(request, asked)
 
 
+def _demands(asked: Mapping[str, Any]) -> Iterator[tuple[Verb, Resource]]:
+    yield "jobs", Resource("job", asked["type"])
+    for part, topic in _topics(asked):
+        for verb in _verbs(part, asked):
+            yield verb, Resource("topic", topic)
+    if asked["type"] == JobType.REDRIVE:
+        yield from _demands_of_redrive(asked["group"], asked["target"])
+
+
+def _demands_of_redrive(group: str, target: Mapping[str, Any]) -> Iterator[tuple[Verb, Resource]]:
+    yield "redrive", Resource("group", group)
+    # The group itself got these messages before. Whoever else reads the target is handed their bodies.
+    if target["to"] != "failed_group":
+        yield "bodies", Resource("group", group)
+
+
 def _verbs(part: str, asked: Mapping[str, Any]) -> tuple[Verb, ...]:
-    # The report of messages that are paired by their bodies has the hashes of these, which tell short ones.
-    return ("read", "bodies") if asked.get("by") == "body" else _VERBS[part]
+    return ("read", "bodies") if shows_contents(asked) else _VERBS[part]
+
+
+def shows_contents(asked: Mapping[str, Any]) -> bool:
+    """Return whether the report of a job tells what stands in messages: values that differ, or hashes of bodies."""
+    if asked["type"] != JobType.RECONCILE:
+        return False
+    compared = asked.get("compare", "body")
+    # Hashes of short bodies tell these.
+    return asked.get("by") == "body" or not _OPEN.issuperset([compared] if isinstance(compared, str) else compared)
+
+
+def reads_contents(request: Request, asked: Mapping[str, Any]) -> bool:
+    """Return whether the caller may read the contents of messages that the report of a job may tell."""
+    topics = [topic for _, topic in _topics(asked)]
+    return not shows_contents(asked) or all(allows(request, "bodies", Resource("topic", each)) for each in topics)
 
 
 def _topics(asked: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

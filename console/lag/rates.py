@@ -62,7 +62,7 @@ class Rates(Generic[K]):
     def _add(self, seen: deque[tuple[int, float]], at: int, total: float) -> None:
         if seen and total < seen[-1][1]:
             seen.clear()  # a broker restarted or an offset was reset: counting starts again
-        # A point goes only where its neighbours are close: what grew before it must not count as grown until a late one.
+        # A point goes only where its neighbours are close: what grew before it must not count until a late one.
         if len(seen) >= 2 and at - seen[-2][0] < _STEP_MS:
             seen.pop()
         seen.append((at, total))

@@ -16,6 +16,12 @@ PASSWORD: Final = "correct horse battery"
 BY: Final = Actor.system("test")
 
 
+def somebody(role: str) -> Actor:
+    """Return a user of a role as who changes something."""
+    user, _ = User.objects.get_or_create(username=role, defaults={"password": "!", "role": role})
+    return Actor(role, user_id=user.pk)
+
+
 @dataclass
 class Cast:
     """Users by their role."""

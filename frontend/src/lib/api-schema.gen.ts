@@ -4007,6 +4007,8 @@ export interface components {
             passed: boolean;
             items: components["schemas"]["HealthCheck"][];
         };
+        /** @enum {string} */
+        HiddenEnum: "bodies";
         /** @description A job. */
         Job: {
             id: string;
@@ -4066,6 +4068,8 @@ export interface components {
             samples?: {
                 [key: string]: unknown;
             }[];
+            /** @description The right that would show the values that differ. */
+            hidden?: components["schemas"]["HiddenEnum"];
         };
         /** @description A job to start: `source`, `target` and `limits` for a replay; `left`, `right` and `by` for a reconciliation. */
         JobRequestRequest: {
@@ -5479,6 +5483,7 @@ export interface components {
             last_run_at: string | null;
             readonly last_state: components["schemas"]["LastStateEnum"] | components["schemas"]["NullEnum"];
             readonly next_runs: string[];
+            readonly stopped_reason: string | null;
             /** @description For If-Match. */
             readonly etag: string;
         };

@@ -263,6 +263,7 @@ export const schedule = (id: string, overrides: Partial<Schedule> = {}): Schedul
   next_runs: [AT],
   last_run_at: null,
   last_state: null,
+  stopped_reason: null,
   etag: '"1"',
   ...overrides,
 })

@@ -9,11 +9,13 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from console.accounts.models import User
 from console.audit.record import Actor
 from console.fields import moment
 from console.jobs import schedule as clock
 from console.jobs import services
 from console.jobs.models import Job, JobState, Schedule
+from tests.support.cast import Cast, somebody
 
 BY = Actor.system("test")
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -28,7 +30,7 @@ JOB: dict[str, Any] = {
 def schedule(**changes: Any) -> Schedule:
     """Return an hourly schedule whose next time is noon."""
     made = services.add_schedule(
-        BY,
+        somebody("operator"),
         {
             "name": "hourly",
             "cron": "0 * * * *",
@@ -93,6 +95,37 @@ def test_runs_of_one_schedule_do_not_overlap() -> None:
 
 
 @pytest.mark.sample
+def test_a_schedule_whose_owner_may_not_start_its_job_is_paused_with_the_reason(cast: Cast) -> None:
+    # Given a schedule of somebody who may replay one topic
+    cast.limited(
+        ("topic", "orders", "read", "bodies"), ("topic", "copy", "produce"),
+        ("job", "*", "read", "jobs"), ("schedule", "*", "read", "jobs"),
+    )  # fmt: skip
+    made, owner = schedule(), cast["limited"]
+    services.change_schedule(Actor("limited", user_id=owner.pk), made, {"cron": "0 * * * *"})
+    Schedule.objects.filter(pk=made.pk).update(next_run_at=NOON)
+    assert len(clock.step(NOON)) == 1
+    # When the rights shrink, it is paused
+    owner.own_roles.all().delete()
+    Schedule.objects.filter(pk=made.pk).update(next_run_at=NOON)
+    assert clock.step(NOON) == []
+    made.refresh_from_db()
+    assert (made.enabled, made.next_run_at) == (False, None)
+    assert "may not start its job. This needs the right 'jobs' on schedule 'hourly'" in (made.stopped_reason or "")
+    # And whoever resumes it is who it runs for
+    services.change_schedule(somebody("operator"), made, {"enabled": True})
+    Schedule.objects.filter(pk=made.pk).update(next_run_at=NOON + timedelta(hours=1))
+    services.cancel(BY, Job.objects.get())
+    assert len(clock.step(NOON + timedelta(hours=1))) == 1
+    made.refresh_from_db()
+    assert (made.enabled, made.stopped_reason) == (True, None)
+    # But a user who is deactivated starts nothing
+    User.objects.update(is_active=False)
+    Schedule.objects.filter(pk=made.pk).update(next_run_at=NOON + timedelta(hours=2))
+    assert clock.step(NOON + timedelta(hours=2)) == []
+    assert Schedule.objects.get().stopped_reason == "The user 'operator', who made it, is deactivated."
+
+
 def test_two_clocks_make_one_job_of_one_time() -> None:
     made = schedule()
     clock.step(NOON)

@@ -17,6 +17,7 @@ from console.audit.record import Actor
 from console.jobs import launcher, services
 from console.jobs import schedule as clock
 from console.jobs.models import Job, JobState, Schedule
+from tests.support.cast import somebody
 from tests.support.replays import make_topic, read_topic
 
 pytestmark = pytest.mark.spark
@@ -63,7 +64,7 @@ def test_two_runs_of_a_schedule_and_one_beside_them_copy_each_message_once(embed
     make_topic(embedded, "from-shop")
     make_topic(embedded, "shop-copy")
     schedule = services.add_schedule(
-        BY,
+        somebody("operator"),
         {
             "name": "copy", "cron": "0 * * * *", "zone": "UTC", "enabled": True, "overlap": "queue",
             "job": {

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -90,6 +92,47 @@ def test_a_redrive_of_somebody_else_is_retried_only_by_who_might_have_started_it
     answer = ask(mia, "POST", f"/api/v1/jobs/{job.pk}:retry")
     assert answer.status_code == (202 if missing is None else 403), answer.content
     assert missing is None or missing in answer.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    ("how", "shows_contents"),
+    [
+        ({"by": "key", "compare": ["tag", "keys"]}, False),
+        ({"by": "unique_id", "compare": "none"}, False),
+        ({"by": "key"}, True),
+        ({"by": "key", "compare": "body"}, True),
+        ({"by": "key", "compare": ["tag", "properties"]}, True),
+        ({"by": "body", "compare": "none"}, True),
+    ],
+)
+def test_what_stands_in_messages_is_reported_to_those_alone_who_may_read_bodies(
+    cast: Cast, mia: Any, how: dict[str, Any], shows_contents: bool
+) -> None:
+    asked = {"type": "reconcile", "cluster": "local", "left": {"topic": "t-a"}, "right": {"topic": "t-pub"}, **how}
+    # Given the report of a reconciliation
+    job = services.create(BY, asked)
+    Job.objects.filter(pk=job.pk).update(artefacts=[{"name": "report.json", "bytes": 1}])
+    folder = services.folder_of(job)
+    folder.mkdir(parents=True)
+    values = {"body": {"left": "secret", "right": "guess"}}
+    report = {"summary": "1 differs", "tiles": {"different": 1}, "samples": [{"key": "K1", "values": values}]}
+    (folder / "report.json").write_text(json.dumps(report), encoding="utf-8")
+    paths = [f"/api/v1/jobs/{job.pk}/{name}" for name in ("report", "artefacts/report.json")]
+    # Then whoever lacks the right for one of the topics gets no values, and no file that holds some
+    shown = mia.get(paths[0])
+    with closing(mia.get(paths[1])) as file:
+        assert (shown.status_code, file.status_code) == (200, 403 if shows_contents else 200)
+    hash_of_body = how["by"] == "body"
+    hidden = {**report, "samples": [{"key": None if hash_of_body else "K1"}], "hidden": "bodies"}
+    assert shown.json() == (hidden if shows_contents else report)
+    # And can start no such job, neither
+    refused = ask(mia, "POST", "/api/v1/jobs", **asked)
+    missing = "'bodies' on topic 't-a'"
+    assert (refused.status_code == 403 and missing in refused.json()["detail"]) == shows_contents, refused.content
+    # But whoever may read bodies has all of it
+    assert cast.browser("developer").get(paths[0]).json() == report
+    with closing(cast.browser("developer").get(paths[1])) as file:
+        assert file.status_code == 200
 
 
 def test_a_redrive_to_an_origin_that_one_may_not_read_is_hidden(mia: Any) -> None:

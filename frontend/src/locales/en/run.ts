@@ -17,6 +17,7 @@ export const run = {
     notRun: "{{name}} was not started",
     enable: "{{name}} is on",
     off: "switched off",
+    stopped: "switched off by the scheduler",
     failed: "The schedules could not be read",
     none: "There are no schedules yet",
     noneNext: "A schedule starts a replay or a reconciliation at set times.",

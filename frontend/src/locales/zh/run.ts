@@ -16,6 +16,7 @@ export const run = {
     notRun: "{{name}} 未启动",
     enable: "启用 {{name}}",
     off: "已停用",
+    stopped: "已被调度器停用",
     failed: "无法读取定时任务",
     none: "还没有定时任务",
     noneNext: "定时任务会按计划启动重放或对账。",

@@ -28,6 +28,13 @@ async function openDeletion({ user }: ReturnType<typeof show>) {
 }
 
 describe("the list of schedules", () => {
+  it("says why the scheduler switched one off", async () => {
+    const reason = "The user 'ann', who made it, is deactivated."
+    const { user } = show({ schedules: [schedule("s1", { name: "nightly", enabled: false, next_run_at: null, next_runs: [], stopped_reason: reason })] })
+    await user.hover(await screen.findByText("switched off by the scheduler"))
+    expect(await screen.findByText(reason)).toBeTruthy()
+  })
+
   it("tells when each is due next, in the zone of the reader, and what came of its last run", async () => {
     const soon = new Date(Date.now() + 2 * 86_400_000 + 30_000).toISOString()
     show({ schedules: [schedule("s1", { name: "nightly", zone: "Europe/Berlin", next_run_at: soon, next_runs: [soon], last_run_at: "2025-01-02T03:04:05Z", last_state: "failed" })] })

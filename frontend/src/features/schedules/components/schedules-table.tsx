@@ -13,6 +13,7 @@ import { Time } from "@/components/values/time"
 import { useFormat } from "@/hooks/use-format"
 import { useNow } from "@/hooks/use-now"
 import type { Job, Schedule } from "@/lib/api-types"
+import { reasonIn } from "@/lib/reasons"
 import { useDeleteSchedule } from "../api/delete-schedule"
 import { useRunNow } from "../api/run-schedule"
 import { useEnableSchedule } from "../api/update-schedule"
@@ -66,6 +67,14 @@ function Next({ schedule }: { schedule: Schedule }): ReactNode {
   const { t } = useTranslation()
   const format = useFormat()
   const now = useNow(10_000)
+  if (!schedule.enabled && schedule.stopped_reason)
+    return (
+      <Tooltip label={reasonIn(t, schedule.stopped_reason)}>
+        <span className="micro" tabIndex={0}>
+          {t("schedules.stopped")}
+        </span>
+      </Tooltip>
+    )
   if (!schedule.enabled) return <span className="micro">{t("schedules.off")}</span>
   if (!schedule.next_run_at) return <NotApplicable />
   const left = Date.parse(schedule.next_run_at) - now
