@@ -18,12 +18,12 @@ from broker_core.protocol.bodies import coder
 from broker_core.protocol.bodies.groups import SubscriptionGroupConfig, SubscriptionGroupWrapper
 from broker_core.protocol.bodies.topics import DataVersion
 from broker_core.protocol.errors import MalformedBody
-from broker_core.protocol.topics import SYSTEM_GROUP_PREFIX
+from broker_core.protocol.topics import BROWSING_GROUP, SYSTEM_GROUP_PREFIX
 
 FILE_NAME: Final = "subscriptionGroup.json"
 
 BUILT_IN: Final = (
-    "TOOLS_CONSUMER",
+    BROWSING_GROUP,
     "FILTERSRV_CONSUMER",
     "SELF_TEST_C_GROUP",
     "CID_ONS-HTTP-PROXY",

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from broker_core.broker.latency import Latency
+from broker_core.protocol.topics import BROWSING_GROUP
 
 BROKER_PUT_NUMS: Final = "BROKER_PUT_NUMS"
 BROKER_GET_NUMS: Final = "BROKER_GET_NUMS"
@@ -127,8 +128,9 @@ class Stats:
         sizes.times += 1
 
     def count_got(self, group: str, topic: str, messages: int, size: int) -> None:
-        """Count messages that were delivered to a group, by pull or by lease."""
-        self.got.total += messages
+        """Count messages that were delivered to a group, by pull or by lease; what tools read counts for them alone."""
+        if group != BROWSING_GROUP:
+            self.got.total += messages
         self.got_found.total += 1
         counters = self._got_by_group.get((topic, group))
         if counters is None:

@@ -16,8 +16,6 @@ from broker_core.protocol.codes import ResponseCode
 
 DEFAULT_TOPIC_QUEUES: Final = 4
 MAX_BODY_BYTES: Final = 4 * 1024 * 1024
-BROWSING_GROUP: Final = "TOOLS_CONSUMER"
-"""A consumer group that exists on every broker; reading by offset requires a group and commits nothing."""
 
 RETRIED_CODES: Final = frozenset(
     {

@@ -25,6 +25,8 @@ DEAD_LETTER_PREFIX: Final = "%DLQ%"
 _REPLY_SUFFIX: Final = "_REPLY_TOPIC"
 SYSTEM_GROUP_PREFIX: Final = "CID_RMQ_SYS_"
 """Of the names of groups that brokers use themselves."""
+BROWSING_GROUP: Final = "TOOLS_CONSUMER"
+"""A consumer group that exists on every broker; reading by offset requires a group and commits nothing."""
 
 TEMPLATE_TOPIC: Final = "TBW102"
 """Brokers that may create unknown topics copy the settings of this one."""

@@ -14,7 +14,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
-from broker_core.client.config import BROWSING_GROUP
+from broker_core.protocol.topics import BROWSING_GROUP
 from broker_core.spark.errors import BadOption, UnknownOption
 
 EARLIEST: Final = -2

@@ -15,7 +15,6 @@ from msgspec import Meta, Struct
 
 from broker_core.client.admin import Admin
 from broker_core.client.admin.clusters import BrokerAddress
-from broker_core.client.config import BROWSING_GROUP
 from broker_core.client.errors import BrokerRefused, NotSupported
 from broker_core.errors import GantryError
 from broker_core.protocol.bodies import coder
@@ -24,7 +23,7 @@ from broker_core.protocol.headers.groups import GetAllProducerInfoRequest
 from broker_core.protocol.headers.pop import BatchAckMessageRequest, PollingInfoRequest
 from broker_core.protocol.headers.timers import SummarizeTimersRequest
 from broker_core.protocol.headers.topics import GetTopicConfigRequest, PurgeTopicRequest
-from broker_core.protocol.topics import TRACE_TOPIC
+from broker_core.protocol.topics import BROWSING_GROUP, TRACE_TOPIC
 from console.clusters.reasons import reason_of
 
 AbilityName = Literal[

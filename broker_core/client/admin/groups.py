@@ -41,13 +41,13 @@ from broker_core.protocol.headers.groups import (
     QueryConsumeTimeSpanRequest,
 )
 from broker_core.protocol.headers.replication import GetAllConsumerOffsetRequest
-from broker_core.protocol.topics import MAX_GROUP_NAME, SYSTEM_GROUP_PREFIX
+from broker_core.protocol.topics import BROWSING_GROUP, MAX_GROUP_NAME, SYSTEM_GROUP_PREFIX
 
 _AT_ONCE: Final = 64
 
 BUILT_IN_GROUPS: Final = frozenset(
     {
-        "TOOLS_CONSUMER", "FILTERSRV_CONSUMER", "SELF_TEST_C_GROUP", "CID_ONS-HTTP-PROXY", "CID_ONSAPI_PULL",
+        BROWSING_GROUP, "FILTERSRV_CONSUMER", "SELF_TEST_C_GROUP", "CID_ONS-HTTP-PROXY", "CID_ONSAPI_PULL",
         "CID_ONSAPI_PERMISSION", "CID_ONSAPI_OWNER", "CID_SYS_RMQ_TRANS", "SCHEDULE_CONSUMER", "__MONITOR_CONSUMER",
     }
 )  # fmt: skip

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from broker_core.client.config import BROWSING_GROUP
 from broker_core.client.consumer.pull import PullConsumer, PullResult, PullStatus
 from broker_core.client.session import Session
 from broker_core.errors import GantryError
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.message import StoredMessage
+from broker_core.protocol.topics import BROWSING_GROUP
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from broker_core.client.config import BROWSING_GROUP
 from broker_core.client.consumer.offsets import BrokerOffsets
 from broker_core.client.consumer.send_back import SendBack
 from broker_core.client.consumer.subscriptions import EVERYTHING, TAG, subscription, wants
@@ -20,6 +19,7 @@ from broker_core.protocol.errors import ProtocolError
 from broker_core.protocol.headers.pull import PullMessageRequest, PullMessageResponse
 from broker_core.protocol.message import QueueOffset, StoredMessage
 from broker_core.protocol.record import decode_many
+from broker_core.protocol.topics import BROWSING_GROUP
 
 # A broker checks waiting pulls only every five seconds (protocol/README.md#pulling).
 _SWEEP_MS: Final = 7_000

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from broker_core.broker.stats import (
+    BROKER_GET_NUMS,
     BROKER_PUT_NUMS,
     DAY_MS,
     GROUP_GET_NUMS,
@@ -109,6 +110,19 @@ def test_a_group_has_a_rate_of_what_it_got() -> None:
 
     assert stats.consume_tps("billing", "orders") == pytest.approx(3)
     assert stats.consume_tps("audit", "orders") == 0
+
+
+def test_what_a_tool_reads_is_not_delivered_to_a_group() -> None:
+    stats = Stats("local", 0)
+    stats.count_got("billing", "orders", 3, 300)
+    stats.count_got("TOOLS_CONSUMER", "orders", 40, 4_000)
+    stats.step(60_000)
+
+    assert stats.got.total == 3
+    delivered, read = stats.find(BROKER_GET_NUMS, "local"), stats.find(GROUP_GET_NUMS, "orders@TOOLS_CONSUMER")
+    assert delivered is not None
+    assert read is not None
+    assert (delivered[0].sum, read[0].sum) == (3, 40)
 
 
 def test_totals_are_noted_at_midnight() -> None:
