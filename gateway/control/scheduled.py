@@ -147,7 +147,7 @@ class ScheduledSummaryView(_ScheduledView):
             buckets=buckets_of(found, self.may_see),
             bucket_ms=bucket_ms,
             partial=any(each.is_partial for each in found.values()),
-            last_day=last_day_of(found),
+            last_day=last_day_of(found) if allows(request, "read", Resource("cluster", cluster)) else None,
             max_delay_ms=min((each.max_delay_ms for each in found.values()), default=None),
             missing=missing_of(cluster, TIMER_TOPIC, list(found), answers.failed),
         )

@@ -83,7 +83,10 @@ class ScheduledSummary(Struct, frozen=True, kw_only=True):
     buckets: list[ScheduledBucket]
     bucket_ms: int
     partial: Annotated[bool, Meta(description="Whether there were more buckets than a broker counts.")]
-    last_day: ScheduledDay | None
+    last_day: Annotated[
+        ScheduledDay | None,
+        Meta(description="Of all topics; null where unknown or without `read` on the cluster."),
+    ]
     max_delay_ms: Annotated[int | None, Meta(description="How far ahead a message may be scheduled.")]
     missing: list[MissingBroker]
 

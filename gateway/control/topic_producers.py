@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 from drf_spectacular.utils import extend_schema
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -80,7 +81,11 @@ class TopicProducersView(ClusterScopedView):
             registered = (await admin.topics.producers(topic)).raise_if_none()
             return producers_of(registered.found, await admin.topics.sending_producers(topic))
 
-        return Response(as_json(self.ask(question)))
+        shown = self.ask(question)
+        if not self.sight.is_whole("topic"):
+            # Who is connected and does not send here, sends to topics that the caller may not know.
+            shown = replace(shown, items=[each for each in shown.items if each.sends != "none"])
+        return Response(as_json(shown))
 
 
 @dataclass(slots=True)

@@ -5626,6 +5626,7 @@ export interface components {
             bucket_ms: number;
             /** @description Whether there were more buckets than a broker counts. */
             partial: boolean;
+            /** @description Of all topics; null where unknown or without `read` on the cluster. */
             last_day: components["schemas"]["ScheduledDay"] | null;
             /** @description How far ahead a message may be scheduled. */
             max_delay_ms: number | null;

@@ -253,6 +253,18 @@ def test_the_overview_of_a_role_has_the_figures_of_what_it_may_see(control: Cont
     assert set(history["series"]["in_rate"]) == {None}
 
 
+def test_what_all_topics_have_together_and_who_sends_elsewhere_is_not_told_to_some(
+    control: Control,
+) -> None:
+    topic, other = control.topic("orders"), control.topic("payments")
+    control.produce(other, "a")
+    assert any(each["is_gateway"] for each in control.get(f"/topics/{topic}/producers")["items"])
+    assert control.get(f"/topics/{topic}/producers", role="oncall")["items"] == []
+    if not control.is_apache:
+        assert control.get("/scheduled/summary")["last_day"] is not None
+        assert control.get("/scheduled/summary", role="oncall")["last_day"] is None
+
+
 def test_a_token_for_some_names_changes_nothing_with_another_one(control: Control) -> None:
     # Given a token that may manage only orders*
     made = control.as_("admin").post(
