@@ -18,10 +18,12 @@ export interface AuditFilter {
 const getAudit = (filter: AuditFilter, cursor: string | null, limit: number, signal: AbortSignal) =>
   api.get<AuditPage>(paths.audit, { ...filter, cursor, limit }, signal)
 
-export const useAudit = (filter: AuditFilter) =>
+/** The records that a filter finds; none are asked for with null. */
+export const useAudit = (filter: AuditFilter | null) =>
   useInfiniteQuery({
     queryKey: ["audit", filter],
-    queryFn: ({ pageParam, signal }) => getAudit(filter, pageParam, 50, signal),
+    queryFn: ({ pageParam, signal }) => getAudit(filter ?? {}, pageParam, 50, signal),
+    enabled: filter !== null,
     initialPageParam: null as string | null,
     getNextPageParam: ({ next_cursor }) => next_cursor,
   })

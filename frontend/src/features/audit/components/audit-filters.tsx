@@ -4,6 +4,7 @@ import { DensityButton, FilterInput, FilterRight, FilterRow } from "@/components
 import { WallClockInput } from "@/components/forms/wall-clock-input"
 import type { UrlState } from "@/hooks/use-url-state"
 import type { AuditFilter } from "../api/get-audit"
+import { rangeFault } from "../asked-filter"
 import { RESULTS, useAuditWords } from "../use-sentence"
 
 interface AuditFiltersProps {
@@ -34,7 +35,7 @@ export function AuditFilters({ filter, onChange }: AuditFiltersProps) {
           maw={180}
         />
         <WallClockInput label={t("auditSearch.from")} value={filter.from} onChange={(from) => onChange({ from })} />
-        <WallClockInput label={t("auditSearch.to")} value={filter.to} onChange={(to) => onChange({ to })} />
+        <WallClockInput label={t("auditSearch.to")} value={filter.to} error={rangeFault(filter) === "reversed" ? t("details.reversed") : null} onChange={(to) => onChange({ to })} />
         <FilterRight>
           <DensityButton />
         </FilterRight>

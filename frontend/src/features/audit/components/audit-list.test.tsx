@@ -100,4 +100,31 @@ describe("the record of changes", () => {
     show("/audit?result=failed")
     expect(await screen.findByText("No record matches")).toBeTruthy()
   })
+
+  it("keeps the list while a time is half typed or the range is reversed, and asks for nothing", async () => {
+    answer(AUDIT, page(entries))
+    const { user } = show()
+    await screen.findByText("local/topics/orders")
+    const asked = requests(AUDIT).length
+    await user.type(screen.getByLabelText(/^From/), "yesterday")
+    expect(await screen.findByText(/2026-11-21 14:10:00$/)).toBeTruthy()
+    expect(screen.getByText("local/topics/orders")).toBeTruthy()
+    expect(requests(AUDIT)).toHaveLength(asked)
+    await user.clear(screen.getByLabelText(/^From/))
+    await user.type(screen.getByLabelText(/^From/), "2026-11-21 10:00:00")
+    await waitFor(() => expect(requests(AUDIT).at(-1)?.query.get("from")).toBeTruthy())
+    const first = requests(AUDIT).length
+    await user.click(screen.getByLabelText(/^Before/))
+    await user.paste("2026-11-20 10:00:00")
+    expect(await screen.findByText("It must be later than the start")).toBeTruthy()
+    expect(requests(AUDIT)).toHaveLength(first)
+    expect(screen.getByText("local/topics/orders")).toBeTruthy()
+  })
+
+  it("asks for nothing with an address whose range is none, and says so", async () => {
+    answer(AUDIT, page(entries))
+    show("/audit?from=yesterday")
+    expect(await screen.findByText(/cannot be read/)).toBeTruthy()
+    expect(requests(AUDIT)).toHaveLength(0)
+  })
 })

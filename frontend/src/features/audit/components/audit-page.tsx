@@ -14,6 +14,7 @@ import { paths } from "@/config/paths"
 import { useUrlState } from "@/hooks/use-url-state"
 import type { AuditEntry } from "@/lib/api-types"
 import { type AuditFilter, useAudit } from "../api/get-audit"
+import { useAskedFilter } from "../asked-filter"
 import { useAuditWords } from "../use-sentence"
 import { AuditDrawer } from "./audit-drawer"
 import { AuditFilters } from "./audit-filters"
@@ -29,7 +30,8 @@ export function AuditPage() {
   const { actor, action, resource, address, result, from, to, q } = state
   const filter = { actor, action, resource, address, result, from, to, q }
   const isFiltered = Object.values(filter).some((value) => value !== undefined)
-  const audit = useAudit(filter)
+  const asked = useAskedFilter(filter)
+  const audit = useAudit(asked)
   const isLimited = audit.data?.pages[0]?.limited
   const rows = audit.data?.pages.flatMap(({ items }) => items)
   const index = rows?.findIndex(({ id }) => String(id) === state.open) ?? -1
@@ -63,12 +65,13 @@ export function AuditPage() {
         )
       }
     >
-      <Page fill title={t("nav.audit")} facts={t(isLimited ? "audit.ownFacts" : "audit.facts")} actions={<PageActions filter={filter} />}>
+      <Page fill title={t("nav.audit")} facts={t(isLimited ? "audit.ownFacts" : "audit.facts")} actions={asked && <PageActions filter={asked} />}>
         <AuditFilters filter={filter} onChange={change} />
         <QueryPanel
           grow
           query={{ ...audit, data: rows, refetch: audit.refetch as never }}
           what={t("audit.failed")}
+          skeleton={asked ? undefined : <Empty title={t("messages.faults.moment")} />}
           isEmpty={(items) => items.length === 0}
           empty={isFiltered ? <Empty title={t("auditSearch.none")} next={t("auditSearch.noneNext")} /> : <Empty title={t("audit.none")} next={t("audit.noneNext")} />}
         >
