@@ -1,4 +1,5 @@
 import { screen, within } from "@testing-library/react"
+import i18next from "i18next"
 import { beforeEach, describe, expect, it } from "vitest"
 import { message } from "@/testing/factories"
 import { renderApp } from "@/testing/render"
@@ -55,6 +56,15 @@ describe("the page of a message", () => {
     await user.click(within(screen.getByRole("status")).getByRole("button", { name: "Take back" }))
     expect(screen.queryByText(/Chosen for a comparison/)).toBeNull()
     expect(screen.getByRole("button", { name: "Compare with another message" })).toBeTruthy()
+  })
+
+  it("says in Chinese that there is no such message, and offers nothing to compare", async () => {
+    await i18next.changeLanguage("zh")
+    refuse("GET /api/v1/clusters/local/messages/nothere", 404, "NOT_FOUND", "No message of topic 'orders' has the id 'nothere'.")
+    renderApp(<MessagePage cluster="local" id="nothere" />, { at: "/messages/nothere?topic=orders" })
+    expect(await screen.findByText("Topic orders 中没有 ID 为 nothere 的消息")).toBeTruthy()
+    expect(screen.queryByRole("button", { name: i18next.t("compare.first") })).toBeNull()
+    await i18next.changeLanguage("en")
   })
 
   it("sets it beside the message that was chosen on another page, if it is of the same cluster", async () => {

@@ -38,7 +38,7 @@ export function MessageActions({ cluster, address, message, isPage, onDeliver, o
           <Act icon={IconSend} label={t("resend.open")} hasWords={hasWords} onClick={onResend} />
         </>
       )}
-      <ChooseAction cluster={cluster} address={address} hasWords={hasWords} />
+      {message && <ChooseAction cluster={cluster} address={address} hasWords={hasWords} />}
       {!isPage && (
         <Tooltip label={t("compare.openPage")}>
           <ActionIcon

@@ -7,9 +7,11 @@ import { Page } from "@/components/layout/page"
 import { Panel } from "@/components/layout/panel"
 import { Empty } from "@/components/states/empty"
 import { QueryPanel } from "@/components/states/query-panel"
+import { useLanguage } from "@/hooks/use-format"
 import { useUrlState } from "@/hooks/use-url-state"
 import { isWhole } from "@/lib/api-types"
 import { asProblem } from "@/lib/problem"
+import { problemIn } from "@/lib/reasons"
 import { type MessageAddress, useMessage } from "../api/get-message"
 import { DeliverMessage } from "./deliver-message"
 import { MessageActions } from "./message-actions"
@@ -41,6 +43,7 @@ export function MessagePage({ cluster, id }: { cluster: string; id: string }) {
 
 function KnownMessage({ cluster, address }: { cluster: string; address: MessageAddress }) {
   const { t } = useTranslation()
+  const language = useLanguage()
   const query = useMessage(cluster, address)
   const [form, setForm] = useState<"resend" | "deliver" | null>(null)
   const message = query.data
@@ -68,7 +71,7 @@ function KnownMessage({ cluster, address }: { cluster: string; address: MessageA
       >
         {query.error && asProblem(query.error).status === 404 ? (
           <Panel>
-            <Empty title={t("messages.notThere")} next={asProblem(query.error).message} />
+            <Empty title={t("messages.notThere")} next={problemIn(t, language, asProblem(query.error))} />
           </Panel>
         ) : (
           <QueryPanel query={query} what={t("messages.oneFailed")}>

@@ -4,11 +4,12 @@ import { Panel } from "@/components/layout/panel"
 import { Empty } from "@/components/states/empty"
 import { Failed } from "@/components/states/failed"
 import { SkeletonRows } from "@/components/states/skeleton-rows"
-import { useFormat } from "@/hooks/use-format"
+import { useFormat, useLanguage } from "@/hooks/use-format"
 import type { UrlState } from "@/hooks/use-url-state"
 import type { MessageSummary } from "@/lib/api-types"
 import { count } from "@/lib/format"
 import { asProblem } from "@/lib/problem"
+import { problemIn } from "@/lib/reasons"
 import { boundsOf, lookupOf, modeOf, rangeFault, wantedKeysOf } from "../search-state"
 import type { FoundMessages } from "../use-found-messages"
 import { KeysBar } from "./keys-bar"
@@ -101,7 +102,8 @@ function isPartly({ missing, answer, keys, scan }: FoundMessages): boolean {
 
 function NotFoundOrFailed({ error, retry }: { error: unknown; retry: () => void }) {
   const { t } = useTranslation()
-  if (asProblem(error).status === 404) return <Empty title={t("messages.notThere")} next={asProblem(error).message} />
+  const language = useLanguage()
+  if (asProblem(error).status === 404) return <Empty title={t("messages.notThere")} next={problemIn(t, language, asProblem(error))} />
   return <Failed what={t("messages.failed")} error={error} retry={retry} />
 }
 
