@@ -100,6 +100,7 @@ export const DETAILS: readonly [DetailKey, RegExp][] = [
   ["embedded", /^The embedded cluster follows the settings of the process; .+$/],
   ["noneToSend", /^No dead letter of group '(?<name>[^']+)' is left to send: .+$/],
   ["otherGroupsSee", /^Other groups will see the copies too: (?<names>.+)\. Send allow_live_target: true if they may$/],
+  ["tooMany", /^Ensure this field has no more than (?<n>\d+) elements$/],
   ["hostPort", /^'(?<name>.*)' does not have the form host:port$/],
   ["cameBefore", /^Message (?<id>\w+) of '(?<name>[^']+)' was delivered before; its time has come$/],
   ["neverWaited", /^No message '(?<name>[^']+)' waits or waited for a delivery time$/],

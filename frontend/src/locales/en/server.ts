@@ -169,6 +169,7 @@ export const server = {
     embedded: "The embedded cluster follows the settings of the process",
     noneToSend: "No dead letter of group {{name}} is left to send",
     otherGroupsSee: "Other groups will see the copies too: {{names}}",
+    tooMany: "At most {{n}}",
     hostPort: "{{name}} does not have the form host:port",
     cameBefore: "Message {{id}} of {{name}} was delivered before",
     neverWaited: "No message {{name}} waits or waited",

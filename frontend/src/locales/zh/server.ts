@@ -163,6 +163,7 @@ export const server = {
     embedded: "内置集群由进程的配置决定，不能在此修改",
     noneToSend: "消费组 {{name}} 没有可重新发送的死信",
     otherGroupsSee: "其他消费组也会收到这些副本：{{names}}",
+    tooMany: "最多 {{n}} 个",
     hostPort: "{{name}} 不是“主机:端口”的格式，端口为 1 到 65535",
     cameBefore: "{{name}} 的消息 {{id}} 已投递",
     neverWaited: "没有待投递的消息 {{name}}",

@@ -79,4 +79,29 @@ describe("the settings of a broker", () => {
     show()
     expect(await screen.findByText("The settings of broker-a could not be read")).toBeTruthy()
   })
+
+  it.each(["abc", "-1", "72.5"])("say at the field that %s is nothing they take, and send nothing", async (typed) => {
+    const { user } = show()
+    await user.click(await screen.findByRole("button", { name: "Change fileReservedTime" }))
+    const field = await screen.findByLabelText(/New value/)
+    await user.clear(field)
+    await user.type(field, `${typed}{Enter}`)
+    expect(await screen.findByText(`${typed} is not a number from 0 to 1000000`)).toBeTruthy()
+    expect(screen.getByRole<HTMLButtonElement>("button", { name: "Check the change" }).disabled).toBe(true)
+    await user.clear(field)
+    expect(screen.queryByText(/is not a number from/)).toBeNull()
+    expect(requests(`POST ${CONFIG}:preview`)).toHaveLength(0)
+  })
+
+  it("say at the field what the server refuses, until the text is changed", async () => {
+    const detail = "fileReservedTime: it is locked."
+    answer(`POST ${CONFIG}:preview`, { code: "INVALID", detail, errors: [{ pointer: "#/settings/fileReservedTime", detail }] }, 422)
+    const { user } = show()
+    await user.click(await screen.findByRole("button", { name: "Change fileReservedTime" }))
+    await user.type(await screen.findByLabelText(/New value/), "0{Enter}")
+    expect(await screen.findByText("fileReservedTime: it is locked.")).toBeTruthy()
+    expect(screen.queryByText(/was not changed/)).toBeNull()
+    await user.type(screen.getByLabelText(/New value/), "0")
+    expect(screen.queryByText("fileReservedTime: it is locked.")).toBeNull()
+  })
 })

@@ -6,8 +6,11 @@ import { Callout, Definitions } from "@/components/layout/panel"
 import { NotApplicable } from "@/components/values/num"
 import { toastDone, toastFailed } from "@/components/toast/toast"
 import { paths } from "@/config/paths"
+import { useLanguage } from "@/hooks/use-format"
 import type { BrokerSetting, SettingChange } from "@/lib/api-types"
-import { reasonIn } from "@/lib/reasons"
+import { asProblem } from "@/lib/problem"
+import { detailIn, reasonIn } from "@/lib/reasons"
+import { isAccepted } from "../accepted"
 import { usePreviewSettings } from "../api/preview-broker-settings"
 import { useUpdateSettings } from "../api/update-broker-settings"
 import { useMeaning, useValue } from "./setting-words"
@@ -29,7 +32,10 @@ export function ChangeSetting({ cluster, broker, setting, onClose }: ChangeSetti
   const settings = { [name]: text.trim() }
   const planned = preview.variables?.[name] === text.trim() ? preview.data?.changes[0] : undefined
   const wanted = planned?.wanted ?? text.trim()
-  const notChanged = (error: unknown) => toastFailed(t("brokers.notChanged", { name }), error)
+  const fault = useFault(setting, text, [preview, update])
+  const notChanged = (error: unknown) => {
+    if (!(fieldOf(name) in asProblem(error).fields)) toastFailed(t("brokers.notChanged", { name }), error)
+  }
   const submit = () => (planned ? update.mutate(settings, { onError: notChanged }) : preview.mutate(settings, { onError: notChanged }))
   const changed = update.data?.changes.find((change) => change.name === name)
   return (
@@ -37,26 +43,45 @@ export function ChangeSetting({ cluster, broker, setting, onClose }: ChangeSetti
       title={t("brokers.changeTitle", { name, broker })}
       action={planned ? t("brokers.changeTo", { name, value: wanted }) : t("brokers.preview")}
       right="admin"
-      isReady={text.trim() !== "" && planned?.result !== "same"}
+      isReady={text.trim() !== "" && isAccepted(setting.accepts, text) && planned?.result !== "same"}
       isBusy={preview.isPending || update.isPending}
       onSubmit={submit}
       onClose={onClose}
       request={{ method: "PATCH", path: paths.brokerSettings(cluster, broker), body: { settings } }}
       answer={changed && <Changed cluster={cluster} broker={broker} change={changed} unit={unit} onClose={onClose} />}
     >
-      <Fields setting={setting} text={text} onText={setText} />
+      <Fields setting={setting} text={text} fault={fault} onText={setText} />
       {planned && <Planned change={planned} unit={unit} />}
     </FormDrawer>
   )
 }
 
+const fieldOf = (name: string) => `settings.${name}`
+
+interface Sent {
+  error: unknown
+  variables: Record<string, string> | undefined
+}
+
+/** What is wrong with the text in the field: what the setting does not take, or what the server said of just this text. */
+function useFault({ name, accepts }: BrokerSetting, text: string, requests: Sent[]): string | null {
+  const { t } = useTranslation()
+  const language = useLanguage()
+  if (text.trim() === "") return null
+  if (!isAccepted(accepts, text)) return t("details.notAccepted", { value: text.trim(), accepted: reasonIn(t, accepts ?? "") })
+  const refused = requests.find(({ error, variables }) => error && variables?.[name] === text.trim())
+  const detail = refused && asProblem(refused.error).fields[fieldOf(name)]
+  return detail === undefined ? null : detailIn(t, language, detail)
+}
+
 interface FieldsProps {
   setting: BrokerSetting
   text: string
+  fault: string | null
   onText: (text: string) => void
 }
 
-function Fields({ setting: { name, value, default: usual, unit, accepts, risk }, text, onText }: FieldsProps) {
+function Fields({ setting: { name, value, default: usual, unit, accepts, risk }, text, fault, onText }: FieldsProps) {
   const { t } = useTranslation()
   const meaning = useMeaning()(name)
   const write = useValue()
@@ -68,6 +93,7 @@ function Fields({ setting: { name, value, default: usual, unit, accepts, risk },
         label={t("brokers.newValue")}
         description={unit ? t("brokers.acceptsUnit", { accepts: rule, unit: t(`brokers.units.${unit}`) }) : t("brokers.accepts", { accepts: rule })}
         value={text}
+        error={fault}
         onChange={(event) => onText(event.currentTarget.value)}
         autoFocus
       />

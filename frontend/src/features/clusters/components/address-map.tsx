@@ -1,8 +1,10 @@
 import { TextInput } from "@mantine/core"
 import { IconArrowRight } from "@tabler/icons-react"
+import type { TFunction } from "i18next"
 import { useTranslation } from "react-i18next"
 import { Field } from "@/components/forms/field"
 import type { ProbeReport } from "@/lib/api-types"
+import { isAddress } from "../addresses"
 import classes from "./clusters-page.module.css"
 
 interface AddressMapProps {
@@ -27,6 +29,7 @@ export function AddressMap({ report, map, onMap }: AddressMapProps) {
             aria-label={t("clusters.insteadOf", { announced })}
             placeholder="host:port"
             value={map[announced] ?? ""}
+            error={faultOf(t, map[announced]?.trim() ?? "")}
             onChange={(event) => onMap({ ...map, [announced]: event.currentTarget.value })}
           />
         </div>
@@ -34,3 +37,5 @@ export function AddressMap({ report, map, onMap }: AddressMapProps) {
     </Field>
   )
 }
+
+const faultOf = (t: TFunction, address: string): string | null => (address === "" || isAddress(address) ? null : t("details.hostPort", { name: address }))

@@ -8,6 +8,7 @@ import { toastDone, toastFailed } from "@/components/toast/toast"
 import { paths } from "@/config/paths"
 import type { Cluster, ProbeReport } from "@/lib/api-types"
 import type { CurlRequest } from "@/lib/curl"
+import { isAddress, MOST_NAME_SERVERS } from "../addresses"
 import { useCreateCluster } from "../api/create-cluster"
 import { useProbe } from "../api/probe-cluster"
 import { useUpdateCluster } from "../api/update-cluster"
@@ -28,7 +29,7 @@ interface Draft {
 
 const NAME = /^[a-z0-9][a-z0-9-]{0,62}$/
 const listOf = (text: string) => text.split(/[;,\s]+/).filter(Boolean)
-const filled = (map: Record<string, string>) => Object.fromEntries(Object.entries(map).filter(([, to]) => to.trim() !== ""))
+const filled = (map: Record<string, string>) => Object.fromEntries(Object.entries(map).flatMap(([announced, to]) => (to.trim() === "" ? [] : [[announced, to.trim()]])))
 
 /** A cluster is added or changed only after its connection was tried; what failed is named on the button. */
 export function ClusterForm({ cluster, onClose }: ClusterFormProps) {
@@ -38,7 +39,8 @@ export function ClusterForm({ cluster, onClose }: ClusterFormProps) {
   const save = useSave(cluster, onClose)
   const connection = { name_servers: listOf(draft.servers), address_map: filled(draft.map) }
   const report = isSame(probe.variables, connection) ? probe.data : undefined
-  const isReady = connection.name_servers.length > 0 && NAME.test(draft.name)
+  const { name_servers: servers, address_map: map } = connection
+  const isReady = servers.length > 0 && servers.length <= MOST_NAME_SERVERS && NAME.test(draft.name) && [...servers, ...Object.values(map)].every(isAddress)
   const tryIt = () => probe.mutate(connection, { onError: (error) => toastFailed(t("clusters.notTried"), error) })
   return (
     <FormDrawer
@@ -95,10 +97,17 @@ function Fields({ draft, isNew, onChange }: FieldsProps) {
         description={t("clusters.serversWords")}
         placeholder="10.6.10.11:9876; 10.6.10.12:9876"
         value={draft.servers}
+        error={serversFault(t, listOf(draft.servers))}
         onChange={(event) => onChange({ servers: event.currentTarget.value })}
       />
     </>
   )
+}
+
+function serversFault(t: TFunction, servers: string[]): string | null {
+  if (servers.length > MOST_NAME_SERVERS) return t("details.tooMany", { n: MOST_NAME_SERVERS })
+  const wrong = servers.find((server) => !isAddress(server))
+  return wrong === undefined ? null : t("details.hostPort", { name: wrong })
 }
 
 const isSame = (tried: unknown, wanted: unknown) => JSON.stringify(tried) === JSON.stringify(wanted)

@@ -87,6 +87,19 @@ describe("the page of the clusters", () => {
     })
   })
 
+  it("says at the field which name server is no address, and tries nothing", async () => {
+    const { user } = renderApp(<ClustersPage />)
+    await user.click(await screen.findByRole("button", { name: "Add cluster" }))
+    await user.type(await screen.findByLabelText(/^Name\b(?! servers)/), "west")
+    const servers = screen.getByLabelText(/^Name servers/)
+    await user.type(servers, "10.7.10.11:9876;abc:99999{Enter}")
+    expect(await screen.findByText("abc:99999 does not have the form host:port")).toBeTruthy()
+    expect(screen.getByRole<HTMLButtonElement>("button", { name: "Try the connection" }).disabled).toBe(true)
+    await user.type(servers, "{Backspace}")
+    expect(screen.queryByText(/does not have the form/)).toBeNull()
+    expect(requests("POST /api/v1/clusters:probe")).toHaveLength(0)
+  })
+
   it("counts what the cluster can do, says what it cannot, and whose brokers these are", async () => {
     const step = { step: "abilities", state: "passed", passed: 8, tried: 8, duration_ms: 4, findings: [] } satisfies ProbeReport["steps"][number]
     answer("POST /api/v1/clusters:probe", report({ steps: [step], capabilities: able({ sql: { state: "no" }, transaction: { state: "no" } }), same_brokers: [{ cluster: "local", addresses: ["10.6.10.22:10911"] }] }))
