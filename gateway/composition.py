@@ -8,6 +8,7 @@ import logging
 import os
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -116,7 +117,7 @@ class Gateway:
                 ),
                 receipts=Receipts(derive_key(settings.SECRET_KEY)),
                 redis=store,
-                note=lookups.note,
+                note=partial(lookups.note, store),
                 known_groups=lookups.known_groups,
                 serves_host=lookups.serves_host,
                 client_address=client_address,

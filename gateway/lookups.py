@@ -12,6 +12,7 @@ from io import BytesIO
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+import redis.asyncio
 from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.contrib.auth import get_user
@@ -32,6 +33,9 @@ from console.clusters.memory import aremembered
 from gateway.auth import Headers, Principal
 from gateway.data.audit_notes import Note
 from gateway.problems import REDIS_UNREACHABLE, ProblemError
+
+# Longer than processes are apart that meet a new group at once; shorter than it takes to delete and use it again.
+_TOLD_SECONDS: Final = 10
 
 _log = logging.getLogger(__name__)
 _writing: Final[set[asyncio.Task[None]]] = set()
@@ -85,14 +89,17 @@ def allowed_origin(headers: Headers) -> bool:
     return urlsplit(origin).netloc.lower() == host or origin in settings.CSRF_TRUSTED_ORIGINS
 
 
-def note(entry: Note) -> None:
-    """Write an entry to the audit in the background; a repeated refusal is recorded only once in a while."""
+def note(store: redis.asyncio.Redis, entry: Note) -> None:
+    """Write an entry to the audit in the background; a repeated refusal is recorded only once in a while.
+
+    `store` is shared by the processes: what several of them report at once is recorded once.
+    """
     who = entry.who
     by = Actor(who.user, None, who.name if who.kind == "token" else None, entry.request_id, who.address)
     if entry.result == "refused" and not refusals.should_record(by, entry.action, entry.resource):
         return
     after = {"reason": entry.reason} if entry.reason else None
-    task = asyncio.create_task(sync_to_async(_write)(by, entry, after), name="audit: write")
+    task = asyncio.create_task(_write_one(store, by, entry, after), name="audit: write")
     _writing.add(task)
     task.add_done_callback(_written)
 
@@ -113,6 +120,20 @@ def serves_host(host: bytes) -> bool:
     """Return whether a Host header names this installation, by Django's rule, for requests that do not reach Django."""
     domain, _ = split_domain_port(host.decode("latin-1"))
     return bool(domain) and validate_host(domain, settings.ALLOWED_HOSTS)
+
+
+async def _write_one(store: redis.asyncio.Redis, by: Actor, entry: Note, after: dict[str, str] | None) -> None:
+    if not entry.is_of_one or await _is_first(store, entry):
+        await sync_to_async(_write)(by, entry, after)
+
+
+async def _is_first(store: redis.asyncio.Redis, entry: Note) -> bool:
+    try:
+        told = await store.set(f"gantry:noted:{entry.action}:{entry.resource}", 1, nx=True, ex=_TOLD_SECONDS)
+    except RedisError as error:
+        _log.warning("audit: %s of %s may stand there twice: %s", entry.action, entry.resource, error)
+        return True
+    return bool(told)
 
 
 def _write(by: Actor, entry: Note, after: dict[str, str] | None) -> None:

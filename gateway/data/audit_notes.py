@@ -27,6 +27,8 @@ class Note:
     result: Literal["ok", "refused"]
     request_id: str = ""
     reason: str = ""
+    is_of_one: bool = False
+    """Whether other processes may report the same at the same time, of which one report is written."""
 
 
 class FirstUses:
@@ -62,7 +64,7 @@ class FirstUses:
         if self.is_first(cluster, group):
             self._missing.discard((cluster, group))
             made = f"{cluster}/groups/{group}"
-            self._note(Note(who, "group.create", made, "ok", request_id, "made by its first use"))
+            self._note(Note(who, "group.create", made, "ok", request_id, "made by its first use", is_of_one=True))
 
     def is_first(self, cluster: str, group: str) -> bool:
         """Return whether the group did not exist when it was looked up, and was not used since."""

@@ -75,6 +75,38 @@ def test_a_storm_of_retries_at_several_processes_stores_one_message(
     wait_until(lambda: stored(installation, topic) == 1)
 
 
+def test_a_group_that_several_processes_use_first_at_once_stands_in_the_audit_once(
+    installation: Installation, siblings: list[Installation], topic: str
+) -> None:
+    processes = [installation, *siblings]
+
+    def made() -> Counter[str]:
+        page = clients[0].get("/api/v1/audit", params={"action": "group.create", "limit": 100}).json()
+        return Counter(row["resource"] for row in page["items"] if topic in row["resource"])
+
+    with ExitStack() as stack, ThreadPoolExecutor(3) as pool:
+        clients = [stack.enter_context(process.client()) for process in processes]
+        for client in clients:
+            assert client.get("/healthz").status_code == 200  # connected, so that what follows comes at the same time
+
+        def use(group: str) -> None:
+            together = Barrier(3)
+
+            def receive(client: httpx.Client) -> int:
+                together.wait()
+                return client.post(f"{API}/groups/{group}/topics/{topic}:receive", json={}).status_code
+
+            assert set(pool.map(receive, clients)) == {200}
+
+        groups = [f"at-once-{number}-{topic}" for number in range(8)]
+        for group in groups:
+            use(group)
+        # By the time one that came later is written, the earlier ones are, too.
+        use(f"last-{topic}")
+        wait_until(lambda: made()[f"local/groups/last-{topic}"] > 0)
+        assert made() == Counter(f"local/groups/{group}" for group in [*groups, f"last-{topic}"])
+
+
 def leases_out(process: Installation) -> float:
     with process.client() as client:
         text = client.get("/metrics").text

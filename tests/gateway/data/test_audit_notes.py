@@ -112,4 +112,4 @@ async def test_most_uses_ask_nobody() -> None:
             await uses.look("local", group)
             uses.used("local", group, MIA)
     assert asked == ["memory", "there", "new"]
-    assert notes == [Note(MIA, "group.create", "local/groups/new", "ok", "", "made by its first use")]
+    assert notes == [Note(MIA, "group.create", "local/groups/new", "ok", "", "made by its first use", is_of_one=True)]
