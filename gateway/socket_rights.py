@@ -104,7 +104,10 @@ class ClosableReceive:
             ends: list[asyncio.Future[Any]] = [receiving, self._ending]
             await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
             if receiving.done():
-                return receiving.result()
+                event = receiving.result()
+                if event["type"] == "websocket.disconnect" and event.get("code") == sockets.WITHOUT_CODE:
+                    self.close(sockets.TOO_BIG, sockets.UNREADABLE_REASON)
+                return event
             return {"type": "websocket.disconnect", "code": self._ending.result()[0]}
         finally:
             receiving.cancel()

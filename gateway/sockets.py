@@ -31,6 +31,11 @@ TOO_MANY: Final = 4429
 DRAINING: Final = 4503
 DRAINING_REASON: Final = "The gateway is shutting down; connect again in 2 s."
 
+WITHOUT_CODE: Final = 1005
+"""What the server reports of a frame that it cannot read, and of a client that ended without a code: that one hears
+nothing of a close frame of ours."""
+UNREADABLE_REASON: Final = "The frame has more than 16 MiB, or is none: the server cannot read it."
+
 _BY_STATUS: Final = {401: NOT_AUTHENTICATED, 403: FORBIDDEN, 404: NOT_FOUND, 413: TOO_BIG, 429: TOO_MANY, 503: DRAINING}
 _MAX_REASON_BYTES: Final = 123
 

@@ -118,6 +118,8 @@ class Socket:
                 event = await self._receive()
             if event["type"] == "websocket.disconnect":
                 self._is_open = False
+                if event.get("code") == sockets.WITHOUT_CODE:
+                    self.close(sockets.TOO_BIG, sockets.UNREADABLE_REASON)
                 return
             text = event.get("text")
             data: bytes = event.get("bytes") or b"" if text is None else text.encode()

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
+import socket
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Final, cast
 
 _SILENT_SECONDS: Final = 2.0
@@ -15,6 +18,7 @@ _SILENT_SECONDS: Final = 2.0
 that end when it has answered nothing for so long; where an answer has no end, at once: its reader is gone."""
 _DRAIN_SECONDS: Final = 2.0
 _HEAD_BYTES: Final = 2048
+_PART_BYTES: Final = 65_536
 
 _log: Final = logging.getLogger(__name__)
 
@@ -32,6 +36,9 @@ class Tunnel(asyncio.Protocol):
         self._is_ended = False
         self._answered_at = 0.0
         self._is_endless = False
+        self._drain: Drain | None = None
+        self._twin: socket.socket | None = None
+        """Of the socket of a WebSocket: a write that fails ends the transport before it has read a close frame."""
         self._loop = asyncio.get_running_loop()
 
     async def open(self, host: str, port: int, first: bytes) -> None:
@@ -63,6 +70,8 @@ class Tunnel(asyncio.Protocol):
 
     def end_when_answered(self) -> None:
         """Pass on that the client sends no more, when the server has answered what it is about to answer."""
+        if self._drain is not None:
+            self._drain.end_when_answered()
         if self._is_endless:
             self.end()
             return
@@ -110,7 +119,10 @@ class Tunnel(asyncio.Protocol):
         self._answered_at = self._loop.time()
         if data.startswith(b"HTTP/1.1 "):
             head = data[:_HEAD_BYTES]
-            self._is_endless = head.startswith(b"HTTP/1.1 101") or b"\r\ncontent-type: text/event-stream" in head
+            is_upgrade = head.startswith(b"HTTP/1.1 101")
+            self._is_endless = is_upgrade or b"\r\ncontent-type: text/event-stream" in head
+            if is_upgrade and self._far is not None and self._twin is None:
+                self._twin = socket.socket(fileno=os.dup(self._far.get_extra_info("socket").fileno()))
         self._near.write(data)
 
     def eof_received(self) -> None:
@@ -127,13 +139,31 @@ class Tunnel(asyncio.Protocol):
             self._near.resume_reading()
 
     def connection_lost(self, error: Exception | None) -> None:
-        """Close the client's connection too, once it has all answers."""
+        """Close the client's connection too, once it has all answers, of which it may read while it still sends."""
         self._far = None
-        self._near.close()
+        self._is_cut = True
+        if self._twin is not None:
+            if not self._near.is_closing():
+                self._near.write(_last_words(self._twin))
+            self._twin.close()
+        if error is None or self._is_ended or self._near.is_closing():
+            self._near.close()
+        else:
+            self._drain = Drain(self._near)
+            self._near.resume_reading()
+
+
+def _last_words(twin: socket.socket) -> bytes:
+    """Return what came before the end and was not read."""
+    parts: list[bytes] = []
+    with suppress(OSError):
+        while part := twin.recv(_PART_BYTES, socket.MSG_DONTWAIT):
+            parts.append(part)
+    return b"".join(parts)
 
 
 class Drain:
-    """Takes what a refused client still sends: its answer could be lost if the connection closed (RFC 9112 9.6)."""
+    """Takes what a client still sends to no avail: its answer could be lost if the connection closed (RFC 9112 9.6)."""
 
     def __init__(self, near: asyncio.Transport) -> None:
         """`near` is the client's transport, to which nothing more is written."""

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from gateway import problems
+from gateway import problems, sockets
 from tests.gateway.installation import Installation
+from tests.gateway.large_frames import end_of_socket
 from tests.gateway.test_composition import BEATS, beat
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/http-api.md"
@@ -61,6 +62,18 @@ def test_what_is_not_http_is_refused_without_a_body_as_the_page_says(
         answer = b"".join(iter(lambda: stranger.recv(65_536), b""))
     assert answer.startswith(b"HTTP/1.1 %d " % status), answer
     assert answer.endswith(b"\r\n\r\n")
+
+
+@pytest.mark.parametrize("frame", ["x" * 17_000_000, b"\xff"])
+@pytest.mark.parametrize("socket_of", ["produce", "lag"])
+def test_a_frame_that_the_server_cannot_read_ends_a_socket_as_the_page_says(
+    installation: Installation, socket_of: str, frame: str | bytes
+) -> None:
+    sentence = "A frame of more than 16 MiB is not even read, and neither is what is no frame or no UTF-8: 4413"
+    assert sentence in PAGE.read_text("utf-8")
+    admin = {"Authorization": f"Bearer {installation.tokens['admin']}"}
+    ended = end_of_socket(f"{installation.sockets}/{socket_of}", admin, frame)
+    assert ended == (4413, sockets.UNREADABLE_REASON)
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics", "/docs/api", "/api/v1/openapi.json"])

@@ -16,6 +16,7 @@ from gateway import sockets
 from gateway.data import stream
 from gateway.sockets import SUBPROTOCOL
 from tests.gateway.data.conftest import Api, Door
+from tests.gateway.large_frames import end_of_socket
 from tests.support.wait import eventually
 
 
@@ -115,10 +116,14 @@ async def test_a_frame_with_a_wrong_field_is_answered_and_the_socket_goes_on(api
         assert (await socket.hear_of("sent"))[0]["context"] == "2"
 
 
-async def test_a_frame_that_is_too_big_ends_the_socket(door: Door) -> None:
-    async with open_talk(door, "produce") as socket:
-        await socket.connection.send("x" * (8 * 1024 * 1024 + 1))
-        assert await socket.closed_with() == sockets.TOO_BIG
+@pytest.mark.parametrize("size", [8 * 1024 * 1024 + 1, 20_000_000])
+async def test_a_frame_that_is_too_big_ends_the_socket(door: Door, size: int) -> None:
+    url, admin = f"ws://{door.next()}/ws/v1/produce", door.authorization("admin")
+    code, reason = await asyncio.to_thread(end_of_socket, url, admin, "x" * size)
+    assert code == sockets.TOO_BIG
+    assert reason == (
+        sockets.UNREADABLE_REASON if size > 16 * 1024 * 1024 else "A frame can have at most 8,388,608 bytes."
+    )
 
 
 @pytest.mark.in_process

@@ -14,6 +14,7 @@ from gateway.auth import Principal
 from gateway.live.events import MAX_SUBJECTS, may_watch
 from tests.console.lag.figures import AT, group
 from tests.gateway.installation import Installation
+from tests.gateway.large_frames import end_of_socket
 from tests.gateway.live.conftest import Publish, PublishCluster, PublishTopics, listening
 from tests.support.wait import eventually
 
@@ -268,6 +269,13 @@ async def test_what_is_no_frame_ends_the_socket(installation: Installation, fram
         await socket.connection.send(frame)
         assert (await socket.hear())["problem"]["code"] == "MALFORMED"
         assert await socket.closed_with() == sockets.BAD_FRAME
+
+
+@pytest.mark.parametrize("size", [64 * 1024 + 1, 20_000_000])
+def test_a_frame_that_is_too_big_ends_the_socket(installation: Installation, size: int) -> None:
+    viewer = {"Authorization": f"Bearer {installation.tokens['viewer']}"}
+    code, reason = end_of_socket(f"{installation.sockets}/events", viewer, "x" * size)
+    assert (code, bool(reason)) == (sockets.TOO_BIG, True)
 
 
 async def test_a_single_group_is_heard_of_from_the_first_frame_on(
