@@ -17,7 +17,7 @@ from typing import Final
 
 from gateway.arrival import Arrival, Client
 from gateway.limits import ArrivalLimits
-from gateway.own_sockets import Connection, OwnSockets, close, silent_seconds
+from gateway.own_sockets import Connection, OwnSockets, answer_seconds, close
 from gateway.problems import TOO_MANY_CONNECTIONS, ProblemError
 
 _CHECK_SECONDS: Final = 1.0
@@ -138,7 +138,12 @@ class OpenConnections:
     def _is_too_idle(self, connection: Connection, now: float) -> bool:
         """Return whether a connection is idle for too long; while its last answer is being sent it is not idle."""
         longest = self._limits.idle_seconds
-        return now - connection.idle_since > longest and silent_seconds(connection) > longest
+        if now - connection.idle_since <= longest:
+            return False
+        if answer_seconds(connection) > longest:
+            return True
+        connection.idle_since = now
+        return False
 
 
 def _raise_file_limit() -> int:

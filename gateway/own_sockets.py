@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import math
 import os
 import socket
 import sys
+import termios
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -19,6 +21,7 @@ _FILES: Final = Path("/proc/self/fd")
 _KEEP_ALIVE: Final = (("TCP_KEEPIDLE", 60), ("TCP_KEEPINTVL", 15), ("TCP_KEEPCNT", 4))
 # Where struct tcp_info of Linux holds tcpi_last_data_sent, in ms.
 _LAST_DATA_SENT: Final = 44
+_FEW_BYTES: Final = 4096
 
 
 @dataclass(slots=True)
@@ -94,13 +97,23 @@ def close(connection: Connection) -> None:
             each.shutdown(socket.SHUT_RDWR)
 
 
-def silent_seconds(connection: Connection) -> float:
-    """Return the seconds since something was last sent on a connection; infinity if it is closed."""
+def answer_seconds(connection: Connection) -> float:
+    """Return the seconds since part of an answer was last sent that the client has not yet; infinity if it has all.
+
+    What fits into a few packets is no part of an answer: a closed connection still delivers it, and a client that only
+    asks whether the server is there (PING of HTTP/2) is always owed so much.
+    """
     with suppress(OSError), _duplicate(connection) as each:
-        if each is not None:
+        if each is not None and _unsent_bytes(each) > _FEW_BYTES:
             info = each.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _LAST_DATA_SENT + 4)
             return float(int.from_bytes(info[_LAST_DATA_SENT:], sys.byteorder)) / 1000
     return math.inf
+
+
+def _unsent_bytes(each: socket.socket) -> int:
+    """Return how much waits to be sent or acknowledged (SIOCOUTQ of Linux)."""
+    found = fcntl.ioctl(each.fileno(), termios.TIOCOUTQ, bytes(4))
+    return int.from_bytes(found, sys.byteorder)
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -27,6 +28,8 @@ PLANES = [
 ]
 HALF_SENT = b"POST /api/v1/login HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Le"
 
+HTTP2 = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes(3) + b"\x04" + bytes(5)
+PING = bytes((0, 0, 8, 6)) + bytes(5) + b"whatever"
 
 LIMITS = {"GANTRY_CONNECTIONS": "100", "GANTRY_IDLE_SECONDS": "1", "GANTRY_BODY_PAUSE_SECONDS": "4"}
 
@@ -101,6 +104,23 @@ def test_an_idle_connection_ends(small: Installation, text: bytes) -> None:
     with opened(small, 1, text) as (idle,):
         answer = read_to_end(idle)
         assert answer.startswith(b"HTTP/1.1 200") == text.startswith(b"GET")
+
+
+@pytest.mark.parametrize("pause", [0.0, 0.05])
+def test_an_http2_connection_that_sends_nothing_but_pings_ends(small: Installation, pause: float) -> None:
+    with opened(small, 1, HTTP2) as (idle,):
+        idle.settimeout(pause)
+        ends = time.monotonic() + 30
+        while time.monotonic() < ends:
+            try:
+                idle.sendall(PING)
+                if not idle.recv(65_536):
+                    return
+            except (BlockingIOError, TimeoutError):
+                continue
+            except (BrokenPipeError, ConnectionResetError):
+                return
+    pytest.fail("it is still open")
 
 
 def test_a_socket_that_is_in_use_outlives_the_time_of_idle_ones(small: Installation) -> None:
