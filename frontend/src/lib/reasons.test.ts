@@ -170,7 +170,7 @@ it.each([
   ["'abc:99999' does not have the form host:port", "abc:99999 不是“主机:端口”的格式，端口为 1 到 65535"],
   ["There are 200 alert rules, and more are not allowed; delete one first.", "已达 200 个的上限，需先删除一个"],
   ["You have 50 saved searches, which is the most; remove one first.", "已达 50 个的上限，需先删除一个"],
-  ["The plan expired at 2026-05-01T08:00:00.000Z; preview the change again.", "预览已过期，请重新预览"],
+  ["The plan expired at 2026-05-01T08:00:00.000Z; preview the change again.", "预览已过期，需重新预览"],
   ["'$..x' is not a path such as $.order.items[0].price.", "$..x 不是 $.order.items[0].price 这样的路径"],
   ["The moon is full.", "服务器原文：The moon is full."],
 ])("says of a field in Chinese: %s", async (detail, chinese) => {
