@@ -19,6 +19,10 @@ interface FormDrawerProps {
   /** Without this right the fields are locked, and the reason stands above them. */
   right?: Right
   isReady: boolean
+  /** While false, pressing the button sends nothing: it leads to the first field that is marked as wrong. */
+  isValid?: boolean
+  /** Pressed while not valid: what was not marked until now may be. */
+  onInvalid?: () => void
   isBusy: boolean
   onSubmit: () => void
   onClose: () => void
@@ -30,12 +34,18 @@ interface FormDrawerProps {
 }
 
 /** A docked drawer that creates one thing: title, fields, the command, and the button; nothing is sent twice. */
-export function FormDrawer({ title, action, right, isReady, isBusy, onSubmit, onClose, request, answer, children }: FormDrawerProps) {
+export function FormDrawer({ title, action, right, isReady, isValid = true, onInvalid, isBusy, onSubmit, onClose, request, answer, children }: FormDrawerProps) {
   const { t } = useTranslation()
   const justSent = useRef(false)
-  const submit = (event: FormEvent) => {
+  const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
     if (!isReady || isBusy || justSent.current) return
+    if (!isValid) {
+      const fields = event.currentTarget
+      onInvalid?.()
+      window.setTimeout(() => fields.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus())
+      return
+    }
     justSent.current = true
     formSent(justSent)
     window.setTimeout(() => (justSent.current = false), UNTIL_BUSY_MS)

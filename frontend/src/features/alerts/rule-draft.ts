@@ -1,3 +1,4 @@
+import { isWithin } from "@/components/forms/number-field"
 import type { Rule, RuleInput, RuleLimits } from "@/lib/api-types"
 import { unitOf } from "./measure"
 
@@ -79,13 +80,42 @@ export const limitsOf = ({ metric, cluster, subject, direction, limit, for_ms, n
   ...(no_data_after_ms !== undefined && { no_data_after_ms }),
 })
 
-/** Whether everything in it can be sent. */
-export const isWhole = (draft: RuleDraft): boolean =>
-  draft.name.trim() !== "" &&
-  draft.cluster !== "" &&
-  draft.subject !== "" &&
-  [draft.limit, draft.forSeconds, draft.noDataSeconds ?? 5, draft.repeatMinutes ?? 1].every(Number.isFinite) &&
-  draft.limit >= 0
+export const FOR_SECONDS = { min: 0, max: 86_400 }
+export const NO_DATA_SECONDS = { min: 5, max: 86_400 }
+export const REPEAT_MINUTES = { min: 1, max: 10_080 }
+const LARGEST = 1e15
+
+type DraftFault = { kind: "required" | "noNumber" } | { kind: "atLeast" | "atMost"; n: number } | { kind: "range" }
+
+/** What of a draft cannot be sent, by its field; the fields of whole numbers say themselves what is wrong with theirs. */
+export function faultsOf(draft: RuleDraft): Partial<Record<"name" | "cluster" | "subject" | "limit" | "for" | "noData" | "repeat", DraftFault>> {
+  const { forSeconds, noDataSeconds: noData, repeatMinutes: repeat } = draft
+  const limit = limitFault(draft)
+  return {
+    ...(draft.name.trim() === "" && { name: { kind: "required" } }),
+    ...(draft.cluster.trim() === "" && { cluster: { kind: "required" } }),
+    ...(draft.subject.trim() === "" && { subject: { kind: "required" } }),
+    ...(limit && { limit }),
+    ...(!isWithin(forSeconds, FOR_SECONDS) && { for: { kind: "range" } }),
+    ...(noData !== undefined && !isWithin(noData, NO_DATA_SECONDS) && { noData: { kind: "range" } }),
+    ...(repeat !== undefined && !isWithin(repeat, REPEAT_MINUTES) && { repeat: { kind: "range" } }),
+  }
+}
+
+function limitFault({ metric, limit }: RuleDraft): DraftFault | null {
+  if (metric === "broker_silent") return null
+  const most = LARGEST / unitOf(metric).size
+  if (!Number.isFinite(limit)) return { kind: "noNumber" }
+  if (limit < 0) return { kind: "atLeast", n: 0 }
+  return limit > most ? { kind: "atMost", n: most } : null
+}
+
+/** Bounds that the API names, in the units in which the form asks. */
+export function inUnits(fields: Readonly<Record<string, string>>, metric: Rule["metric"]): Record<string, string> {
+  const sizes: Record<string, number> = { for_ms: 1_000, no_data_after_ms: 1_000, repeat_ms: 60_000, limit: unitOf(metric).size }
+  const converted = (name: string, detail: string) => detail.replace(/(?<=than or equal to )[\d.]+\d/, (bound) => String(rounded(Number(bound) / (sizes[name] ?? 1))))
+  return Object.fromEntries(Object.entries(fields).map(([name, detail]) => [name, converted(name, detail)]))
+}
 
 /** Six digits: dividing by a unit leaves crumbs. */
 export const rounded = (value: number) => Number(value.toPrecision(6))

@@ -86,6 +86,7 @@ export const alerts = {
     preview: "Preview of the rule",
     previewNote: "against the last 24 h, nothing is saved yet",
     previewFailed: "The history could not be read",
+    previewWaits: "It is shown once the fields above are right.",
     previewNone: "Nothing matches now.",
     previewMissing: "Not known now, so not in the preview: {{names}}",
     noHistory: "No history is kept of this figure, so there is no preview.",

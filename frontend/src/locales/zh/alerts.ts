@@ -86,6 +86,7 @@ export const alerts: Shape<typeof english> = {
     preview: "规则预览",
     previewNote: "基于最近 24 小时的历史，尚未保存",
     previewFailed: "无法读取历史数据",
+    previewWaits: "上方字段填写正确后显示。",
     previewNone: "当前没有匹配的对象。",
     previewMissing: "以下集群当前状态未知，未计入预览：{{names}}",
     noHistory: "该指标没有历史数据，无法预览。",

@@ -2,7 +2,7 @@ import { screen, waitFor, within } from "@testing-library/react"
 import { describe, expect, it } from "vitest"
 import type { Alert, AlertCounts } from "@/lib/api-types"
 import { admin, page, reader } from "@/testing/factories"
-import { findField } from "@/testing/fields"
+import { button, errorOf, field, findField, refuseFields, retype } from "@/testing/fields"
 import { renderApp } from "@/testing/render"
 import { answer, refuse, requests } from "@/testing/server"
 import { AlertsPage } from "./alerts-page"
@@ -126,5 +126,32 @@ describe("the form of a rule", () => {
     await user.type(await findField("Name"), "billing lag")
     await user.click(screen.getByRole("button", { name: "Save rule" }))
     await waitFor(() => expect(requests(CREATE)[0]?.body).toMatchObject({ name: "billing lag", subject: "billing", metric: "group_lag", limit: 10_000 }))
+  })
+
+  it("sends nothing while a field is wrong, leads to the first of them, and asks for no preview", async () => {
+    const { user } = show("/alerts?zone=UTC&new=rule&subject=billing")
+    const long = await findField("For (seconds)")
+    await retype(user, long, "86401")
+    await waitFor(() => expect(screen.getByText("It is shown once the fields above are right.")).toBeTruthy())
+    const previews = requests("POST /api/v1/alert-rules:preview").length
+    await retype(user, field("Cluster"), "")
+    expect(errorOf(field("Cluster"))).toBe("It is required")
+    await user.click(button("Save rule"))
+    await waitFor(() => expect(document.activeElement).toBe(field("Name")))
+    expect(errorOf(field("Name"))).toBe("It is required")
+    await user.type(field("Name"), "late{Enter}")
+    await waitFor(() => expect(document.activeElement).toBe(field("Cluster")))
+    await user.type(field("Cluster"), "local{Enter}")
+    await waitFor(() => expect(document.activeElement).toBe(long))
+    expect(errorOf(long)).toBe("A whole number from 0 to 86,400")
+    expect(requests(CREATE)).toHaveLength(0)
+    expect(requests("POST /api/v1/alert-rules:preview")).toHaveLength(previews)
+  })
+
+  it("says a bound of the server in the unit of the field", async () => {
+    refuseFields(CREATE, { for_ms: "Ensure this value is less than or equal to 3600000." })
+    const { user } = show("/alerts?zone=UTC&new=rule&subject=billing")
+    await user.type(await findField("Name"), "late{Enter}")
+    await waitFor(() => expect(errorOf(field("For (seconds)"))).toBe("Ensure this value is less than or equal to 3600."))
   })
 })

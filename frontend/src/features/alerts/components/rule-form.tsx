@@ -1,4 +1,5 @@
 import { MultiSelect, NumberInput, SegmentedControl, Select, TextInput } from "@mantine/core"
+import type { TFunction } from "i18next"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import { FormDrawer } from "@/components/drawer/form-drawer"
@@ -7,14 +8,17 @@ import { NumberField } from "@/components/forms/number-field"
 import { toastDone, toastFailed } from "@/components/toast/toast"
 import { paths } from "@/config/paths"
 import { useCluster } from "@/hooks/use-cluster"
+import { useLanguage } from "@/hooks/use-format"
 import { useUrlState } from "@/hooks/use-url-state"
 import type { Rule, RuleInput } from "@/lib/api-types"
-import { refusedFields } from "@/lib/problem"
+import { count } from "@/lib/format"
+import { rawFields } from "@/lib/problem"
+import { detailIn } from "@/lib/reasons"
 import { useCreateRule } from "../api/create-rule"
 import { useAlertChannels } from "../api/get-channels"
 import { useUpdateRule } from "../api/update-rule"
 import { METRICS, unitOf, WITH_HISTORY } from "../measure"
-import { draftOf, inputOf, isWhole, limitsOf, newDraft, rounded } from "../rule-draft"
+import { draftOf, faultsOf, FOR_SECONDS, inputOf, inUnits, limitsOf, newDraft, NO_DATA_SECONDS, REPEAT_MINUTES, rounded } from "../rule-draft"
 import { useRulePreview } from "../use-rule-preview"
 import classes from "./alerts.module.css"
 import { RulePreview } from "./rule-preview"
@@ -33,8 +37,11 @@ export function RuleForm({ rule }: { rule?: Rule }) {
   const save = rule ? update : create
   const channels = useAlertChannels().data ?? []
   const input = inputOf(draft)
-  const refused = refusedFields(save, input as Required<RuleInput>)
-  const preview = useRulePreview(limitsOf(input))
+  const faults = faultsOf(draft)
+  const [isNameDue, setNameDue] = useState(false)
+  const refused = { ...useRefusals(rawFields(save, input as Required<RuleInput>), draft.metric), ...faultWords(t, faults, isNameDue) }
+  const hasWhole = !(["cluster", "subject", "limit", "for", "noData"] as const).some((name) => faults[name])
+  const preview = useRulePreview(hasWhole ? limitsOf(input) : null)
   const { unit, size } = unitOf(draft.metric)
   const isYesOrNo = draft.metric === "broker_silent"
   const close = () => change({ new: undefined, edit: undefined, subject: undefined })
@@ -51,7 +58,9 @@ export function RuleForm({ rule }: { rule?: Rule }) {
       title={rule ? t("alerts.editRule", { name: rule.name }) : t("alerts.newRule")}
       action={t("alerts.saveRule")}
       right="manage"
-      isReady={isWhole(draft)}
+      isReady
+      isValid={Object.keys(faults).length === 0}
+      onInvalid={() => setNameDue(true)}
       isBusy={save.isPending}
       onSubmit={submit}
       onClose={close}
@@ -77,11 +86,11 @@ export function RuleForm({ rule }: { rule?: Rule }) {
             />
           </>
         )}
-        <NumberField label={t("alerts.forSeconds")} min={0} max={86_400} value={draft.forSeconds} error={refused.for_ms} width="100%" onChange={(value) => set({ forSeconds: value ?? Number.NaN })} />
-        <NumberField label={t("alerts.noDataSeconds")} min={5} max={86_400} isOptional value={draft.noDataSeconds} error={refused.no_data_after_ms} width="100%" onChange={(noDataSeconds) => set({ noDataSeconds })} />
+        <NumberField label={t("alerts.forSeconds")} {...FOR_SECONDS} value={draft.forSeconds} error={refused.for_ms} width="100%" onChange={(value) => set({ forSeconds: value ?? Number.NaN })} />
+        <NumberField label={t("alerts.noDataSeconds")} {...NO_DATA_SECONDS} isOptional value={draft.noDataSeconds} error={refused.no_data_after_ms} width="100%" onChange={(noDataSeconds) => set({ noDataSeconds })} />
       </div>
       {WITH_HISTORY.includes(draft.metric) ? (
-        <RulePreview query={preview} metric={draft.metric} limit={input.limit} onLimit={(limit) => set({ limit: rounded(Math.round((100 * limit) / size) / 100) })} />
+        <RulePreview query={hasWhole ? preview : null} metric={draft.metric} limit={input.limit} onLimit={(limit) => set({ limit: rounded(Math.round((100 * limit) / size) / 100) })} />
       ) : (
         <p className="micro">{t("alerts.noHistory")}</p>
       )}
@@ -90,9 +99,22 @@ export function RuleForm({ rule }: { rule?: Rule }) {
       </Field>
       <MultiSelect label={t("alerts.tabs.channels")} description={t("alerts.channelsWords")} data={channels.map(({ id, name }) => ({ value: id, label: name }))} value={draft.channels} error={refused.channels} onChange={(chosen) => set({ channels: chosen })} />
       <div className={classes.pair}>
-        <NumberField label={t("alerts.repeatMinutes")} min={1} max={10_080} isOptional value={draft.repeatMinutes} error={refused.repeat_ms} width="100%" onChange={(repeatMinutes) => set({ repeatMinutes })} />
+        <NumberField label={t("alerts.repeatMinutes")} {...REPEAT_MINUTES} isOptional value={draft.repeatMinutes} error={refused.repeat_ms} width="100%" onChange={(repeatMinutes) => set({ repeatMinutes })} />
         <TextInput label={t("alerts.template")} description={t("alerts.templateWords")} value={draft.template} error={refused.template} onChange={(event) => set({ template: event.currentTarget.value })} />
       </div>
     </FormDrawer>
   )
+}
+
+/** What the server said of the fields, in their units and in the language of the reader. */
+function useRefusals(fields: Readonly<Record<string, string>>, metric: Rule["metric"]): Record<string, string> {
+  const { t } = useTranslation()
+  const language = useLanguage()
+  return Object.fromEntries(Object.entries(inUnits(fields, metric)).map(([name, detail]) => [name, detailIn(t, language, detail)]))
+}
+
+/** Words for what is wrong; an empty name is no fault before somebody tries to save it. */
+function faultWords(t: TFunction, { name, cluster, subject, limit }: ReturnType<typeof faultsOf>, isNameDue: boolean): Record<string, string> {
+  const shown = Object.entries({ name: isNameDue ? name : undefined, cluster, subject, limit })
+  return Object.fromEntries(shown.flatMap(([field, fault]) => (fault && fault.kind !== "range" ? [[field, t(`details.${fault.kind}`, { n: "n" in fault ? count(fault.n) : "" })]] : [])))
 }

@@ -9,7 +9,8 @@ import { measured } from "../measure"
 import classes from "./alerts.module.css"
 
 interface RulePreviewProps {
-  query: UseQueryResult<Preview>
+  /** Null while the rule cannot be asked about. */
+  query: UseQueryResult<Preview> | null
   metric: Rule["metric"]
   limit: number
   onLimit: (limit: number) => void
@@ -22,15 +23,19 @@ export function RulePreview({ query, metric, limit, onLimit }: RulePreviewProps)
     <section aria-label={t("alerts.preview")}>
       <h3>{t("alerts.preview")}</h3>
       <p className="micro">{t("alerts.previewNote")}</p>
-      <QueryBody query={query} what={t("alerts.previewFailed")} isEmpty={({ subjects, missing }) => subjects === 0 && missing.length === 0} empty={<p className="micro">{t("alerts.previewNone")}</p>}>
-        {(found) => (
-          <>
-            <Plot found={found} metric={metric} limit={limit} onLimit={onLimit} />
-            <Found found={found} />
-            {found.missing.length > 0 && <p className="micro">{t("alerts.previewMissing", { names: found.missing.map(({ cluster }) => cluster).join(", ") })}</p>}
-          </>
-        )}
-      </QueryBody>
+      {query === null ? (
+        <p className="micro">{t("alerts.previewWaits")}</p>
+      ) : (
+        <QueryBody query={query} what={t("alerts.previewFailed")} isEmpty={({ subjects, missing }) => subjects === 0 && missing.length === 0} empty={<p className="micro">{t("alerts.previewNone")}</p>}>
+          {(found) => (
+            <>
+              <Plot found={found} metric={metric} limit={limit} onLimit={onLimit} />
+              <Found found={found} />
+              {found.missing.length > 0 && <p className="micro">{t("alerts.previewMissing", { names: found.missing.map(({ cluster }) => cluster).join(", ") })}</p>}
+            </>
+          )}
+        </QueryBody>
+      )}
     </section>
   )
 }
