@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from operator import attrgetter
-from typing import Final, Literal, Protocol, TypeVar
+from typing import Any, Final, Literal, Protocol, TypeVar
 
 from django.utils.dateparse import parse_datetime
 from drf_spectacular.utils import OpenApiParameter
@@ -158,13 +158,18 @@ def number_of(request: Request, name: str, default: int | None, *, low: int = 0,
     return int(text)
 
 
-def sorted_rows(request: Request, rows: list[Row], allowed: tuple[str, ...]) -> list[Row]:
-    """Return `rows` sorted by the query's ``sort``, e.g. ``-lag,name``; unknown values count as the largest."""
+def sorted_rows(
+    request: Request, rows: list[Row], allowed: tuple[str, ...], **columns: Callable[[Row], Any]
+) -> list[Row]:
+    """Return `rows` sorted by the query's ``sort``, e.g. ``-lag,name``; unknown values count as the largest.
+
+    `columns` returns the value to sort by, or None, where that is not the attribute itself.
+    """
     for word in reversed(request.query_params.get("sort", "name").split(",")):
         name, falling = word.removeprefix("-"), word.startswith("-")
         if name not in allowed:
             raise serializers.ValidationError({"sort": f"must name {', '.join(allowed)}; - before a name: descending"})
-        column = attrgetter(name)
+        column = columns.get(name, attrgetter(name))
         known = sorted((row for row in rows if column(row) is not None), key=column, reverse=falling)
         unknown = [row for row in rows if column(row) is None]
         rows = unknown + known if falling else known + unknown

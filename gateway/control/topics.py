@@ -92,7 +92,7 @@ class TopicsView(ClusterListView):
         visible = self.visible(topic for topic in known.values() if matches(topic.name))
         found = [topic for topic in visible if declared in (None, shown_type(topic))]
         rows = [_figures(figures, topic.name) for topic in found if kind in ("all", topic.kind.value)]
-        page = page_sequence(request, sorted_rows(request, rows, SORTABLE), key=lambda row: row.name)
+        page = page_sequence(request, sorted_rows(request, rows, SORTABLE, max_lag=_lag_of), key=lambda row: row.name)
         current.note_shown(cluster, topics=[row.name for row in page.items])
         counts = Counter(topic.kind.value for topic in found)
         shown = TopicPage(
@@ -248,6 +248,11 @@ def _seen(view: ClusterScopedView) -> Mapping[str, TopicState]:
     if view.sight.is_whole("group"):
         return found
     return {topic.name: topic for topic in view.sight.topics(found.values(), current.groups(view.cluster))}
+
+
+def _lag_of(topic: TopicState) -> tuple[bool, int] | None:
+    """Return what a topic is sorted by: one without groups has no lag, which is less than a lag of zero."""
+    return None if topic.max_lag is None else (topic.groups != 0, topic.max_lag)
 
 
 def _figures(found: Mapping[str, TopicState], topic: str) -> TopicState:

@@ -214,6 +214,20 @@ def test_the_list_tells_the_size_and_falls_by_it(control: Control) -> None:
     assert falling() == [(large, 2 * (falling()[1][1] or 0)), falling()[1]]
 
 
+def test_a_topic_that_no_group_reads_has_less_lag_than_none(control: Control) -> None:
+    stem = control.name("behind")
+    unread, read = control.topic(f"{stem}a"), control.topic(f"{stem}b")
+    control.produce(read, "a")
+    control.consume(control.group(), read, 1)
+
+    def listed(sort: str) -> list[tuple[str, int, int]]:
+        rows = control.get("/topics", search=stem, sort=sort)["items"]
+        return [(row["name"], row["groups"], row["max_lag"]) for row in rows]
+
+    wait_until(lambda: listed("-max_lag,name") == [(read, 1, 0), (unread, 0, 0)])
+    assert listed("max_lag,name") == [(unread, 0, 0), (read, 1, 0)]
+
+
 def test_queues_of_all_brokers_are_counted_together(control: Control) -> None:
     config = TopicConfig("orders", 4, 3, 6)
     topic = Topic("orders", TopicKind.NORMAL, {"broker-a": config, "broker-b": config})
