@@ -2,12 +2,14 @@ import { useQueryClient } from "@tanstack/react-query"
 import { Outlet, useLocation, useNavigate } from "@tanstack/react-router"
 import { lazy, type MouseEvent, Suspense, useEffect, useRef, useState } from "react"
 import { useTranslation } from "react-i18next"
+import { useOutageReason } from "@/features/clusters/api/get-overview"
 import { MissingNotice } from "@/features/clusters/components/missing-notice"
 import { useJobsFeed } from "@/features/jobs/api/jobs-feed"
 import { chosenMessage } from "@/features/messages/comparison"
 import { useCluster } from "@/hooks/use-cluster"
 import { refreshAll } from "@/hooks/use-frozen-order"
 import { useKeys } from "@/hooks/use-keys"
+import { Outage } from "@/hooks/use-outage"
 import { meQuery } from "@/hooks/use-rights"
 import { signedOut } from "@/lib/api-client"
 import { withAllWords } from "@/lib/i18n"
@@ -28,6 +30,7 @@ export function Shell() {
   const [hasKeys, setKeys] = useState<boolean | null>(null)
   const { pathname } = useLocation()
   const cluster = useCluster()
+  const outage = useOutageReason(cluster)
   const hasChosen = useStore(chosenMessage) !== null
   useLeaveWhenSignedOut()
   useJobsFeed()
@@ -50,7 +53,9 @@ export function Shell() {
       <main className={classes.content} id="content" tabIndex={-1}>
         <MissingNotice cluster={cluster} />
         <Suspense fallback={null}>{hasChosen && <ComparisonBar cluster={cluster} />}</Suspense>
-        <Outlet />
+        <Outage value={outage}>
+          <Outlet />
+        </Outage>
       </main>
       <PaletteDoor />
       <Suspense fallback={null}>{hasKeys !== null && <KeysModal isOpen={hasKeys} onClose={() => setKeys(false)} />}</Suspense>

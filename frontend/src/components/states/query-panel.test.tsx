@@ -1,5 +1,6 @@
 import { screen } from "@testing-library/react"
 import { describe, expect, it, vi } from "vitest"
+import { Outage } from "@/hooks/use-outage"
 import { Problem } from "@/lib/problem"
 import { renderApp } from "@/testing/render"
 import { Empty } from "./empty"
@@ -23,6 +24,20 @@ describe("a panel", () => {
   it("has its head while it loads", async () => {
     show({})
     expect(await screen.findByText("Groups by lag")).toBeTruthy()
+  })
+
+  it("does not load for long while no broker answers, but says what is not known and why", async () => {
+    renderApp(
+      <Outage value="broker-b at 10.0.0.2:10911 refused the connection">
+        <QueryPanel query={{ data: undefined, error: null, dataUpdatedAt: 0, refetch: vi.fn() }} what="Lag could not be read" skeleton={<p>loading</p>}>
+          {() => null}
+        </QueryPanel>
+      </Outage>,
+    )
+    expect(await screen.findByText("loading")).toBeTruthy()
+    expect(await screen.findByText(/broker-b .* refused the connection/)).toBeTruthy()
+    expect(screen.getByText("Not known")).toBeTruthy()
+    expect(screen.queryByText("loading")).toBeNull()
   })
 
   it("is empty with a sentence why", async () => {

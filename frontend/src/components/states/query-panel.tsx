@@ -1,9 +1,12 @@
 import type { UseQueryResult } from "@tanstack/react-query"
-import type { ReactNode } from "react"
+import { type ReactNode, useEffect, useState } from "react"
 import { useTranslation } from "react-i18next"
 import { Panel, PanelFoot } from "@/components/layout/panel"
 import { useAge } from "@/hooks/use-age"
+import { useOutage } from "@/hooks/use-outage"
 import { isGone } from "@/lib/problem"
+import { reasonIn } from "@/lib/reasons"
+import { Empty } from "./empty"
 import { Failed } from "./failed"
 import { SkeletonRows } from "./skeleton-rows"
 import { NotRenewed, StaleBadge, StaleNotice } from "./stale"
@@ -52,7 +55,7 @@ export function QueryBody<T>(props: QueryPanelProps<T> & { isStale?: boolean }) 
   const { t } = useTranslation()
   const { query, what, skeleton = <SkeletonRows />, empty, isEmpty, isStale = false, children } = props
   if (query.data === undefined) {
-    if (!query.error) return skeleton
+    if (!query.error) return <Loading skeleton={skeleton} />
     return <Failed what={what} error={query.error} retry={() => void query.refetch()} />
   }
   if (isGone(query.error)) return <Failed what={t("states.gone")} error={query.error} />
@@ -66,4 +69,19 @@ export function QueryBody<T>(props: QueryPanelProps<T> & { isStale?: boolean }) 
   ) : (
     body
   )
+}
+
+// What does not need a broker is here long before.
+const PATIENCE_MS = 1_000
+
+/** Bars while it is read; while no broker can answer, soon that it is not known, and why. */
+function Loading({ skeleton }: { skeleton: ReactNode }) {
+  const { t } = useTranslation()
+  const outage = useOutage()
+  const [isLate, setLate] = useState(false)
+  useEffect(() => {
+    const timer = window.setTimeout(() => setLate(true), PATIENCE_MS)
+    return () => window.clearTimeout(timer)
+  }, [])
+  return isLate && outage !== null ? <Empty small title={t("states.unknown")} next={reasonIn(t, outage)} /> : skeleton
 }

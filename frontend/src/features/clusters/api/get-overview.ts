@@ -18,6 +18,13 @@ export function useOverview(cluster: string) {
   return useQuery({ queryKey, queryFn: ({ signal }) => getOverview(cluster, signal), refetchInterval })
 }
 
+/** Why no broker answers; null while one does, while none is known, and before anything was read. */
+export function useOutageReason(cluster: string): string | null {
+  const overview = useOverview(cluster).data
+  if (!overview || overview.brokers_answering > 0) return null
+  return overview.unknown_reason ?? overview.missing[0]?.reason ?? overview.name_server_reason
+}
+
 /** Why it is not known which topics or groups there are; null where it is, and before anything was read. */
 export function useUnknownReason(cluster: string, what: "topics" | "groups"): string | null {
   const { t } = useTranslation()
