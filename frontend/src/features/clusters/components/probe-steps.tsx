@@ -9,6 +9,7 @@ import classes from "./clusters-page.module.css"
 /** What was tried, in its order, each with its own finding; a failed step does not stop the others. */
 export function ProbeSteps({ report, except }: { report: ProbeReport; /** The cluster that is changed: it has its own brokers. */ except?: string | undefined }) {
   const { t } = useTranslation()
+  const same = report.same_brokers.filter(({ cluster }) => cluster !== except)
   const passed = report.steps.filter(({ state }) => state === "passed").length
   return (
     <Panel title={t("clusters.trying")} note={t("clusters.readsOnly", { n: passed, total: report.steps.length })}>
@@ -17,11 +18,13 @@ export function ProbeSteps({ report, except }: { report: ProbeReport; /** The cl
           <Step key={step.step} step={step} abilities={report.capabilities} />
         ))}
       </ol>
-      {report.same_brokers
-        .filter(({ cluster }) => cluster !== except)
-        .map(({ cluster, addresses }) => (
-          <Callout key={cluster}>{t("clusters.sameBrokers", { cluster, brokers: addresses.join(t("list.comma")) })}</Callout>
-        ))}
+      {same.length > 0 && (
+        <div className={classes.same}>
+          {same.map(({ cluster, addresses }) => (
+            <Callout key={cluster}>{t("clusters.sameBrokers", { cluster, brokers: addresses.join(t("list.comma")) })}</Callout>
+          ))}
+        </div>
+      )}
     </Panel>
   )
 }
