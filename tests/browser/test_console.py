@@ -286,6 +286,20 @@ def test_a_phone_shows_lag_first_and_nothing_is_cut(console: Console, orders: st
         expect(labels.first).to_have_text("Total lag")
 
 
+@pytest.mark.parametrize("path", ["/access", "/broker", "/audit"])
+def test_a_phone_reaches_every_button_and_column_of_a_table(console: Console, path: str) -> None:
+    console.page.set_viewport_size(PHONE)
+    console.open(path)
+    expect(console.main.get_by_role("table").last).to_be_visible()
+    console.settled()
+    beyond = console.page.evaluate(
+        """() => [...document.querySelectorAll("#content :is(th, td, td button)")]
+            .filter((element) => element.getBoundingClientRect().right > innerWidth)
+            .map((element) => element.outerHTML.slice(0, 120))"""
+    )
+    assert beyond == []
+
+
 # When the gateway dies
 
 

@@ -26,7 +26,7 @@ export function TokensTable({ onCreate }: { onCreate: () => void }) {
   const columns = useMemo(
     () => [
       column("name", t("access.name"), { isName: true }, ({ name }) => name),
-      column("prefix", t("access.prefix"), {}, ({ prefix }) => <span className="mono">{prefix}…</span>),
+      column("prefix", t("access.prefix"), { minWidth: 420 }, ({ prefix }) => <span className="mono">{prefix}…</span>),
       column("scopes", t("access.scopes"), { minWidth: 520 }, ({ scopes }) => (
         <>
           <Group component="span" display="inline-flex" gap={4} py={4}>

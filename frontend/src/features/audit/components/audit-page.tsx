@@ -17,6 +17,7 @@ import { type AuditFilter, useAudit } from "../api/get-audit"
 import { useAskedFilter } from "../asked-filter"
 import { useAuditWords } from "../use-sentence"
 import { AuditDrawer } from "./audit-drawer"
+import classes from "./audit.module.css"
 import { AuditFilters } from "./audit-filters"
 import { AuditResult } from "./audit-result"
 import { ExportMenu } from "./export-menu"
@@ -42,7 +43,7 @@ export function AuditPage() {
       column("at", t("audit.at"), { align: "end", width: 150 }, ({ at }) => <Time at={at} withMs />),
       // Early, and at any width: on a phone what stands further right is out of view.
       column("result", t("audit.result"), {}, ({ result }) => <AuditResult result={result} />),
-      column("actor", t("audit.actor"), { isStrong: true }, ({ actor }) => actor),
+      column("actor", t("audit.actor"), { isStrong: true }, ({ actor }) => <span className={classes.actor} title={actor}>{actor}</span>),
       column("token", t("audit.token"), { isSecondary: true, minWidth: 820 }, ({ token }) => token ?? <NotApplicable />),
       column("address", t("audit.address"), { isSecondary: true, minWidth: 980 }, ({ address }) => address || <NotApplicable />),
       column("action", t("audit.action"), {}, ({ action }) => <span title={action}>{words.action(action)}</span>),

@@ -61,6 +61,7 @@ export function MessagesPage({ cluster, topics }: { cluster: string; topics: str
         }
         badge={
           <SegmentedControl
+            data-even
             aria-label={t("messages.mode")}
             value={mode}
             onChange={(next) => change({ mode: next === "key" ? undefined : next, open: undefined })}

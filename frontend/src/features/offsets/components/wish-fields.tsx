@@ -5,7 +5,6 @@ import { NamePicker } from "@/components/forms/name-picker"
 import { NumberField } from "@/components/forms/number-field"
 import { WallClockInput } from "@/components/forms/wall-clock-input"
 import { type UrlState, useUrlState } from "@/hooks/use-url-state"
-import classes from "./offsets.module.css"
 import { MODES, modeOf, numberOf } from "../wish"
 
 interface WishFieldsProps {
@@ -25,7 +24,7 @@ export function WishFields({ topic, topics, groups }: WishFieldsProps) {
       <Group gap={14} align="flex-start">
         <Field label={t("offsets.whereTo")}>
           <SegmentedControl
-            className={classes.modes}
+            data-even
             aria-label={t("offsets.whereTo")}
             value={mode}
             onChange={(next) => change({ mode: next === "time" ? undefined : next })}
