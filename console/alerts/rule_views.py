@@ -13,6 +13,7 @@ from rest_framework.response import Response
 from console.accounts.permissions import actor_of, allows, needs
 from console.accounts.rights import ANYTHING, Resource, Unnamed
 from console.alerts import now, rules
+from console.alerts.fields import check_cluster
 from console.alerts.models import Rule
 from console.alerts.preview import RulePreview, preview
 from console.alerts.rule_shapes import RuleLimitsSerializer, RuleSerializer, RuleWriteSerializer
@@ -49,6 +50,7 @@ class RulesView(OfSomeNames):
         """Create an alert rule."""
         form = RuleWriteSerializer(data=request.data)
         form.is_valid(raise_exception=True)
+        check_cluster(form.validated_data["cluster"])
         return tagged(RuleSerializer(rules.add(actor_of(request), form.validated_data)).data, status=201)
 
 
@@ -76,6 +78,9 @@ class RuleView(OfSomeNames):
         match(request, RuleSerializer(rule).data)
         form = RuleWriteSerializer(rule, data=request.data, partial=True)
         form.is_valid(raise_exception=True)
+        # A rule whose cluster was removed can still be disabled.
+        if (cluster := form.validated_data.get("cluster", rule.cluster)) != rule.cluster:
+            check_cluster(cluster)
         with locked(request, Rule.objects.filter(pk=rule_id), rule_tag) as present:
             rule = rules.change(actor_of(request), present, form.validated_data)
         return tagged(RuleSerializer(rule).data)

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 
 from console.accounts.permissions import actor_of, needs
 from console.alerts import silences
-from console.alerts.fields import PatternField
+from console.alerts.fields import PatternField, check_cluster
 from console.alerts.models import Silence
 from console.alerts.visibility import OfSomeNames, check_visible, visible_silences
 from console.api_view import ApiView
@@ -110,6 +110,7 @@ class SilencesView(OfSomeNames):
         """Silence the alerts that match until a moment; they are still evaluated and shown."""
         form = SilenceCreateSerializer(data=request.data)
         form.is_valid(raise_exception=True)
+        check_cluster(form.validated_data["cluster"])
         return Response(SilenceSerializer(silences.add(actor_of(request), form.validated_data)).data, status=201)
 
 

@@ -11,6 +11,7 @@ import redis
 from console.alerts import now, rules
 from console.alerts.now import ClusterFigures, RuleFigures
 from console.audit.models import AuditRecord
+from console.clusters.models import Cluster
 from console.clusters.services import ensure_embedded
 from tests.support.cast import Cast
 
@@ -69,12 +70,29 @@ def test_a_change_needs_the_version_that_was_read(cast: Cast) -> None:
         ({"template": "{colour} is {state}"}, "#/template"),
         ({"metric": "broker_silent", "limit": 2}, "#/limit"),
         ({"window_ms": 5}, "#/window_ms"),
+        ({"cluster": "nope"}, "#/cluster"),
     ],
 )
 def test_what_a_rule_cannot_be_is_refused_by_name(cast: Cast, change: dict[str, Any], pointer: str) -> None:
     answer = cast.browser("operator").post(PATH, {**LAG, **change}, format="json")
     assert answer.status_code == 422, answer.content
     assert pointer in [error["pointer"] for error in answer.json()["errors"]]
+
+
+def test_a_rule_names_a_cluster_that_there_is_or_a_pattern(cast: Cast) -> None:
+    operator = cast.browser("operator")
+    ensure_embedded()
+    later = operator.post(PATH, {**LAG, "name": "later", "cluster": "east-?"}, format="json")
+    assert later.status_code == 201, later.content
+    made = operator.post(PATH, {**LAG, "cluster": "local"}, format="json").json()
+    Cluster.objects.all().delete()
+    path, tag = f"{PATH}/{made['id']}", {"if-match": "*"}
+    assert operator.patch(path, {"cluster": "local", "enabled": False}, format="json", headers=tag).status_code == 200
+    moved = operator.patch(path, {"cluster": "nope"}, format="json", headers=tag)
+    assert (moved.status_code, moved.json()["errors"][0]["pointer"]) == (422, "#/cluster")
+    silence = {"cluster": "nope", "ends_at": "2040-01-01T00:00:00Z", "reason": "r", "starts_at": "2039-12-31T00:00:00Z"}
+    silenced = operator.post("/api/v1/silences", silence, format="json")
+    assert (silenced.status_code, silenced.json()["errors"][0]["pointer"]) == (422, "#/cluster")
 
 
 def test_a_name_is_taken_once_and_the_number_of_rules_has_a_limit(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
