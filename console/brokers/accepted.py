@@ -52,7 +52,7 @@ class Number:
     @property
     def words(self) -> str:
         """Return the range."""
-        return f"a number from {self.low} to {self.high}"
+        return f"a number from {self.low:,} to {self.high:,}"
 
     def check(self, text: str) -> str:
         """Return the number without leading zeros."""

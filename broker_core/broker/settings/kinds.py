@@ -45,7 +45,7 @@ def choice(values: Mapping[str, Any]) -> SettingKind:
 
 def number(low: int, high: int, *, times: int = 1, share: int = 1) -> SettingKind:
     """A whole number within [low, high]; stored multiplied by `times`, or divided by `share` and rounded up."""
-    takes = f"a number from {low} to {high}"
+    takes = f"a number from {low:,} to {high:,}"
 
     def read(text: str) -> int:
         if _NUMBER.fullmatch(text) is None or not low <= int(text) <= high:

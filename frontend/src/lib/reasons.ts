@@ -63,7 +63,7 @@ const REASONS: readonly [ReasonKey, RegExp][] = [
   ["consumedWhen", /^Brokers do not record when a group consumed a message\.$/],
   ["copiesOfReplays", /^Copies that replays wrote to other topics are not looked for; the reports of these jobs name them\.$/],
   ["retriesCut", /^Retries of more than (?<n>\d+) groups, or those that took longer than (?<seconds>[\d.]+) s, were not looked up\.$/],
-  ["numberFrom", /^a number from (?<low>\d+) to (?<high>\d+)$/],
+  ["numberFrom", /^a number from (?<low>[\d,]+) to (?<high>[\d,]+)$/],
   ["eitherOr", /^(?<one>\S+) or (?<other>\S+)$/],
   ["nameOf", /^a name of letters, digits, %, \|, _ and -$/],
   ["hours", /^hours of the day like (?<one>\S+) or (?<other>\S+)$/],

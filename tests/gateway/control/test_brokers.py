@@ -25,7 +25,7 @@ def test_every_setting_is_shown_with_what_is_known_of_it(control: Control) -> No
         "value": "72",
         "default": "72",
         "unit": "h",
-        "accepts": "a number from 0 to 1000000",
+        "accepts": "a number from 0 to 1,000,000",
         "effect": "live",
         "risk": "removes_messages",
         "fixed": None,

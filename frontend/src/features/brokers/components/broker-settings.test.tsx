@@ -8,7 +8,7 @@ import { answer, refuse, requests } from "@/testing/server"
 import { BrokerSettings, SettingDrawer } from "./broker-settings"
 
 const CONFIG = "/api/v1/clusters/local/brokers/broker-a/config"
-const kept: BrokerSetting = { name: "fileReservedTime", value: "48", default: "72", unit: "h", accepts: "a number from 0 to 1000000", effect: "live", risk: "removes_messages", fixed: null }
+const kept: BrokerSetting = { name: "fileReservedTime", value: "48", default: "72", unit: "h", accepts: "a number from 0 to 1,000,000", effect: "live", risk: "removes_messages", fixed: null }
 const fixed: BrokerSetting = { name: "brokerName", value: "broker-a", default: null, unit: null, accepts: null, effect: null, risk: null, fixed: "fixed" }
 const settings = { broker: "broker-a", broker_id: 0, address: "10.0.0.1:10911", product: "gantry", settings: [fixed, kept], etag: '"v1"' }
 const change = (overrides: Partial<SettingChange> = {}): SettingChange => ({ name: "fileReservedTime", before: "48", wanted: "24", after: null, effect: "live", risk: "removes_messages", result: "changed", ...overrides })

@@ -138,7 +138,7 @@ function Value({ setting }: { setting: BrokerSetting }) {
   if (setting.value === null) return <span className="micro">{t("brokers.secret")}</span>
   return (
     <span className={`mono ${classes.value}`} data-other={isOther(setting) || undefined} title={setting.value}>
-      {write(setting.value, setting.unit)}
+      {write(setting.value, setting.unit, setting.default !== null)}
     </span>
   )
 }

@@ -5,16 +5,14 @@ import { bytes, count } from "@/lib/format"
 /** What a setting means in words; empty for one that Gantry does not know. */
 export function useMeaning(): (name: string) => string {
   const { t } = useTranslation()
-  return (name) => {
-    if (/^limit[A-Z]/.test(name)) return t("brokers.limit")
-    return t(`brokers.meanings.${name}` as "brokers.meanings.deleteWhen", { defaultValue: "" })
-  }
+  return (name) => t(`brokers.meanings.${name}` as "brokers.meanings.deleteWhen", { defaultValue: "" })
 }
 
-/** A value with its unit; a size also in the words of people. */
-export function useValue(): (value: string, unit: BrokerSetting["unit"]) => string {
+/** A value with its unit; a size also in the words of people. A port is no count, and settings that Gantry does not know may be one. */
+export function useValue(): (value: string, unit: BrokerSetting["unit"], isKnown?: boolean) => string {
   const { t } = useTranslation()
-  return (value, unit) => {
+  return (value, unit, isKnown = true) => {
+    if (unit === null && isKnown && /^[1-9]\d{3,}$/.test(value)) return count(Number(value))
     if (unit === null || !/^\d+$/.test(value)) return value === "" ? "\u2014" : value
     return unit === "bytes" ? bytes(Number(value)) : `${count(Number(value))} ${t(`brokers.units.${unit}`)}`
   }
