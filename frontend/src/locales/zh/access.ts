@@ -59,7 +59,7 @@ export const access = {
     userWrong: "只能使用字母、数字和 . _ @ + -，最多 150 个字符",
     you: "当前用户",
     role: "角色",
-    roles: { admin: "管理员", operator: "运维", developer: "开发", viewer: "只读" },
+    roles: { admin: "管理员（admin）", operator: "运维（operator）", developer: "开发（developer）", viewer: "只读（viewer）" },
     mayDo: "可以",
     roleWords: {
       admin: "全部",

@@ -5,6 +5,7 @@ import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import { Panel, PanelFoot } from "@/components/layout/panel"
 import { Failed } from "@/components/states/failed"
+import { nameOfRole } from "@/components/values/roles"
 import type { AccessAnswer, RoleList, Token } from "@/lib/api-types"
 import { useAccessAnswer } from "../api/check-access"
 import { useUsers } from "../api/get-users"
@@ -54,7 +55,7 @@ function Answer({ answer }: { answer: AccessAnswer }) {
   const reason = () => {
     if (!by) return t("roles.noRule")
     if (by.role === null) return t("roles.byToken", { scopes: by.text })
-    return t(answer.allowed ? "roles.allows" : "roles.refuses", { role: by.role, number: by.number })
+    return t(answer.allowed ? "roles.allows" : "roles.refuses", { role: nameOfRole(t, by.role), number: by.number })
   }
   return (
     <>
@@ -69,7 +70,7 @@ function Answer({ answer }: { answer: AccessAnswer }) {
         <div key={index} className={classes.line} data-decides={each.outcome === "decides" || undefined}>
           <span>
             <span className="mono">{each.text}</span>
-            <div className={classes.quiet}>{each.role === null ? t("roles.scopes") : t("roles.ruleOf", { role: each.role, number: each.number })}</div>
+            <div className={classes.quiet}>{each.role === null ? t("roles.scopes") : t("roles.ruleOf", { role: nameOfRole(t, each.role), number: each.number })}</div>
           </span>
           <span className={classes.quiet}>{t(`roles.outcomes.${each.outcome}`)}</span>
         </div>

@@ -4,6 +4,7 @@ import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import { Panel, PanelFoot } from "@/components/layout/panel"
 import { toastDone, toastFailed } from "@/components/toast/toast"
+import { nameOfRole } from "@/components/values/roles"
 import type { Role } from "@/lib/api-types"
 import { useCreateRole } from "../api/create-role"
 import classes from "./roles.module.css"
@@ -21,7 +22,7 @@ export function RoleChooser({ roles, chosen, onChoose }: RoleChooserProps) {
       <Panel title={t("roles.title")} note={roles.length}>
         {roles.map((role) => (
           <button key={role.name} type="button" className={classes.role} aria-current={role.name === chosen.name || undefined} onClick={() => onChoose(role.name)}>
-            {role.name}
+            {nameOfRole(t, role.name)}
             {role.built_in && <IconLock size={13} stroke={1.6} aria-label={t("roles.builtIn")} />}
             <small>{t("roles.members", { count: role.member_count })}</small>
           </button>

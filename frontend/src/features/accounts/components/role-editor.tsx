@@ -5,6 +5,7 @@ import { useTranslation } from "react-i18next"
 import { ConfirmDanger } from "@/components/forms/confirm-danger"
 import { Panel, PanelFoot } from "@/components/layout/panel"
 import { toastDone, toastFailed } from "@/components/toast/toast"
+import { nameOfRole } from "@/components/values/roles"
 import type { Role, RoleList, RoleRule } from "@/lib/api-types"
 import { useDeleteRole } from "../api/delete-role"
 import { useUpdateRole } from "../api/update-role"
@@ -37,7 +38,7 @@ export function RoleEditor({ role, kinds }: RoleEditorProps) {
     )
   return (
     <>
-      <Panel title={role.name} note={t("roles.ruleCount", { count: kept.length })} actions={!role.built_in && <DeleteRole role={role} />}>
+      <Panel title={nameOfRole(t, role.name)} note={t("roles.ruleCount", { count: kept.length })} actions={!role.built_in && <DeleteRole role={role} />}>
         <div className={classes.scroll} tabIndex={0} role="group" aria-label={t("roles.rules")}>
           <table className={classes.rules}>
             <thead>

@@ -1,5 +1,6 @@
 import { MultiSelect } from "@mantine/core"
 import { useTranslation } from "react-i18next"
+import { nameOfRole } from "@/components/values/roles"
 import { useMay } from "@/hooks/use-rights"
 import type { User } from "@/lib/api-types"
 import { useRoles } from "../api/get-roles"
@@ -23,7 +24,7 @@ export function RolePicker({ value, onChange, disabled = false, isCompact = fals
   return (
     <MultiSelect
       {...looks}
-      data={[...ROLES.map((name) => ({ value: name, label: t(`access.roles.${name}`) })), ...own]}
+      data={[...ROLES.map((name) => ({ value: name, label: nameOfRole(t, name) })), ...own]}
       value={[...(value.role ? [value.role] : []), ...value.own_roles]}
       disabled={disabled}
       onChange={(names) => onChange(rolesOf(names))}

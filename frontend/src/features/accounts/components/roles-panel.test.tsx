@@ -1,4 +1,5 @@
 import { screen, waitFor } from "@testing-library/react"
+import i18next from "i18next"
 import { expect, it } from "vitest"
 import type { Role, RoleList } from "@/lib/api-types"
 import { page, userRow } from "@/testing/factories"
@@ -57,6 +58,14 @@ it("saves that a rule which says one thing is gone", async () => {
   await user.click(await screen.findByLabelText("Remove the rule Topic orders*"))
   await user.click(button("Save 1 change"))
   expect(requests("PATCH /api/v1/roles/oncall")[0]?.body).toEqual({ rules: [] })
+})
+
+it("calls a built-in role as the other tabs do, and in Chinese by its name too", async () => {
+  open("/access?tab=roles&role=viewer")
+  expect(await screen.findAllByText("Viewer")).toHaveLength(2)
+  await i18next.changeLanguage("zh")
+  expect(await screen.findAllByText("只读（viewer）")).toHaveLength(2)
+  await i18next.changeLanguage("en")
 })
 
 it("locks the built-in roles", async () => {

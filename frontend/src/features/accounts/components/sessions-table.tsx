@@ -8,6 +8,7 @@ import { toastDone, toastFailed } from "@/components/toast/toast"
 import { Ago, Time } from "@/components/values/time"
 import { useMay } from "@/hooks/use-rights"
 import type { OpenSession } from "@/lib/api-types"
+import { shortAgent } from "../agent"
 import { useEndOtherSessions } from "../api/end-other-sessions"
 import { useEndSession } from "../api/end-session"
 import { useSessions } from "../api/get-sessions"
@@ -23,7 +24,7 @@ export function SessionsTable() {
     () => [
       column("user", t("access.user"), { isName: true }, ({ user }) => user),
       column("address", t("sessions.address"), {}, ({ address }) => address ?? "—"),
-      column("agent", t("sessions.agent"), { isSecondary: true, minWidth: 640 }, ({ user_agent }) => <span title={user_agent ?? undefined}>{user_agent ?? "—"}</span>),
+      column("agent", t("sessions.agent"), { isSecondary: true, minWidth: 640 }, ({ user_agent }) => <span title={user_agent ?? undefined}>{user_agent ? shortAgent(user_agent) : "—"}</span>),
       column("since", t("sessions.since"), { align: "end", isSecondary: true, minWidth: 760 }, ({ since }) => <Time at={since} />),
       column("seen", t("sessions.seen"), { align: "end" }, ({ last_seen_at }) => (last_seen_at ? <Ago at={last_seen_at} /> : "—")),
       column("end", "", { align: "end" }, (session) => (session.current ? <span className="micro">{t("sessions.current")}</span> : <End session={session} everybody={everybody} />)),

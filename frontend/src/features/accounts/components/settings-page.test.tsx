@@ -79,7 +79,7 @@ it("tells a viewer which rights the role gives", async () => {
 it("names role and rights in the language of the reader", async () => {
   await i18next.changeLanguage("zh")
   renderApp(<SettingsPage />, { me: reader() })
-  expect(await screen.findByText("只读")).toBeTruthy()
+  expect(await screen.findByText("只读（viewer）")).toBeTruthy()
   expect(screen.getByText("查看", { selector: "dd, dd *" })).toBeTruthy()
   await i18next.changeLanguage("en")
 })
