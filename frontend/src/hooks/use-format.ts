@@ -1,7 +1,7 @@
 import { useSearch } from "@tanstack/react-router"
 import { useMemo } from "react"
 import { useTranslation } from "react-i18next"
-import { axisDuration, duration } from "@/lib/format"
+import { axisDuration, duration, milliseconds } from "@/lib/format"
 import { type Language, zonePreference } from "@/lib/preferences"
 import { useStore } from "@/lib/store"
 import { clock, everyForm, isZone, when, zoneLabel } from "@/lib/time"
@@ -30,6 +30,7 @@ export function useFormat() {
       zone,
       zoneLabel: (at?: number) => zoneLabel(zone, at),
       duration: (ms: number) => duration(ms, language),
+      milliseconds: (ms: number) => milliseconds(ms, language),
       axisDuration: (ms: number) => axisDuration(ms, language),
       when: (at: string | number, withMs = false) => when(asMs(at), { zone, language, withMs }),
       clock: (at: string | number, withMs = false) => clock(asMs(at), zone, { withMs }),

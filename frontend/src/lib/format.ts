@@ -59,9 +59,12 @@ const DURATION_UNITS = [
   { ms: 1_000, en: "s", zh: "秒" },
 ] as const
 
+/** Exact milliseconds, where they are what one looks for: 3,051 ms. */
+export const milliseconds = (ms: number, language: Language): string => `${count(ms)} ${language === "zh" ? "毫秒" : "ms"}`
+
 /** The two largest units: 5 min 6 s, 2 d 4 h; below a second in ms. */
 export function duration(ms: number, language: Language): string {
-  if (ms < 1_000) return language === "zh" ? `${Math.round(ms)} 毫秒` : `${Math.round(ms)} ms`
+  if (ms < 1_000) return milliseconds(ms, language)
   const seconds = Math.floor(ms / 1_000) * 1_000
   const first = DURATION_UNITS.findIndex((unit) => seconds >= unit.ms)
   const parts = DURATION_UNITS.slice(first, first + 2)

@@ -90,7 +90,7 @@ export function ColumnsButton<T extends RowData>({ table, columns }: ColumnsButt
     <Menu closeOnItemClick={false}>
       <Menu.Target>
         <Button variant="subtle" leftSection={<IconColumns3 size={15} stroke={1.6} />}>
-          {t("table.columns", { n: columns.length - hidden.length })}
+          {t("table.columns", { count: columns.length - hidden.length })}
         </Button>
       </Menu.Target>
       <Menu.Dropdown>

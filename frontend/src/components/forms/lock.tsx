@@ -36,7 +36,7 @@ export function Fillable({ right, children }: FillableProps) {
   if (may) return children
   return (
     <div className={classes.locked}>
-      <Callout>{t("rights.cannotFill", { right: t(`rights.${right}`), role: me ? namesOfRoles(t, me).join(", ") : "" })}</Callout>
+      <Callout>{t("rights.cannotFill", { right: t(`rights.${right}`), role: me ? namesOfRoles(t, me).join(t("list.comma")) : "" })}</Callout>
       <fieldset disabled>{children}</fieldset>
     </div>
   )

@@ -20,7 +20,7 @@ export function useEventWords() {
   const listed = (words: string[], total: number) => {
     const shown = words.slice(0, SHOWN)
     const others = total - shown.length
-    return [...shown, ...(others > 0 ? [t("activity.more", { n: count(others) })] : [])].join(", ")
+    return [...shown, ...(others > 0 ? [t("activity.more", { n: count(others) })] : [])].join(t("list.comma"))
   }
   const details = (event: ActivityEvent): string[] => {
     const moves = event.moves.map((move) => `${move.topic}/${move.broker}/${move.queue_id}: ${move.from_client ?? t("activity.nobody")} → ${move.to_client}`)

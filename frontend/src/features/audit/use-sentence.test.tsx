@@ -13,6 +13,15 @@ const words = () => renderHook(() => useAuditWords()).result.current
 afterEach(() => i18next.changeLanguage("en"))
 
 it.each([
+  ["group.offsets", "修改消费组的位点"],
+  ["topic.purge", "清空 Topic"],
+  ["user.password", "修改用户的密码"],
+])("says %s without a name in Chinese, with blanks beside Latin letters only", async (action, chinese) => {
+  await i18next.changeLanguage("zh")
+  expect(words().action(action)).toBe(chinese)
+})
+
+it.each([
   ["topic.create", "local/topics/orders", "ok", "olga created topic orders", "olga 创建了 Topic orders"],
   ["topic.delete", "local/topics/shipments-of-the-north", "ok", "olga deleted topic shipments-of-the-north", "olga 删除了 Topic shipments-of-the-north"],
   ["replay.cancel", "jobs/0198f1c2-77aa-7000-8000-00000061e8b2", "ok", "olga cancelled replay 0198…61e8b2", "olga 取消了重放任务 0198…61e8b2"],

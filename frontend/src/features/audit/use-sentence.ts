@@ -50,7 +50,8 @@ export function useAuditWords() {
     const denied = asked(word)
     if (denied) return t("audit.withoutRight", { act: t(`audit.asked.${denied}`) })
     const { noun, verb } = parts(word)
-    return noun && verb ? t(`audit.acts.${verb}`, { what: t(`audit.nouns.${noun}`) }) : word
+    // Without its name, a Chinese noun has no space after it.
+    return noun && verb ? t(`audit.acts.${verb}`, { what: t(`audit.nouns.${noun}`) }).replace(/(\p{Script=Han}) (?=\p{Script=Han})/gu, "$1") : word
   }
   /** "admin created topic orders"; of what did not happen, that it was tried and how it ended. */
   const sentence = (entry: AuditEntry): string => {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest"
-import { dayBounds, hourBounds, spansOf } from "./days"
+import { dayBounds, hourBounds, leftUntil, spansOf } from "./days"
 
 const at = (text: string) => Date.parse(text)
 
@@ -21,4 +21,9 @@ it("counts what is due in each span, and names the topic that makes all of it", 
     bucket("2026-11-23T00:00:00Z", "orders", 9),
   ])
   expect(spans.map(({ due, onlyTopic }) => [due, onlyTopic])).toEqual([[5, null], [4, "orders"]])
+})
+
+it("counts down in whole seconds, and no further than to zero", () => {
+  expect(leftUntil("2026-11-21T00:00:05Z", at("2026-11-21T00:00:03.400Z"))).toBe(2_000)
+  expect(leftUntil("2026-11-21T00:00:05Z", at("2026-11-21T00:00:07Z"))).toBe(0)
 })

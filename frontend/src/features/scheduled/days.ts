@@ -5,6 +5,9 @@ export const DAYS = 14
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
+/** How long until a moment, in whole seconds as they are counted down; 0 from then on. */
+export const leftUntil = (at: string, now: number): number => Math.max(0, Math.ceil((Date.parse(at) - now) / 1_000) * 1_000)
+
 /** Begin, end and count of a day or an hour, and the topic that makes most of it if it makes all. */
 export interface Span {
   from: number

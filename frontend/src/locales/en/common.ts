@@ -37,7 +37,8 @@ export const common = {
   },
   density: { comfortable: "Comfortable", standard: "Standard", compact: "Compact" },
   table: {
-    columns: "Columns {{n}}",
+    columns_one: "{{count}} column",
+    columns_other: "{{count}} columns",
     more: "Show more",
     unnamed: "Actions",
     rows_one: "{{count}} row",

@@ -10,7 +10,7 @@ export const alertStory: Shape<typeof english> = {
     silenced: "{{metric}}：{{cluster}} 的 {{subject}} 为 {{value}}，阈值 {{limit}}，不发通知。",
     resolved: "{{metric}}：{{cluster}} 的 {{subject}} 已恢复到阈值 {{limit}} 以内。",
     unknownValue: "未知",
-    silent: "{{cluster}} 的 {{subject}} 无响应。",
+    silent: "{{cluster}} 的 {{subject}} 无应答。",
     underMinute: "不到一分钟",
     taken: "告警已确认",
     takenBack: "已撤销确认",

@@ -17,7 +17,7 @@ export const alerts: Shape<typeof english> = {
       dead_letters: "消费组死信数",
       dead_letters_per_hour: "消费组一小时内新增死信",
       broker_disk_used: "Broker 磁盘使用率",
-      broker_silent: "Broker 无响应",
+      broker_silent: "Broker 无应答",
       disk_days_to_full: "磁盘写满剩余天数",
       jobs_failed: "一小时内失败的任务",
       schedule_late_ms: "定时任务的延误",

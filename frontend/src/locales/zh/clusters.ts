@@ -20,7 +20,7 @@ export const clusters = {
     trying: "测试连接",
     readsOnly: "只读；{{total}} 步中通过 {{n}} 步",
     passed: "{{n}} / {{total}}",
-    skipped: "无可测试",
+    skipped: "未测试",
     steps: {
       name_servers: "Name server 有应答",
       brokers: "发现 Broker",

@@ -37,7 +37,7 @@ export const common = {
   },
   density: { comfortable: "宽松", standard: "标准", compact: "紧凑" },
   table: {
-    columns: "列 {{n}}",
+    columns_other: "{{count}} 列",
     more: "显示更多",
     unnamed: "操作",
     rows_other: "{{count}} 行",

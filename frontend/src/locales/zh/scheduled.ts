@@ -5,7 +5,7 @@ export const scheduled = {
     waiting: "等待中",
     inTopics_other: "分布在 {{count}} 个 Topic",
     next: "下一条",
-    nextFact: "{{topic}}，{{duration}} 后",
+    nextFact: "{{topic}}，{{duration}}后",
     thisHour: "本小时到期",
     thisHourFact: "截至下一个整点",
     furthest: "最远",

@@ -12,7 +12,7 @@ export const wall = {
     was: "{{age}}前为 {{value}}",
     unreadGroups_other: "{{count}} 个消费组的堆积未知",
     stale: "已 {{age}}没有新数据",
-    staleNext: "采样器无响应，或与它的连接已中断。显示的是旧数据。",
+    staleNext: "采样进程无应答，或与它的连接已中断。显示的是旧数据。",
     offline: "网关已 {{age}}无应答",
     offlineNext: "显示的是旧数据。网关恢复后会自动继续。",
     waiting: "正在等待第一批数据",

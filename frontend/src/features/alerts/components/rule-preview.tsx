@@ -31,7 +31,7 @@ export function RulePreview({ query, metric, limit, onLimit }: RulePreviewProps)
             <>
               <Plot found={found} metric={metric} limit={limit} onLimit={onLimit} />
               <Found found={found} />
-              {found.missing.length > 0 && <p className="micro">{t("alerts.previewMissing", { names: found.missing.map(({ cluster }) => cluster).join(", ") })}</p>}
+              {found.missing.length > 0 && <p className="micro">{t("alerts.previewMissing", { names: found.missing.map(({ cluster }) => cluster).join(t("list.comma")) })}</p>}
             </>
           )}
         </QueryBody>

@@ -1,5 +1,6 @@
 import { useTranslation } from "react-i18next"
 import { Badge } from "@/components/badges/badge"
+import { count } from "@/lib/format"
 import { CodeBlock } from "@/components/code/code-block"
 import type { Answer } from "../api/send-call"
 import classes from "./api-reference.module.css"
@@ -15,7 +16,7 @@ export function AnswerView({ answer: { status, took_ms, headers, text } }: { ans
     <section className={classes.came} aria-live="polite" aria-label={t("apiReference.came")}>
       <p>
         <Badge tone={status < 300 ? "ok" : status < 500 ? "warn" : "crit"}>{String(status)}</Badge>
-        <span className="micro">{t("apiReference.took", { ms: took_ms.toFixed(0), bytes: new Blob([text]).size })}</span>
+        <span className="micro">{t("apiReference.took", { ms: count(took_ms), bytes: count(new Blob([text]).size) })}</span>
       </p>
       <details className={classes.answer}>
         <summary>{t("apiReference.headers", { n: headers.length })}</summary>

@@ -52,7 +52,7 @@ export function TryIt({ operation }: { operation: Operation }) {
           <Button type="submit" disabled={lacking.length > 0} loading={sending.isPending}>
             {t("apiReference.send", { method: operation.method })}
           </Button>
-          {lacking.length > 0 && <span className="micro">{t("apiReference.lacking", { names: lacking.join(", ") })}</span>}
+          {lacking.length > 0 && <span className="micro">{t("apiReference.lacking", { names: lacking.join(t("list.comma")) })}</span>}
         </div>
         {sending.error && <Failed what={t("apiReference.notSent")} error={sending.error} />}
         {sending.data && <AnswerView answer={sending.data} />}

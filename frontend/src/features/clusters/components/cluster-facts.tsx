@@ -19,7 +19,7 @@ export function ClusterFacts({ cluster }: { cluster: string }) {
       <Definitions
         items={[
           [t("broker.kind"), known.kind === "embedded" ? t("broker.kinds.embedded") : <Product cluster={known.name} />],
-          [t("machine.nameServer"), <span className="mono">{known.name_servers.join(", ")}</span>],
+          [t("machine.nameServer"), <span className="mono">{known.name_servers.join(t("list.comma"))}</span>],
           [t("broker.version"), known.version ?? <Unknown reason={known.reason} />],
           [t("broker.state"), known.reason ? reasonIn(t, known.reason) : t(known.reachable ? "broker.answers" : "cluster.silent")],
         ]}

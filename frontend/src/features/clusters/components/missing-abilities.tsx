@@ -23,7 +23,7 @@ function OfCluster({ cluster }: { cluster: string }) {
   if (unknown) return <Definitions items={[[cluster, lacking(unknown)]]} />
   const lines = abilities.flatMap((ability) => {
     const words = lacking(ability)
-    return words === null ? [] : [[`${cluster}, ${t(`abilities.names.${ability.name}`)}`, words] as [string, string]]
+    return words === null ? [] : [[`${cluster}${t("list.comma")}${t(`abilities.names.${ability.name}`)}`, words] as [string, string]]
   })
   return <Definitions items={lines} />
 }

@@ -46,7 +46,7 @@ function Step({ step: { step, state, passed, tried, findings, duration_ms: took 
       <span>{t(`clusters.steps.${step}`)}</span>
       <span className="micro">
         {state === "skipped" ? t("clusters.skipped") : t("clusters.passed", { n: had, total: tried })}
-        {took > 0 && `, ${format.duration(took)}`}
+        {took > 0 && `${t("list.comma")}${format.duration(took)}`}
       </span>
       {isOfAbilities
         ? state !== "skipped" && abilities.map((each) => lacking(each) !== null && <small key={each.name}>{`${t(`abilities.names.${each.name}`)} · ${lacking(each)}`}</small>)

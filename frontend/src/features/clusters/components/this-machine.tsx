@@ -18,7 +18,7 @@ export function ThisMachine({ cluster }: { cluster: string }) {
     <Panel title={t("machine.title")}>
       <Definitions
         items={[
-          [t("machine.nameServer"), <span className="mono">{known ? known.name_servers.join(", ") : "—"}</span>],
+          [t("machine.nameServer"), <span className="mono">{known ? known.name_servers.join(t("list.comma")) : "—"}</span>],
           [t("machine.broker"), <span className="mono">{broker?.address ?? "—"}</span>],
           ["HTTP", <span className="mono">{window.location.host}</span>],
           [t("machine.store"), stored === null ? <Unknown /> : t("machine.used", { size: bytes(stored) })],

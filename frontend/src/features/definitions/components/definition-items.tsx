@@ -45,7 +45,7 @@ function Items<T extends Item>({ label, rows, what, detail }: ItemsProps<T>) {
 export function PlannedItems({ rows }: { rows: PlannedDefinition[] }) {
   const { t } = useTranslation()
   const words = ({ changes, reason }: PlannedDefinition) =>
-    reason === null ? changes.map(({ field, before, after }) => `${field}: ${valueWords(before)} → ${valueWords(after)}`).join(", ") : reasonIn(t, reason)
+    reason === null ? changes.map(({ field, before, after }) => `${field}: ${valueWords(before)} → ${valueWords(after)}`).join(t("list.comma")) : reasonIn(t, reason)
   return <Items label={t("definitions.plan")} rows={rows} what={({ action }) => t(`definitions.actions.${action}`)} detail={words} />
 }
 

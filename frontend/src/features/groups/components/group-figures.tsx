@@ -32,7 +32,7 @@ export function GroupFigures({ group }: { group: Group }) {
   if (isPhone) return <TitleBlock figures={[...lag, { label: t("groups.inOut"), value: inOut(group), unit: "/s" }, drain]} />
   const figures: KeyFigure[] = [
     ...lag,
-    figureOf("in_rate", t("groups.inFull"), rate, group.topics.join(", "), "/s"),
+    figureOf("in_rate", t("groups.inFull"), rate, group.topics.join(t("list.comma")), "/s"),
     figureOf("out_rate", t("groups.outFull"), rate, readers, "/s"),
     drain,
     {

@@ -36,7 +36,7 @@ function leases(t: TFunction, { leases: n }: Impact): string {
 }
 
 const positions = (t: TFunction, { topics }: Impact): string =>
-  topics.length === 0 ? t("groupImpact.noPositions") : t("groupImpact.positions", { count: topics.length, topics: topics.join(", ") })
+  topics.length === 0 ? t("groupImpact.noPositions") : t("groupImpact.positions", { count: topics.length, topics: topics.join(t("list.comma")) })
 
 function lag(t: TFunction, { lag: n, topics }: Impact): string {
   // Without a position nothing is behind.

@@ -93,7 +93,7 @@ function Facts({ group }: { group: Group }) {
   const { t } = useTranslation()
   const facts = [
     group.mode && t(`groups.modes.${group.mode}`),
-    group.topics.length > 0 && t("groups.consumes", { topics: group.topics.join(", ") }),
+    group.topics.length > 0 && t("groups.consumes", { topics: group.topics.join(t("list.comma")) }),
   ]
   return <>{facts.filter(Boolean).join(" · ")}</>
 }

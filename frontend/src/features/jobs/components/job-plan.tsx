@@ -47,7 +47,7 @@ function useRange(startedAt: string | null) {
       <Link to="/topics/$topic" params={{ topic: range?.topic ?? "" }}>
         <b>{range?.topic}</b>
       </Link>
-      {", "}
+      {t("list.comma")}
       {bound(range?.from, t("messages.oldest"))} – {bound(range?.to, end)}
     </>
   )
@@ -60,7 +60,7 @@ function useReplayItems({ source, target, limits }: Partial<ReplayRequest>, star
     [t("jobs.reads"), range(source)],
     [t("jobs.writes"), <b>{target?.topic}</b>],
   ]
-  if (source?.queues?.length) items.push([t("jobs.queues"), source.queues.join(", ")])
+  if (source?.queues?.length) items.push([t("jobs.queues"), source.queues.join(t("list.comma"))])
   if (source?.keys?.length) items.push([t("jobs.keys"), <span className="mono">{source.keys.join(" ")}</span>])
   if (source?.tag) items.push([t("jobs.tag"), source.tag])
   if (limits?.messages_per_second) items.push([t("jobs.rate"), t("jobs.atMost", { n: count(limits.messages_per_second) })])

@@ -86,7 +86,7 @@ function Samples({ report, request }: { report: Report; request: Partial<Reconci
         <At place={right} topic={request.right?.topic} />
       )),
       column("why", t("reconcile.why"), { isSecondary: true, minWidth: 560 }, (sample) =>
-        sample.fields?.length ? sample.fields.join(", ") : t(`reconcile.words.${sample.class}`),
+        sample.fields?.length ? sample.fields.join(t("list.comma")) : t(`reconcile.words.${sample.class}`),
       ),
     ],
     [t, request],

@@ -31,7 +31,7 @@ export function ReconcileWizard({ topics, left, right }: ReconcileWizardProps) {
         {
           id: "sides",
           label: t("jobs.steps.sides"),
-          choice: hasSides(state) ? `${state.left}, ${state.right}` : undefined,
+          choice: hasSides(state) ? `${state.left}${t("list.comma")}${state.right}` : undefined,
           isReady: hasSides(state) && state.left !== state.right,
           fields: <SidesFields state={state} topics={topics} onChange={change} />,
         },

@@ -39,7 +39,7 @@ export function ReplayWizard({ topics, source, target, seenBy, queues }: ReplayW
         {
           id: "source",
           label: t("jobs.steps.source"),
-          choice: state.topic && `${state.topic}, ${range}`,
+          choice: state.topic && `${state.topic}${t("list.comma")}${range}`,
           isReady: Boolean(state.topic) && !faults.from && !faults.to && !faults.queues,
           fields: <SourceFields state={state} topics={topics} onChange={change} />,
         },
@@ -98,7 +98,7 @@ function Decision({ request, source, seenBy, range, limits }: DecisionProps) {
       hero={amount ?? "—"}
       heroWords={amount === null ? t("jobs.amountUnknown") : isExact ? t("jobs.willBeWritten") : t("jobs.atMostWritten")}
       facts={[
-        [t("jobs.reads"), `${request.source.topic}, ${range}`],
+        [t("jobs.reads"), `${request.source.topic}${t("list.comma")}${range}`],
         [t("jobs.writes"), request.target.topic],
         [t("jobs.steps.limits"), limits],
         [t("jobs.ifItStops"), t("jobs.resumes")],

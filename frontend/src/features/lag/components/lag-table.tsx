@@ -29,7 +29,7 @@ export function LagTable({ group }: { group: Group }) {
   return (
     <Panel
       title={t("lag.queues")}
-      note={topics.size === 0 ? undefined : isPhone ? t("lag.worstFirst", { n: group.queues.length, topics: [...topics].join(", ") }) : t("lag.scale", { topics: [...topics].join(", "), n: count(scale) })}
+      note={topics.size === 0 ? undefined : isPhone ? t("lag.worstFirst", { n: group.queues.length, topics: [...topics].join(t("list.comma")) }) : t("lag.scale", { topics: [...topics].join(t("list.comma")), n: count(scale) })}
     >
       {group.queues.length === 0 && <Empty title={t("lag.none")} next={t("lag.noneNext")} />}
       {group.queues.length > 0 &&

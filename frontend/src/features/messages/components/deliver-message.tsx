@@ -6,8 +6,8 @@ import { FormDrawer } from "@/components/drawer/form-drawer"
 import { Definitions } from "@/components/layout/panel"
 import { toastFailed, toastUnknown } from "@/components/toast/toast"
 import { paths } from "@/config/paths"
+import { useFormat } from "@/hooks/use-format"
 import type { Delivered, Message } from "@/lib/api-types"
-import { count } from "@/lib/format"
 import { asProblem, refusedFields } from "@/lib/problem"
 import { useDeliverMessage } from "../api/deliver-message"
 
@@ -59,13 +59,14 @@ export function DeliverMessage({ cluster, message, onClose }: DeliverMessageProp
 
 function Answer({ delivered: { client_id: client, result, remark, spent_ms: ms } }: { delivered: Delivered }) {
   const { t } = useTranslation()
+  const format = useFormat()
   const tone = result === "success" || result === "commit" ? "ok" : result === "unknown" ? "grey" : "warn"
   return (
     <Definitions
       items={[
         [t("deliver.result"), <Badge key="result" tone={tone}>{t(`deliver.results.${result}`)}</Badge>],
         [t("deliver.client"), client],
-        [t("deliver.took"), `${count(ms)} ms`],
+        [t("deliver.took"), format.milliseconds(ms)],
         [t("deliver.remark"), remark ?? "—"],
       ]}
     />

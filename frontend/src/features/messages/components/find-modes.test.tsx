@@ -35,6 +35,13 @@ describe("many keys", () => {
     expect(screen.getByText("A18")).toBeDefined()
   })
 
+  it("of which one has more messages are never called complete", async () => {
+    answer(KEYS, lookup({ found: [{ key: "A17", items: [messageSummary("AC11")], has_more: true }], missing: [] }))
+    show("/messages?mode=keys&keys=A17")
+    expect((await screen.findByText(/Have older messages too/)).textContent).toBe("Have older messages too: A17")
+    expect(screen.queryByText("complete")).toBeNull()
+  })
+
   it("that were not looked up everywhere are never called missing", async () => {
     answer(KEYS, lookup({ verdict: "partial", complete: false, found: [], missing: [], partial: [{ key: "A17", reason: "broker-b refused" }] }))
     show("/messages?mode=keys&keys=A17")

@@ -33,7 +33,7 @@ export function MessageTimeline({ message }: { message: Message }) {
         {moments.map(({ at, what, small, isOurs }) => (
           <li key={what}>
             <span>{format.clock(at, true)}</span>
-            <span>{`${Date.parse(at) > start ? "+" : ""}${count(Date.parse(at) - start)} ms`}</span>
+            <span>{`${Date.parse(at) > start ? "+" : ""}${format.milliseconds(Date.parse(at) - start)}`}</span>
             <span className={classes.mark} data-ours={isOurs} />
             <span>
               {what}

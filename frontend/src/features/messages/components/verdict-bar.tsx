@@ -24,6 +24,7 @@ interface VerdictBarProps {
 /** What the search found, and how much it read to be sure. No match is a complete answer too. */
 export function VerdictBar({ answer, matches }: VerdictBarProps) {
   const { t } = useTranslation()
+  const format = useFormat()
   const { verdict, searched } = answer
   const { icon: Icon, color } = ICONS[verdict]
   const missing = answer.missing ?? []
@@ -36,7 +37,7 @@ export function VerdictBar({ answer, matches }: VerdictBarProps) {
         <b>{t(`verdict.${verdict}`, { count: matches, n: count(matches) })}</b>
         <Badge tone={tones[kind]}>{t(`verdict.${kind}`)}</Badge>
         <span className={classes.words}>{useWords(answer)}</span>
-        <span className="micro">{`${count(searched.elapsed_ms)} ms`}</span>
+        <span className="micro">{format.milliseconds(searched.elapsed_ms)}</span>
       </div>
       {missing.map(({ broker, reason }) => (
         <p key={broker} className={classes.words}>

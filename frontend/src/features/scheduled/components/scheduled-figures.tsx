@@ -6,6 +6,7 @@ import { useNow } from "@/hooks/use-now"
 import type { ScheduledSummary } from "@/lib/api-types"
 import { count } from "@/lib/format"
 import { HOUR_MS } from "../api/get-summary"
+import { leftUntil } from "../days"
 
 /** Waiting, next, due soon, furthest, and how well the last day went. */
 export function ScheduledFigures({ summary }: { summary: ScheduledSummary }) {
@@ -15,6 +16,7 @@ export function ScheduledFigures({ summary }: { summary: ScheduledSummary }) {
   const { topics, last_day: day, missing } = summary
   const first = [...topics].sort((one, other) => one.first_due_at.localeCompare(other.first_due_at))[0]
   const last = [...topics].sort((one, other) => other.last_due_at.localeCompare(one.last_due_at))[0]
+  const left = first ? leftUntil(first.first_due_at, now) : 0
   const soon = summary.buckets.filter(({ from }) => Date.parse(from) <= now && now < Date.parse(from) + HOUR_MS)
   const more = missing.length > 0 ? "+" : ""
   const figures: KeyFigure[] = [
@@ -22,7 +24,7 @@ export function ScheduledFigures({ summary }: { summary: ScheduledSummary }) {
     {
       label: t("scheduled.next"),
       value: first ? format.when(first.first_due_at) : "—",
-      fact: first ? t("scheduled.nextFact", { topic: first.topic, duration: format.duration(Math.max(0, Date.parse(first.first_due_at) - now)) }) : "",
+      fact: first ? (left > 0 ? t("scheduled.nextFact", { topic: first.topic, duration: format.duration(left) }) : `${first.topic}${t("list.comma")}${t("time.now")}`) : "",
     },
     { label: t("scheduled.thisHour"), value: `${count(soon.reduce((sum, { due }) => sum + due, 0))}${more}`, fact: t("scheduled.thisHourFact") },
     { label: t("scheduled.furthest"), value: last ? format.when(last.last_due_at) : "—", fact: last?.topic ?? "" },

@@ -14,6 +14,7 @@ import { useNow } from "@/hooks/use-now"
 import type { ScheduledMessage } from "@/lib/api-types"
 import { reasonIn } from "@/lib/reasons"
 import { useScheduled, type Wanted } from "../api/get-scheduled"
+import { leftUntil } from "../days"
 import classes from "./scheduled.module.css"
 
 const column = columnsFor<ScheduledMessage>()
@@ -114,6 +115,6 @@ function Find({ wanted, onFind, onTopic }: FindProps) {
 export function Until({ at }: { at: string }) {
   const { t } = useTranslation()
   const format = useFormat()
-  const left = Date.parse(at) - useNow()
-  return <span>{left <= 0 ? t("time.now") : format.duration(Math.ceil(left / 1000) * 1000)}</span>
+  const left = leftUntil(at, useNow())
+  return <span>{left === 0 ? t("time.now") : format.duration(left)}</span>
 }

@@ -73,7 +73,7 @@ function Effects({ items }: { items: BulkTopic[] }) {
     for (const effect of changes.flatMap(({ effects }) => effects)) met.set(effect, (met.get(effect) ?? new Set()).add(name))
   return [...met].map(([effect, names]) => (
     <Callout key={effect}>
-      {[...names].join(", ")}: {t(`topics.effects.${effect}`)}
+      {[...names].join(t("list.comma"))}: {t(`topics.effects.${effect}`)}
     </Callout>
   ))
 }

@@ -15,7 +15,7 @@ function Groups({ impact: { groups, hidden_groups: hidden } }: { impact: TopicIm
   if (groups.length === 0 && hidden === 0) return <p>{t("topics.losesNoGroup")}</p>
   return (
     <>
-      {groups.length > 0 && <p>{t("topics.losesGroups", { count: groups.length, groups: groups.join(", ") })}</p>}
+      {groups.length > 0 && <p>{t("topics.losesGroups", { count: groups.length, groups: groups.join(t("list.comma")) })}</p>}
       {hidden > 0 && <p>{t("topics.losesHidden", { count: hidden })}</p>}
     </>
   )

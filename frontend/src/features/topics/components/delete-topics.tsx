@@ -51,7 +51,7 @@ function Losses({ items }: { items: BulkTopic[] }) {
           <b>{name}</b> {messages === null ? t("bulkTopics.messagesUnknown") : t("topics.holds", { count: messages, n: count(messages) })}
           {scheduled === null && ` · ${t("bulkTopics.scheduledUnknown")}`}
           {scheduled !== null && scheduled > 0 && ` · ${t("bulkTopics.scheduled", { count: scheduled, n: count(scheduled) })}`}
-          {groups !== null && groups.length > 0 && ` · ${t("bulkTopics.consumedBy", { groups: groups.join(", ") })}`}
+          {groups !== null && groups.length > 0 && ` · ${t("bulkTopics.consumedBy", { groups: groups.join(t("list.comma")) })}`}
           {hidden !== null && hidden > 0 && ` · ${t("bulkTopics.consumedByHidden", { count: hidden })}`}
         </li>
       ))}

@@ -4,7 +4,7 @@ import { useTranslation } from "react-i18next"
 import { Badge } from "@/components/badges/badge"
 import { Panel } from "@/components/layout/panel"
 import { Empty } from "@/components/states/empty"
-import { useLanguage } from "@/hooks/use-format"
+import { useFormat } from "@/hooks/use-format"
 import { count, queueAndOffset, shortId } from "@/lib/format"
 import type { Problem } from "@/lib/problem"
 import { problemIn } from "@/lib/reasons"
@@ -18,7 +18,7 @@ export type SentMessage = SendOutcome & { id: number; elapsedMs: number }
 /** What came of each message; an unknown end is said to be unknown. */
 export function ProduceResults({ topic, sent, sending }: { topic: string; sent: SentMessage[]; sending: Sending | null }) {
   const { t } = useTranslation()
-  const language = useLanguage()
+  const format = useFormat()
   const stored = sent.filter(({ status }) => status === "stored" || status === "stored_not_flushed").length
   return (
     <Panel title={t("produce.results")} note={stored > 0 ? count(stored) : undefined}>
@@ -32,12 +32,12 @@ export function ProduceResults({ topic, sent, sending }: { topic: string; sent: 
               {shortId(result.message_id)}
             </Link>
           ) : (
-            <span className="dense">{result.problem && problemIn(t, language, result.problem)}</span>
+            <span className="dense">{result.problem && problemIn(t, format.language, result.problem)}</span>
           )}
           <span className="dense">
             {result.queue_id !== undefined && result.offset !== undefined ? queueAndOffset(result.queue_id, result.offset) : ""}
           </span>
-          <small className="micro">{`${result.elapsedMs} ms`}</small>
+          <small className="micro">{format.milliseconds(result.elapsedMs)}</small>
         </div>
       ))}
     </Panel>

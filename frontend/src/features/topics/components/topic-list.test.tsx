@@ -219,7 +219,7 @@ describe("the columns of the topic list", () => {
     const { user } = show()
     await shown("orders")
     const heads = () => [...document.querySelectorAll("th")].map(({ textContent }) => textContent)
-    await user.click(button("Columns 14"))
+    await user.click(button("14 columns"))
     await user.click(await screen.findByLabelText("Last write"))
     expect(heads()).not.toContain("Last write")
     expect(JSON.parse(localStorage.getItem("gantry.columns") ?? "{}")).toEqual({ topics: ["last_stored_at"] })

@@ -84,7 +84,7 @@ export function TopicPage({ cluster, topic, messages, groups, activity }: TopicP
 
 function Facts({ topic: { kind, brokers, message_type: declared } }: { topic: Topic }) {
   const { t } = useTranslation()
-  const facts = t("topics.oneFacts", { kind: t(`topics.kinds.${kind}`), brokers: brokers.join(", ") })
+  const facts = t("topics.oneFacts", { kind: t(`topics.kinds.${kind}`), brokers: brokers.join(t("list.comma")) })
   return <>{declared === null ? facts : `${facts} · ${t("topics.typeFact", { type: t(`topics.messageTypes.${declared}`) })}`}</>
 }
 
