@@ -1,13 +1,11 @@
 import type { UseQueryResult } from "@tanstack/react-query"
-import { type ReactNode, useEffect, useState } from "react"
+import type { ReactNode } from "react"
 import { useTranslation } from "react-i18next"
 import { Panel, PanelFoot } from "@/components/layout/panel"
 import { useAge } from "@/hooks/use-age"
-import { useOutage } from "@/hooks/use-outage"
 import { isGone } from "@/lib/problem"
-import { reasonIn } from "@/lib/reasons"
-import { Empty } from "./empty"
 import { Failed } from "./failed"
+import { Loading } from "./loading"
 import { SkeletonRows } from "./skeleton-rows"
 import { NotRenewed, StaleBadge, StaleNotice } from "./stale"
 import classes from "./states.module.css"
@@ -69,19 +67,4 @@ export function QueryBody<T>(props: QueryPanelProps<T> & { isStale?: boolean }) 
   ) : (
     body
   )
-}
-
-// What does not need a broker is here long before.
-const PATIENCE_MS = 1_000
-
-/** Bars while it is read; while no broker can answer, soon that it is not known, and why. */
-function Loading({ skeleton }: { skeleton: ReactNode }) {
-  const { t } = useTranslation()
-  const outage = useOutage()
-  const [isLate, setLate] = useState(false)
-  useEffect(() => {
-    const timer = window.setTimeout(() => setLate(true), PATIENCE_MS)
-    return () => window.clearTimeout(timer)
-  }, [])
-  return isLate && outage !== null ? <Empty small title={t("states.unknown")} next={reasonIn(t, outage)} /> : skeleton
 }

@@ -2,6 +2,7 @@ import { Checkbox } from "@mantine/core"
 import { Fragment, useState } from "react"
 import { useTranslation } from "react-i18next"
 import { Failed } from "@/components/states/failed"
+import { Loading } from "@/components/states/loading"
 import { SkeletonRows } from "@/components/states/skeleton-rows"
 import type { DeadLetterGroup } from "@/lib/api-types"
 import { count } from "@/lib/format"
@@ -84,7 +85,7 @@ function Causes({ group, query, picks, scale, onPicks }: CausesProps) {
   if (!query.data)
     return (
       <tr>
-        <td colSpan={7}>{query.error ? <Failed what={t("deadLetters.causesFailed")} error={query.error} retry={() => void query.refetch()} /> : <SkeletonRows />}</td>
+        <td colSpan={7}>{query.error ? <Failed what={t("deadLetters.causesFailed")} error={query.error} retry={() => void query.refetch()} /> : <Loading skeleton={<SkeletonRows />} />}</td>
       </tr>
     )
   const { items, read, stored, complete } = query.data

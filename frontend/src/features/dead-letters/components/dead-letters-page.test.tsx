@@ -1,8 +1,9 @@
 import { screen, waitFor } from "@testing-library/react"
 import { beforeEach, expect, it } from "vitest"
+import { Outage } from "@/hooks/use-outage"
 import { admin, job, reader } from "@/testing/factories"
 import { renderApp } from "@/testing/render"
-import { answer, refuse, requests } from "@/testing/server"
+import { answer, holdAnswer, refuse, requests } from "@/testing/server"
 import { DeadLettersPage } from "./dead-letters-page"
 
 const BASE = "/api/v1/clusters/local/dead-letters"
@@ -107,6 +108,17 @@ it("sends to the failed group alone without the right to read bodies", async () 
   expect(["Failed group only", "Original topic", "Other"].map((name) => (screen.getByRole("radio", { name }) as HTMLInputElement).disabled)).toEqual([false, true, true])
   await waitFor(() => expect(sent()).not.toEqual([]))
   expect(sent()[0]).toMatchObject({ target: { to: "failed_group" } })
+})
+
+it("does not wait for causes and a dry run that no broker can tell", async () => {
+  holdAnswer(`POST ${BASE}/billing:redrive`, new Promise(() => undefined))
+  renderApp(
+    <Outage value="broker-b is silent">
+      <DeadLettersPage cluster="local" topics={[]} drawer={() => null} />
+    </Outage>,
+    { at: '/?pick={"billing":"all"}' },
+  )
+  expect(await screen.findByText("broker-b is silent")).toBeTruthy()
 })
 
 it("says that a count is not known, and why a dry run failed", async () => {

@@ -5,6 +5,7 @@ import { Panel } from "@/components/layout/panel"
 import { ProgressRail } from "@/components/rail/rail"
 import { Empty } from "@/components/states/empty"
 import { Failed } from "@/components/states/failed"
+import { Loading } from "@/components/states/loading"
 import { SkeletonBlock } from "@/components/states/skeleton-rows"
 import { toastDone, toastFailed } from "@/components/toast/toast"
 import { useMay } from "@/hooks/use-rights"
@@ -71,7 +72,7 @@ export function RedrivePanel({ cluster, picks, topics, running, onStarted }: Red
               <WishFields topics={topics} usual={usual} mayHandOn={mayHandOn} />
             </DryRun>
             {failed?.error && <Failed what={t("deadLetters.dryRunFailed")} error={failed.error} retry={() => void failed.refetch()} />}
-            {!isReady && !failed && may && isWhole(wish) && <SkeletonBlock height={90} />}
+            {!isReady && !failed && may && isWhole(wish) && <Loading skeleton={<SkeletonBlock height={90} />} />}
             <div className={classes.decide}>
               <NeedsRight right="redrive">
                 <Button variant="filled" loading={start.isPending} disabled={!isReady || needsYes || messages === 0 || running.length > 0} onClick={go}>

@@ -3,6 +3,7 @@ import { Trans, useTranslation } from "react-i18next"
 import { Panel } from "@/components/layout/panel"
 import { Empty } from "@/components/states/empty"
 import { Failed } from "@/components/states/failed"
+import { Loading } from "@/components/states/loading"
 import { SkeletonRows } from "@/components/states/skeleton-rows"
 import { useFormat, useLanguage } from "@/hooks/use-format"
 import type { UrlState } from "@/hooks/use-url-state"
@@ -77,7 +78,7 @@ function Results({ found, state, open, onShow }: Pick<MessageResultsProps, "foun
   if (fault) return <Empty title={t(`messages.faults.${fault}`)} />
   if (rows === undefined) {
     if (error) return <NotFoundOrFailed error={error} retry={found.retry} />
-    if (isAsked) return <SkeletonRows rows={8} />
+    if (isAsked) return <Loading skeleton={<SkeletonRows rows={8} />} />
     return <Empty title={t(`messages.start.${mode}`)} next={t("messages.startNext")} />
   }
   const isPartial = isPartly(found)

@@ -2,6 +2,7 @@ import { Link } from "@tanstack/react-router"
 import { useTranslation } from "react-i18next"
 import { Definitions } from "@/components/layout/panel"
 import { Empty } from "@/components/states/empty"
+import { Loading } from "@/components/states/loading"
 import { SkeletonRows } from "@/components/states/skeleton-rows"
 import { Ident } from "@/components/values/ident"
 import { Time } from "@/components/values/time"
@@ -19,7 +20,7 @@ interface NoLongerProps {
 export function NoLonger({ cluster, id, topic }: NoLongerProps) {
   const { t } = useTranslation()
   const { data, error, isLoading } = useDelivered(cluster, id, topic)
-  if (isLoading) return <SkeletonRows />
+  if (isLoading) return <Loading skeleton={<SkeletonRows />} />
   if (!data) return <Empty small title={t("scheduled.waitsNoMore")} next={t(isGone(error) ? "scheduled.notDelivered" : "scheduled.deliveredOrRecalled", { topic })} />
   return (
     <section className={classes.section}>
