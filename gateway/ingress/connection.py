@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 _MOST_AHEAD: Final = 256 * 1024
 """Bytes that are read of further requests while one is answered."""
+_SMALL_HEAD: Final = 4096
+"""A head up to here is looked at whole with each packet; one above it when its end came or it has doubled."""
 _LATE_BODY_SECONDS: Final = 0.5
 _LATE_HEAD_SECONDS: Final = 30.0
 _STATUS_LINES: Final = {each.value: f"HTTP/1.1 {each.value} {each.phrase}\r\n".encode() for each in HTTPStatus}
@@ -58,6 +60,8 @@ class Connection(asyncio.Protocol):
         self._is_last = False
         self._is_ended = False
         self._started: Event = {}
+        self._look_at = 0
+        self._tail = b""
         self._tunnel: Tunnel | Drain | None = None
         self._gone: asyncio.Future[None] | None = None
         self._task: asyncio.Task[None] | None = None
@@ -80,7 +84,7 @@ class Connection(asyncio.Protocol):
             if self.is_busy or self._is_full:
                 self._hold_client()
                 return
-            if self._size < self._needed:
+            if self._size < self._needed or self._waits_for_head(data):
                 return
             data = self._taken()
         elif self.is_busy or self._is_full:
@@ -172,8 +176,16 @@ class Connection(asyncio.Protocol):
                 self._to_server(data)
             else:
                 self._keep(data)
+                self._tail, self._look_at = data[-3:], max(_SMALL_HEAD, 2 * len(data))
         except HeadRefused as refused:
             self._refuse(refused)
+
+    def _waits_for_head(self, data: bytes) -> bool:
+        """Return whether a large head has no end yet: to look at it whole with every byte would cost its square."""
+        if self._needed or self._size >= self._look_at or self._size < _SMALL_HEAD:
+            return False
+        end, self._tail = self._tail + data, (self._tail + data)[-3:]
+        return b"\r\n\r\n" not in end
 
     def _refuse(self, refused: HeadRefused) -> None:
         """End the connection: nobody knows where the next request would begin."""

@@ -133,6 +133,8 @@ def _fault_of(line: bytes, lines: list[bytes]) -> str | None:
         return "The request has both Content-Length and Transfer-Encoding."
     if codings and codings != [b"chunked"]:
         return "The only Transfer-Encoding that is read is chunked."
+    if hosts > 1:
+        return "The header Host is given more than once."
     if not hosts and line.endswith(b"1.1"):
         return "A request of HTTP/1.1 needs the header Host."
     return None

@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from gateway.data.parts import DataPlaneParts
+from gateway.ingress.heads import may_pass
 from gateway.limits import GatewayLimits, RateLimit
 from tests.gateway.data.conftest import Api
 from tests.gateway.installation import Installation
@@ -337,3 +338,32 @@ def test_the_address_of_a_client_is_its_own_whoever_answers(installation: Instal
         entries = admin.get("/api/v1/audit", params={"result": "refused"}).json()["items"]
     assert {each["action"] for each in entries if each["address"] == "127.0.0.7"} >= {"access.produce"}
     assert len([each for each in entries if each["address"] == "127.0.0.7"]) >= 2
+
+
+async def test_a_large_head_that_comes_byte_by_byte_is_not_looked_at_with_every_byte(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[int] = []
+
+    def look(data: bytes) -> bool:
+        looked.append(len(data))
+        return may_pass(data)
+
+    monkeypatch.setattr("gateway.ingress.connection.may_pass", look)
+    lines = "".join(f"X-{number}: a\r\n" for number in range(4000))
+    head = f"GET /healthz HTTP/1.1\r\nContent-Length: 0\r\nHost: a\r\n{lines}Host: b\r\n".encode()
+    assert 40_000 < len(head) < 64 * 1024
+    async with connected(api) as (reader, writer):
+        for begin in range(0, len(head), 100):
+            writer.write(head[begin : begin + 100])
+            await writer.drain()
+            await asyncio.sleep(0)
+        seen = len(looked)
+        # The end of the head is found wherever it is cut
+        for byte in (b"\r", b"\n"):
+            writer.write(byte)
+            await asyncio.sleep(0.01)
+        first = await reader.readline()
+    assert first == b"HTTP/1.1 400 Bad Request\r\n"
+    assert seen <= 4096 / 100 + 6
+    assert looked[-1] == len(head) + 2
