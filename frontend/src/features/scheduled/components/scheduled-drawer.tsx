@@ -15,7 +15,8 @@ import { Time } from "@/components/values/time"
 import { useFormat } from "@/hooks/use-format"
 import type { ScheduledDetail } from "@/lib/api-types"
 import { bytes } from "@/lib/format"
-import { isGone } from "@/lib/problem"
+import { asProblem, isGone } from "@/lib/problem"
+import { detailIn } from "@/lib/reasons"
 import { isInstant } from "@/lib/time"
 import { useScheduledMessage } from "../api/get-message"
 import { useRecall } from "../api/recall"
@@ -82,6 +83,8 @@ function Reschedule({ cluster, message }: { cluster: string; message: ScheduledD
   const format = useFormat()
   const [at, setAt] = useState<string | undefined>(message.due_at)
   const change = useReschedule(cluster)
+  // Of another time than the one that was sent, the server said nothing.
+  const refused = change.error && change.variables.at === at ? asProblem(change.error).fields.deliver_at : undefined
   const isReady = at !== undefined && isInstant(at) && Date.parse(at) !== Date.parse(message.due_at)
   const send = () => {
     if (!isReady) return
@@ -89,14 +92,14 @@ function Reschedule({ cluster, message }: { cluster: string; message: ScheduledD
       { id: message.message_id, at },
       {
         onSuccess: ({ due_at: due }) => toastDone(t("scheduled.moved"), due ? format.when(due, true) : ""),
-        onError: (error) => toastFailed(t("scheduled.moveFailed"), error),
+        onError: (error) => toastFailed(t("scheduled.moveFailed"), error, ["deliver_at"]),
       },
     )
   }
   return (
     <section className={classes.section}>
       <h2>{t("scheduled.reschedule")}</h2>
-      <WallClockInput label={t("scheduled.newTime")} description={t("scheduled.newTimeHint")} value={at} onChange={setAt} />
+      <WallClockInput label={t("scheduled.newTime")} description={t("scheduled.newTimeHint")} value={at} error={refused && detailIn(t, format.language, refused)} onChange={setAt} />
       <div>
         <NeedsRight right="produce">
           <Button size="xs" disabled={!isReady} loading={change.isPending} onClick={send}>

@@ -1,6 +1,8 @@
-import { screen, within } from "@testing-library/react"
+import { screen, waitFor, within } from "@testing-library/react"
+import i18next from "i18next"
 import { beforeEach, expect, it, vi } from "vitest"
 import { reader } from "@/testing/factories"
+import { errorOf, refuseFields, retype } from "@/testing/fields"
 import { renderApp } from "@/testing/render"
 import { answer, holdAnswer, refuse, requests } from "@/testing/server"
 import { ScheduledPage } from "./scheduled-page"
@@ -93,6 +95,19 @@ it("gives a message another time", async () => {
   await user.click(screen.getByRole("button", { name: "Reschedule" }))
   expect(await screen.findByText("The message has a new time")).toBeTruthy()
   expect(requests(`PATCH ${BASE}/AC1100010000`)[0]?.body).toEqual({ deliver_at: "2099-01-02T03:04:05.000Z" })
+})
+
+it("says at the field by how much a time is too far, until another one is typed", async () => {
+  await i18next.changeLanguage("zh")
+  refuseFields(`PATCH ${BASE}/AC1100010000`, { deliver_at: "the broker at 10.0.0.1:10911 keeps messages for at most 3 days; this one would wait 4 days 2 h" })
+  const { user } = page("/?open=AC1100010000&zone=UTC")
+  const field = await screen.findByLabelText("新的投递时间")
+  await retype(user, field, "2099-01-02 03:04:05")
+  await user.click(screen.getByRole("button", { name: "改期" }))
+  await waitFor(() => expect(errorOf(field)).toBe("Broker（10.0.0.1:10911）最多延迟 3 天，此消息需等待 4 天 2 小时。"))
+  await user.type(field, "{Backspace}4")
+  expect(errorOf(field)).toBeUndefined()
+  await i18next.changeLanguage("en")
 })
 
 it("shows who may only read what is there, and not what needs a right", async () => {
