@@ -17,7 +17,10 @@ const NAMELESS: ReadonlySet<string> = new Set(["audit", "definitions"])
 
 /** Jobs and schedules are recorded by their ids, which are cut; a name never is. */
 function nameOf(noun: string, resource: string): string {
-  const name = resource.split("/").at(-1) ?? resource
+  const parts = resource.split("/")
+  // Of a change of offsets the topic comes last.
+  const isBelowGroup = noun === "group" && parts.length > 3 && parts[1] === "groups"
+  const name = (isBelowGroup ? parts[2] : parts.at(-1)) ?? resource
   return BY_ID.has(noun) ? shortId(name) : name
 }
 

@@ -21,7 +21,7 @@ it("is read by operators, as a list and as recent changes in sentences", async (
 })
 
 it("shows of a cluster what was changed in it alone, and says when a change of offsets was undone", async () => {
-  answer(AUDIT, page([{ ...entry, action: "group.offsets", resource: "east/groups/billing", after: { mode: "undo", "broker-a/0": 7 } }]))
+  answer(AUDIT, page([{ ...entry, action: "group.offsets", resource: "east/groups/billing/topics/orders", after: { mode: "undo", "broker-a/0": 7 } }]))
   renderApp(<RecentChanges cluster="east" />, { me: operator() })
   expect(await screen.findByText("olga undid a change of the offsets of group billing")).toBeTruthy()
   expect(requests(AUDIT).map(({ query }) => query.get("resource"))).toEqual(["east/*"])
