@@ -172,6 +172,13 @@ it.each([
   ["You have 50 saved searches, which is the most; remove one first.", "已达 50 个的上限，需先删除一个"],
   ["The plan expired at 2026-05-01T08:00:00.000Z; preview the change again.", "预览已过期，需重新预览"],
   ["'$..x' is not a path such as $.order.items[0].price.", "$..x 不是 $.order.items[0].price 这样的路径"],
+  ["The message has 5,000,000 bytes; brokers accept at most 4,194,304.", "消息共 5,000,000 字节，Broker 最多接受 4,194,304 字节"],
+  ["pattern: 'a b' matches no name: names have letters, digits, '_', '-', '%' and '|'.", "pattern：a b 不匹配任何名称；名称只含字母、数字、_、-、% 和 |"],
+  ["'produce' is allowed by the same rule", "同一条规则已允许 produce，不能同时拒绝"],
+  ["Nothing to change: give name_servers or address_map.", "没有要修改的内容"],
+  ["Earlier changes of 'orders' are still running; try again later.", "orders 之前的修改仍在进行，稍后再试"],
+  ["Schedule 'nightly' starts jobs of cluster 'east'. Switch it off or delete it first.", "定时任务 nightly 会启动集群 east 的任务，需先停用或删除它"],
+  ["Job j7 (copy orders) of cluster 'east' is running. Cancel it, or wait until it ends.", "集群 east 的任务 copy orders 尚未结束，需先取消它或等它结束"],
   ["The moon is full.", "服务器原文：The moon is full."],
 ])("says of a field in Chinese: %s", async (detail, chinese) => {
   expect(detailIn(i18next.t, "en", detail)).toBe(detail)
