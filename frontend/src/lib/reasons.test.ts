@@ -118,6 +118,9 @@ it.each([
   "times like 1s 5s 1m 2h 1d",
   "no topic is named 'moon'; the group has no offset in any topic",
   "no broker answers",
+  "The user 'ann', who made it, is deactivated.",
+  "The user who made it does not exist any more.",
+  "The user 'ann', who made it, may not start its job. This needs the right 'bodies' on topic 'orders'. No rule of the role 'mine' allows it, and what no rule allows is refused.",
 ])("has the sentence %s in both languages", async (sentence) => {
   expect(t(sentence)).toBe(sentence)
   await i18next.changeLanguage("zh")

@@ -8,7 +8,7 @@ type ReasonKey =
   | "malformed" | "noBrokers" | "noCluster" | "noSession" | "refusedSilently" | "refusedBecause" | "unlisted" | "notConsumed" | "justAdded" | "notSampled"
   | "notAnswered" | "replaced" | "otherBroker" | "notOfTopic" | "noSetting" | "noTopicNamed" | "noGroupNamed" | "ofBrokers" | "ofBrokersOrGroup" | "noOffsetIn" | "noOffset"
   | "purgeMost" | "keysEnded" | "noNativeClient" | "perhapsNoNativeClient" | "lists" | "notListedBy" | "listsNone" | "noTime" | "ms"
-  | "nobodyAnswers" | "consumedWhen" | "copiesOfReplays" | "retriesCut" | "numberFrom" | "eitherOr" | "nameOf" | "hours" | "levels" | "noConsumerGroup" | "keepsAtMost" | "tooFar"
+  | "nobodyAnswers" | "ownerOff" | "ownerGone" | "consumedWhen" | "copiesOfReplays" | "retriesCut" | "numberFrom" | "eitherOr" | "nameOf" | "hours" | "levels" | "noConsumerGroup" | "keepsAtMost" | "tooFar"
 
 /** The sentences in which the server says why nobody answered, and what each is called here. */
 const REASONS: readonly [ReasonKey, RegExp][] = [
@@ -59,6 +59,8 @@ const REASONS: readonly [ReasonKey, RegExp][] = [
   ["lists", /^lists (?<n>\d+) brokers?$/],
   ["notListedBy", /^not listed by (?<names>.+)$/],
   ["nobodyAnswers", /^no broker answers$/],
+  ["ownerOff", /^The user '(?<user>[^']+)', who made it, is deactivated\.$/],
+  ["ownerGone", /^The user who made it does not exist any more\.$/],
   ["listsNone", /^the name servers list no broker$/],
   ["consumedWhen", /^Brokers do not record when a group consumed a message\.$/],
   ["copiesOfReplays", /^Copies that replays wrote to other topics are not looked for; the reports of these jobs name them\.$/],
@@ -78,7 +80,8 @@ const REASONS: readonly [ReasonKey, RegExp][] = [
 ]
 
 /** The sentences around another reason. */
-const AROUND: readonly ["nothingKnown" | "notSearched", RegExp][] = [
+const AROUND: readonly ["nothingKnown" | "notSearched" | "ownerMayNot", RegExp][] = [
+  ["ownerMayNot", /^The user '(?<user>[^']+)', who made it, may not start its job\. (?<reason>.+)$/],
   ["nothingKnown", /^nothing is known of cluster '(?<cluster>[^']+)': (?<reason>.+)$/],
   ["notSearched", /^(?<broker>\S+) was not searched: (?<reason>.+)$/],
 ]
