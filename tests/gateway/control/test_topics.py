@@ -211,7 +211,10 @@ def test_the_list_tells_the_size_and_falls_by_it(control: Control) -> None:
         ]
 
     wait_until(lambda: falling()[0][0] == large and all(size for _, size in falling()))
-    assert falling() == [(large, 2 * (falling()[1][1] or 0)), falling()[1]]
+    (first, more), (second, less) = falling()
+    assert (first, second) == (large, small)
+    # The names that stand in the messages may differ by a digit
+    assert abs((more or 0) - 2 * (less or 0)) <= 4
 
 
 def test_a_topic_that_no_group_reads_has_less_lag_than_none(control: Control) -> None:
