@@ -18,7 +18,7 @@ def ask(installation: Installation, head: bytes) -> bytes:
 
 def test_a_wrong_host_is_one_line_of_the_log(installation: Installation) -> None:
     before = len(installation.log)
-    for hosts in (b"Host: 127.0.0.1\r\nHost: mars\r\n", b"Host: mars.example\r\n"):
+    for hosts in (b"Host: mars\r\n", b"Host: mars.example\r\n"):
         answer = ask(installation, b"GET /api/v1/me HTTP/1.1\r\n" + hosts)
         assert b" 400 " in answer.partition(b"\r\n")[0]
     lines = [line for line in installation.log[before:].splitlines() if "DisallowedHost" in line]

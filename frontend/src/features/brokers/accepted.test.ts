@@ -2,7 +2,7 @@ import { expect, it } from "vitest"
 import { isAccepted } from "./accepted"
 
 it.each([
-  ["a number from 0 to 1000000", ["0", " 48 ", "1000000"], ["abc", "-1", "72.5", "1000001", "1e3"]],
+  ["a number from 0 to 1,000,000", ["0", " 48 ", "1000000"], ["abc", "-1", "72.5", "1000001", "1e3"]],
   ["true or false", ["true", "False"], ["yes"]],
   ["ASYNC_FLUSH or SYNC_FLUSH", ["sync_flush"], ["SYNC"]],
   ["hours of the day like 04 or 04;16", ["04", "4; 16"], ["24", "4,16"]],

@@ -86,7 +86,7 @@ describe("the settings of a broker", () => {
     const field = await screen.findByLabelText(/New value/)
     await user.clear(field)
     await user.type(field, `${typed}{Enter}`)
-    expect(await screen.findByText(`${typed} is not a number from 0 to 1000000`)).toBeTruthy()
+    expect(await screen.findByText(`${typed} is not a number from 0 to 1,000,000`)).toBeTruthy()
     expect(screen.getByRole<HTMLButtonElement>("button", { name: "Check the change" }).disabled).toBe(true)
     await user.clear(field)
     expect(screen.queryByText(/is not a number from/)).toBeNull()
