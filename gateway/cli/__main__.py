@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from pathlib import Path
 
 import click
 
@@ -18,6 +20,7 @@ def main() -> int:
     """Run the command of this process and return its exit code; errors are told on stderr."""
     try:
         code = gantry(prog_name="gantry", standalone_mode=False)
+        sys.stdout.flush()
     except click.UsageError as fault:
         fault.show()
         return fault.exit_code
@@ -32,6 +35,9 @@ def main() -> int:
     except Unreachable as failure:
         return _told(failure, NOT_REACHED)
     except OSError as error:
+        # What could not be written is still there, and would be tried once more at the end.
+        with Path(os.devnull).open("wb") as nowhere:
+            os.dup2(nowhere.fileno(), sys.stdout.fileno())
         return _told(f"what was found cannot be written: {error.strerror or error}", NOT_DONE)
     return code if isinstance(code, int) else 0
 
