@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 NOT_INSTALLED: Final = "PostgreSQL is not installed; on Debian: apt-get install postgresql"
+_PROGRAMS: Final = ("initdb", "pg_ctl", "postgres")
 _PORT: Final = 5432  # only a part of the socket's name
 
 
@@ -24,7 +25,11 @@ def find_programs() -> Path | None:
     folders = [*sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)]
     if found is not None:
         folders.insert(0, Path(found).resolve().parent)
-    return next((folder for folder in folders if (folder / "initdb").exists() and (folder / "pg_ctl").exists()), None)
+    return next((folder for folder in folders if all(_is_program(folder / name) for name in _PROGRAMS)), None)
+
+
+def _is_program(file: Path) -> bool:
+    return file.is_file() and os.access(file, os.X_OK)
 
 
 @dataclass(frozen=True)
