@@ -83,15 +83,11 @@ class Rights:
 
     def may(self, verb: Verb, resource: Resource | Unnamed = ANYTHING, *, group: str | None = None) -> bool:
         """Return whether `verb` is allowed on `resource`; for consuming that is the topic, and `group` the group."""
-        if not self._role_may(verb, resource):
+        if not self.roles_allow(verb, resource):
             return False
-        if not all(self._role_may(*each) for each in of_groups(verb, resource, group=group)):
+        if not all(self.roles_allow(*each) for each in of_groups(verb, resource, group=group)):
             return False
         return self.scopes is None or any(covers(scope, verb, resource, group) for scope in self.scopes)
-
-    def roles_allow(self, verb: Verb, resource: Resource) -> bool:
-        """Return whether the roles allow `verb` on this resource, whatever it demands of groups besides."""
-        return self._role_may(verb, resource)
 
     def verbs(self) -> list[Verb]:
         """Return the verbs, in their fixed order, that are allowed on at least some resource."""
@@ -113,7 +109,8 @@ class Rights:
         by = token if decision.allowed and not is_covered else decision.by
         return Decision(allowed, by, (*decision.weighed, token))
 
-    def _role_may(self, verb: Verb, resource: Resource | Unnamed) -> bool:
+    def roles_allow(self, verb: Verb, resource: Resource | Unnamed) -> bool:
+        """Return whether the roles allow `verb` on this resource, whatever it demands of groups besides."""
         if resource is ANYTHING:
             return any(self._some(kind, verb) for kind in KINDS)
         if resource is EVERYTHING:

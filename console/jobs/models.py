@@ -87,7 +87,7 @@ class Schedule(models.Model):
     overlap = models.CharField(max_length=16, choices=Overlap.choices, default=Overlap.SKIP)
     next_run_at = models.DateTimeField(null=True, db_index=True)
     last_run_at = models.DateTimeField(null=True)
-    # Why the scheduler paused it, until somebody changes it.
+    # Why the scheduler paused it, until it runs again.
     stopped_reason = models.TextField(null=True)
     # By whose rights it runs: who made it, or resumed or changed it last.
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")

@@ -297,7 +297,8 @@ def change_schedule(
     before = choices_of(schedule)
     for name, value in fields.items():
         setattr(schedule, name, value)
-    schedule.stopped_reason = stopped_reason
+    if schedule.enabled or stopped_reason is not None:
+        schedule.stopped_reason = stopped_reason
     if schedule.enabled and fields.keys() - {"name"} and by.user_id is not None:
         schedule.created_by_id = by.user_id
     schedule.next_run_at = _next_run(schedule)

@@ -112,6 +112,9 @@ def test_a_schedule_whose_owner_may_not_start_its_job_is_paused_with_the_reason(
     made.refresh_from_db()
     assert (made.enabled, made.next_run_at) == (False, None)
     assert "may not start its job. This needs the right 'jobs' on schedule 'hourly'" in (made.stopped_reason or "")
+    # Which stays when it is renamed
+    services.change_schedule(BY, made, {"name": "renamed"})
+    assert "may not start its job" in str(made.stopped_reason)
     # And whoever resumes it is who it runs for
     services.change_schedule(somebody("operator"), made, {"enabled": True})
     Schedule.objects.filter(pk=made.pk).update(next_run_at=NOON + timedelta(hours=1))
