@@ -11,8 +11,8 @@ interface ConfirmDangerProps {
   name?: string
   action: string
   isBusy?: boolean
-  /** What it would do is not known: the button cannot be pressed. */
-  isUnknown?: boolean
+  /** What it would do is not known, or is nothing: the button cannot be pressed. */
+  isBlocked?: boolean
   onConfirm: () => void
   children: ReactNode
 }
@@ -28,12 +28,12 @@ export function ConfirmDanger({ isOpen, title, ...question }: ConfirmDangerProps
 }
 
 /** Is made anew each time the modal opens: the name is typed for each deletion. */
-function Question({ onClose, name, action, isBusy = false, isUnknown = false, onConfirm, children }: Omit<ConfirmDangerProps, "isOpen" | "title">) {
+function Question({ onClose, name, action, isBusy = false, isBlocked = false, onConfirm, children }: Omit<ConfirmDangerProps, "isOpen" | "title">) {
   const { t } = useTranslation()
   const [typed, setTyped] = useState("")
   const form = useRef(null)
   const isNamed = name === undefined || typed === name
-  const isReady = isNamed && !isUnknown
+  const isReady = isNamed && !isBlocked
   return (
     <form
       onSubmit={(event) => {

@@ -26,8 +26,7 @@ export function BulkChange({ cluster, action, groups, onClose, onLeft }: BulkCha
   const change = useChangeGroups(cluster, action)
   const n = preview.data?.filter(({ outcome }) => outcome === "planned").length ?? 0
   const named = t(`groupBulk.${action}Named`, { count: n, n: count(n) })
-  const confirm = () => {
-    if (n === 0) return
+  const confirm = () =>
     change.mutate(groups, {
       onSuccess: ({ items }) => {
         const left = items.filter(({ outcome }) => outcome !== "done")
@@ -40,9 +39,8 @@ export function BulkChange({ cluster, action, groups, onClose, onLeft }: BulkCha
         void preview.refetch()
       },
     })
-  }
   return (
-    <ConfirmDanger isOpen onClose={onClose} title={named} action={named} {...(action === "delete" && { name: String(n) })} isBusy={change.isPending} onConfirm={confirm}>
+    <ConfirmDanger isOpen onClose={onClose} title={named} action={named} {...(action === "delete" && { name: String(n) })} isBusy={change.isPending || preview.isLoading} isBlocked={n === 0} onConfirm={confirm}>
       <p>{t(`groupBulk.${action}Words`)}</p>
       {preview.error && <Failed what={t("groupBulk.failed")} error={preview.error} retry={() => void preview.refetch()} />}
       <ul className={classes.hit}>

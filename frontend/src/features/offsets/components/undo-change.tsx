@@ -43,7 +43,7 @@ export function UndoChange({ cluster, group, snapshot, onClose, onUndone }: Undo
       title={t("offsets.undoTitle", { group, topic: snapshot.topic })}
       action={plan ? t("offsets.moveBack", { count: movesOf(plan).length }) : t("offsets.undo")}
       isBusy={undo.isPending || preview.isLoading}
-      isUnknown={!plan}
+      isBlocked={!plan}
       onConfirm={run}
     >
       {!wayBack(snapshot) && <p>{t("offsets.noWayBack")}</p>}

@@ -43,7 +43,8 @@ export function ChangeTopics({ cluster, names, onClose }: BulkProps) {
       title={t("bulkTopics.changeTitle", words)}
       action={t("bulkTopics.changeNamed", words)}
       isBusy={isBusy || (!isReady && Object.keys(given).length > 0 && isRight && preview.isFetching)}
-      onConfirm={() => isReady && run(wish, { done: t("bulkTopics.changed", words), failed: t("bulkTopics.notChanged") })}
+      isBlocked={!isReady}
+      onConfirm={() => run(wish, { done: t("bulkTopics.changed", words), failed: t("bulkTopics.notChanged") })}
     >
       <p>{t("bulkTopics.keeps")}</p>
       <Group gap={12} align="flex-end">

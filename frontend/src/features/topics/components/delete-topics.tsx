@@ -31,8 +31,9 @@ export function DeleteTopics({ cluster, names, onClose }: BulkProps) {
       title={title}
       name={String(planned.length)}
       action={t("bulkTopics.deleteNamed", words)}
-      isBusy={isBusy || !isKnown}
-      onConfirm={() => isKnown && run(wish, { done: t("bulkTopics.deleted", words), failed: t("bulkTopics.notDeleted") })}
+      isBusy={isBusy || preview.isLoading}
+      isBlocked={!isKnown}
+      onConfirm={() => run(wish, { done: t("bulkTopics.deleted", words), failed: t("bulkTopics.notDeleted") })}
     >
       {preview.error && <Failed what={t("topics.impactFailed")} error={preview.error} retry={() => void preview.refetch()} />}
       {lacking.length === 0 && <Losses items={planned} />}

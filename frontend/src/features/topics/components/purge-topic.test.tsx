@@ -2,7 +2,7 @@ import { screen, waitFor } from "@testing-library/react"
 import { describe, expect, it, vi } from "vitest"
 import { button, findField } from "@/testing/fields"
 import { renderApp } from "@/testing/render"
-import { answer, refuse, requests } from "@/testing/server"
+import { answer, holdAnswer, refuse, requests } from "@/testing/server"
 import { PurgeTopic } from "./purge-topic"
 
 const PURGE = "POST /api/v1/clusters/local/topics/orders:purge"
@@ -40,6 +40,17 @@ describe("purging a topic", () => {
     await waitFor(() => expect(onClose).toHaveBeenCalled())
     const sent = requests(PURGE).filter(({ query }) => query.get("dry_run") === null)
     expect(sent.map(({ body }) => body)).toEqual([{ queues: [{ broker: "broker-a", queue_id: 0, before: 9 }] }])
+  })
+
+  it("takes no press before it is known what would be lost, and none when that is nothing", async () => {
+    let tell: (found: object) => void = () => undefined
+    holdAnswer(PURGE, new Promise((resolve) => (tell = resolve)))
+    const { user } = show()
+    await user.type(await findField("Type orders to continue"), "orders")
+    expect(button("Purge orders").disabled).toBe(true)
+    tell(plan({ messages: 0 }))
+    expect(await screen.findByText("The topic has no message that can be read.")).toBeTruthy()
+    expect(button("Purge orders").disabled).toBe(true)
   })
 
   it("does not take a topic that no group consumes for one that everybody has read", async () => {

@@ -24,7 +24,7 @@ export function PurgeTopic({ cluster, topic, onClose }: PurgeTopicProps) {
   const plan = preview.data
   const words = { topic }
   const confirm = () => {
-    if (plan === undefined || plan.messages === 0) return
+    if (plan === undefined) return
     purge.mutate(plan, {
       onSuccess: (answer) => {
         toastChange(answer, { done: t("purge.done", words), failed: t("purge.notDone", words), again: () => purge.mutateAsync(plan) })
@@ -40,7 +40,8 @@ export function PurgeTopic({ cluster, topic, onClose }: PurgeTopicProps) {
       title={t("purge.title", words)}
       {...(plan?.messages !== 0 && { name: topic })}
       action={t("purge.named", words)}
-      isBusy={purge.isPending}
+      isBusy={purge.isPending || preview.isLoading}
+      isBlocked={plan === undefined || plan.messages === 0}
       onConfirm={confirm}
     >
       {preview.error && <Failed what={t("purge.unknown")} error={preview.error} retry={() => void preview.refetch()} />}
