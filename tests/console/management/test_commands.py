@@ -37,11 +37,21 @@ def test_a_given_password_is_taken_and_not_printed(db: None, monkeypatch: pytest
     assert User.objects.get().check_password("correct horse battery")
 
 
+def test_the_token_of_the_printed_command_is_made_anew_when_its_file_was_lost(db: None) -> None:
+    first, second = (json.loads(run("bootstrap", token="quickstart"))["token"] for _ in range(2))
+    assert services.find_token(first) is None
+    assert services.find_token(second) == Token.objects.get(name="quickstart")
+
+
 def test_a_given_password_that_is_too_weak_is_refused(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GANTRY_ADMIN_PASSWORD", "admin")
     with pytest.raises(CommandError, match="GANTRY_ADMIN_PASSWORD"):
         run("bootstrap")
     assert not User.objects.exists()
+
+
+def test_django_finds_nothing_to_complain_about() -> None:
+    call_command("check", fail_level="WARNING")
 
 
 def test_a_token_is_printed_alone_and_works(cast: Cast) -> None:
