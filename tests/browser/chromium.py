@@ -21,6 +21,7 @@ _FLAGS: Final = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--js-flags=--no-opt --single-threaded",
 )
 # A loaded machine with two cores may need long to draw a page; a page that is wrong stays wrong.
 _PATIENCE_MS: Final = 60_000

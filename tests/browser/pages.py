@@ -132,7 +132,12 @@ if (!sessionStorage.getItem("tests.begun")) {
 def window(browser: Browser, state: StorageState | None = None) -> Iterator[BrowserContext]:
     """Open a window with nothing remembered but the cookies of `state`; its tabs share what the browser caches."""
     context = browser.new_context(
-        viewport=DESK, storage_state=state, locale="en-GB", timezone_id="UTC", color_scheme="light"
+        viewport=DESK,
+        storage_state=state,
+        locale="en-GB",
+        timezone_id="UTC",
+        color_scheme="light",
+        reduced_motion="reduce",
     )
     try:
         yield context
