@@ -12,6 +12,7 @@ from rest_framework.response import Response
 
 from broker_core.client.admin.groups import Group
 from broker_core.client.errors import GroupNotFound, Unreachable
+from broker_core.clock import now_ms
 from broker_core.protocol.bodies.groups import Connection
 from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.versions import version_name
@@ -25,6 +26,7 @@ from console.errors import Conflict
 from console.lag import current
 from console.lag.group_state import config_of, delivery_of
 from console.lag.shapes import GroupConfig, GroupState, GroupSummary, LagHistory, LeaseConsumerState
+from console.moments import rfc3339
 from console.paging import PAGE_PARAMETERS, page_of, page_sequence
 from console.shapes import as_json, serializer_of
 from gateway.control.cluster_view import (
@@ -269,8 +271,13 @@ def _shown(sampled: GroupState) -> Response:
 
 def _with_settings(sampled: GroupState, found: Group) -> GroupState:
     """Return a group as sampled, with the settings that its brokers have now."""
-    config = None if found.config is None else config_of(found.config)
-    return replace(sampled, config=config, delivery=None if sampled.missing else delivery_of(found))
+    return replace(
+        sampled,
+        # Later than any sample that does not know these settings; the figures have a moment of their own.
+        at=rfc3339(now_ms()),
+        config=None if found.config is None else config_of(found.config),
+        delivery=None if sampled.missing else delivery_of(found),
+    )
 
 
 def _for_brokers(settings: Mapping[str, Any]) -> dict[str, int]:

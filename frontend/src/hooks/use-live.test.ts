@@ -44,6 +44,17 @@ describe("a query that is kept fresh by the live channel", () => {
     expect(cache.getQueryData(KEY)).toEqual({ in_rate: 6 })
   })
 
+  it("keeps the answer to a change when a sample from before it still comes, unless their clocks are far apart", async () => {
+    const { cache, state } = await watch()
+    cache.setQueryData(KEY, { at: "2026-11-02T10:00:05.000Z", delivery: "paused" })
+    state(1, { at: "2026-11-02T10:00:04.900Z", delivery: "on" })
+    expect(cache.getQueryData(KEY)).toHaveProperty("delivery", "paused")
+    state(2, { at: "2026-11-02T10:00:05.900Z", delivery: "partly_paused" })
+    expect(cache.getQueryData(KEY)).toHaveProperty("delivery", "partly_paused")
+    state(3, { at: "2026-11-02T09:00:00.000Z", delivery: "on" })
+    expect(cache.getQueryData(KEY)).toHaveProperty("delivery", "on")
+  })
+
   it("polls again once the channel is silent, though the socket is open", async () => {
     const { result, state } = await watch()
     state(1, "live")

@@ -4,6 +4,7 @@ import { live, type LiveEvent } from "@/lib/live"
 
 const FLOWING_MS = 5_000
 export const POLL_MS = 5_000
+const APART_MS = 10_000
 
 /** Watch a subject; true while its events arrive. */
 export function useLiveEvents(subject: string | null, take: (event: LiveEvent) => void): boolean {
@@ -36,9 +37,20 @@ export function useLiveEvents(subject: string | null, take: (event: LiveEvent) =
  */
 export function useLiveQuery(subject: string, key: QueryKey, pollMs = POLL_MS): number | false {
   const cache = useQueryClient()
-  const isFlowing = useLiveEvents(subject, ({ data }) => cache.setQueryData(key, data))
+  const isFlowing = useLiveEvents(subject, ({ data }) => cache.setQueryData(key, (known: unknown) => (isFromBefore(data, known) ? known : data)))
   return isFlowing ? false : pollMs
 }
+
+/**
+ * Whether a state was read before what is known: the answer to a change is newer than a sample that was on its way.
+ * Of clocks that are further apart, neither is believed.
+ */
+function isFromBefore(state: unknown, known: unknown): boolean {
+  const lead = momentOf(known) - momentOf(state)
+  return lead > 0 && lead < APART_MS
+}
+
+const momentOf = (state: unknown): number => Date.parse((state as { at?: string } | null | undefined)?.at ?? "")
 
 /** The newest items of some rows of a list, by name; empty until the first event. */
 export function useLiveRows<T extends { name: string }>(subject: string, names: readonly string[]): ReadonlyMap<string, T> {
