@@ -24,7 +24,14 @@ from console.jobs.models import Job, JobState, JobType
 from console.jobs.requests import JobRequestSerializer, plain
 from console.jobs.serializers import JobLogSerializer, JobReportSerializer, JobSerializer
 from console.jobs.shapes import shape_of
-from console.jobs.visibility import check_changeable, check_startable, check_visible, reads_contents, visible_jobs
+from console.jobs.visibility import (
+    check_changeable,
+    check_startable,
+    check_visible,
+    reads_contents,
+    require_contents,
+    visible_jobs,
+)
 from console.paging import PAGE_PARAMETERS, page_of, page_queryset
 from console.redrives import ledger
 from console.rows import row_of
@@ -172,8 +179,7 @@ class ArtefactView(_JobRights):
         file: Path = services.folder_of(job) / name
         if name not in known or not _PLAIN_NAME.fullmatch(name) or not file.is_file():
             raise exceptions.NotFound(f"Job {job.id} has no file {name!r}.")
-        if not reads_contents(request, job.request):
-            raise exceptions.PermissionDenied("This needs the right 'bodies' on the topics that the job compared.")
+        require_contents(request, job.request)
         return FileResponse(file.open("rb"), as_attachment=True, filename=f"{job.id}-{name}")
 
 

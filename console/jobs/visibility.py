@@ -163,8 +163,17 @@ def shows_contents(asked: Mapping[str, Any]) -> bool:
 
 def reads_contents(request: Request, asked: Mapping[str, Any]) -> bool:
     """Return whether the caller may read the contents of messages that the report of a job may tell."""
-    topics = [topic for _, topic in _topics(asked)]
-    return not shows_contents(asked) or all(allows(request, "bodies", Resource("topic", each)) for each in topics)
+    return all(allows(request, "bodies", topic) for topic in _told_topics(asked))
+
+
+def require_contents(request: Request, asked: Mapping[str, Any]) -> None:
+    """Raise PermissionDenied unless the caller may read these contents."""
+    for topic in _told_topics(asked):
+        require(request, "bodies", topic)
+
+
+def _told_topics(asked: Mapping[str, Any]) -> list[Resource]:
+    return [Resource("topic", topic) for _, topic in _topics(asked)] if shows_contents(asked) else []
 
 
 def _topics(asked: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

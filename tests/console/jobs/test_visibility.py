@@ -120,14 +120,15 @@ def test_what_stands_in_messages_is_reported_to_those_alone_who_may_read_bodies(
     paths = [f"/api/v1/jobs/{job.pk}/{name}" for name in ("report", "artefacts/report.json")]
     # Then whoever lacks the right for one of the topics gets no values, and no file that holds some
     shown = mia.get(paths[0])
+    missing = "'bodies' on topic 't-a'"
     with closing(mia.get(paths[1])) as file:
         assert (shown.status_code, file.status_code) == (200, 403 if shows_contents else 200)
+        assert not shows_contents or missing in file.json()["detail"]
     hash_of_body = how["by"] == "body"
     hidden = {**report, "samples": [{"key": None if hash_of_body else "K1"}], "hidden": "bodies"}
     assert shown.json() == (hidden if shows_contents else report)
     # And can start no such job, neither
     refused = ask(mia, "POST", "/api/v1/jobs", **asked)
-    missing = "'bodies' on topic 't-a'"
     assert (refused.status_code == 403 and missing in refused.json()["detail"]) == shows_contents, refused.content
     # But whoever may read bodies has all of it
     assert cast.browser("developer").get(paths[0]).json() == report
