@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -86,6 +87,8 @@ def main() -> int:
     # Hundreds of processes import the same modules: whatever the environment says, they compile them once.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
+    # A shell makes what it starts in the background ignore Ctrl-C, and all the programs of the tests would inherit it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     with temporary_files():
         return _run([path for path in sys.argv[1:] if path != "tests"])
 
