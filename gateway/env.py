@@ -144,7 +144,12 @@ def database(name: str, default: str, *, environ: Mapping[str, str] = os.environ
     url = text(name, default, environ=environ)
     parts = urlsplit(url)
     if parts.scheme == "sqlite":
-        return {"ENGINE": "django.db.backends.sqlite3", "NAME": unquote(parts.path), "OPTIONS": dict(_SQLITE_OPTIONS)}
+        return {
+            "ENGINE": "django.db.backends.sqlite3",
+            "NAME": unquote(parts.path),
+            "CONN_MAX_AGE": None,
+            "OPTIONS": dict(_SQLITE_OPTIONS),
+        }
     if parts.scheme in ("postgres", "postgresql"):
         return {
             "ENGINE": "django.db.backends.postgresql",
