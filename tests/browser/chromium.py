@@ -12,7 +12,8 @@ from playwright.sync_api import Browser, expect, sync_playwright
 EXECUTABLE: Final = shutil.which("chromium-headless-shell") or shutil.which("chromium")
 MISSING: Final = "there is no Chromium on the PATH (Debian: apt-get install chromium-headless-shell fonts-noto-cjk)"
 
-# Without the background flags Chromium asks for hosts of its maker at each start.
+# Without the background flags Chromium asks for hosts of its maker at each start. A page of a test lives for seconds:
+# what V8 optimises for it is never paid back.
 _FLAGS: Final = (
     "--no-sandbox",
     "--disable-gpu",
