@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from asgiref.sync import ThreadSensitiveContext, sync_to_async
 from django.core.handlers.asgi import ASGIHandler
+from django.db import connections
 from django.http import HttpRequest, HttpResponseBase
 
 KEPT_THREADS: Final = 16
@@ -68,6 +69,8 @@ class Threads:
         if len(self._free) < self._kept:
             self._free.append(thread)
         else:
+            # A connection that its thread leaves behind stays open until the garbage collector meets it.
+            thread.submit(connections.close_all)
             thread.shutdown(wait=False)
 
 

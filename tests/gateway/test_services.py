@@ -7,8 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 
 import httpx
+import psycopg
 import pytest
 
+from gateway.control.django_application import KEPT_THREADS
 from tests.gateway.installation import PASSWORD, Installation
 from tests.gateway.services import Services, is_wanted
 from tests.support.story import Story
@@ -73,6 +75,31 @@ def test_of_changes_of_one_version_at_both_gateways_exactly_one_is_made(
     with ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(change, range(8)))
     assert sorted(answers) == [200, *[412] * 7]
+
+
+def test_a_gateway_keeps_few_connections_to_the_database_and_uses_them_again(
+    services: Services, browser: httpx.Client
+) -> None:
+    """docs/operations.md: "Each gateway process keeps up to 16 connections to PostgreSQL for its next requests"."""
+    url, cookies = f"{services.gateways[0].url}/api/v1/audit", dict(browser.cookies)
+
+    def ask(_number: int) -> int:
+        return httpx.get(url, cookies=cookies, trust_env=False, timeout=60).status_code
+
+    with psycopg.connect(services.database.url, autocommit=True) as watching:
+
+        def backends() -> set[int]:
+            found = watching.execute("SELECT pid FROM pg_stat_activity WHERE client_port IS NOT NULL").fetchall()
+            return {pid for (pid,) in found}
+
+        before = backends()
+        with ThreadPoolExecutor(60) as pool:
+            assert set(pool.map(ask, range(180))) == {200}
+        wait_until(lambda: len(backends() - before) <= KEPT_THREADS)
+        kept = backends()
+        assert {ask(number) for number in range(30)} == {200}
+        # Worker, scheduler and sampler may open some meanwhile.
+        assert len(backends() - kept) < 5
 
 
 def test_a_job_is_done_by_the_services_that_run_it(gateways: list[Installation], browser: httpx.Client) -> None:
