@@ -130,6 +130,11 @@ class Connection(asyncio.Protocol):
             self._tunnel.cut()
         self._stop_waiting()
 
+    @property
+    def is_told_goodbye(self) -> bool:
+        """Whether the server still ends a WebSocket or a stream of events here."""
+        return isinstance(self._tunnel, Tunnel) and self._tunnel.is_endless and not self._transport.is_closing()
+
     def close(self) -> None:
         """Close it after what is written."""
         self._transport.close()

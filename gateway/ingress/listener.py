@@ -15,6 +15,7 @@ from gateway.ingress.places import BACKLOG, Places
 _LOOK_SECONDS: Final = 0.5
 _POLL_SECONDS: Final = 0.02
 _STOP_SECONDS: Final = 3.0
+_GOODBYE_SECONDS: Final = 1.0
 
 
 class Ingress:
@@ -67,6 +68,10 @@ class Ingress:
             each.close_when_answered()
         deadline = self.loop.time() + _STOP_SECONDS
         while any(each.is_busy for each in self._connections) and self.loop.time() < deadline:  # noqa: ASYNC110
+            await asyncio.sleep(_POLL_SECONDS)
+        # The server has sent its close frames, which the loop has perhaps not read yet.
+        deadline = self.loop.time() + _GOODBYE_SECONDS
+        while any(each.is_told_goodbye for each in self._connections) and self.loop.time() < deadline:  # noqa: ASYNC110
             await asyncio.sleep(_POLL_SECONDS)
         for each in list(self._connections):
             each.close()

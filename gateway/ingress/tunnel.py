@@ -35,7 +35,8 @@ class Tunnel(asyncio.Protocol):
         self._is_held = False
         self._is_ended = False
         self._answered_at = 0.0
-        self._is_endless = False
+        self.is_endless = False
+        """Whether the last answer has no end of its own: a WebSocket, or events."""
         self._drain: Drain | None = None
         self._twin: socket.socket | None = None
         """Of the socket of a WebSocket: a write that fails ends the transport before it has read a close frame."""
@@ -72,7 +73,7 @@ class Tunnel(asyncio.Protocol):
         """Pass on that the client sends no more, when the server has answered what it is about to answer."""
         if self._drain is not None:
             self._drain.end_when_answered()
-        if self._is_endless:
+        if self.is_endless:
             self.end()
             return
         self._answered_at = self._loop.time()
@@ -120,7 +121,7 @@ class Tunnel(asyncio.Protocol):
         if data.startswith(b"HTTP/1.1 "):
             head = data[:_HEAD_BYTES]
             is_upgrade = head.startswith(b"HTTP/1.1 101")
-            self._is_endless = is_upgrade or b"\r\ncontent-type: text/event-stream" in head
+            self.is_endless = is_upgrade or b"\r\ncontent-type: text/event-stream" in head
             if is_upgrade and self._far is not None and self._twin is None:
                 self._twin = socket.socket(fileno=os.dup(self._far.get_extra_info("socket").fileno()))
         self._near.write(data)
