@@ -9,9 +9,8 @@ from rest_framework.exceptions import ValidationError
 
 from broker_core.client.admin.topics import Topic, TopicKind
 from broker_core.protocol.bodies.topics import TopicConfig
-from console.jobs import requests
 from console.jobs.bounds import BoundField
-from console.jobs.requests import CompareField, JobRequestSerializer, ReplaySourceSerializer
+from console.jobs.requests import CompareField, JobRequestSerializer, ReplaySourceSerializer, form, topics
 
 
 @pytest.mark.parametrize("wanted", ["body", "none", ["body", "tag"], ["keys", "properties"]])
@@ -52,9 +51,9 @@ def test_a_queue_that_the_topic_does_not_have_is_refused(
     def found(_: str, name: str) -> Topic:
         return Topic(name, TopicKind.NORMAL, {"broker-a": TopicConfig(name, read_queue_nums=4, write_queue_nums=8)})
 
-    monkeypatch.setattr(requests, "find_topic", found)
-    monkeypatch.setattr(requests, "require_parts", lambda *_: None)
-    monkeypatch.setattr(requests, "require_cluster", lambda _: None)
+    monkeypatch.setattr(topics, "find_topic", found)
+    monkeypatch.setattr(form, "require_parts", lambda *_: None)
+    monkeypatch.setattr(form, "require_cluster", lambda _: None)
     source, target = {"topic": "orders", "queues": queues}, {"topic": "orders-copy"}
     asked = JobRequestSerializer(data={"type": "replay", "source": source, "target": target}, context={"request": None})
 

@@ -1,0 +1,58 @@
+"""The request of a job as its row keeps it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final
+
+import orjson
+
+from console.jobs.bounds import LAST_SUCCESS, RunTimes
+from console.jobs.models import JobDocument, JobType
+from console.jobs.requests.kinds import RequestKind
+from console.jobs.requests.reconcile import RECONCILE
+from console.jobs.requests.redrive import REDRIVE
+from console.jobs.requests.replay import REPLAY
+
+KINDS: Final[Mapping[str, RequestKind]] = {
+    JobType.REPLAY: REPLAY,
+    JobType.RECONCILE: RECONCILE,
+    JobType.REDRIVE: REDRIVE,
+}
+RANGES: Final = ("source", "left", "right")
+
+
+def plain(checked: Mapping[str, Any]) -> JobDocument:
+    """Return a checked request as JSON types, with moments as text and without fields that were not given."""
+    document: JobDocument = orjson.loads(orjson.dumps(checked, default=str))
+    return document
+
+
+def continues_last_success(request: Mapping[str, Any]) -> bool:
+    """Return whether a schedule's request begins where its last success ended."""
+    return any(request[part].get("from") == LAST_SUCCESS for part in RANGES if part in request)
+
+
+def filled(
+    request: Mapping[str, Any], *, scheduled_at: datetime, last_success: datetime, now: datetime
+) -> tuple[JobDocument, datetime]:
+    """Return the request with its placeholders filled for a run that starts now, and the end of the run's range."""
+    run = RunTimes(scheduled_at, last_success, now)
+    whole, ends = dict(request), []
+    for part in RANGES:
+        if part in request:
+            whole[part], end = run.fill(request[part])
+            ends += [] if end is None else [end]
+    return whole, min(ends, default=scheduled_at)
+
+
+def name_of(request: Mapping[str, Any]) -> str:
+    """Return a name for a job that was started without one."""
+    return KINDS[request["type"]].name(request)
+
+
+def hash_of(request: Mapping[str, Any]) -> str:
+    """Return a hash that is the same for equal requests."""
+    return hashlib.sha256(orjson.dumps(request, option=orjson.OPT_SORT_KEYS)).hexdigest()

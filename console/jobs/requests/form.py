@@ -1,0 +1,76 @@
+"""The form of a job in the API, and its checks against rights and cluster."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from rest_framework import serializers
+from rest_framework.fields import empty
+
+from console.clusters.models import Cluster
+from console.clusters.services import require as require_cluster
+from console.fields import NameField
+from console.jobs.models import JobType
+from console.jobs.requests.document import KINDS
+from console.jobs.requests.ranges import RangeSerializer
+from console.jobs.requests.reconcile import BY, CompareField
+from console.jobs.requests.replay import LimitsSerializer, ReplaySourceSerializer, ReplayTargetSerializer
+from console.jobs.requests.topics import check_topic
+from console.jobs.visibility import require_parts
+
+ON_DAMAGE: Final = ("skip", "stop")
+# A redrive is started at the dead letters of its group.
+STARTED: Final = (JobType.REPLAY, JobType.RECONCILE)
+_OF_SOME: Final = frozenset().union(*(KINDS[kind].fields for kind in STARTED))
+
+
+class JobRequestSerializer(serializers.Serializer[Any]):
+    """A job to start: `source`, `target` and `limits` for a replay; `left`, `right` and `by` for a reconciliation."""
+
+    type = serializers.ChoiceField(STARTED)
+    name = NameField(max_length=200, required=False, allow_blank=True)
+    cluster = serializers.CharField(max_length=64, default="local")
+    # DRF's `Field` has an attribute `source`, but a declared field is not an attribute of its class.
+    source = ReplaySourceSerializer(required=False)  # type: ignore[assignment]
+    target = ReplayTargetSerializer(required=False)
+    limits = LimitsSerializer(required=False)
+    on_damage = serializers.ChoiceField(
+        ON_DAMAGE, required=False, help_text="Skip damaged messages and list them, or stop at the first one."
+    )
+    left = RangeSerializer(required=False)
+    right = RangeSerializer(required=False)
+    by = serializers.ChoiceField(BY, required=False)
+    compare = CompareField(required=False)
+    order = serializers.BooleanField(
+        required=False, help_text="Whether the messages of a key must have the same order on both sides."
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Check the parts against the type, and the topics against the cluster."""
+        kind = KINDS[attrs["type"]]
+        missing = {name: "is required for this type of job" for name in kind.required if name not in attrs}
+        foreign = {name: "does not belong to this type of job" for name in _OF_SOME - kind.fields if name in attrs}
+        if missing or foreign:
+            raise serializers.ValidationError({**missing, **foreign})
+        kind.check(attrs)
+        # Before asking the cluster: a caller without the right must not learn whether a topic exists.
+        require_parts(self.context["request"], attrs)
+        require_cluster(attrs["cluster"])
+        if Cluster.objects.exclude(address_map={}).filter(name=attrs["cluster"]).exists():
+            fault = "jobs connect to brokers at their announced addresses; this cluster needs its address map"
+            raise serializers.ValidationError({"cluster": fault})
+        for part in kind.required:
+            check_topic(attrs["cluster"], part, attrs[part])
+        return attrs
+
+
+class WholeJobRequestSerializer(JobRequestSerializer):
+    """The job of a schedule: a PATCH of the schedule may omit it, but not contain only parts of it."""
+
+    def run_validation(self, data: Any = empty) -> Any:
+        """Return the checked request; missing fields take their defaults, as when a job is started."""
+        if data is empty:
+            return super().run_validation(data)
+        whole = JobRequestSerializer(data=data, context=self.context)
+        whole.is_valid(raise_exception=True)
+        return whole.validated_data

@@ -1,0 +1,45 @@
+"""The file that the program of a job reads."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from django.conf import settings
+
+from console.clusters.models import Cluster, ClusterKind
+from console.clusters.services import address_of
+from console.jobs.models import Job, JobType
+from console.redrives import ledger
+
+EMBEDDED_BROKER: Final = "broker-a"
+
+
+def program_request(job: Job) -> dict[str, Any]:
+    """Return the content of ``request.json``: the request, and where store, brokers and Spark are."""
+    cluster = Cluster.objects.get(name=job.cluster)
+    is_embedded = cluster.kind == ClusterKind.EMBEDDED
+    address = address_of(cluster)
+    redriven = {"redriven": ledger.earlier(job)} if job.type == JobType.REDRIVE else {}
+    return {
+        **redriven,
+        "job_id": job.id,
+        "type": job.type,
+        "cluster": job.cluster,
+        "attempt": job.attempt,
+        "request_hash": job.request_hash,
+        "created_by": job.created_by.get_username() if job.created_by else "system",
+        "request": job.request,
+        "source": {
+            # Only the files of the embedded broker are on this machine; other clusters are read over the wire.
+            "store": str(settings.GANTRY_DATA_DIR / "broker") if is_embedded else None,
+            "broker": EMBEDDED_BROKER,
+            "name_servers": list(address.name_servers),
+            "address_map": dict(address.address_map),
+        },
+        "spark": {
+            "master": settings.GANTRY_SPARK_MASTER,
+            "executor_python": settings.GANTRY_SPARK_PYTHON or None,
+            "cache": str(settings.GANTRY_DATA_DIR / "cache" / "spark"),
+            "jobs_at_once": settings.GANTRY_JOBS_AT_ONCE,
+        },
+    }

@@ -1,0 +1,41 @@
+"""The checks of the topics of a request against their cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rest_framework import serializers
+
+from broker_core.client.admin.topics import TopicKind
+from broker_core.client.errors import NameIllegal, TopicNotFound
+from broker_core.protocol.codes import PERM_WRITE
+from console.clusters.operations import find_topic
+
+
+def check_topic(cluster: str, part: str, asked: Mapping[str, Any]) -> None:
+    """Raise ValidationError for a part whose topic, queues or right to be written are not there."""
+    topic = asked["topic"]
+    try:
+        found = find_topic(cluster, topic)
+    except (TopicNotFound, NameIllegal) as error:
+        raise serializers.ValidationError({part: {"topic": str(error)}}) from error
+    # A queue that became read-only or write-only may still hold messages.
+    count = max(found.read_queues, found.write_queues)
+    unknown = [queue for queue in asked.get("queues") or () if queue >= count]
+    if unknown:
+        fault = f"topic {topic!r} has the queues 0 to {count - 1}, not {', '.join(map(str, unknown))}"
+        raise serializers.ValidationError({part: {"queues": fault}})
+    if part != "target":
+        return
+    # Some system topics have the name of the cluster or of a broker.
+    check_kind(found.kind, topic)
+    if not found.perm & PERM_WRITE:
+        raise serializers.ValidationError({part: {"topic": f"topic {topic!r} is read-only"}})
+
+
+def check_kind(kind: TopicKind, topic: str) -> None:
+    """Raise ValidationError for a topic that jobs cannot write to."""
+    if kind is not TopicKind.NORMAL:
+        fault = f"topic {topic!r} belongs to the brokers or to a group ({kind.value}); jobs cannot write to it"
+        raise serializers.ValidationError({"target": {"topic": fault}})
