@@ -26,7 +26,7 @@ from broker_core.spark.options import SourceOptions
 from broker_core.spark.planned import planned_table
 from broker_core.spark.reading import plan
 from broker_core.spark.reconcile import SIDES, Comparison, class_counts, classify, prepare, side_counts
-from broker_core.spark.session import SessionConfig, archive_path, shared_cache, start
+from broker_core.spark.session import SessionConfig, archive_path, run_tasks, shared_cache, start
 from broker_core.store.config import StoreConfig
 from broker_core.store.incoming import Incoming
 from broker_core.store.message_store import MessageStore
@@ -91,7 +91,7 @@ def _do_what_programs_do(session: SparkSession, folder: Path) -> None:
     differences = classified.where("class <> 'missing_left'").sortWithinPartitions("class", "key")
     differences.write.mode("overwrite").parquet(str(folder / "differences"))
     [each.get for each in seen]
-    session.sparkContext.parallelize([1, 2], 2).mapPartitions(list).collect()
+    run_tasks(session, [1, 2], str)
 
 
 def _write_topic(folder: Path) -> SourceOptions:

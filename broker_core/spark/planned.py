@@ -10,12 +10,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.udf import UserDefinedFunction
-from pyspark.util import PythonEvalType
 
 from broker_core.spark.options import SourceOptions
 from broker_core.spark.reading import Partition, read_rows
 from broker_core.spark.schema import spark_schema
+from broker_core.spark.tasks import map_in_arrow
 
 
 def planned_table(
@@ -30,8 +29,4 @@ def planned_table(
                 yield from read_rows(parts[number], options, columns)
 
     numbers = session.range(0, len(parts), 1, max(1, len(parts)))
-    # `DataFrame.mapInArrow` does this after checking for pandas, which is not needed here.
-    kind = PythonEvalType.SQL_MAP_ARROW_ITER_UDF
-    function = UserDefinedFunction(read, returnType=spark_schema(columns), evalType=kind)
-    rows = numbers._jdf.mapInArrow(function(numbers["id"])._jc, False, None)
-    return DataFrame(rows, session)
+    return map_in_arrow(numbers, read, spark_schema(columns))

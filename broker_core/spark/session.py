@@ -22,6 +22,7 @@ import broker_core
 from broker_core.spark.errors import BadRequest, Unreachable
 from broker_core.spark.java import Java, find_java
 from broker_core.spark.source import RocketMQSource
+from broker_core.spark.tasks import run_tasks as run_tasks
 
 _MIB: Final = 1 << 20
 # Spark requires less than 61: the 104 bytes of the strictest kernel minus ``/.<uuid>.sock``.

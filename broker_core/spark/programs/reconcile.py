@@ -193,7 +193,7 @@ class Comparing:
     def _tick(self, session: SparkSession) -> None:
         self.write_progress("comparing")
         if self.run.is_stopping:
-            session.sparkContext.cancelAllJobs()
+            session.interruptAll()
 
 
 def tiles_sentence(tiles: Mapping[str, int]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -19,6 +19,7 @@ from broker_core.spark.options import SourceOptions, parse_time
 from broker_core.spark.programs.program import CANCELLED, DAMAGED, OK, PARTIAL, UNREACHABLE, ProgramResult, Run, main
 from broker_core.spark.programs.requests import STOP, ProgramRequest, on_damage, whole_topic
 from broker_core.spark.replay_plan import Lane, Start, find_start, from_json, make_plan, to_json
+from broker_core.spark.session import run_tasks
 from broker_core.spark.wire import session_of
 
 _SOFT_STOP_S: Final = 10.0
@@ -241,7 +242,7 @@ class Replaying:
         self.stop_seen_at = self.stop_seen_at or time.monotonic()
         # Lanes end on their own after their current batch; one that hangs is cancelled.
         if time.monotonic() - self.stop_seen_at > _SOFT_STOP_S:
-            session.sparkContext.cancelAllJobs()
+            session.interruptAll()
 
 
 def copy_lanes(session: SparkSession, job: ReplayJob, work: Sequence[tuple[Lane, Start]]) -> list[LaneResult]:
@@ -249,11 +250,7 @@ def copy_lanes(session: SparkSession, job: ReplayJob, work: Sequence[tuple[Lane,
 
     Each lane is a task that reads and sends on its own, so messages never pass to Java (spark/README.md#replay-lanes).
     """
-
-    def copy(lanes: Iterable[tuple[Lane, Start]]) -> Iterator[LaneResult]:
-        return (copy_lane(job, lane, start) for lane, start in lanes)
-
-    return session.sparkContext.parallelize(work, len(work)).mapPartitions(copy).collect()
+    return run_tasks(session, work, lambda each: copy_lane(job, *each))
 
 
 def totals_sentence(totals: Mapping[str, int]) -> str:

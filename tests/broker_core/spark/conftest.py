@@ -46,7 +46,13 @@ def spark(tmp_path_factory: pytest.TempPathFactory, spark_cache: Path) -> Iterat
     folder = tmp_path_factory.mktemp("spark")
     running = start(
         SessionConfig(
-            app_name="tests", work_dir=folder, cache=spark_cache, master="local[2]", is_short=True, extra=FEW_TASKS
+            app_name="tests",
+            work_dir=folder,
+            cache=spark_cache,
+            master="local[2]",
+            is_short=True,
+            max_failures=2,
+            extra=FEW_TASKS,
         )
     )
     yield running
