@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from broker_core.spark.errors import BadOption, UnknownOption
-from broker_core.spark.options import EARLIEST, Mode, parse_source_options, parse_time
+from broker_core.spark.options import EARLIEST, LATEST, Mode, parse_source_options, parse_time
 
 STORE = {"store": "/data", "topic": "orders"}
 
@@ -32,13 +33,36 @@ STORE = {"store": "/data", "topic": "orders"}
         ("mode", "failfast", "mode", Mode.FAIL_FAST),
         ("failOnDataLoss", "False", "fail_on_data_loss", False),
         ("minPartitions", "7", "min_partitions", 7),
+        ("maxPartitionBytes", "1024", "max_partition_bytes", 1024),
+        (
+            "startingOffsetsByTimestamp",
+            '{"orders":{"broker-a":{"0":1700000000000}}}',
+            "starting_times",
+            {"orders": {"broker-a": {0: 1_700_000_000_000}}},
+        ),
+        (
+            "endingOffsetsByTimestamp",
+            '{"orders":{"broker-a":{"1":"2023-11-14T22:13:20Z"}}}',
+            "ending_times",
+            {"orders": {"broker-a": {1: 1_700_000_000_000}}},
+        ),
+        ("topicPattern", "orders-.*", "topic_pattern", re.compile("orders-.*")),
+        ("includeInternal", "true", "include_internal", True),
+        ("includeProperties", "false", "include_properties", False),
+        ("decompress", "false", "decompress", False),
+        ("filterPushdown", "true", "filter_pushdown", True),
+        ("cluster", "live", "cluster", "live"),
+        ("pullBatchSize", "16", "pull_batch_size", 16),
+        ("pullTimeoutMs", "500", "pull_timeout_ms", 500),
+        ("pullParallelism", "2", "pull_parallelism", 2),
+        ("group", "CID_SPARK", "group", "CID_SPARK"),
     ],
 )
 def test_an_option_is_read(name: str, text: str, field: str, value: Any) -> None:
     given = {key: word for key, word in STORE.items() if not (key == "store" and name.lower() == "store")}
     if name == "STORE":
         given["broker"] = "broker-a,broker-b"
-    if name == "topics":
+    if name in ("topics", "topicPattern"):
         del given["topic"]
     assert getattr(parse_source_options({**given, name: text}), field) == value
 
@@ -65,6 +89,17 @@ def test_an_option_is_read(name: str, text: str, field: str, value: Any) -> None
         ({**STORE, "minPartitions": "0"}, "at least 1"),
         ({**STORE, "keysFile": "/nowhere"}, "cannot be read"),
         ({**STORE, "broker": "a,b"}, "as many brokers"),
+        ({**STORE, "topicPattern": "o.*"}, "or give a topicPattern"),
+        ({"store": "/data", "topicPattern": "("}, "not a regular expression"),
+        ({**STORE, "startingOffsets": '{"orders":{"broker-a":{"0":-3}}}'}, "expected earliest"),
+        ({**STORE, "startingOffsetsByTimestamp": '{"orders":7}'}, "expected"),
+        ({**STORE, "startingOffsetsByTimestamp": '{"orders":{"broker-a":{"0":1700000000}}}'}, "looks like seconds"),
+        ({**STORE, "columns": "properties", "includeProperties": "false"}, "columns names properties"),
+        ({**STORE, "maxOffsetsPerTrigger": "5"}, "for streams only"),
+        ({**STORE, "accessKey": "ak"}, "not signed"),
+        ({**STORE, "secretKey": "sk"}, "not signed"),
+        ({**STORE, "tls": "true"}, "TLS are not served"),
+        ({**STORE, "path": "/data"}, "no path"),
     ],
 )
 def test_what_makes_no_sense_is_refused(given: dict[str, str], said: str) -> None:
@@ -76,6 +111,39 @@ def test_an_unknown_option_names_the_nearest_one() -> None:
     with pytest.raises(UnknownOption, match="did you mean 'startingTimestamp'") as caught:
         parse_source_options({**STORE, "startingTimestmap": "1"})
     assert caught.value.nearest == "startingTimestamp"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "field", "value"),
+    [
+        ("maxOffsetsPerTrigger", "80", "max_offsets_per_trigger", 80),
+        ("minOffsetsPerTrigger", "8", "min_offsets_per_trigger", 8),
+        ("maxBytesPerTrigger", "1000", "max_bytes_per_trigger", 1000),
+        ("maxTriggerDelayMs", "50", "max_trigger_delay_ms", 50),
+    ],
+)
+def test_a_stream_has_options_of_its_own(name: str, text: str, field: str, value: Any) -> None:
+    assert getattr(parse_source_options({**STORE, name: text}, is_stream=True), field) == value
+
+
+def test_a_stream_starts_at_the_latest_messages_and_has_no_end() -> None:
+    assert parse_source_options(STORE).starting_offsets == EARLIEST
+    assert parse_source_options(STORE, is_stream=True).starting_offsets == LATEST
+    for name, text in (("endingOffsets", "latest"), ("endingTimestamp", "1700000000000"), ("filterPushdown", "true")):
+        with pytest.raises(BadOption, match="for batch reads only"):
+            parse_source_options({**STORE, name: text}, is_stream=True)
+    with pytest.raises(BadOption, match="more than maxOffsetsPerTrigger"):
+        parse_source_options({**STORE, "minOffsetsPerTrigger": "9", "maxOffsetsPerTrigger": "8"}, is_stream=True)
+
+
+def test_what_spark_adds_for_itself_is_no_unknown_option() -> None:
+    assert parse_source_options({**STORE, "checkpointLocation": "/c", "queryName": "q"}, is_stream=True).topics
+
+
+def test_a_secret_is_not_repeated_in_the_refusal() -> None:
+    with pytest.raises(BadOption) as caught:
+        parse_source_options({**STORE, "secretKey": "hush-hush"})
+    assert "hush" not in str(caught.value)
 
 
 def test_keys_may_also_come_from_a_file(tmp_path: Path) -> None:

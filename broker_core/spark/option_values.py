@@ -1,0 +1,174 @@
+"""The texts of options as values: each function takes the option's name, for its error, and its text."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from broker_core.spark.errors import BadOption
+
+EARLIEST: Final = -2
+LATEST: Final = -1
+
+# 1973 and 5138 in ms: values outside this range are in another unit.
+_LEAST_MS: Final = 100_000_000_000
+_MOST_MS: Final = 100_000_000_000_000
+_EXAMPLE_MS: Final = 1_767_225_600_000
+
+T = TypeVar("T")
+QueueOffsets = Mapping[str, Mapping[int, int]]
+"""Broker name → queue id → queue offset, `EARLIEST` or `LATEST`."""
+
+
+class Mode(StrEnum):
+    """What to do with a damaged record, in Spark's own terms."""
+
+    PERMISSIVE = "permissive"
+    DROP_MALFORMED = "dropMalformed"
+    FAIL_FAST = "failFast"
+
+
+def parse_time(name: str, text: str) -> int:
+    """Return a time in ms, from epoch ms or from ISO 8601 with a zone."""
+    if re.fullmatch(r"-?\d+", text.strip()):
+        return _epoch_ms(name, int(text))
+    try:
+        moment = datetime.fromisoformat(text.strip())
+    except ValueError:
+        raise BadOption(name, text, "expected epoch milliseconds or ISO 8601 with a zone") from None
+    if moment.tzinfo is None:
+        raise BadOption(name, text, "has no zone; append Z for UTC")
+    return round(moment.timestamp() * 1000)
+
+
+def _epoch_ms(name: str, number: int) -> int:
+    if number == 0 or _LEAST_MS <= abs(number) < _MOST_MS:
+        return number
+    unit = "seconds" if abs(number) < _LEAST_MS else "micro- or nanoseconds"
+    raise BadOption(name, number, f"looks like {unit}; expected milliseconds since 1970, as {_EXAMPLE_MS}")
+
+
+def read_words(_name: str, text: str) -> tuple[str, ...]:
+    return tuple(word.strip() for word in text.split(",") if word.strip())
+
+
+def read_servers(_name: str, text: str) -> tuple[str, ...]:
+    return tuple(word.strip() for word in re.split("[;,]", text) if word.strip())
+
+
+def read_folders(name: str, text: str) -> tuple[Path, ...]:
+    return tuple(Path(word) for word in read_words(name, text))
+
+
+def read_flag(name: str, text: str) -> bool:
+    if text.lower() not in ("true", "false"):
+        raise BadOption(name, text, "expected true or false")
+    return text.lower() == "true"
+
+
+def read_count(name: str, text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise BadOption(name, text, "expected a whole number, at least 1")
+    return int(text)
+
+
+def read_text(_name: str, text: str) -> str:
+    return text
+
+
+def read_mode(name: str, text: str) -> Mode:
+    by_lower_name = {mode.value.lower(): mode for mode in Mode}
+    if text.lower() not in by_lower_name:
+        raise BadOption(name, text, f"expected one of {', '.join(Mode)}")
+    return by_lower_name[text.lower()]
+
+
+def read_queues(name: str, text: str) -> frozenset[tuple[str | None, int]]:
+    found: set[tuple[str | None, int]] = set()
+    for word in read_words(name, text):
+        broker, _, number = word.rpartition(":")
+        if not number.isdecimal():
+            raise BadOption(name, text, "expected queue ids as in 0,1 or broker-a:0,broker-b:1")
+        found.add((broker or None, int(number)))
+    return _not_empty(name, text, frozenset(found))
+
+
+def _not_empty(name: str, text: str, words: frozenset[Any]) -> frozenset[Any]:
+    if not words:
+        raise BadOption(name, text, "is empty; leave the option out to read everything")
+    return words
+
+
+def read_tags(name: str, text: str) -> frozenset[str] | None:
+    tags = _not_empty(name, text, frozenset(word.strip() for word in text.split("||") if word.strip()))
+    return None if "*" in tags else tags
+
+
+def read_keys(name: str, text: str) -> frozenset[str]:
+    words = _json_words(name, text) if text.lstrip().startswith("[") else read_words(name, text)
+    return _not_empty(name, text, frozenset(words))
+
+
+def _json_words(name: str, text: str) -> Sequence[str]:
+    words = _json(name, text)
+    if not all(isinstance(word, str) for word in words):
+        raise BadOption(name, text, "expected a list of strings")
+    return list(words)
+
+
+def read_keys_file(name: str, text: str) -> frozenset[str]:
+    try:
+        lines = Path(text).read_text().splitlines()
+    except OSError as error:
+        raise BadOption(name, text, f"cannot be read: {error.strerror}") from None
+    return _not_empty(name, text, frozenset(line.strip() for line in lines if line.strip()))
+
+
+def read_offsets(name: str, text: str) -> Mapping[str, QueueOffsets] | int:
+    """Return ``earliest``, ``latest`` or queue offsets by topic, broker and queue id."""
+    if text.lower() in ("earliest", "latest"):
+        return EARLIEST if text.lower() == "earliest" else LATEST
+    wanted = 'expected earliest, latest or {"topic":{"broker":{"0":23,"1":-2}}}'
+    return _by_queue(name, text, wanted, _offset)
+
+
+def read_times(name: str, text: str) -> Mapping[str, QueueOffsets]:
+    """Return times in ms by topic, broker and queue id."""
+    wanted = f'expected {{"topic":{{"broker":{{"0":{_EXAMPLE_MS}}}}}}}'
+    return _by_queue(name, text, wanted, lambda value: parse_time(name, str(value)))
+
+
+def _offset(value: Any) -> int:
+    if not isinstance(value, int) or value < EARLIEST:
+        raise ValueError(value)
+    return value
+
+
+def _by_queue(name: str, text: str, wanted: str, read: Callable[[Any], T]) -> dict[str, dict[str, dict[int, T]]]:
+    try:
+        return {
+            topic: {broker: {int(q): read(value) for q, value in queues.items()} for broker, queues in brokers.items()}
+            for topic, brokers in _json(name, text).items()
+        }
+    except (AttributeError, TypeError, ValueError):
+        raise BadOption(name, text, wanted) from None
+
+
+def read_pattern(name: str, text: str) -> re.Pattern[str]:
+    """Return a regular expression that whole names of topics must match."""
+    try:
+        return re.compile(text)
+    except re.error as error:
+        raise BadOption(name, text, f"is not a regular expression: {error}") from None
+
+
+def _json(name: str, text: str) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        raise BadOption(name, text, "is not JSON") from None
