@@ -123,15 +123,16 @@ def check_names(options: SourceOptions, known: Collection[tuple[str, str, int]])
             raise UnknownOption(f"{broker or ''}:{queue_id}".lstrip(":"), places, what="queue in option queues")
     for option, given in (("startingOffsets", options.starting_offsets), ("endingOffsets", options.ending_offsets)):
         if not isinstance(given, int):
-            _check_offsets(option, given, options.topics, known)
+            check_offsets(option, given, options.topics, known)
 
 
-def _check_offsets(
+def check_offsets(
     option: str,
     given: Mapping[str, QueueOffsets],
     topics: Collection[str],
     known: Collection[tuple[str, str, int]],
 ) -> None:
+    """Raise UnknownOption for a topic, broker or queue in an option that is not in `known`."""
     for topic, brokers in given.items():
         if topic not in topics:
             raise UnknownOption(topic, topics, what=f"topic in option {option}")

@@ -48,13 +48,15 @@ BY_REQUEST_ONLY: Final = frozenset({"store_host", "offset_id", "properties_text"
 """Expensive, rarely used columns: included only if `columns` or a schema names them."""
 
 
-def choose_columns(columns: Sequence[str] | None, *, with_error: bool) -> tuple[str, ...]:
+def choose_columns(columns: Sequence[str] | None, *, with_error: bool, with_properties: bool = True) -> tuple[str, ...]:
     """Return the requested columns, or the default ones; `_error` is included in permissive mode only.
 
     Raises UnknownOption for a name that is not a column, BadOption for a name that is listed twice.
     """
     if columns is None:
-        return tuple(name for name in COLUMNS if name not in BY_REQUEST_ONLY and (with_error or name != "_error"))
+        left_out = BY_REQUEST_ONLY | ({"_error"} if not with_error else set())
+        left_out |= {"properties"} if not with_properties else set()
+        return tuple(name for name in COLUMNS if name not in left_out)
     for name in columns:
         if name not in COLUMNS:
             raise UnknownOption(name, COLUMNS, what="column")

@@ -1,25 +1,25 @@
-"""``spark.read.format("rocketmq")``: a topic as a table, from the files of a store or over the wire.
+"""``format("rocketmq")``: a topic as a table, from the files of a store or over the wire, and as a place to write to.
 
-Filters are never pushed down, and new messages appear only after the next ``load()``: Spark keeps one read plan per
-DataFrame (spark/README.md#what-pyspark-does).
+Batch reads are a snapshot: new messages appear only after the next ``load()``, since Spark keeps one read plan per
+DataFrame (spark/README.md#what-pyspark-does). Modules that cost time are imported by the methods: Spark imports this
+one in every session that uses any Python data source.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
-from pyspark.sql.types import StructType
 
-from broker_core.spark.options import Mode, SourceOptions, parse_source_options
-from broker_core.spark.partitions import FilePartition, WirePartition
-from broker_core.spark.reading import plan, read_rows
-from broker_core.spark.schema import choose_columns, columns_of, spark_schema
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructType
+
+    from broker_core.spark.options import SourceOptions
 
 
 class RocketMQSource(DataSource):
-    """Registered by `session.start`; its options are those of `options.parse_source_options`."""
+    """Its options are those of `options.parse_source_options` for reading and `sink_options` for writing."""
 
     @classmethod
     def name(cls) -> str:
@@ -28,12 +28,24 @@ class RocketMQSource(DataSource):
 
     def schema(self) -> StructType:
         """Return the columns selected by the options."""
-        options = parse_source_options(self.options)
-        return spark_schema(choose_columns(options.columns, with_error=options.mode is Mode.PERMISSIVE))
+        from broker_core.spark.options import Mode, parse_source_options
+        from broker_core.spark.schema import choose_columns, spark_schema
+
+        # Spark asks for the columns of a batch read and of a stream in the same way.
+        options = parse_source_options(self.options, is_stream=None)
+        with_error = options.mode is Mode.PERMISSIVE
+        return spark_schema(
+            choose_columns(options.columns, with_error=with_error, with_properties=options.include_properties)
+        )
 
     def reader(self, schema: StructType) -> DataSourceReader:
         """Return the reader of these columns; a schema given by the user also selects columns."""
-        return RocketMQReader(parse_source_options(self.options), columns_of(schema))
+        from broker_core.spark.options import parse_source_options
+        from broker_core.spark.pushed import PushingReader
+        from broker_core.spark.schema import columns_of
+
+        options = parse_source_options(self.options)
+        return (PushingReader if options.filter_pushdown else RocketMQReader)(options, columns_of(schema))
 
 
 class RocketMQReader(DataSourceReader):
@@ -45,10 +57,17 @@ class RocketMQReader(DataSourceReader):
 
     def partitions(self) -> Sequence[InputPartition]:
         """Return the ranges to read: a snapshot of now."""
-        return list(plan(self.options_read))
+        from broker_core.spark.places import resolved
+        from broker_core.spark.reading import plan
+
+        self.options_read = resolved(self.options_read)
+        return list(plan(self.options_read)) if self.options_read.topics else []
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
         """Yield the rows of a range as Arrow batches."""
+        from broker_core.spark.partitions import FilePartition, WirePartition
+        from broker_core.spark.reading import read_rows
+
         # Spark replaces an empty plan with one empty partition.
         if isinstance(partition, FilePartition | WirePartition):
             yield from read_rows(partition, self.options_read, self.columns)

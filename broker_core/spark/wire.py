@@ -65,7 +65,7 @@ def plan_wire(all_options: Sequence[SourceOptions]) -> list[list[WirePartition]]
     Raises UnknownOption for an unknown name, DataLoss, and Unreachable if no broker answers.
     """
     planned: list[list[WirePartition]] = [[] for _ in all_options]
-    with _translated():
+    with translated():
         for servers in dict.fromkeys(options.name_servers for options in all_options):
             session = session_of(servers)
             mine = [number for number, options in enumerate(all_options) if options.name_servers == servers]
@@ -78,7 +78,7 @@ def plan_wire(all_options: Sequence[SourceOptions]) -> list[list[WirePartition]]
 async def _plan(admin: Admin, all_options: Sequence[SourceOptions]) -> list[list[WirePartition]]:
     chosen = [await _chosen(admin, options) for options in all_options]
     # All ends at once, before anything that takes longer.
-    bounds = await asyncio.gather(*(_bounds(admin, queue) for queues in chosen for queue in queues))
+    bounds = await asyncio.gather(*(bounds_of(admin, queue) for queues in chosen for queue in queues))
     of_queue = iter(bounds)
     planned = []
     for options, queues in zip(all_options, chosen, strict=True):
@@ -88,7 +88,7 @@ async def _plan(admin: Admin, all_options: Sequence[SourceOptions]) -> list[list
 
 
 async def _chosen(admin: Admin, options: SourceOptions) -> list[MessageQueue]:
-    queues = [queue for topic in options.topics for queue in (await _route(admin, topic))]
+    queues = [queue for topic in options.topics for queue in (await route_of(admin, topic))]
     brokers = {queue.broker_name for queue in queues}
     for broker in options.brokers:
         if broker not in brokers:
@@ -98,12 +98,12 @@ async def _chosen(admin: Admin, options: SourceOptions) -> list[MessageQueue]:
     return [queue for queue in queues if is_chosen(options, queue.broker_name, queue.queue_id)]
 
 
-async def _bounds(admin: Admin, queue: MessageQueue) -> tuple[int, int]:
+async def bounds_of(admin: Admin, queue: MessageQueue) -> tuple[int, int]:
     end, begin = await asyncio.gather(admin.offsets.max(queue), admin.offsets.min(queue))
     return int(begin), int(end)
 
 
-async def _route(admin: Admin, topic: str) -> tuple[MessageQueue, ...]:
+async def route_of(admin: Admin, topic: str) -> tuple[MessageQueue, ...]:
     try:
         return (await admin.topics.route(topic)).read_queues
     except TopicNotFound:
@@ -115,13 +115,13 @@ async def _wanted(admin: Admin, queue: MessageQueue, bounds: tuple[int, int], op
     has_begin, has_end = bounds
     begin, end = choose_range(options, queue.broker_name, queue.topic, queue.queue_id, has_begin, has_end)
     if options.starting_timestamp is not None:
-        begin = await _offset_at(admin, queue, options.starting_timestamp - CLOCK_SKEW_MS, has_begin, has_end)
+        begin = await offset_at(admin, queue, options.starting_timestamp - CLOCK_SKEW_MS, has_begin, has_end)
     if options.ending_timestamp is not None:
-        end = await _offset_at(admin, queue, options.ending_timestamp + CLOCK_SKEW_MS, has_begin, has_end)
+        end = await offset_at(admin, queue, options.ending_timestamp + CLOCK_SKEW_MS, has_begin, has_end)
     return WirePartition(queue.broker_name, queue.topic, queue.queue_id, begin, max(begin, end))
 
 
-async def _offset_at(admin: Admin, queue: MessageQueue, timestamp: int, low: int, high: int) -> int:
+async def offset_at(admin: Admin, queue: MessageQueue, timestamp: int, low: int, high: int) -> int:
     """Return the first offset stored at `timestamp` or later; brokers return only the nearest one."""
     while low < high:
         middle = (low + high) // 2
@@ -143,7 +143,7 @@ def read_wire_blocks(partition: WirePartition, options: SourceOptions) -> Iterat
     puller = _Puller(session.session, MessageQueue(partition.topic, partition.broker, partition.queue_id), options)
     at = partition.begin
     while at < partition.end:
-        with _translated():
+        with translated():
             piece = session.run(puller.window(at, partition.end))
         yield from _blocks(piece, partition)
         at = piece.end
@@ -189,7 +189,7 @@ def _positions(bodies: Sequence[bytes]) -> Ints:
 
 
 @contextmanager
-def _translated() -> Iterator[None]:
+def translated() -> Iterator[None]:
     """Raise this package's errors when a cluster cannot be read."""
     try:
         yield
