@@ -13,6 +13,7 @@ from console.etags import etag
 from console.fields import MomentField, NameField, moment
 from console.jobs import schedule as clock
 from console.jobs import services
+from console.jobs.history import JobProgressShape
 from console.jobs.models import JobDocument, JobState, Overlap, Schedule
 from console.jobs.requests import WholeJobRequestSerializer, plain
 from console.jobs.shapes import JobShape
@@ -23,6 +24,7 @@ MAX_PREVIEW: Final = 50
 
 
 JobSerializer = serializer_of(JobShape, "Job")
+JobProgressSerializer = serializer_of(JobProgressShape, "JobProgress")
 
 
 class JobLogSerializer(serializers.Serializer[Any]):

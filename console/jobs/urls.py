@@ -12,6 +12,7 @@ urlpatterns = [
     path("jobs/<str:job_id>:retry", views.RetryView.as_view()),
     path("jobs/<str:job_id>", views.JobView.as_view()),
     path("jobs/<str:job_id>/log", views.LogView.as_view()),
+    path("jobs/<str:job_id>/progress", views.ProgressView.as_view()),
     path("jobs/<str:job_id>/report", views.ReportView.as_view()),
     path("jobs/<str:job_id>/artefacts/<str:name>", views.ArtefactView.as_view()),
     path("schedules", schedule_views.SchedulesView.as_view()),

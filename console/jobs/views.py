@@ -20,9 +20,10 @@ from console.accounts.rights import ANYTHING, Resource
 from console.api_view import ApiView
 from console.errors import Conflict
 from console.jobs import services
+from console.jobs.history import history_of
 from console.jobs.models import Job, JobState, JobType
 from console.jobs.requests import JobRequestSerializer, plain
-from console.jobs.serializers import JobLogSerializer, JobReportSerializer, JobSerializer
+from console.jobs.serializers import JobLogSerializer, JobProgressSerializer, JobReportSerializer, JobSerializer
 from console.jobs.shapes import shape_of
 from console.jobs.visibility import (
     check_changeable,
@@ -150,6 +151,15 @@ class LogView(_JobRights):
             raise serializers.ValidationError({"offset": "must be a number of bytes"})
         piece = _piece(services.folder_of(_with_files(request, job_id)) / "log", int(offset))
         return Response({"text": piece.decode(errors="replace"), "next_offset": int(offset) + len(piece)})
+
+
+class ProgressView(_JobRights):
+    """The whole run of a job."""
+
+    @extend_schema(operation_id="getJobProgress", tags=_TAGS, responses=JobProgressSerializer)
+    def get(self, request: Request, job_id: str) -> Response:
+        """Return the counters of a job over its whole run, and how far each queue of a replay is."""
+        return Response(as_json(history_of(services.folder_of(_with_files(request, job_id)))))
 
 
 class ReportView(_JobRights):

@@ -95,6 +95,7 @@ export const paths = {
   jobCancel: (id: string) => `${api}/jobs/${part(id)}:cancel`,
   jobRetry: (id: string) => `${api}/jobs/${part(id)}:retry`,
   jobLog: (id: string) => `${api}/jobs/${part(id)}/log`,
+  jobProgress: (id: string) => `${api}/jobs/${part(id)}/progress`,
   jobReport: (id: string) => `${api}/jobs/${part(id)}/report`,
   jobArtefact: (id: string, name: string) => `${api}/jobs/${part(id)}/artefacts/${part(name)}`,
   schedules: `${api}/schedules`,

@@ -1971,6 +1971,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/jobs/{job_id}/progress": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Return the counters of a job over its whole run, and how far each queue of a replay is.
+         * @description Return the counters of a job over its whole run, and how far each queue of a replay is.
+         */
+        get: operations["getJobProgress"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/jobs/{job_id}/report": {
         parameters: {
             query?: never;
@@ -4057,6 +4077,18 @@ export interface components {
             prev_cursor: string | null;
             total: number | null;
         };
+        /** @description The rates of a job over its whole run, and its checkpoints. */
+        JobProgress: {
+            /** @description Totals since the first run, oldest first; at most 500. */
+            samples: components["schemas"]["ProgressSample"][];
+            /** @description Empty for a job that has no plan yet, or makes none. */
+            queues: components["schemas"]["QueueProgress"][];
+            /**
+             * Format: date-time
+             * @description When the last checkpoint was written; null for none.
+             */
+            saved_at: string | null;
+        };
         /** @description The report of a job: queues for a replay, tiles and samples for a reconciliation. */
         JobReport: {
             queues?: {
@@ -4800,6 +4832,13 @@ export interface components {
         };
         /** @enum {string} */
         ProductEnum: "gantry" | "rocketmq";
+        /** @description The totals of a job at one moment. */
+        ProgressSample: {
+            /** Format: date-time */
+            at: string;
+            read: number;
+            written: number;
+        };
         /** @enum {string} */
         PropertyConditionOperatorEnum: "eq" | "ne" | "contains" | "prefix" | "exists" | "absent";
         /** @description What a property must be. */
@@ -4877,6 +4916,16 @@ export interface components {
             next_offset: number;
             min_offset: number;
             max_offset: number;
+        };
+        /** @description How far the job is in one source queue. */
+        QueueProgress: {
+            broker: string;
+            queue_id: number;
+            from: number;
+            to: number;
+            /** @description The offset at which a resumed run continues this queue. */
+            next: number;
+            written: number;
         };
         /** @description One queue. */
         QueueRequest: {
@@ -13217,6 +13266,54 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["JobLog"];
+                };
+            };
+            /** @description The caller does not have the right. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing, or the caller may not read it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getJobProgress: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                job_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobProgress"];
                 };
             };
             /** @description The caller does not have the right. */

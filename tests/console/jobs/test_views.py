@@ -197,7 +197,7 @@ def test_a_schedule_that_is_changed_gets_a_whole_job(cast: Cast) -> None:
 def test_what_is_gone_is_said_to_be_gone(cast: Cast, job: Job, place: Path) -> None:
     Job.objects.filter(pk=job.pk).update(state="failed", files_removed_at="2026-05-01T00:00:00Z")
     viewer: Any = cast.browser("viewer")
-    for path in ("log", "report", "artefacts/report.json"):
+    for path in ("log", "progress", "report", "artefacts/report.json"):
         answer = viewer.get(f"/api/v1/jobs/{job.id}/{path}")
         assert (answer.status_code, answer.json()["code"]) == (410, "FILES_GONE"), path
         assert "2026-05-01" in answer.json()["detail"]
