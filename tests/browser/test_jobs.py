@@ -110,7 +110,7 @@ def fill_in_replay(console: Console) -> None:
 def _is_replayed(console: Console) -> None:
     expect(console.main).to_contain_text("Succeeded", timeout=JOB_SECONDS * 1000)
     expect(console.figure("Written")).to_have_text(f"{MESSAGES:,}")
-    queues = console.main.get_by_label("Per queue", exact=True).get_by_role("row")
+    queues = console.main.get_by_label("Checkpoints", exact=True).get_by_role("row")
     wait_until(lambda: queues.count() > 1)
     expect(queues.nth(1)).to_contain_text("100.0 %")
 

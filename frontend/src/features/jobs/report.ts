@@ -2,7 +2,6 @@
 export interface Report {
   tiles?: Partial<Record<Tile, number>>
   samples?: Sample[]
-  queues?: QueueReport[]
 }
 
 export const TILES = [
@@ -29,15 +28,6 @@ export interface Sample {
   left: Place | null
   right: Place | null
   fields?: string[]
-}
-
-export interface QueueReport {
-  broker: string
-  queue_id: number
-  from: number
-  to: number
-  read?: number
-  written?: number
 }
 
 /** The colour that a tile, a chart and the table share; matched has none. */

@@ -4,5 +4,6 @@ export const jobKeys = {
   list: (filter: object) => ["jobs", "list", filter] as const,
   one: (id: string) => ["jobs", "one", id] as const,
   log: (id: string) => ["jobs", "log", id] as const,
+  progress: (id: string) => ["jobs", "progress", id] as const,
   report: (id: string) => ["jobs", "report", id] as const,
 }

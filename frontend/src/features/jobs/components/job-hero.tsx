@@ -70,7 +70,7 @@ function useCounters(job: Job): KeyFigure[] {
   }
   return [
     { label: t("jobs.counters.planned"), value: counters.planned === null ? "—" : count(counters.planned) },
-    { label: t("jobs.counters.read"), value: count(counters.read), fact: job.type === "reconcile" ? speed : "" },
+    { label: t("jobs.counters.read"), value: count(counters.read), fact: job.type === "reconcile" ? speed : counters.bytes ? bytes(counters.bytes) : "" },
     { label: t("jobs.counters.matched"), value: count(counters.matched) },
     ...(job.type === "redrive" ? [{ label: t("jobs.counters.skipped"), value: count(counters.skipped) }] : []),
     ...(job.type !== "reconcile"
@@ -79,9 +79,8 @@ function useCounters(job: Job): KeyFigure[] {
           { label: t("jobs.counters.filtered"), value: count(counters.filtered) },
         ]
       : []),
-    { label: t("jobs.counters.damaged"), value: count(counters.damaged), tone: counters.damaged ? ("warn" as const) : undefined },
+    ...(counters.damaged ? [{ label: t("jobs.counters.damaged"), value: count(counters.damaged), fact: t("jobs.seeReport"), tone: "warn" as const }] : []),
     failed,
-    { label: t("jobs.counters.bytes"), value: bytes(counters.bytes) },
     {
       label: isActive(job) ? t("jobs.runningFor") : t("jobs.ranFor"),
       value: took === null ? "—" : format.duration(took),

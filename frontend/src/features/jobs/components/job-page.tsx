@@ -21,12 +21,12 @@ import { useJob } from "../api/get-job"
 import { jobNameOf } from "../job-name"
 import { isActive } from "../progress"
 import { JobArtefacts } from "./job-artefacts"
+import { JobCheckpoints } from "./job-checkpoints"
 import { JobHero } from "./job-hero"
 import { JobLogPanel } from "./job-log-panel"
 import { JobPlan } from "./job-plan"
 import { JobRate } from "./job-rate"
 import { ReconcileBadge, ReconcileReport } from "./reconcile-report"
-import { ReplayQueues } from "./replay-queues"
 
 export function JobPage({ id }: { id: string }) {
   const { t } = useTranslation()
@@ -53,8 +53,8 @@ export function JobPage({ id }: { id: string }) {
         sideWidth={440}
         main={
           <>
-            {isActive(job) && <JobRate job={job} />}
-            {job.type === "replay" && <ReplayQueues job={job} />}
+            {job.files_removed_at === null && <JobRate job={job} />}
+            {job.type === "replay" && job.files_removed_at === null && <JobCheckpoints job={job} />}
             <JobArtefacts job={job} />
           </>
         }

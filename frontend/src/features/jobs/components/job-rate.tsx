@@ -2,44 +2,75 @@ import { useMemo } from "react"
 import { useTranslation } from "react-i18next"
 import { seriesColors } from "@/components/charts/palette"
 import { Legend, StripChart } from "@/components/charts/strip-chart"
-import type { Band } from "@/components/charts/types"
-import { Panel } from "@/components/layout/panel"
-import { useNow } from "@/hooks/use-now"
-import { useTail } from "@/hooks/use-tail"
-import type { Job } from "@/lib/api-types"
+import type { Band, Series } from "@/components/charts/types"
+import { QueryPanel } from "@/components/states/query-panel"
+import { SkeletonBlock } from "@/components/states/skeleton-rows"
+import type { Job, JobProgress } from "@/lib/api-types"
 import { rate } from "@/lib/format"
+import { useJobProgress } from "../api/get-job-progress"
+import { isActive } from "../progress"
+import { type Rates, ratesOf } from "../rates"
 
-/** The rate since the page was opened, with the limit the job was given. */
+const HEIGHT = 130
+const SHORTEST_S = 60
+
+/** Messages a second over the whole run, with the limit the job was given. */
 export function JobRate({ job }: { job: Job }) {
   const { t } = useTranslation()
-  const now = useNow()
-  const speed = job.rate
-  const tail = useTail<"rate">(job.id, useMemo(() => ({ at: now, values: { rate: speed } }), [now, speed]))
+  const progress = useJobProgress(job)
+  const samples = progress.data?.samples
+  const rates = useMemo(() => ratesOf(samples ?? []), [samples])
+  const series = useSeries(job, rates)
+  return (
+    <QueryPanel<JobProgress>
+      query={progress}
+      title={t("jobs.rate")}
+      note={t("jobs.rateNote")}
+      actions={<Legend items={series.map((each) => ({ label: each.label, color: each.color, value: isActive(job) ? nowOf(each) : undefined }))} />}
+      what={t("jobs.rateFailed")}
+      skeleton={<SkeletonBlock height={HEIGHT + 26} />}
+    >
+      {() => <Chart job={job} rates={rates} series={series} />}
+    </QueryPanel>
+  )
+}
+
+function Chart({ job, rates, series }: { job: Job; rates: Rates; series: Series[] }) {
+  const { t } = useTranslation()
   const limit = limitOf(job)
   const bands = useMemo<Band[]>(
     () => [
       {
         id: "rate",
         title: t("jobs.rate"),
-        height: 130,
+        height: HEIGHT,
         write: rate,
         ...(limit !== null && { levels: [{ at: limit, label: t("jobs.limit", { n: rate(limit) }) }] }),
-        series: [{ id: "rate", label: t("jobs.rate"), color: seriesColors[0], values: tail.map(({ values }) => values.rate ?? null), fill: true }],
+        series,
       },
     ],
-    [tail, t, limit],
+    [series, t, limit],
   )
-  const times = useMemo(() => tail.map(({ at }) => at / 1000), [tail])
-  const end = times.at(-1) ?? now / 1000
-  return (
-    <Panel
-      title={t("jobs.rate")}
-      note={t("jobs.rateNote")}
-      actions={<Legend items={[{ label: t(`jobs.per.${job.type}`), value: speed === null ? "—" : `${rate(speed)}/s`, color: seriesColors[0] }]} />}
-    >
-      <StripChart times={times} range={[Math.min(times[0] ?? end, end - 60), end]} bands={bands} label={t("jobs.rate")} />
-    </Panel>
-  )
+  const begin = rates.times[0] ?? Date.parse(job.started_at ?? job.created_at) / 1000
+  const end = rates.times.at(-1) ?? begin
+  return <StripChart times={rates.times} range={[begin, Math.max(end, begin + (isActive(job) ? SHORTEST_S : 1))]} bands={bands} label={t("jobs.rate")} />
+}
+
+/** What a job reads, and what it writes where it writes anything. */
+function useSeries({ type }: Job, { read, written }: Rates): Series[] {
+  const { t } = useTranslation()
+  return useMemo(() => {
+    const writes = type !== "reconcile"
+    return [
+      { id: "read", label: t("jobs.per.reconcile"), color: writes ? "--ink-3" : seriesColors[0], values: read, dashed: writes, fill: !writes },
+      ...(writes ? [{ id: "written", label: t(`jobs.per.${type}`), color: seriesColors[0], values: written, fill: true }] : []),
+    ]
+  }, [t, type, read, written])
+}
+
+function nowOf({ values }: Series): string {
+  const value = values.at(-1) ?? null
+  return value === null ? "—" : `${rate(value)}/s`
 }
 
 function limitOf({ request }: Job): number | null {
