@@ -120,10 +120,11 @@ class Records:
         queue_offsets: Ints | None = None,
         *,
         of_queue: tuple[bytes, int] | None = None,
+        check_bodies: bool = True,
     ) -> NDArray[np.int8]:
         """Return a `Damage` per position; the arguments are the values in the consume queue.
 
-        `of_queue` is the encoded topic of the records, and the queue id.
+        `of_queue` is the encoded topic of the records, and the queue id. Without `check_bodies` no body is read.
         """
         damage = np.zeros(len(self), np.int8)
         self._mark(damage, Damage.OUTSIDE, lambda some: some.positions > len(some.data) - MIN_RECORD_BYTES)
@@ -138,7 +139,8 @@ class Records:
         self._mark(damage, Damage.PARTS, Records._parts_do_not_add_up)
         if of_queue is not None:
             self._mark(damage, Damage.QUEUE, lambda some: some._is_of_other_queue(*of_queue))
-        self._mark(damage, Damage.BODY, Records._has_other_body)
+        if check_bodies:
+            self._mark(damage, Damage.BODY, Records._has_other_body)
         return damage
 
     def _is_of_other_queue(self, topic: bytes, queue_id: int) -> Mask:

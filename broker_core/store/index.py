@@ -7,6 +7,7 @@ from typing import Self
 
 from broker_core.store.commit_log import CommitLog
 from broker_core.store.config import StoreConfig
+from broker_core.store.errors import Corrupt
 from broker_core.store.index_file import KEY, IndexFile
 from broker_core.store.layout import INDEX, index_files, index_name
 
@@ -22,14 +23,24 @@ class Index:
         self.finished_time = 0
 
     @classmethod
-    def load(cls, config: StoreConfig, *, writable: bool = True) -> Self:
-        """Map the existing index files; raise Corrupt if they have other numbers of slots or entries."""
+    def load(cls, config: StoreConfig, *, writable: bool = True, left_out: list[str] | None = None) -> Self:
+        """Map the existing index files; raise Corrupt if they have other numbers of slots or entries.
+
+        With `left_out` such files are left out instead, and the reasons added to it.
+        """
         files = []
         for path in index_files(config.folder / INDEX):
             if path.stat().st_size:
-                files.append(
-                    IndexFile.load(path, slots=config.index_slots, entries=config.index_entries, writable=writable)
-                )
+                try:
+                    file = IndexFile.load(
+                        path, slots=config.index_slots, entries=config.index_entries, writable=writable
+                    )
+                except Corrupt as damage:
+                    if left_out is None:
+                        raise
+                    left_out.append(str(damage))
+                    continue
+                files.append(file)
             elif writable:
                 # A power failure occurred before the file got its length; its keys are indexed again.
                 path.unlink()

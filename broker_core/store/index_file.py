@@ -61,7 +61,7 @@ class IndexFile:
         self._file = file
         self.slots = slots
         self.capacity = entries
-        self._entries_at = HEADER.size + slots * SLOT.size
+        self._entries_at = first_entry_at(slots)
         header: tuple[int, ...] = HEADER.unpack_from(file.view)
         self.begin_time, self.end_time, self.begin_log_offset, self.end_log_offset, self._slots_used, count = header
         # The number of the next entry; 0 is also possible in a file without entries.
@@ -250,9 +250,14 @@ def hashes_of(head: RecordHead, view: memoryview) -> list[int]:
     return [key_hash(f"{topic}#{key}") for key in keys]
 
 
+def first_entry_at(slots: int) -> int:
+    """Return where in a file its entries begin."""
+    return HEADER.size + slots * SLOT.size
+
+
 def file_bytes(slots: int, entries: int) -> int:
     """Return the length of an index file."""
-    return HEADER.size + slots * SLOT.size + entries * ENTRY.size
+    return first_entry_at(slots) + entries * ENTRY.size
 
 
 def _put_entries(

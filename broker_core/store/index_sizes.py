@@ -28,15 +28,24 @@ Sizes = tuple[int, int]
 """Slots and entries."""
 
 
-def measure(paths: Iterable[Path]) -> Sizes | None:
-    """Return the sizes of index files, None if there are none; raise Corrupt for a file that matches no sizes."""
+def measure(paths: Iterable[Path], left_out: list[str] | None = None) -> Sizes | None:
+    """Return the sizes of index files, None if there are none; raise Corrupt for a file that matches no sizes.
+
+    With `left_out` such a file is passed over, and the reason added to it.
+    """
     empty: Sizes | None = None
     for path in paths:
         with path.open("rb") as file:
             if not os.fstat(file.fileno()).st_size:
                 continue
-            with mmap(file.fileno(), 0, access=ACCESS_READ) as data:
-                sizes, is_sure = _measure_one(data, path)
+            try:
+                with mmap(file.fileno(), 0, access=ACCESS_READ) as data:
+                    sizes, is_sure = _measure_one(data, path)
+            except Corrupt as damage:
+                if left_out is None:
+                    raise
+                left_out.append(str(damage))
+                continue
         if is_sure:
             return sizes
         empty = empty or sizes

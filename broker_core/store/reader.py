@@ -44,40 +44,47 @@ class Segment:
 class StoreReader:
     """A store folder, opened for reading only."""
 
-    def __init__(self, config: StoreConfig, log: CommitLog, queues: Queues, index: Index) -> None:
+    def __init__(
+        self, config: StoreConfig, log: CommitLog, queues: Queues, index: Index, index_damage: tuple[str, ...] = ()
+    ) -> None:
         """Hold the parts mapped by `open`."""
         self.config = config
+        self.index_damage = index_damage
+        """Index files that were left out, and why."""
         self.log = log
         self.index = index
         self._queues = queues
 
     @classmethod
-    def open(cls, folder: Path, config: StoreConfig | None = None) -> Self:
+    def open(cls, folder: Path, config: StoreConfig | None = None, *, spare_index: bool = False) -> Self:
         """Map the files in `folder`; sizes are read from the files, so `config` is needed only if they are damaged.
 
-        Raises Corrupt if `folder` is not a store, or its files are inconsistent.
+        With `spare_index` damaged index files are left out and listed in `index_damage`. Raises Corrupt if `folder` is
+        not a store, or its files are inconsistent.
         """
         if not (folder / COMMIT_LOG).is_dir():
             raise Corrupt(folder, f"it is not a store: there is no folder {COMMIT_LOG}")
         for _ in range(_OPEN_TRIES - 1):
             try:
-                return cls._map(config or _measured_config(folder))
+                return cls._map(folder, config, spare_index)
             except FileNotFoundError:
                 # Retention removed a file between listing and mapping.
                 continue
-        return cls._map(config or _measured_config(folder))
+        return cls._map(folder, config, spare_index)
 
     @classmethod
-    def _map(cls, config: StoreConfig) -> Self:
+    def _map(cls, folder: Path, config: StoreConfig | None, spare_index: bool) -> Self:
+        damage: list[str] | None = [] if spare_index else None
+        config = config or _measured_config(folder, damage)
         # Index and queues first: everything they refer to is in the log by now.
-        index = Index.load(config, writable=False)
+        index = Index.load(config, writable=False, left_out=damage)
         queues = Queues.load(config, writable=False)
         for queue in queues:
             queue.measure_all()
         log = CommitLog.load(config, writable=False)
         queues.note_purged(purges.read(config.folder))
         queues.correct_min(log.begin)
-        return cls(config, log, queues, index)
+        return cls(config, log, queues, index, tuple(dict.fromkeys(damage or ())))
 
     # -- the log ------------------------------------------------------------------------------------------------------
 
@@ -213,7 +220,7 @@ class StoreReader:
         return queue
 
 
-def _measured_config(folder: Path) -> StoreConfig:
+def _measured_config(folder: Path, damage: list[str] | None) -> StoreConfig:
     """Return a configuration with the slots and entries of the index files in `folder`."""
-    config, sizes = StoreConfig(folder), measure(index_files(folder / INDEX))
+    config, sizes = StoreConfig(folder), measure(index_files(folder / INDEX), damage)
     return config if sizes is None else replace(config, index_slots=sizes[0], index_entries=sizes[1])
