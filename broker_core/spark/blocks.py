@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 
 from broker_core.protocol.string_hash import tags_code
 from broker_core.protocol.topics import SCHEDULE_TOPIC
+from broker_core.spark.bytes_read import BytesRead
 from broker_core.spark.errors import DataLoss
+from broker_core.spark.key_places import find_places
 from broker_core.spark.options import SourceOptions
 from broker_core.spark.partitions import FilePartition
 from broker_core.spark.stores import open_store_with, populate
@@ -70,10 +72,11 @@ def cut_block(block: Block) -> Iterator[Block]:
         at = stop
 
 
-def read_blocks(partition: FilePartition, options: SourceOptions) -> Iterator[Block]:
-    """Yield the blocks of a range; units whose tag hash does not match are left out before the log is read.
+def read_blocks(partition: FilePartition, options: SourceOptions, read: BytesRead) -> Iterator[Block]:
+    """Yield the blocks of a range; adds the bytes read to `read`.
 
-    Every other message of the range is in a block: intact, or with its damage.
+    Units whose tag hash does not match, and messages that by the index have none of the keys, are left out before the
+    log is read. Every other message of the range is in a block: intact, or with its damage.
 
     Raises DataLoss if messages of the range are gone, or skips them if the options say so.
     """
@@ -82,21 +85,42 @@ def read_blocks(partition: FilePartition, options: SourceOptions) -> Iterator[Bl
     has_begin, has_end = store.range(topic, queue_id)
     if options.fail_on_data_loss and (partition.begin < has_begin or partition.end > has_end):
         raise _loss(partition, f"the queue has {has_begin} to {has_end}")
-    at = max(partition.begin, has_begin)
-    for part in store.units(topic, queue_id, at, partition.end):
-        units = np.frombuffer(part, UNIT)
-        queue_offsets = np.arange(at, at + len(units))
-        at += len(units)
+    for units, queue_offsets in _units(store, partition, max(partition.begin, has_begin), options, read):
         damage = _find_unit_damage(units, store)
         chosen = _chosen(units, partition, options) | (damage != Damage.NONE)
-        units, queue_offsets, damage = units[chosen], queue_offsets[chosen], damage[chosen]
+        if not chosen.all():
+            units, queue_offsets, damage = units[chosen], queue_offsets[chosen], damage[chosen]
         for begin, end in _runs(damage != Damage.NONE):
             run = slice(begin, end)
             if damage[begin]:
                 log_offsets = np.where(damage[run] == Damage.NOWHERE, units["log_offset"][run].astype(np.int64), -1)
                 yield lost_block(queue_offsets[run], damage[run], log_offsets)
             else:
-                yield from _blocks(store, units[run], queue_offsets[run], partition, options)
+                yield from _blocks(store, units[run], queue_offsets[run], partition, options, read)
+
+
+def _units(
+    store: StoreReader, partition: FilePartition, begin: int, options: SourceOptions, read: BytesRead
+) -> Iterator[tuple[Units, Ints]]:
+    """Yield the units of the range, file by file, and their queue offsets; of keys only those that the index names."""
+    topic, queue_id, end = partition.topic, partition.queue_id, partition.end
+    places = None
+    if options.keys is not None and begin < end:
+        places = find_places(store, (topic, queue_id, begin, end), options.keys, read).offsets
+        if places is not None and not len(places):
+            return
+    at = begin
+    for part in store.units(topic, queue_id, begin, end):
+        units = np.frombuffer(part, UNIT)
+        queue_offsets = np.arange(at, at + len(units))
+        at += len(units)
+        if places is not None:
+            low, high = np.searchsorted(places, [queue_offsets[0], at])
+            queue_offsets = places[low:high]
+            units = units[queue_offsets - (at - len(units))]
+        read.queue += units.nbytes
+        if len(units):
+            yield units, queue_offsets
 
 
 def _find_unit_damage(units: Units, store: StoreReader) -> NDArray[np.int8]:
@@ -138,7 +162,12 @@ def _chosen(units: Units, partition: FilePartition, options: SourceOptions) -> M
 
 
 def _blocks(
-    store: StoreReader, units: Units, queue_offsets: Ints, partition: FilePartition, options: SourceOptions
+    store: StoreReader,
+    units: Units,
+    queue_offsets: Ints,
+    partition: FilePartition,
+    options: SourceOptions,
+    read: BytesRead,
 ) -> Iterator[Block]:
     log_offsets, sizes = units["log_offset"].astype(np.int64), units["size"].astype(np.int64)
     topic = store.record_topic(partition.topic, partition.queue_id)
@@ -155,6 +184,7 @@ def _blocks(
         span = int(positions[-1] + sizes[part][-1] - positions[0])
         if 2 * int(sizes[part].sum()) > span:
             populate(view, int(positions[0]), int(positions[0]) + span)
+        read.log += int(sizes[part].sum())
         records = Records(np.frombuffer(view, np.uint8), positions)
         # Light queues refer to records of other topics, which have a different queue offset.
         in_queue = queue_offsets[part] if of_queue else None

@@ -12,7 +12,9 @@ from typing import Final
 import numpy as np
 from pyspark.sql.datasource import InputPartition
 
+from broker_core.spark.bytes_read import PlanCost
 from broker_core.spark.errors import DataLoss, UnknownOption
+from broker_core.spark.key_places import find_places
 from broker_core.spark.options import EARLIEST, LATEST, QueueOffsets, SourceOptions
 from broker_core.spark.stores import open_store, queues_of, topics_of
 from broker_core.store.columns import UNIT, Ints
@@ -58,8 +60,12 @@ class WantedRange:
     end: int
 
 
-def plan_files(options: SourceOptions, opened: Mapping[Path, StoreReader] | None = None) -> list[FilePartition]:
+def plan_files(
+    options: SourceOptions, opened: Mapping[Path, StoreReader] | None = None, cost: PlanCost | None = None
+) -> list[FilePartition]:
     """Return the partitions of a read from store folders: a snapshot of now, or of when the stores were opened.
+
+    Adds to `cost` what planning took. With keys, the ranges are those between the messages that the index names.
 
     Raises UnknownOption for a topic or queue that does not exist, DataLoss if the beginning of a range is gone.
     """
@@ -79,12 +85,13 @@ def plan_files(options: SourceOptions, opened: Mapping[Path, StoreReader] | None
         queues = (queue for topic in options.topics for queue in store.queues(topic))
         wanted_of = (_wanted(store, broker, *queue, options) for queue in queues)
         found += [(wanted, store) for wanted in wanted_of if wanted]
-    sums = [_sums(store, wanted) for wanted, store in found]
-    target = partition_bytes(options, sum(int(each[-1]) for each in sums if len(each)))
+    cost = cost or PlanCost()
+    chosen = [_choose(store, wanted, options, cost) for wanted, store in found]
+    target = partition_bytes(options, sum(int(sums[-1]) for _, sums in chosen if len(sums)))
     return [
         partition
-        for (wanted, store), each in zip(found, sums, strict=True)
-        for partition in _cut(wanted, store, each, target)
+        for (wanted, store), (offsets, sums) in zip(found, chosen, strict=True)
+        for partition in _cut(wanted, store, offsets, sums, target)
     ]
 
 
@@ -184,19 +191,34 @@ def partition_bytes(options: SourceOptions, total: int) -> int:
     return max(1, min(target, total // options.min_partitions), total // _MOST_PARTITIONS)
 
 
-def _sums(store: StoreReader, wanted: WantedRange) -> Ints:
-    """Return the running sum of record bytes after each message of a range."""
-    parts = store.units(wanted.topic, wanted.queue_id, wanted.begin, wanted.end)
-    units = [np.frombuffer(part, UNIT) for part in parts]
-    sizes = np.concatenate(units)["size"].astype(np.int64) if units else np.zeros(0, np.int64)
-    return np.cumsum(np.maximum(sizes, 0))
+def _choose(store: StoreReader, wanted: WantedRange, options: SourceOptions, cost: PlanCost) -> tuple[Ints, Ints]:
+    """Return the queue offsets to read of a range, and the running sum of their record bytes."""
+    topic, queue_id, begin, end = wanted.topic, wanted.queue_id, wanted.begin, wanted.end
+    if begin == end:
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    offsets = np.arange(begin, end)
+    if options.keys is not None:
+        places = find_places(store, (topic, queue_id, begin, end), options.keys, cost.read)
+        for note in places.notes:
+            cost.note(f"{wanted.broker} topic={topic} queue={queue_id}: {note}")
+        offsets = offsets if places.offsets is None else places.offsets
+    sizes = []
+    for part in store.units(topic, queue_id, begin, end):
+        units = np.frombuffer(part, UNIT)
+        low, high = np.searchsorted(offsets, [begin, begin + len(units)])
+        sizes.append(units["size"][offsets[low:high] - begin].astype(np.int64))
+        cost.read.queue += int(high - low) * UNIT.itemsize
+        begin += len(units)
+    return offsets, np.cumsum(np.maximum(np.concatenate([np.zeros(0, np.int64), *sizes]), 0))
 
 
-def _cut(wanted: WantedRange, store: StoreReader, sums: Ints, target: int) -> list[FilePartition]:
-    if wanted.begin == wanted.end:
+def _cut(wanted: WantedRange, store: StoreReader, offsets: Ints, sums: Ints, target: int) -> list[FilePartition]:
+    if not len(offsets):
         return []
     root = str(store.config.folder)
-    edges = [wanted.begin, *(wanted.begin + place for place in _cut_places(sums, target)), wanted.end]
+    # A range reaches up to the next one, unless keys leave out what is behind its last message.
+    begins = [int(offsets[0]), *(int(offsets[place]) for place in _cut_places(sums, target))]
+    edges = [*begins, int(offsets[-1]) + 1]
     return [
         FilePartition(root, wanted.broker, wanted.topic, wanted.queue_id, begin, end) for begin, end in pairwise(edges)
     ]

@@ -8,6 +8,7 @@ from typing import Any
 
 from broker_core.spark.batches import RowOrigin
 from broker_core.spark.blocks import Block, read_blocks
+from broker_core.spark.bytes_read import BytesRead, PlanCost
 from broker_core.spark.counting import RowReporter
 from broker_core.spark.options import SourceOptions
 from broker_core.spark.partitions import FilePartition, WirePartition, plan_files
@@ -18,31 +19,35 @@ from broker_core.spark.wire import plan_wire, read_wire_blocks
 Partition = FilePartition | WirePartition
 
 
-def plan(options: SourceOptions) -> Sequence[Partition]:
+def plan(options: SourceOptions, cost: PlanCost | None = None) -> Sequence[Partition]:
     """Return the ranges selected by the options, each of one queue: a snapshot of now."""
-    return plan_together([options])[0]
+    return plan_together([options], cost)[0]
 
 
-def plan_together(all_options: Sequence[SourceOptions]) -> list[Sequence[Partition]]:
-    """Plan several reads at the same time, so that they can be compared."""
+def plan_together(all_options: Sequence[SourceOptions], cost: PlanCost | None = None) -> list[Sequence[Partition]]:
+    """Plan several reads at the same time, so that they can be compared; adds to `cost` what it took."""
+    cost = cost or PlanCost()
     opened = {root: open_store(root) for options in all_options for root in options.stores}
     over_wire = iter(plan_wire([options for options in all_options if not options.stores]))
-    return [plan_files(options, opened) if options.stores else next(over_wire) for options in all_options]
+    return [plan_files(options, opened, cost) if options.stores else next(over_wire) for options in all_options]
 
 
-def read_any_blocks(partition: Partition, options: SourceOptions) -> Iterator[Block]:
-    """Yield the records of a range in queue order."""
+def read_any_blocks(partition: Partition, options: SourceOptions, read: BytesRead) -> Iterator[Block]:
+    """Yield the records of a range in queue order; adds the bytes read to `read`."""
     if isinstance(partition, FilePartition):
-        return read_blocks(partition, options)
-    return read_wire_blocks(partition, options)
+        return read_blocks(partition, options, read)
+    return read_wire_blocks(partition, options, read)
 
 
-def read_rows(partition: Partition, options: SourceOptions, columns: Sequence[str]) -> Iterator[Any]:
-    """Yield the selected rows of a range as Arrow batches of these columns."""
+def read_rows(
+    partition: Partition, options: SourceOptions, columns: Sequence[str], read: BytesRead | None = None
+) -> Iterator[Any]:
+    """Yield the selected rows of a range as Arrow batches of these columns; adds the bytes read to `read`."""
+    read = read or BytesRead()
     origin = RowOrigin(partition.topic, partition.broker, options.decompress)
     maker = RowMaker(columns, options, origin, partition.topic, partition.queue_id)
-    with _reporting(partition, options) as report:
-        for block in read_any_blocks(partition, options):
+    with _reporting(partition, options, read) as report:
+        for block in read_any_blocks(partition, options, read):
             for batch in maker.make(block):
                 if batch.num_rows:
                     yield batch
@@ -55,12 +60,12 @@ def count_wanted(partition: Partition, options: SourceOptions) -> int:
 
 
 @contextmanager
-def _reporting(partition: Partition, options: SourceOptions) -> Iterator[Callable[[int], None]]:
+def _reporting(partition: Partition, options: SourceOptions, read: BytesRead) -> Iterator[Callable[[int], None]]:
     if options.count_to is None:
         yield _ignore
         return
     part = f"{partition.broker}/{partition.topic}/{partition.queue_id}/{partition.begin}"
-    reporter = RowReporter(options.count_to, part)
+    reporter = RowReporter(options.count_to, part, read)
     try:
         yield reporter.add
     finally:

@@ -56,7 +56,7 @@ def open_store(root: Path) -> StoreReader:
 def _open_now(root: Path) -> _Opened:
     try:
         at_ns, stat = time.time_ns(), (root / COMMIT_LOG).stat()
-        return _Opened(StoreReader.open(root), (stat.st_dev, stat.st_ino), at_ns)
+        return _Opened(StoreReader.open(root, spare_index=True), (stat.st_dev, stat.st_ino), at_ns)
     except FileNotFoundError as error:
         raise StoreUnreadable(f"store {root}: it is not a store: there is no folder {COMMIT_LOG}") from error
     except (StoreError, OSError) as error:

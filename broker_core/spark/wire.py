@@ -28,6 +28,7 @@ from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.headers.pull import PullMessageResponse
 from broker_core.spark.blocks import Block, cut_block
+from broker_core.spark.bytes_read import BytesRead
 from broker_core.spark.errors import DataLoss, UnknownOption, Unreachable
 from broker_core.spark.options import SourceOptions
 from broker_core.spark.partitions import CLOCK_SKEW_MS, WirePartition, check_names, choose_range, is_chosen
@@ -134,17 +135,21 @@ async def offset_at(admin: Admin, queue: MessageQueue, timestamp: int, low: int,
     return low
 
 
-def read_wire_blocks(partition: WirePartition, options: SourceOptions) -> Iterator[Block]:
+def read_wire_blocks(
+    partition: WirePartition, options: SourceOptions, read: BytesRead | None = None
+) -> Iterator[Block]:
     """Yield the blocks of a range in queue order, each message intact or with its damage; raises DataLoss, Unreachable.
 
-    At most `MOST_BYTES` of answers are held at a time, plus one answer.
+    At most `MOST_BYTES` of answers are held at a time, plus one answer. Adds the bytes of the answers to `read`.
     """
+    read = read or BytesRead()
     session = session_of(options.name_servers)
     puller = _Puller(session.session, MessageQueue(partition.topic, partition.broker, partition.queue_id), options)
     at = partition.begin
     while at < partition.end:
         with translated():
             piece = session.run(puller.window(at, partition.end))
+        read.wire += sum(map(len, piece.bodies))
         yield from _blocks(piece, partition)
         at = piece.end
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 
@@ -187,7 +188,10 @@ def test_filters_choose_what_is_copied(replay: Replay) -> None:
     replay.plan(keys=frozenset({"k5", "k2777"}))
     replay.run()
     assert sorted(number for numbers in replay.copies().values() for number in numbers) == [5, 2777]
-    assert replay.totals() == {"read": 3000, "filtered": 2998, "damaged": 0, "matched": 2, "written": 2}
+    totals = replay.totals()
+    assert totals == {"read": 2 + totals["filtered"], "filtered": ANY, "damaged": 0, "matched": 2, "written": 2}
+    # The index leaves out what is before the first and behind the last of them.
+    assert totals["read"] < 3000
 
 
 def test_what_a_filter_lets_through_is_planned(replay: Replay) -> None:
