@@ -5,7 +5,8 @@ before every batch and after every chunk; the driver answers with what the task 
 
     task → driver   {"token": …, "lane": 0}
     task → driver   {"want": 128, "checkpoint": {"chunk": 3, "state": "partial", "read": 2048, …}}   before a batch
-    driver → task   {"count": 128, "wait_s": 0.0, "stop": false}
+    driver → task   {"count": 128, "wait_s": 0.0, "stop": false}                or, with a rate, "ask again later":
+    driver → task   {"count": 0, "wait_s": 0.1, "stop": false}
     task → driver   {"want": 0, "checkpoint": {"chunk": 3, "state": "done", …}}                      after a chunk
     driver → task   {"count": 0, "wait_s": 0.0, "stop": false}                  … whose checkpoint is on disk by now
 """
@@ -28,6 +29,8 @@ from broker_core.spark.checkpoint import Checkpoint
 
 _TIMEOUT_S: Final = 30.0
 _BURST_S: Final = 1.0
+_LONGEST_WAIT_S: Final = 0.25
+_GRANTS_PER_SECOND: Final = 10
 _POLL_S: Final = 0.05
 
 
@@ -41,7 +44,7 @@ class Address:
 
 
 class SendPermit(msgspec.Struct, frozen=True):
-    """What a task may do next: send `count` messages after `wait_s` seconds, or stop."""
+    """What a task may do next: send `count` messages now, or ask again after `wait_s` seconds, or stop."""
 
     count: int = 0
     wait_s: float = 0.0
@@ -60,7 +63,10 @@ class _Report(msgspec.Struct):
 
 
 class Budget:
-    """Shares a rate and a total between tasks; thread-safe; `now` is in seconds (monotonic)."""
+    """Shares a rate and a total between tasks; thread-safe; `now` is in seconds (monotonic).
+
+    Nothing is promised for later, so a new rate holds for the next grant of every task.
+    """
 
     def __init__(self, *, per_second: float | None = None, total: int | None = None) -> None:
         """Without a rate no task waits, without a total no task stops."""
@@ -68,21 +74,35 @@ class Budget:
         self._free_at: float | None = None
         self._lock = threading.Lock()
 
-    def take(self, want: int, now: float) -> tuple[int, float]:
-        """Return how many of `want` may be sent, and after how many seconds."""
+    def set_rate(self, per_second: float | None) -> None:
+        """Change the rate; None is no limit."""
         with self._lock:
-            count = want if self._left is None else min(want, self._left)
-            if self._left is not None:
-                self._left -= count
+            if per_second != self._per_second:
+                self._per_second = per_second
+                # What was saved or owed at the old rate counts no more.
+                self._free_at = None
+
+    def take(self, want: int, now: float) -> tuple[int, float]:
+        """Return how many of `want` may be sent now; if none, after how many seconds to ask again, 0.0 for never."""
+        with self._lock:
+            count = want if self._left is None else max(0, min(want, self._left))
             if not self._per_second or not count:
-                return count, 0.0
+                return self._granted(count), 0.0
+            free_at = now if self._free_at is None else self._free_at
+            if free_at > now:
+                return 0, min(free_at - now, _LONGEST_WAIT_S)
+            count = max(1, min(count, int(self._per_second / _GRANTS_PER_SECOND)))
             # Unused permits are kept for one second only, so a pause does not cause a burst.
-            free_at = max(now - _BURST_S, now if self._free_at is None else self._free_at)
-            self._free_at = free_at + count / self._per_second
-            return count, max(0.0, free_at - now)
+            self._free_at = max(now - _BURST_S, free_at) + count / self._per_second
+            return self._granted(count), 0.0
+
+    def _granted(self, count: int) -> int:
+        if self._left is not None:
+            self._left -= count
+        return count
 
     def give_back(self, count: int) -> None:
-        """Return permits that were not used."""
+        """Return permits that were not used; fewer than 0 are what an earlier run used and nobody counted."""
         with self._lock:
             if self._left is not None:
                 self._left += count
@@ -140,7 +160,7 @@ class Collector:
         if self.stop:
             return SendPermit(stop=True)
         count, wait_s = self.budget.take(report.want, time.monotonic())
-        return SendPermit(count, wait_s, stop=report.want > 0 and not count)
+        return SendPermit(count, wait_s, stop=report.want > 0 and not count and not wait_s)
 
 
 class Reporter:

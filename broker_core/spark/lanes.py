@@ -29,7 +29,7 @@ from broker_core.client.retry import backoff
 from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.message import Message
 from broker_core.spark.checkpoint import Checkpoint, Damage, Failure
-from broker_core.spark.collector import Address, Reporter, SendPermit
+from broker_core.spark.collector import Address, Reporter
 from broker_core.spark.copies import COLUMNS, Copier, Damaged, size_in_batch
 from broker_core.spark.options import SourceOptions
 from broker_core.spark.reading import read_rows
@@ -41,7 +41,6 @@ _MOST_BYTES: Final = 1 << 20
 _GIVE_UP_AFTER_S: Final = 60.0
 _FIRST_PAUSE_S: Final = 0.1
 _LONGEST_PAUSE_S: Final = 5.0
-_LONGEST_SLEEP_S: Final = 0.5
 _SEND_TIMEOUT_MS: Final = 10_000
 _MOST_FAILURES: Final = 20
 MOST_DAMAGED: Final = 100
@@ -61,7 +60,6 @@ class ReplayJob:
     options: SourceOptions
     target_servers: tuple[str, ...]
     address: Address
-    messages_per_second: float | None = None
     stops_at_damage: bool = False
 
 
@@ -116,19 +114,16 @@ class _LaneRun:
     reporter: Reporter
     copier: Copier = field(init=False)
     target: TargetQueue = field(init=False)
-    per_batch: int = field(init=False)
     totals: Checkpoint = field(init=False)
     """Counters of the current chunk."""
     damaged: list[Damaged] = field(default_factory=list)
     """Messages read beyond `next` and not counted yet."""
 
     def __post_init__(self) -> None:
-        source, rate = self.lane.source, self.job.messages_per_second
+        source = self.lane.source
         name = f"{self.job.cluster}/{source.broker}/{source.topic}/{source.queue_id}"
         self.copier = Copier(self.job.job_id, self.job.by, name, self.lane.target.topic)
         self.target = TargetQueue(session_of(self.job.target_servers), self.lane, self.copier, self.start.target_from)
-        # With a rate limit, ten small batches a second.
-        self.per_batch = _MOST_MESSAGES if rate is None else max(1, min(_MOST_MESSAGES, int(rate / 10)))
 
     def run(self) -> None:
         """Copy chunk after chunk."""
@@ -152,12 +147,15 @@ class _LaneRun:
         if len(fresh) < len(batch):
             # An earlier run of this job wrote them and was killed before it could report them.
             self._written(batch[: len(batch) - len(fresh)])
+            self.reporter.ask(0, self.totals, give_back=len(fresh) - len(batch))
         while fresh:
             permit = self.reporter.ask(len(fresh), self.totals)
-            if not permit.count:
+            if permit.stop:
                 raise _Stopped
+            if not permit.count:
+                time.sleep(permit.wait_s)
+                continue
             try:
-                self._wait(permit)
                 self._send(fresh[: permit.count])
             except (LaneFailed, _Stopped):
                 self.reporter.ask(0, self.totals, give_back=permit.count)
@@ -225,20 +223,13 @@ class _LaneRun:
             size = 0
             for pair in self.copier.copies(rows):
                 more = size_in_batch(pair[1])
-                if batch and (len(batch) >= self.per_batch or size + more > _MOST_BYTES):
+                if batch and (len(batch) >= _MOST_MESSAGES or size + more > _MOST_BYTES):
                     yield batch
                     batch, size = [], 0
                 batch.append(pair)
                 size += more
             if batch:
                 yield batch
-
-    def _wait(self, permit: SendPermit) -> None:
-        until = time.monotonic() + permit.wait_s
-        while (left := until - time.monotonic()) > 0:
-            time.sleep(min(left, _LONGEST_SLEEP_S))
-            if left > _LONGEST_SLEEP_S and not self._is_wanted():
-                raise _Stopped
 
     def _is_wanted(self) -> bool:
         return not self.reporter.ask(0, self.totals).stop

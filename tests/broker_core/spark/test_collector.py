@@ -24,14 +24,34 @@ def test_a_total_ends() -> None:
 
 def test_a_rate_makes_all_takers_wait_for_one_another() -> None:
     budget = Budget(per_second=100)
-    assert [round(budget.take(50, now=0.0)[1], 3) for _ in range(4)] == [0.0, 0.5, 1.0, 1.5]
+    assert budget.take(50, now=0.0) == (10, 0.0)
+    count, wait_s = budget.take(50, now=0.0)
+    assert (count, round(wait_s, 3)) == (0, 0.1)
+    assert budget.take(50, now=0.11) == (10, 0.0)
 
 
 def test_what_was_not_used_is_kept_for_a_second_and_no_longer() -> None:
     budget = Budget(per_second=100)
     budget.take(10, now=0.0)
-    waits = [round(budget.take(100, now=60.0)[1], 3) for _ in range(3)]
-    assert waits == [0.0, 0.0, 1.0]
+    granted = [budget.take(100, now=60.0)[0] for _ in range(20)]
+    assert 100 <= sum(granted) <= 110
+
+
+def test_who_waits_long_asks_again_before_since_the_rate_may_change() -> None:
+    budget = Budget(per_second=0.1)
+    assert budget.take(1, now=0.0) == (1, 0.0)
+    assert budget.take(1, now=0.0) == (0, 0.25)
+
+
+def test_a_new_rate_holds_for_the_next_grant() -> None:
+    budget = Budget(per_second=1)
+    while budget.take(100, now=0.0)[0]:
+        pass
+    budget.set_rate(1000)
+    assert budget.take(100, now=0.0) == (100, 0.0)
+    assert budget.take(100, now=0.0)[0] == 0
+    budget.set_rate(None)
+    assert budget.take(100, now=0.0) == (100, 0.0)
 
 
 @pytest.fixture

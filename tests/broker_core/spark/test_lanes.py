@@ -63,8 +63,7 @@ class Replay:
         self.runs += 1
         job = ReplayJob(
             job_id="job1", by="ann", cluster="local", options=self.options, address=collector.start(),
-            target_servers=(self.running.name_server,), messages_per_second=per_second,
-            stops_at_damage=stops_at_damage,
+            target_servers=(self.running.name_server,), stops_at_damage=stops_at_damage,
         )  # fmt: skip
         starts = [(lane, find_start(lane, self.checkpoints, is_resumed=self.runs > 1)) for lane in lanes]
         with ThreadPoolExecutor() as pool:
