@@ -5,6 +5,7 @@ The programs in Spark and the redrive write the same files. Uses no Spark.
 ::
 
     request.json       written by the launcher, mode 0600
+    control.json       replaced by the launcher while the program runs: pause, and the rate of a replay
     plan.json          written once, before anything is sent; a resumed run uses the same plan
     checkpoint.jsonl   a line per finished chunk, on disk before the chunk counts as finished
     progress.jsonl     the complete state, once a second

@@ -83,6 +83,12 @@ class Program:
             signal.signal(signal.SIGTERM, handler)
         raise AssertionError("a program ends by exiting")
 
+    def control(self, **wanted: Any) -> None:
+        """Tell the running program something, as the launcher does."""
+        beside = self.folder / "control.json.part"
+        beside.write_text(json.dumps(wanted))
+        beside.replace(self.folder / "control.json")
+
     def progress(self) -> dict[str, Any]:
         """Return the counters of the last line of progress."""
         try:

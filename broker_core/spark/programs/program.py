@@ -3,7 +3,8 @@
 The exit codes (spark/README.md#programs)::
 
     0 done   2 bad request, never retried   3 partial   4 source or target unreachable, or no Java
-    5 messages are gone, or damaged with on_damage=stop   130 cancelled   1 anything else; the log has the traceback
+    5 messages are gone, or damaged with on_damage=stop   75 paused   130 cancelled
+    1 anything else; the log has the traceback
 """
 
 from __future__ import annotations
@@ -50,6 +51,7 @@ T = TypeVar("T")
 OK: Final = 0
 CRASHED: Final = 1
 CANCELLED: Final = 130
+PAUSED: Final = 75
 PARTIAL: Final = 3
 UNREACHABLE: Final = 4
 DAMAGED: Final = 5
@@ -99,6 +101,14 @@ class ResultFile(msgspec.Struct, kw_only=True):
     artefacts: list[Artefact] = []
 
 
+class Control(msgspec.Struct, frozen=True):
+    """The content of ``control.json``, which the launcher replaces while the program runs."""
+
+    pause: bool = False
+    messages_per_second: int | msgspec.UnsetType | None = msgspec.UNSET
+    """None is no limit; without it the limit of the request stays."""
+
+
 @dataclass(slots=True)
 class Run:
     """One run of a program."""
@@ -108,16 +118,26 @@ class Run:
     progress: Progress
     stop_reason: str = ""
     """Set when the run must end; running work ends in an orderly way."""
+    stop_code: int = CANCELLED
+    """The exit code of a run that was stopped."""
     phases: dict[str, float] = field(default_factory=dict)
     """Duration of each phase in seconds."""
     _parent: int = field(default_factory=os.getppid)
 
     @property
     def is_stopping(self) -> bool:
-        """Whether the run must end, or its launcher has ended."""
+        """Whether the run must end: it was cancelled or paused, or its launcher has ended."""
         if not self.stop_reason and os.getppid() != self._parent:
             self.stop_reason = "the launcher has ended"
+        if not self.stop_reason and self.control.pause:
+            self.stop_reason, self.stop_code = "paused", PAUSED
         return bool(self.stop_reason)
+
+    @property
+    def control(self) -> Control:
+        """What the launcher wants now."""
+        found = self.folder.find_json("control.json")
+        return Control() if found is None else msgspec.convert(found, Control)
 
     @property
     def host(self) -> str:
@@ -164,10 +184,13 @@ class Run:
         )
         return sessions.start(config)
 
-    def wait_for(self, work: Callable[[], T], each_second: Callable[[], None]) -> T:
+    def wait_for(
+        self, work: Callable[[], T], each_second: Callable[[], None], *, at_each_look: Callable[[], None] = lambda: None
+    ) -> T:
         """Run `work` in a thread and return its result or raise its error; call `each_second` in the meantime.
 
-        After a stop `each_second` is called at once and more often, since a stop must be quick.
+        `at_each_look` is called ten times a second: for what must not wait. After a stop `each_second` is called at
+        once and more often, since a stop must be quick.
         """
         results: list[T] = []
         errors: list[BaseException] = []
@@ -183,6 +206,7 @@ class Run:
         looked_at = time.monotonic()
         while thread.is_alive():
             thread.join(_STOP_TICK_S)
+            at_each_look()
             if self.is_stopping or time.monotonic() - looked_at >= _TICK_S:
                 looked_at = time.monotonic()
                 each_second()
@@ -202,7 +226,7 @@ def main(work: Callable[[Run], ProgramResult]) -> None:
     say(f"ended with status {result.exit_code}{f': {result.reason}' if result.reason else ''}")
     last = folder.last_line("progress.jsonl", ProgressLine)
     about.reason = result.reason
-    about.error = result.reason if result.exit_code not in (OK, PARTIAL, CANCELLED) else None
+    about.error = result.reason if result.exit_code not in (OK, PARTIAL, CANCELLED, PAUSED) else None
     about.counters = last.counters if last else {}
     about.artefacts = folder.artefacts()
     folder.write_json("result.json", msgspec.to_builtins(about))
@@ -221,7 +245,7 @@ def _result(folder: JobFolder, work: Callable[[Run], ProgramResult], about: Resu
         return ProgramResult(code, str(error))
     except Exception as error:  # noqa: BLE001 - the top of the program: the log gets the traceback, people a line
         if run is not None and run.is_stopping:
-            return ProgramResult(CANCELLED, run.stop_reason)
+            return ProgramResult(run.stop_code, run.stop_reason)
         traceback.print_exc()
         return ProgramResult(_code_of_text(str(error)), error_sentence(error))
     finally:

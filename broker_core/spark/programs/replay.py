@@ -16,7 +16,7 @@ from broker_core.spark.collector import Budget, Collector
 from broker_core.spark.errors import BadRequest
 from broker_core.spark.lanes import LaneResult, ReplayJob, copy_lane
 from broker_core.spark.options import SourceOptions, parse_time
-from broker_core.spark.programs.program import CANCELLED, DAMAGED, OK, PARTIAL, UNREACHABLE, ProgramResult, Run, main
+from broker_core.spark.programs.program import DAMAGED, OK, PARTIAL, UNREACHABLE, ProgramResult, Run, main
 from broker_core.spark.programs.requests import STOP, ProgramRequest, on_damage, whole_topic
 from broker_core.spark.replay_plan import Lane, Start, find_start, from_json, make_plan, to_json
 from broker_core.spark.session import run_tasks
@@ -31,9 +31,11 @@ def work(run: Run) -> ProgramResult:
     options = source_options(run.request)
     limits = run.request.asked.get("limits") or {}
     on_damage(run.request)
+    # A plan is written before anything is sent, so without one the target has no copies of this job.
+    is_resumed = run.folder.find_json("plan.json") is not None
     with run.timed("planning"):
-        replaying = Replaying(run, _lanes(run, options), limits)
-    if replaying.has_work:
+        replaying = Replaying(run, _lanes(run, options), limits, is_resumed)
+    if replaying.has_work and not run.is_stopping:
         # Messages never pass through Java.
         session = run.start_spark(lambda: replaying.write_progress("starting"), is_short=lambda: True)
         results = replaying.copy(options, session)
@@ -101,9 +103,9 @@ class Replaying:
     run: Run
     lanes: list[Lane]
     limits: Mapping[str, Any]
+    is_resumed: bool
     checkpoints: dict[int, Checkpoint] = field(init=False)
     """The last checkpoint on disk of each chunk."""
-    is_resumed: bool = field(init=False)
     collector: Collector = field(init=False)
     stop_seen_at: float | None = None
     damage_found: list[Damage] = field(default_factory=list)
@@ -114,11 +116,15 @@ class Replaying:
         """Read the checkpoints of earlier runs."""
         kept = self.run.folder.lines("checkpoint.jsonl", Checkpoint)
         self.checkpoints = {checkpoint.chunk: checkpoint for checkpoint in kept}
-        self.is_resumed = self.run.request.attempt > 1
         most, done = self.limits.get("max_messages"), sum_counters(self.checkpoints.values())
         left = None if most is None else max(0, most - done["written"])
-        budget = Budget(per_second=self.limits.get("messages_per_second"), total=left)
-        self.collector = Collector(budget, self._write_down, self.run.host)
+        self.collector = Collector(Budget(per_second=self._rate(), total=left), self._write_down, self.run.host)
+
+    def _rate(self) -> int | None:
+        """Return the messages a second that are allowed now; None is no limit."""
+        changed = self.run.control.messages_per_second
+        asked: int | None = self.limits.get("messages_per_second")
+        return asked if isinstance(changed, msgspec.UnsetType) else changed
 
     @property
     def has_work(self) -> bool:
@@ -135,14 +141,15 @@ class Replaying:
             options=options,
             target_servers=_target_servers(request),
             address=self.collector.start(),
-            messages_per_second=self.limits.get("messages_per_second"),
             stops_at_damage=on_damage(request) == STOP,
         )
         started = [(lane, self._start(lane)) for lane in self.lanes]
         left = [(lane, start) for lane, start in started if start.chunks]
         try:
             with self.run.timed("copying"):
-                return self.run.wait_for(lambda: copy_lanes(session, job, left), lambda: self._tick(session))
+                return self.run.wait_for(
+                    lambda: copy_lanes(session, job, left), lambda: self._tick(session), at_each_look=self._look
+                )
         finally:
             self._flush_running()
             self.collector.close()
@@ -178,7 +185,7 @@ class Replaying:
         by_state = {state: [each.reason for each in results if each.state == state] for state in ("failed", "damaged")}
         if self.run.is_stopping:
             return ProgramResult(
-                CANCELLED, f"{self.run.stop_reason}; {totals['written']} messages were written and remain"
+                self.run.stop_code, f"{self.run.stop_reason}; {totals['written']} messages were written and remain"
             )
         if by_state["damaged"]:
             return ProgramResult(DAMAGED, f"{by_state['damaged'][0]}; on_damage=skip skips such messages")
@@ -232,6 +239,9 @@ class Replaying:
         """Save the progress of the running chunks, so that a kill loses only what follows."""
         for checkpoint in list(self.collector.running.values()):
             self._write_down(checkpoint)
+
+    def _look(self) -> None:
+        self.collector.budget.set_rate(self._rate())
 
     def _tick(self, session: SparkSession) -> None:
         self._flush_running()

@@ -46,25 +46,38 @@ def bodies(session: BlockingSession, topic: str) -> dict[int, list[bytes]]:
     return {queue: [message.body for message in messages] for queue, messages in read_topic(session, topic).items()}
 
 
-def test_a_replay_that_was_killed_and_cancelled_counts_as_one_that_was_not(
+def test_a_replay_that_was_killed_paused_and_cancelled_counts_as_one_that_was_not(
     program: Program, session: BlockingSession, topics: tuple[str, str]
 ) -> None:
     source, target = topics
-    request: dict[str, Any] = {"source": {"topic": source}, "target": {"topic": target}}
-    slow = request | {"limits": {"messages_per_second": 300}}
+    slow: dict[str, Any] = {
+        "source": {"topic": source}, "target": {"topic": target}, "limits": {"messages_per_second": 300}
+    }  # fmt: skip
     # Given a replay whose program and JVM are killed in the middle
     child = program.start(slow)
     wait_until(lambda: program.progress().get("written", 0) > 300, within=PATIENCE)
     kill(child)
-    # and that is resumed, and cancelled in the middle
+    # and that is resumed, and paused in the middle
     child = program.start(slow)
-    wait_until(lambda: program.progress().get("written", 0) > 1000, within=PATIENCE)
+    wait_until(lambda: program.progress().get("written", 0) > 700, within=PATIENCE)
+    program.control(pause=True)
+    assert child.wait(60) == 75
+    paused = program.progress()["written"]
+    assert paused == sum(map(len, bodies(session, target).values()))
+    assert program.read("result.json")["reason"] == f"paused; {paused} messages were written and remain"
+    # and resumed, and cancelled in the middle
+    program.control(pause=False)
+    child = program.start(slow)
+    wait_until(lambda: program.progress().get("written", 0) > 1200 or child.poll(), within=PATIENCE)
     child.terminate()
     assert child.wait(60) == 130
     assert "messages were written and remain" in program.read("result.json")["reason"]
-    assert 1000 < sum(map(len, bodies(session, target).values())) < 3000
-    # When it is resumed and runs to its end
-    assert program.run(request) == 0, program.log
+    assert 1200 < sum(map(len, bodies(session, target).values())) < 2500
+    # When it is resumed, and its limit is lifted while it runs
+    child = program.start({**slow, "limits": {"messages_per_second": 1}})
+    wait_until(lambda: "copying" in program.log.rpartition("starting Spark")[2] or child.poll(), within=PATIENCE)
+    program.control(messages_per_second=None)
+    assert child.wait(60) == 0, program.log
     # Then every message is copied once, in order, and the counts are right
     assert bodies(session, target) == bodies(session, source)
     counters = program.read("result.json")["counters"]
