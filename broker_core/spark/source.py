@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
@@ -46,6 +46,14 @@ class RocketMQSource(DataSource):
 
         options = parse_source_options(self.options)
         return (PushingReader if options.filter_pushdown else RocketMQReader)(options, columns_of(schema))
+
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 - Spark's name
+        """Return the reader of these columns as a stream."""
+        from broker_core.spark.options import parse_source_options
+        from broker_core.spark.schema import columns_of
+        from broker_core.spark.stream import RocketMQStreamReader
+
+        return RocketMQStreamReader(parse_source_options(self.options, is_stream=True), columns_of(schema))
 
 
 class RocketMQReader(DataSourceReader):
