@@ -53,13 +53,15 @@ interface ColumnsProps {
 /** A main column and a side column; the side goes under the main where it is narrow. */
 export function Columns({ main, side, sideWidth = 348, stretch = false }: ColumnsProps) {
   return (
-    <div
-      className={classes.columns}
-      data-stretch={stretch || undefined}
-      style={{ "--side": `${sideWidth}px` } as CSSProperties}
-    >
-      <div className={classes.column}>{main}</div>
-      <div className={classes.column}>{side}</div>
+    <div className={classes.beside}>
+      <div
+        className={classes.columns}
+        data-stretch={stretch || undefined}
+        style={{ "--side": `${sideWidth}px` } as CSSProperties}
+      >
+        <div className={classes.column}>{main}</div>
+        <div className={classes.column}>{side}</div>
+      </div>
     </div>
   )
 }
