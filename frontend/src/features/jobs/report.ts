@@ -2,6 +2,8 @@
 export interface Report {
   tiles?: Partial<Record<Tile, number>>
   samples?: Sample[]
+  /** The right that would show the values. */
+  hidden?: "bodies"
 }
 
 export const TILES = [
@@ -12,8 +14,11 @@ export const TILES = [
   "duplicate_right",
   "duplicate_left",
   "duplicate",
+  "reordered",
   "keyless_left",
   "keyless_right",
+  "damaged_left",
+  "damaged_right",
 ] as const
 export type Tile = (typeof TILES)[number]
 
@@ -24,10 +29,15 @@ export interface Place {
 
 export interface Sample {
   class: Tile
-  key: string
+  key: string | null
   left: Place | null
   right: Place | null
-  fields?: string[]
+  left_count: number
+  right_count: number
+  fields: string[]
+  damage?: string | null
+  /** What differs, as text of each side; absent where nothing does, or where it may not be seen. */
+  values?: Record<string, { left: string | null; right: string | null }>
 }
 
 /** The colour that a tile, a chart and the table share; matched has none. */

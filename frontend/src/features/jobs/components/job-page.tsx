@@ -4,6 +4,7 @@ import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import { JobState } from "@/components/badges/job-state"
 import { CurlButton } from "@/components/code/curl-button"
+import { DockedPage } from "@/components/drawer/docked-drawer"
 import { ConfirmDanger } from "@/components/forms/confirm-danger"
 import { NeedsRight } from "@/components/forms/lock"
 import { Columns, Page } from "@/components/layout/page"
@@ -26,7 +27,7 @@ import { JobHero } from "./job-hero"
 import { JobLogPanel } from "./job-log-panel"
 import { JobPlan } from "./job-plan"
 import { JobRate } from "./job-rate"
-import { ReconcileBadge, ReconcileReport } from "./reconcile-report"
+import { ReconcileBadge, ReconcileReport, useDifferenceDrawer } from "./reconcile-report"
 
 export function JobPage({ id }: { id: string }) {
   const { t } = useTranslation()
@@ -44,28 +45,35 @@ export function JobPage({ id }: { id: string }) {
         </Panel>
       </Page>
     )
+  return <Whole job={job} />
+}
+
+function Whole({ job }: { job: Job }) {
+  const { t } = useTranslation()
   return (
-    <Page title={jobNameOf(t, job)} badge={isCompared(job) ? <ReconcileBadge job={job} /> : <JobState state={job.state} />} facts={<Facts job={job} />} actions={<Actions job={job} />}>
-      {!isCompared(job) && <JobHero job={job} />}
-      {job.state_reason && SAYS_WHY.has(job.state) && <Callout tone={job.state === "failed" ? "crit" : "warn"}>{job.state_reason}</Callout>}
-      {job.type === "reconcile" && !isActive(job) && <ReconcileReport job={job} />}
-      <Columns
-        sideWidth={440}
-        main={
-          <>
-            {job.files_removed_at === null && <JobRate job={job} />}
-            {job.type === "replay" && job.files_removed_at === null && <JobCheckpoints job={job} />}
-            <JobArtefacts job={job} />
-          </>
-        }
-        side={
-          <>
-            <JobPlan job={job} />
-            <JobLogPanel job={job} />
-          </>
-        }
-      />
-    </Page>
+    <DockedPage drawer={useDifferenceDrawer(job)}>
+      <Page title={jobNameOf(t, job)} badge={isCompared(job) ? <ReconcileBadge job={job} /> : <JobState state={job.state} />} facts={<Facts job={job} />} actions={<Actions job={job} />}>
+        {!isCompared(job) && <JobHero job={job} />}
+        {job.state_reason && SAYS_WHY.has(job.state) && <Callout tone={job.state === "failed" ? "crit" : "warn"}>{job.state_reason}</Callout>}
+        {job.type === "reconcile" && !isActive(job) && <ReconcileReport job={job} />}
+        <Columns
+          sideWidth={440}
+          main={
+            <>
+              {job.files_removed_at === null && <JobRate job={job} />}
+              {job.type === "replay" && job.files_removed_at === null && <JobCheckpoints job={job} />}
+              <JobArtefacts job={job} />
+            </>
+          }
+          side={
+            <>
+              <JobPlan job={job} />
+              <JobLogPanel job={job} />
+            </>
+          }
+        />
+      </Page>
+    </DockedPage>
   )
 }
 

@@ -1,0 +1,103 @@
+import { useMemo } from "react"
+import { useTranslation } from "react-i18next"
+import { Chip } from "@/components/badges/badge"
+import { columnsFor } from "@/components/data-table/columns"
+import { DataTable } from "@/components/data-table/data-table"
+import { Panel } from "@/components/layout/panel"
+import { Empty } from "@/components/states/empty"
+import { NotApplicable } from "@/components/values/num"
+import { useUrlState } from "@/hooks/use-url-state"
+import { count } from "@/lib/format"
+import { changeOf, differencesIn } from "../differing"
+import { differencesOf, type Report, type Sample, TILES } from "../report"
+import type { ReconcileRequest } from "../request"
+import { DifferenceKind } from "./difference-kind"
+import { DifferencePlace } from "./difference-place"
+import classes from "./jobs.module.css"
+
+const column = columnsFor<Sample>()
+
+interface DifferencesTableProps {
+  report: Report
+  request: Partial<ReconcileRequest>
+  selected: Sample | undefined
+  onSelect: (sample: Sample) => void
+}
+
+/** Samples of each kind of difference; a row opens both sides. */
+export function DifferencesTable({ report, request, selected, onSelect }: DifferencesTableProps) {
+  const { t } = useTranslation()
+  const [state, change] = useUrlState()
+  const samples = report.samples ?? []
+  const kinds = TILES.filter((tile) => samples.some((sample) => sample.class === tile))
+  const rows = shownSamples(report, state.kind)
+  const columns = useMemo(
+    () => [
+      column("kind", t("reconcile.kind"), {}, (sample) => <DifferenceKind tile={sample.class} />),
+      column("key", t("reconcile.key"), { isName: true }, ({ key }) => (key === null ? <NotApplicable /> : <span className="mono">{key}</span>)),
+      column("left", t("reconcile.leftAt"), { align: "end", minWidth: 620 }, ({ left }) => <DifferencePlace place={left} topic={request.left?.topic} />),
+      column("right", t("reconcile.rightAt"), { align: "end", minWidth: 620 }, ({ right }) => <DifferencePlace place={right} topic={request.right?.topic} />),
+      column("leftValue", t("reconcile.left", { topic: request.left?.topic ?? "" }), { align: "end", isStrong: true, minWidth: 900 }, (sample) => <Value sample={sample} side="left" />),
+      column("rightValue", t("reconcile.right", { topic: request.right?.topic ?? "" }), { align: "end", isStrong: true, minWidth: 900 }, (sample) => <Value sample={sample} side="right" />),
+      column("why", t("reconcile.why"), { isSecondary: true, minWidth: 480 }, (sample) => <Why sample={sample} />),
+    ],
+    [t, request],
+  )
+  const total = differencesOf(report)
+  return (
+    <Panel>
+      <div className={classes.filters}>
+        <Chip isOn={!kinds.some((tile) => tile === state.kind)} count={count(total)} onClick={() => change({ kind: undefined })}>
+          {t("jobs.all")}
+        </Chip>
+        {kinds.map((tile) => (
+          <Chip key={tile} isOn={tile === state.kind} count={count(report.tiles?.[tile] ?? 0)} onClick={() => change({ kind: tile })}>
+            {t(`reconcile.tiles.${tile}`)}
+          </Chip>
+        ))}
+        {samples.length < total && <span className="micro">{t("reconcile.onlySamples", { n: count(samples.length), total: count(total) })}</span>}
+      </div>
+      {rows.length === 0 ? (
+        <Empty small title={t("reconcile.equal")} next={t("reconcile.equalNext")} />
+      ) : (
+        <DataTable
+          natural
+          label={t("reconcile.samples")}
+          columns={columns}
+          rows={rows}
+          rowId={idOf(samples)}
+          selectedId={selected && idOf(samples)(selected)}
+          onRow={onSelect}
+        />
+      )}
+    </Panel>
+  )
+}
+
+/** The samples of one kind, or all of them. */
+export function shownSamples({ samples = [] }: Report, kind: string | undefined): Sample[] {
+  const chosen = samples.filter((sample) => sample.class === kind)
+  return chosen.length > 0 ? chosen : samples
+}
+
+/** Reports do not change: the place in the list names a sample. */
+export const idOf = (samples: readonly Sample[]) => (sample: Sample) => String(samples.indexOf(sample))
+
+const LONGEST = 40
+
+/** The values that differ on one side, where they are short enough for a row. */
+function Value({ sample, side }: { sample: Sample; side: "left" | "right" }) {
+  const lines = differencesIn(sample)
+  const text = lines.map((line) => line[side] ?? "—").join(" · ")
+  if (lines.length === 0 || text.length > LONGEST) return <NotApplicable />
+  return <>{text}</>
+}
+
+function Why({ sample }: { sample: Sample }) {
+  const { t } = useTranslation()
+  const lines = differencesIn(sample)
+  if (lines.length === 0) return <>{sample.damage ?? (sample.fields.join(t("list.comma")) || t(`reconcile.words.${sample.class}`))}</>
+  const [line] = lines
+  const change = line && lines.length === 1 ? changeOf(line) : null
+  return <>{change === null || !line ? lines.map(({ path }) => path).join(t("list.comma")) : `${line.path} ${change}`}</>
+}

@@ -1,0 +1,64 @@
+import { screen, within } from "@testing-library/react"
+import { beforeEach, describe, expect, it } from "vitest"
+import { job } from "@/testing/factories"
+import { renderApp } from "@/testing/render"
+import { answer } from "@/testing/server"
+import type { Report, Sample } from "../report"
+import { JobPage } from "./job-page"
+
+const place = (queue_offset: number) => ({ queue_id: 1, queue_offset })
+const sample = (key: string, known: Partial<Sample> = {}): Sample => ({
+  class: "different", key, left: place(4), right: place(5), left_count: 1, right_count: 1, fields: ["body"],
+  values: { body: { left: '{"amount":200,"currency":"EUR"}', right: '{"amount":207,"currency":"EUR"}' } },
+  ...known,
+})
+const REPORT: Report = {
+  tiles: { matched: 97, different: 2, missing_right: 1 },
+  samples: [sample("P-1"), sample("P-2", { values: { body: { left: '{"a":1,"b":1}', right: '{"a":2,"b":2}' } } }), sample("P-3", { class: "missing_right", right: null, right_count: 0, fields: [], values: undefined as never })],
+}
+
+function show(report: Report = REPORT, at = "/jobs/j1") {
+  answer("GET /api/v1/jobs/j1", job("j1", { type: "reconcile", state: "succeeded", name: "a against b", request: { type: "reconcile", left: { topic: "payments" }, right: { topic: "ledger" } }, finished_at: "2026-11-21T07:00:00Z" }))
+  answer("GET /api/v1/jobs/j1/report", report)
+  return renderApp(<JobPage id="j1" />, { at })
+}
+
+const rowOf = async (key: string) => within((await screen.findByText(key)).closest("tr") as HTMLTableRowElement)
+
+beforeEach(() => {
+  answer("GET /api/v1/jobs/j1/log", { text: "", next_offset: 0 })
+  answer("GET /api/v1/jobs/j1/progress", { samples: [], queues: [], saved_at: null })
+})
+
+describe("the report of a reconciliation", () => {
+  it("says what differs: the field and by how much, or which fields", async () => {
+    show()
+    expect((await rowOf("P-1")).getByText("amount +7")).toBeTruthy()
+    expect((await rowOf("P-2")).getByText("a, b")).toBeTruthy()
+    expect((await rowOf("P-3")).getByText("left only")).toBeTruthy()
+  })
+
+  it("opens a difference with both sides beside each other, and walks to the next", async () => {
+    const { user, address } = show()
+    await user.click(await screen.findByText("P-1"))
+    const drawer = within(await screen.findByRole("complementary", { name: "P-1" }))
+    const line = within(drawer.getByText("amount").closest("tr") as HTMLElement)
+    expect([line.getByText("200"), line.getByText("207")]).toHaveLength(2)
+    expect(drawer.getByText("amount").closest("tr")?.dataset.differs).toBe("true")
+    expect(drawer.getAllByText('"EUR"')[0]?.closest("tr")?.dataset.differs).toBeUndefined()
+    expect(address()).toContain("sample=0")
+    await user.keyboard("{ArrowDown}")
+    expect(await screen.findByRole("complementary", { name: "P-2" })).toBeTruthy()
+  })
+
+  it("says which right shows the values that are hidden", async () => {
+    show({ ...REPORT, samples: [sample("P-1", { values: undefined as never })], hidden: "bodies" }, "/jobs/j1?sample=0")
+    expect(await screen.findByText(/The values are hidden/)).toBeTruthy()
+  })
+
+  it("opens nothing for a difference that there is not", async () => {
+    show(REPORT, "/jobs/j1?sample=99")
+    await screen.findByText("P-1")
+    expect(screen.queryByRole("complementary")).toBeNull()
+  })
+})
