@@ -21,7 +21,7 @@ import orjson
 from django.db import DatabaseError, close_old_connections
 from msgspec import Struct
 
-from console.jobs import events, program, services
+from console.jobs import control, events, program, services
 from console.jobs.models import Job, JobState, JobType
 from console.jobs.progress import Counters, Progress, ProgressTail
 from console.jobs.requests import program_request
@@ -35,8 +35,12 @@ _RENEW_SECONDS: Final = 5.0
 # A user waits for the cancel. If the job continues later, it finds the copies that are not yet in a checkpoint at the
 # end of the target queues, as after a kill.
 CANCEL_GRACE_SECONDS: Final = 0.8
+# A program looks at its control file twice a second, and then confirms what is on the way. One that does not hear is
+# ended as for a cancel, and goes on as after one.
+PAUSE_GRACE_SECONDS: Final = 8.0
 # A stopping worker gives its program time to finish its sends, but the worker's supervisor does not wait long.
 STOP_GRACE_SECONDS: Final = 6.0
+_PAUSED: Final = 75
 # Any other status means that the program was killed or failed unexpectedly.
 _ENDS: Final = {
     0: JobState.SUCCEEDED,
@@ -94,14 +98,19 @@ class _JobRun:
         self._written_at = 0.0
         self._renewed_at = time.monotonic()
         self._asked_at: float | None = None
+        self._pausing_since: float | None = None
+        self._told: control.Control | None = None
         self._lost = False
 
     def run_to_end(self) -> None:
         """Start the program and watch it until it has ended; the program never outlives this call."""
         if self._job.type == JobType.REDRIVE:
             ledger.catch_up(self._job, services.folder_of)
+        # Not what an earlier run was told: it may have been a pause.
+        control.write(self._folder, None)
         child = program.start(self._job.type, self._folder, program_request(self._job))
         try:
+            self._tell()
             services.own(self._job).update(pid=child.pid, pid_started=program.started_at(child.pid))
             tail = ProgressTail(self._folder / "progress.jsonl", skip_old=True)
             while child.poll() is None:
@@ -142,19 +151,36 @@ class _JobRun:
 
     def _check_and_renew(self) -> None:
         """Check for a cancel and renew the lease; a run that lost its lease stops its program."""
-        found = services.own(self._job).values_list("cancel_requested", "state_reason").first()
+        found = services.own(self._job).only("cancel_requested", "pause_requested", "limits", "state_reason").first()
         now = time.monotonic()
         if found is None:
             self._lost = True
             return
-        self._job.cancel_requested, self._job.state_reason = found
+        self._job.cancel_requested, self._job.pause_requested = found.cancel_requested, found.pause_requested
+        self._job.limits, self._job.state_reason = found.limits, found.state_reason
+        self._tell()
         if now - self._renewed_at >= _RENEW_SECONDS:
             self._lost = not services.renew(self._job)
             self._renewed_at = now
 
+    def _tell(self) -> None:
+        """Tell the program what users have changed."""
+        wanted = control.wanted(self._job)
+        if wanted != self._told:
+            control.write(self._folder, wanted)
+            self._told = wanted
+        if not self._job.pause_requested:
+            self._pausing_since = None
+        elif self._pausing_since is None:
+            self._pausing_since = time.monotonic()
+
+    def _is_deaf(self) -> bool:
+        """Return whether the program has not paused in time."""
+        return self._pausing_since is not None and time.monotonic() - self._pausing_since > PAUSE_GRACE_SECONDS
+
     def _end_if_asked(self, child: subprocess.Popen[bytes]) -> None:
         is_stopping = stopping.is_set()
-        if not self._lost and not self._job.cancel_requested and not is_stopping:
+        if not self._lost and not self._job.cancel_requested and not is_stopping and not self._is_deaf():
             return
         if self._asked_at is None:
             self._asked_at = time.monotonic()
@@ -168,8 +194,8 @@ class _JobRun:
         is_cancelled = self._job.cancel_requested
         if self._job.type == JobType.REDRIVE:
             ledger.note(self._job, self._folder)
-        if stopping.is_set() and not is_cancelled and status != 0:
-            services.leave(self._job, "its worker was stopped; the next one continues")
+        if stopping.is_set() and status != 0:
+            services.put_back(self._job, "its worker was stopped; the next one continues")
             return
         result = _result(self._folder)
         reason = result.error or result.reason or _reason(status)
@@ -187,6 +213,8 @@ class _JobRun:
         }
         if is_cancelled and status != 0:
             services.finish_cancelled(self._job, **end)
+        elif status == _PAUSED or (self._pausing_since is not None and state is None):
+            services.put_back(self._job, **end)
         elif state is None:
             services.finish_dead(self._job, reason, **end)
         else:

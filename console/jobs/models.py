@@ -51,6 +51,7 @@ class JobType(models.TextChoices):
     REPLAY = "replay"
     RECONCILE = "reconcile"
     REDRIVE = "redrive"
+    EXPORT = "export"
 
 
 class JobState(models.TextChoices):
@@ -58,6 +59,7 @@ class JobState(models.TextChoices):
 
     QUEUED = "queued"
     RUNNING = "running"
+    PAUSED = "paused"
     SUCCEEDED = "succeeded"
     PARTIAL = "partial"
     FAILED = "failed"
@@ -72,7 +74,8 @@ class Overlap(models.TextChoices):
     CANCEL_PREVIOUS = "cancel_previous"
 
 
-ACTIVE_STATES: Final = (JobState.QUEUED, JobState.RUNNING)
+ACTIVE_STATES: Final = (JobState.QUEUED, JobState.RUNNING, JobState.PAUSED)
+"""The states of a job that has not ended."""
 
 
 class Schedule(models.Model):
@@ -122,6 +125,9 @@ class Job(models.Model):
     state = models.CharField(max_length=16, choices=JobState.choices, default=JobState.QUEUED)
     state_reason = models.TextField(null=True)
     cancel_requested = models.BooleanField(default=False)
+    pause_requested = models.BooleanField(default=False)
+    # Limits that a user has changed since the start, as `limits` of a request; the request stays as it was.
+    limits = models.JSONField(default=dict)
     attempt = models.PositiveIntegerField(default=0)
     # How often its program or worker died since a user last started it.
     deaths = models.PositiveIntegerField(default=0)

@@ -26,6 +26,7 @@ _PROGRAMS: Final[Mapping[str, str]] = {
     JobType.REPLAY: "broker_core.spark.programs.replay",
     JobType.RECONCILE: "broker_core.spark.programs.reconcile",
     JobType.REDRIVE: "broker_core.redrive",
+    JobType.EXPORT: "broker_core.spark.programs.export",
 }
 _ONLY_OURS: Final = 0o077
 

@@ -9,7 +9,7 @@ from typing import Final
 from django.db import IntegrityError, transaction
 
 from console.audit.record import Actor
-from console.jobs import services
+from console.jobs import schedules, services
 from console.jobs.models import ACTIVE_STATES, Job, JobState, Overlap, Schedule
 from console.jobs.times import CronMalformed, next_time, next_times
 from console.jobs.visibility import why_owner_may_not_start
@@ -59,7 +59,7 @@ def _fire(schedule: Schedule, now: datetime) -> Job | None:
             mine = Schedule.objects.filter(pk=schedule.pk, next_run_at=scheduled_for).update(**changes)
             if not mine or skipped:
                 return None
-            job = services.create_run(by, schedule, scheduled_for)
+            job = schedules.create_run(by, schedule, scheduled_for)
     except IntegrityError:  # another clock created the job for this time
         return None
     if schedule.overlap == Overlap.CANCEL_PREVIOUS:
@@ -70,7 +70,7 @@ def _fire(schedule: Schedule, now: datetime) -> Job | None:
 
 def _stop(by: Actor, schedule: Schedule, reason: str) -> None:
     _log.error("schedule=%s %s: paused: %s", schedule.id, schedule.name, reason)
-    services.change_schedule(by, schedule, {"enabled": False}, stopped_reason=reason)
+    schedules.change_schedule(by, schedule, {"enabled": False}, stopped_reason=reason)
 
 
 def _is_skipped(schedule: Schedule, previous: list[Job]) -> bool:

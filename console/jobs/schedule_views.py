@@ -12,7 +12,7 @@ from console.accounts.rights import ANYTHING, Resource
 from console.api_view import ApiView
 from console.errors import Conflict
 from console.etags import IF_MATCH, locked, match, tagged
-from console.jobs import services
+from console.jobs import schedules
 from console.jobs.models import Schedule
 from console.jobs.serializers import (
     JobSerializer,
@@ -70,7 +70,7 @@ class SchedulesView(_ScheduleRights):
         form = ScheduleWriteSerializer(data=request.data, context={"is_scheduled": True, "request": request})
         form.is_valid(raise_exception=True)
         require(request, "jobs", Resource("schedule", form.validated_data["name"]))
-        schedule = services.add_schedule(actor_of(request), form.validated_data)
+        schedule = schedules.add_schedule(actor_of(request), form.validated_data)
         return tagged(ScheduleSerializer(schedule).data, status=201)
 
 
@@ -100,7 +100,7 @@ class ScheduleView(_ScheduleRights):
         changes = form.validated_data
         require_change(request, schedule, changes)
         with locked(request, Schedule.objects.filter(pk=schedule_id), schedule_tag) as present:
-            schedule = services.change_schedule(actor_of(request), present, changes)
+            schedule = schedules.change_schedule(actor_of(request), present, changes)
         return tagged(ScheduleSerializer(schedule).data)
 
     @extend_schema(operation_id="deleteSchedule", parameters=[IF_MATCH], tags=_TAGS, responses={204: None})
@@ -108,7 +108,7 @@ class ScheduleView(_ScheduleRights):
         """Remove a schedule; its jobs stay."""
         check_changeable(request, _known(schedule_id))
         with locked(request, Schedule.objects.filter(pk=schedule_id), schedule_tag) as schedule:
-            services.remove_schedule(actor_of(request), schedule)
+            schedules.remove_schedule(actor_of(request), schedule)
         return Response(status=204)
 
 
@@ -137,8 +137,8 @@ class RunNowView(_ScheduleRights):
         """Start the schedule's job now, in addition to its times."""
         try:
             schedule = check_startable(request, _known(schedule_id))
-            job = services.run_now(actor_of(request), schedule)
-        except services.RunWaits as error:
+            job = schedules.run_now(actor_of(request), schedule)
+        except schedules.RunWaits as error:
             raise Conflict(str(error)) from error
         return Response(as_json(shape_of(job)), status=202, headers={"Location": f"/api/v1/jobs/{job.id}"})
 

@@ -12,12 +12,14 @@ from rest_framework import serializers
 from console.etags import etag
 from console.fields import MomentField, NameField, moment
 from console.jobs import schedule as clock
-from console.jobs import services
+from console.jobs import schedules
 from console.jobs.history import JobProgressShape
-from console.jobs.models import JobDocument, JobState, Overlap, Schedule
-from console.jobs.requests import WholeJobRequestSerializer, plain
+from console.jobs.models import JobDocument, JobState, JobType, Overlap, Schedule
+from console.jobs.requests import WholeJobRequestSerializer, has_rate, plain
+from console.jobs.requests.replay import MOST_PER_SECOND as MOST_REPLAYED
 from console.jobs.shapes import JobShape
 from console.jobs.times import CronMalformed, ZoneUnknown, find_zone, next_time
+from console.redrives.requests import MOST_PER_SECOND as MOST_REDRIVEN
 from console.shapes import serializer_of
 
 MAX_PREVIEW: Final = 50
@@ -25,6 +27,30 @@ MAX_PREVIEW: Final = 50
 
 JobSerializer = serializer_of(JobShape, "Job")
 JobProgressSerializer = serializer_of(JobProgressShape, "JobProgress")
+
+
+class _LimitsChangeSerializer(serializers.Serializer[Any]):
+    messages_per_second = serializers.IntegerField(
+        min_value=1, max_value=MOST_REPLAYED, allow_null=True, help_text="null is no limit; a redrive needs one."
+    )
+
+    def validate_messages_per_second(self, value: int | None) -> int | None:
+        """Refuse what a redrive cannot do: it always has a limit."""
+        if self.context["type"] == JobType.REDRIVE and (value is None or value > MOST_REDRIVEN):
+            raise serializers.ValidationError(f"must be a number from 1 to {MOST_REDRIVEN} for a redrive")
+        return value
+
+
+class JobChangeSerializer(serializers.Serializer[Any]):
+    """What can be changed of a job that has not ended."""
+
+    limits = _LimitsChangeSerializer()
+
+    def validate_limits(self, value: dict[str, Any]) -> dict[str, Any]:
+        """Refuse a rate for a job that sends nothing."""
+        if not has_rate(self.context["type"]):
+            raise serializers.ValidationError(f"a job of the type {self.context['type']} has no rate")
+        return value
 
 
 class JobLogSerializer(serializers.Serializer[Any]):
@@ -47,7 +73,7 @@ class JobReportSerializer(serializers.Serializer[Any]):
 
 def schedule_tag(schedule: Schedule) -> str:
     """Return the tag of the fields of a schedule that a PATCH can change."""
-    return etag([schedule.pk, services.choices_of(schedule)])
+    return etag([schedule.pk, schedules.choices_of(schedule)])
 
 
 class ScheduleSerializer(serializers.ModelSerializer[Schedule]):

@@ -1,4 +1,4 @@
-"""All changes of jobs and schedules: this module checks the transitions and writes each change to the audit."""
+"""All changes of jobs: this module checks the transitions and writes what users do to the audit."""
 
 from __future__ import annotations
 
@@ -9,20 +9,16 @@ from typing import Any, Final
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, Max, Q, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
-from msgspec import Struct
-from rest_framework.exceptions import ValidationError
 
 from broker_core.errors import GantryError
 from console.audit.record import Actor, record
-from console.jobs import events
-from console.jobs.models import ACTIVE_STATES, Job, JobDocument, JobState, Schedule
+from console.jobs import covering, events
+from console.jobs.models import ACTIVE_STATES, Job, JobState, Schedule
 from console.jobs.progress import Counters
 from console.jobs.queue import hint
-from console.jobs.requests import continues_last_success, filled, hash_of, name_of
-from console.jobs.times import next_time
-from console.rows import unless_taken
+from console.jobs.requests import hash_of, name_of
 from console.shapes import as_json
 
 LEASE: Final = timedelta(seconds=30)
@@ -30,36 +26,25 @@ LEASE: Final = timedelta(seconds=30)
 TRIES_AGAIN: Final = 2
 
 TRANSITIONS: Final[dict[str, frozenset[str]]] = {
-    JobState.QUEUED: frozenset({JobState.RUNNING, JobState.CANCELLED}),
-    JobState.RUNNING: frozenset(
-        {JobState.SUCCEEDED, JobState.PARTIAL, JobState.FAILED, JobState.CANCELLED, JobState.QUEUED}
-    ),
+    JobState.QUEUED: frozenset({JobState.RUNNING, JobState.PAUSED, JobState.CANCELLED}),
+    JobState.RUNNING: frozenset(JobState) - {JobState.RUNNING},
+    JobState.PAUSED: frozenset({JobState.QUEUED, JobState.CANCELLED}),
     JobState.PARTIAL: frozenset({JobState.QUEUED}),
     JobState.FAILED: frozenset({JobState.QUEUED}),
     JobState.CANCELLED: frozenset({JobState.QUEUED}),
     JobState.SUCCEEDED: frozenset(),
 }
+_RETRIED: Final = (JobState.PARTIAL, JobState.FAILED, JobState.CANCELLED)
 
-
-_NOT_ENDED: Final[dict[str, bool | None]] = {
+NOT_ENDED: Final[dict[str, bool | None]] = {
     "cancel_requested": False,
+    "pause_requested": False,
     "state_reason": None,
     "finished_at": None,
     "exit_code": None,
     "lease_until": None,
     "is_whole": False,
 }
-
-
-class ScheduleChoices(Struct, frozen=True, kw_only=True):
-    """The fields of a schedule that can be changed; the audit stores them, and the ETag is their hash."""
-
-    name: str
-    cron: str
-    zone: str
-    enabled: bool
-    overlap: str
-    job: JobDocument
 
 
 class JobInOtherState(GantryError):
@@ -78,13 +63,6 @@ class FilesRemoved(GantryError):
         super().__init__(
             f"the files of job {job.id} were removed{at}, {settings.GANTRY_JOBS_KEEP_DAYS} days after its end"
         )
-
-
-class RunWaits(GantryError):
-    """A run of the schedule is already queued; it will take the whole range when it starts."""
-
-    def __init__(self, job: Job) -> None:
-        super().__init__(f"job {job.id} of this schedule is already queued; it will continue from the last success")
 
 
 class RangeCovered(GantryError):
@@ -125,11 +103,11 @@ def create(
 
 
 def cancel(by: Actor, job: Job) -> Job:
-    """End a queued job at once, or ask the run of a running job to stop; messages already written stay."""
+    """End a queued or paused job at once, or ask the run of a running job to stop; messages already written stay."""
     with transaction.atomic():
-        queued = Job.objects.filter(pk=job.pk, state=JobState.QUEUED)
+        waiting = Job.objects.filter(pk=job.pk, state__in=(JobState.QUEUED, JobState.PAUSED))
         running = Job.objects.filter(pk=job.pk, state=JobState.RUNNING)
-        if queued.update(state=JobState.CANCELLED, state_reason=f"cancelled by {by.name}", finished_at=timezone.now()):
+        if waiting.update(state=JobState.CANCELLED, state_reason=f"cancelled by {by.name}", finished_at=timezone.now()):
             pass
         elif not running.update(cancel_requested=True, state_reason=f"cancelled by {by.name}"):
             job.refresh_from_db()
@@ -149,14 +127,11 @@ def retry(by: Actor, job: Job) -> Job:
     """
     if job.files_removed_at is not None:
         raise FilesRemoved(job)
-    if _is_covered(job):
+    if covering.is_covered(job):
         raise RangeCovered(job)
     with transaction.atomic():
-        may_go_on = [state for state, following in TRANSITIONS.items() if JobState.QUEUED in following]
-        ended = Job.objects.filter(pk=job.pk, state__in=may_go_on, files_removed_at=None).exclude(
-            state=JobState.RUNNING
-        )
-        if not ended.update(state=JobState.QUEUED, queued_at=timezone.now(), deaths=0, **_NOT_ENDED):
+        ended = Job.objects.filter(pk=job.pk, state__in=_RETRIED, files_removed_at=None)
+        if not ended.update(state=JobState.QUEUED, queued_at=timezone.now(), deaths=0, **NOT_ENDED):
             job.refresh_from_db()
             raise JobInOtherState(job, "retried")
         record(by, f"{job.type}.retry", f"jobs/{job.id}")
@@ -185,7 +160,7 @@ def claim(job_id: str, *, worker: str, host: str) -> Job | None:
     )
     job = Job.objects.select_related("created_by", "schedule").get(pk=job_id)
     if job.covers_until is None and job.schedule is not None:
-        _fill(job, job.schedule, now)
+        covering.fill(job, job.schedule, now)
         job.save(update_fields=["request", "request_hash", "covers_until"])
     return job
 
@@ -210,14 +185,6 @@ def _may_start(job_id: str) -> bool:
     return not any(pk < job_id or state == JobState.RUNNING for pk, state in of_schedule)
 
 
-def _fill(job: Job, schedule: Schedule, now: datetime) -> None:
-    """Fill in the range of a schedule's run; a retry of the run keeps it."""
-    job.request, job.covers_until = filled(
-        job.request, scheduled_at=job.scheduled_for or job.created_at, last_success=last_success(schedule), now=now
-    )
-    job.request_hash = hash_of(job.request)
-
-
 def own(job: Job) -> QuerySet[Job]:
     """Return the row of a run while the run still owns it; launchers write only through this query."""
     return Job.objects.filter(pk=job.pk, run_id=job.run_id, state=JobState.RUNNING)
@@ -228,13 +195,6 @@ def renew(job: Job) -> bool:
     return bool(own(job).update(lease_until=timezone.now() + LEASE))
 
 
-def leave(job: Job, reason: str) -> None:
-    """Return a run to the queue: another worker continues it."""
-    own(job).update(state=JobState.QUEUED, queued_at=timezone.now(), **_NOT_ENDED | {"state_reason": reason})
-    job.refresh_from_db()
-    events.publish(job)
-
-
 def finish(job: Job, state: str, reason: str | None, **fields: Any) -> bool:
     """End a run; return False if the caller no longer owned it."""
     if state not in TRANSITIONS[JobState.RUNNING]:
@@ -242,10 +202,8 @@ def finish(job: Job, state: str, reason: str | None, **fields: Any) -> bool:
     ended = {"state": state, "state_reason": reason, "finished_at": timezone.now(), "lease_until": None}
     done = own(job).update(**{"is_whole": state == JobState.SUCCEEDED, **ended, **fields})
     job.refresh_from_db()
-    events.publish(job)
-    # A place is free: the job that has waited longest may take it.
-    for waiting in queued_jobs().values_list("pk", flat=True)[:1]:
-        hint(waiting)
+    transaction.on_commit(lambda: events.publish(job))
+    transaction.on_commit(_hint_next)
     return bool(done)
 
 
@@ -254,105 +212,50 @@ def finish_cancelled(job: Job, **fields: Any) -> bool:
     return finish(job, JobState.CANCELLED, f"{job.state_reason}; messages already written stay", **fields)
 
 
+def put_back(job: Job, reason: str | None = None, **fields: Any) -> None:
+    """End a run whose job is not done: it is cancelled or paused if a user wants that, and else queued again."""
+    with transaction.atomic():
+        if not _is_mine(job):
+            return
+        if job.cancel_requested:
+            finish_cancelled(job, **fields)
+        elif job.pause_requested:
+            _rest(job, JobState.PAUSED, job.state_reason, **fields)
+        else:
+            _rest(job, JobState.QUEUED, reason, **fields)
+
+
 def finish_dead(job: Job, reason: str, **fields: Any) -> None:
     """Requeue a run whose program or worker died; after two more tries the job fails.
 
-    A replay continues from its last checkpoint and sends no message twice.
+    A replay continues from its last checkpoint and sends no message twice. A cancel or pause by a user wins.
     """
-    if job.cancel_requested:
-        finish_cancelled(job, **fields)
-        return
-    if job.deaths >= TRIES_AGAIN:
-        finish(job, JobState.FAILED, f"{reason}; this happened {job.deaths + 1} times", **fields)
-        return
-    retried = f"{reason}; it is retried automatically ({job.deaths + 1} of {TRIES_AGAIN})"
-    again = {**_NOT_ENDED, "state_reason": retried, "rate": None, "eta_ms": None, "deaths": job.deaths + 1}
-    is_mine = own(job).filter(cancel_requested=False).update(state=JobState.QUEUED, queued_at=timezone.now(), **again)
-    if not is_mine and own(job).exists():
-        # A user cancelled it in the meantime.
-        job.refresh_from_db(fields=["cancel_requested", "state_reason"])
-        finish_cancelled(job, **fields)
-        return
-    job.refresh_from_db()
-    _announce(job, with_hint=job.state == JobState.QUEUED)
-
-
-def add_schedule(by: Actor, fields: Mapping[str, Any]) -> Schedule:
-    """Add a schedule; its first run is at the first of its times after now. Raises ValidationError for a taken name."""
-    schedule = Schedule(**fields, created_by_id=by.user_id)
-    schedule.next_run_at = _next_run(schedule)
-    with unless_taken(same_name(schedule), name_taken()):
-        schedule.save()
-        record(by, "schedule.create", f"schedules/{schedule.id}", after=as_json(choices_of(schedule)))
-    return schedule
-
-
-def change_schedule(
-    by: Actor, schedule: Schedule, fields: Mapping[str, Any], *, stopped_reason: str | None = None
-) -> Schedule:
-    """Change a schedule and compute its next run again; raise ValidationError for a taken name.
-
-    A user who resumes it, or changes more than its name while it runs, is from then on the one by whose rights it runs.
-    """
-    before = choices_of(schedule)
-    for name, value in fields.items():
-        setattr(schedule, name, value)
-    if schedule.enabled or stopped_reason is not None:
-        schedule.stopped_reason = stopped_reason
-    if schedule.enabled and fields.keys() - {"name"} and by.user_id is not None:
-        schedule.created_by_id = by.user_id
-    schedule.next_run_at = _next_run(schedule)
-    after = choices_of(schedule)
-    with unless_taken(same_name(schedule), name_taken()):
-        schedule.save()
-        record(by, "schedule.update", f"schedules/{schedule.id}", before=as_json(before), after=as_json(after))
-    return schedule
-
-
-def same_name(schedule: Schedule) -> QuerySet[Schedule]:
-    """Return the other schedules that have the name of this one."""
-    return Schedule.objects.filter(name=schedule.name).exclude(pk=schedule.pk)
-
-
-def name_taken() -> ValidationError:
-    """Return the refusal of a name that another schedule has."""
-    return ValidationError({"name": ["another schedule has this name"]})
-
-
-@transaction.atomic
-def remove_schedule(by: Actor, schedule: Schedule) -> None:
-    """Remove a schedule; its jobs stay."""
-    record(by, "schedule.delete", f"schedules/{schedule.id}", before=as_json(choices_of(schedule)))
-    schedule.delete()
-
-
-def run_now(by: Actor, schedule: Schedule) -> Job:
-    """Queue a manual run of the schedule; raise RunWaits if a run is already queued."""
     with transaction.atomic():
-        # One at a time: two concurrent requests queue one run.
-        Schedule.objects.select_for_update().get(pk=schedule.pk)
-        waiting = schedule.jobs.filter(state=JobState.QUEUED).first()
-        if waiting is not None:
-            raise RunWaits(waiting)
-        return create_run(by, schedule, None)
+        if not _is_mine(job):
+            return
+        if job.cancel_requested or job.pause_requested:
+            put_back(job, **fields)
+        elif job.deaths >= TRIES_AGAIN:
+            finish(job, JobState.FAILED, f"{reason}; this happened {job.deaths + 1} times", **fields)
+        else:
+            retried = f"{reason}; it is retried automatically ({job.deaths + 1} of {TRIES_AGAIN})"
+            _rest(job, JobState.QUEUED, retried, **{**fields, "deaths": job.deaths + 1})
 
 
-def create_run(by: Actor, schedule: Schedule, scheduled_for: datetime | None) -> Job:
-    """Queue a run for one of the schedule's times, or a manual run for None; its range is set when it starts."""
-    return create(by, schedule.job, schedule=schedule, scheduled_for=scheduled_for)
+def _is_mine(job: Job) -> bool:
+    """Lock the row of a run and read what a user wants of it; return False if the caller no longer owns it."""
+    mine = own(job).select_for_update().exists()
+    job.refresh_from_db()
+    return mine
 
 
-def last_success(schedule: Schedule) -> datetime:
-    """Return the moment up to which the runs of a schedule, including manual ones, have taken its range."""
-    found = schedule.jobs.filter(is_whole=True).aggregate(until=Max("covers_until"))["until"]
-    return found or schedule.created_at
-
-
-def _is_covered(job: Job) -> bool:
-    """Return whether a later run of its schedule has taken the range of this job."""
-    if job.schedule is None or job.covers_until is None or not continues_last_success(job.schedule.job):
-        return False
-    return last_success(job.schedule) >= job.covers_until
+def _rest(job: Job, state: str, reason: str | None, **fields: Any) -> None:
+    """End a run whose job goes on later: paused, or queued for the next free place."""
+    gone = {"rate": None, "eta_ms": None, "pid": None, "queued_at": timezone.now()}
+    own(job).update(**{**fields, **gone, **NOT_ENDED, "state": state, "state_reason": reason})
+    job.refresh_from_db()
+    transaction.on_commit(lambda: _announce(job, with_hint=job.state == JobState.QUEUED))
+    transaction.on_commit(_hint_next)
 
 
 def queued_jobs() -> QuerySet[Job]:
@@ -369,25 +272,13 @@ def folder_of(job: Job) -> Any:
     return settings.GANTRY_DATA_DIR / "jobs" / job.id
 
 
-def _next_run(schedule: Schedule) -> datetime | None:
-    if not schedule.enabled:
-        return None
-    return next_time(timezone.now(), schedule.cron, schedule.zone)
+def _hint_next() -> None:
+    """A place is free: the job that has waited longest may take it."""
+    for waiting in queued_jobs().values_list("pk", flat=True)[:1]:
+        hint(waiting)
 
 
 def _announce(job: Job, *, with_hint: bool) -> None:
     events.publish(job)
     if with_hint:
         hint(job.id)
-
-
-def choices_of(schedule: Schedule) -> ScheduleChoices:
-    """Return the fields of a schedule that can be changed."""
-    return ScheduleChoices(
-        name=schedule.name,
-        cron=schedule.cron,
-        zone=schedule.zone,
-        enabled=schedule.enabled,
-        overlap=schedule.overlap,
-        job=schedule.job,
-    )

@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from console.fields import moment
+from console.jobs.limits import JobLimits, limits_of
 from console.jobs.models import Job, JobDocument, JobState, JobType
 from console.jobs.progress import Counters
 from console.moments import Moment
@@ -30,8 +31,14 @@ class JobShape(Struct, frozen=True, kw_only=True):
     cluster: str
     state: JobState
     cancel_requested: Annotated[bool, Meta(description="Whether its run was asked to stop.")]
+    pause_requested: Annotated[bool, Meta(description="Whether its run was asked to pause.")]
     state_reason: str | None
+    dry_run: Annotated[bool, Meta(description="Whether it only tells what it would do, and writes no message.")]
     request: JobDocument
+    limits: Annotated[
+        JobLimits | None,
+        Meta(description="The limits in force, changed or not; null for a job without a rate."),
+    ]
     counters: Counters
     rate: float | None
     eta_ms: int | None
@@ -56,8 +63,11 @@ def shape_of(job: Job) -> JobShape:
         cluster=job.cluster,
         state=JobState(job.state),
         cancel_requested=job.cancel_requested,
+        pause_requested=job.pause_requested,
         state_reason=job.state_reason,
+        dry_run=bool(job.request.get("dry_run")),
         request=job.request,
+        limits=limits_of(job),
         counters=msgspec.convert(job.counters, Counters),
         rate=job.rate,
         eta_ms=job.eta_ms,

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from django.urls import path
 
-from console.jobs import schedule_views, views
+from console.jobs import action_views, schedule_views, views
 
 urlpatterns = [
     path("jobs", views.JobsView.as_view()),
-    path("jobs/<str:job_id>:cancel", views.CancelView.as_view()),
-    path("jobs/<str:job_id>:retry", views.RetryView.as_view()),
+    path("jobs/<str:job_id>:cancel", action_views.CancelView.as_view()),
+    path("jobs/<str:job_id>:pause", action_views.PauseView.as_view()),
+    path("jobs/<str:job_id>:resume", action_views.ResumeView.as_view()),
+    path("jobs/<str:job_id>:retry", action_views.RetryView.as_view()),
     path("jobs/<str:job_id>", views.JobView.as_view()),
     path("jobs/<str:job_id>/log", views.LogView.as_view()),
     path("jobs/<str:job_id>/progress", views.ProgressView.as_view()),

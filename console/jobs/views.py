@@ -19,22 +19,26 @@ from console.accounts.permissions import actor_of, needs
 from console.accounts.rights import ANYTHING, Resource
 from console.api_view import ApiView
 from console.errors import Conflict
-from console.jobs import services
+from console.jobs import control, services
 from console.jobs.history import history_of
 from console.jobs.models import Job, JobState, JobType
 from console.jobs.requests import JobRequestSerializer, plain
-from console.jobs.serializers import JobLogSerializer, JobProgressSerializer, JobReportSerializer, JobSerializer
+from console.jobs.serializers import (
+    JobChangeSerializer,
+    JobLogSerializer,
+    JobProgressSerializer,
+    JobReportSerializer,
+    JobSerializer,
+)
 from console.jobs.shapes import shape_of
 from console.jobs.visibility import (
     check_changeable,
-    check_startable,
     check_visible,
     reads_contents,
     require_contents,
     visible_jobs,
 )
 from console.paging import PAGE_PARAMETERS, page_of, page_queryset
-from console.redrives import ledger
 from console.rows import row_of
 from console.shapes import as_json
 
@@ -52,7 +56,7 @@ class FilesGone(exceptions.APIException):
     default_detail = "The files of the job were removed."
 
 
-class _JobRights(ApiView):
+class JobRights(ApiView):
     """The right is needed for some job; for which one, the views ask when they know its type."""
 
     permission_classes = (needs("read", to_change="jobs"),)
@@ -62,7 +66,7 @@ class _JobRights(ApiView):
         return Resource("job", ANYTHING)
 
 
-class JobsView(_JobRights):
+class JobsView(JobRights):
     """All jobs."""
 
     @extend_schema(
@@ -97,7 +101,7 @@ class JobsView(_JobRights):
         return Response(as_json(shape_of(job)), status=202, headers={"Location": f"/api/v1/jobs/{job.id}"})
 
 
-class JobView(_JobRights):
+class JobView(JobRights):
     """One job."""
 
     @extend_schema(operation_id="getJob", tags=_TAGS, responses=JobSerializer)
@@ -105,37 +109,20 @@ class JobView(_JobRights):
         """Return a job."""
         return Response(as_json(shape_of(_job(request, job_id))))
 
-
-class CancelView(_JobRights):
-    """The cancellation of a job."""
-
-    @extend_schema(operation_id="cancelJob", tags=_TAGS, request=None, responses={202: JobSerializer})
-    def post(self, request: Request, job_id: str) -> Response:
-        """Cancel a job; messages it has written stay."""
+    @extend_schema(operation_id="updateJob", tags=_TAGS, request=JobChangeSerializer, responses=JobSerializer)
+    def patch(self, request: Request, job_id: str) -> Response:
+        """Change the rate of a job that has not ended; it is in force within a second."""
+        job = check_changeable(request, known_job(job_id))
+        form = JobChangeSerializer(data=request.data, context={"type": job.type})
+        form.is_valid(raise_exception=True)
         try:
-            job = services.cancel(actor_of(request), check_changeable(request, _known(job_id)))
-            return Response(as_json(shape_of(job)), status=202)
+            job = control.change_limits(actor_of(request), job, form.validated_data["limits"])
         except services.JobInOtherState as error:
             raise Conflict(str(error)) from error
+        return Response(as_json(shape_of(job)))
 
 
-class RetryView(_JobRights):
-    """The retry of a job."""
-
-    @extend_schema(operation_id="retryJob", tags=_TAGS, request=None, responses={202: JobSerializer})
-    def post(self, request: Request, job_id: str) -> Response:
-        """Requeue a job that did not succeed; a replay or redrive continues where it stopped."""
-        job = check_startable(request, _known(job_id))
-        try:
-            with ledger.one_start(job.cluster, job.request.get("group", "")):
-                ledger.check_free(job)
-                services.retry(actor_of(request), job)
-        except (services.JobInOtherState, services.RangeCovered, services.FilesRemoved, ledger.GroupBusy) as error:
-            raise Conflict(str(error)) from error
-        return Response(as_json(shape_of(job)), status=202, headers={"Location": f"/api/v1/jobs/{job.id}"})
-
-
-class LogView(_JobRights):
+class LogView(JobRights):
     """The log of a job."""
 
     @extend_schema(
@@ -153,7 +140,7 @@ class LogView(_JobRights):
         return Response({"text": piece.decode(errors="replace"), "next_offset": int(offset) + len(piece)})
 
 
-class ProgressView(_JobRights):
+class ProgressView(JobRights):
     """The whole run of a job."""
 
     @extend_schema(operation_id="getJobProgress", tags=_TAGS, responses=JobProgressSerializer)
@@ -162,7 +149,7 @@ class ProgressView(_JobRights):
         return Response(as_json(history_of(services.folder_of(_with_files(request, job_id)))))
 
 
-class ReportView(_JobRights):
+class ReportView(JobRights):
     """The report of a job."""
 
     @extend_schema(operation_id="getJobReport", tags=_TAGS, responses=JobReportSerializer)
@@ -176,7 +163,7 @@ class ReportView(_JobRights):
         return Response(report if reads_contents(request, job.request) else _without_contents(job, report))
 
 
-class ArtefactView(_JobRights):
+class ArtefactView(JobRights):
     """A file that a job produced."""
 
     @extend_schema(
@@ -203,12 +190,13 @@ def _without_contents(job: Job, report: dict[str, Any]) -> dict[str, Any]:
     return {**report, "samples": samples, "hidden": "bodies"}
 
 
-def _known(job_id: str) -> Job:
+def known_job(job_id: str) -> Job:
+    """Return the row of a job with the user who started it; raise NotKnown."""
     return row_of(Job.objects.select_related("created_by"), job_id)
 
 
 def _job(request: Request, job_id: str) -> Job:
-    return check_visible(request, _known(job_id))
+    return check_visible(request, known_job(job_id))
 
 
 def _with_files(request: Request, job_id: str) -> Job:

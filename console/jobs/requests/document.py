@@ -50,7 +50,19 @@ def filled(
 
 def name_of(request: Mapping[str, Any]) -> str:
     """Return a name for a job that was started without one."""
-    return KINDS[request["type"]].name(request)
+    name = KINDS[request["type"]].name(request)
+    return f"Dry run: {name}" if request.get("dry_run") else name
+
+
+def rate_of(request: Mapping[str, Any]) -> int | None:
+    """Return how many messages a second the request allows; None is no limit."""
+    found: int | None = (request.get("limits") or {}).get("messages_per_second")
+    return found
+
+
+def has_rate(kind: str) -> bool:
+    """Return whether jobs of this type send messages, at a rate that can be limited."""
+    return kind in KINDS and "limits" in KINDS[kind].fields
 
 
 def hash_of(request: Mapping[str, Any]) -> str:

@@ -12,4 +12,4 @@ def _name(request: Mapping[str, Any]) -> str:
     return f"Redrive dead letters of {request['group']}"
 
 
-REDRIVE: Final = RequestKind(required=("group", "target"), name=_name)
+REDRIVE: Final = RequestKind(required=("group", "target"), optional=("limits",), name=_name)

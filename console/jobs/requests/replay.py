@@ -13,6 +13,7 @@ from console.jobs.requests.ranges import RangeSerializer
 from console.jobs.requests.topics import check_kind
 
 MAX_KEYS: Final = 1000
+MOST_PER_SECOND: Final = 10_000_000
 
 
 class ReplaySourceSerializer(RangeSerializer):
@@ -46,7 +47,9 @@ class ReplayTargetSerializer(serializers.Serializer[Any]):
 class LimitsSerializer(serializers.Serializer[Any]):
     """The limits of a replay."""
 
-    messages_per_second = serializers.IntegerField(min_value=1, max_value=10_000_000, required=False, allow_null=True)
+    messages_per_second = serializers.IntegerField(
+        min_value=1, max_value=MOST_PER_SECOND, required=False, allow_null=True
+    )
     max_messages = serializers.IntegerField(min_value=1, required=False, allow_null=True)
 
 

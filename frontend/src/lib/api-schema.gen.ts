@@ -1928,7 +1928,11 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Change the rate of a job that has not ended; it is in force within a second.
+         * @description Change the rate of a job that has not ended; it is in force within a second.
+         */
+        patch: operations["updateJob"];
         trace?: never;
     };
     "/api/v1/jobs/{job_id}/artefacts/{name}": {
@@ -2025,6 +2029,46 @@ export interface paths {
          * @description Cancel a job; messages it has written stay.
          */
         post: operations["cancelJob"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/jobs/{job_id}:pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pause a job: it ends its program and gives up its place, and keeps what it has done.
+         * @description Pause a job: it ends its program and gives up its place, and keeps what it has done.
+         */
+        post: operations["pauseJob"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/jobs/{job_id}:resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Queue a paused job again; a replay or redrive continues where it stopped.
+         * @description Queue a paused job again; a replay or redrive continues where it stopped.
+         */
+        post: operations["resumeJob"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4038,10 +4082,16 @@ export interface components {
             state: components["schemas"]["JobState"];
             /** @description Whether its run was asked to stop. */
             cancel_requested: boolean;
+            /** @description Whether its run was asked to pause. */
+            pause_requested: boolean;
             state_reason: string | null;
+            /** @description Whether it only tells what it would do, and writes no message. */
+            dry_run: boolean;
             request: {
                 [key: string]: unknown;
             };
+            /** @description The limits in force, changed or not; null for a job without a rate. */
+            limits: components["schemas"]["JobLimits"] | null;
             counters: components["schemas"]["Counters"];
             /** Format: double */
             rate: number | null;
@@ -4064,6 +4114,11 @@ export interface components {
              * @description When log, report and files were removed after their retention.
              */
             files_removed_at: string | null;
+        };
+        /** @description Limits in force: those of the request, and what was changed since. */
+        JobLimits: {
+            /** @description null is no limit. */
+            messages_per_second: number | null;
         };
         /** @description A piece of a job's log, and where the next one begins. */
         JobLog: {
@@ -4123,9 +4178,9 @@ export interface components {
             order?: boolean;
         };
         /** @enum {string} */
-        JobState: "queued" | "running" | "succeeded" | "partial" | "failed" | "cancelled";
+        JobState: "queued" | "running" | "paused" | "succeeded" | "partial" | "failed" | "cancelled";
         /** @enum {string} */
-        JobType: "replay" | "reconcile" | "redrive";
+        JobType: "replay" | "reconcile" | "redrive" | "export";
         /** @description A topic of the group itself, which its deletion leaves. */
         KeptTopic: {
             name: string;
@@ -4192,7 +4247,7 @@ export interface components {
         /** @enum {string} */
         Language: "en" | "zh";
         /** @enum {string} */
-        LastStateEnum: "queued" | "running" | "succeeded" | "partial" | "failed" | "cancelled";
+        LastStateEnum: "queued" | "running" | "paused" | "succeeded" | "partial" | "failed" | "cancelled";
         /** @description A consumer that receives by lease over HTTP or WebSocket: a token or a user, at one address. */
         LeaseConsumer: {
             /** @description Name of the token, or of the user. */
@@ -4602,6 +4657,10 @@ export interface components {
             retry_max_times?: number;
             consume_enabled?: boolean;
             consume_broadcast_enabled?: boolean;
+        };
+        /** @description What can be changed of a job that has not ended. */
+        PatchedJobChangeRequest: {
+            limits?: components["schemas"]["_LimitsChangeRequest"];
         };
         /** @description The fields that users may change about themselves. */
         PatchedMeChangeRequest: {
@@ -6384,6 +6443,10 @@ export interface components {
             compare?: ("body" | "none") | ("body" | "tag" | "keys" | "properties")[];
             /** @description Whether the messages of a key must have the same order on both sides. */
             order?: boolean;
+        };
+        _LimitsChangeRequest: {
+            /** @description null is no limit; a redrive needs one. */
+            messages_per_second: number | null;
         };
         /** @description RFC 9457 problem details. */
         Problem: {
@@ -13048,8 +13111,8 @@ export interface operations {
                 cursor?: string;
                 /** @description Page size. */
                 limit?: number;
-                state?: ("cancelled" | "failed" | "partial" | "queued" | "running" | "succeeded")[];
-                type?: "reconcile" | "redrive" | "replay";
+                state?: ("cancelled" | "failed" | "partial" | "paused" | "queued" | "running" | "succeeded")[];
+                type?: "export" | "reconcile" | "redrive" | "replay";
             };
             header?: never;
             path?: never;
@@ -13159,6 +13222,65 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Job"];
+                };
+            };
+            /** @description The caller does not have the right. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing, or the caller may not read it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    updateJob: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                job_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "limits": {
+                 *         "messages_per_second": 500
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["PatchedJobChangeRequest"];
+            };
+        };
         responses: {
             200: {
                 headers: {
@@ -13394,6 +13516,108 @@ export interface operations {
         };
     };
     cancelJob: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                job_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Job"];
+                };
+            };
+            /** @description The caller does not have the right. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing, or the caller may not read it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    pauseJob: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                job_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Job"];
+                };
+            };
+            /** @description The caller does not have the right. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing, or the caller may not read it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    resumeJob: {
         parameters: {
             query?: never;
             header?: {

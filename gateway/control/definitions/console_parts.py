@@ -18,7 +18,7 @@ from console.accounts.rights import EVERYTHING, Resource, Unnamed
 from console.alerts import rules
 from console.alerts.models import Channel, Rule
 from console.clusters.outcomes import BrokerOutcome
-from console.jobs import services
+from console.jobs import schedules
 from console.jobs.models import Schedule
 from console.jobs.serializers import ScheduleWriteSerializer
 from console.jobs.visibility import require_change
@@ -161,14 +161,14 @@ class SchedulePart(_ConsolePart):
 
     def create(self, item: Given) -> Sequence[BrokerOutcome]:
         """Add a schedule."""
-        services.add_schedule(self.by, self._checked(item, {}))
+        schedules.add_schedule(self.by, self._checked(item, {}))
         return ()
 
     def change(self, item: Given, changed: Values) -> Sequence[BrokerOutcome]:
         """Change a schedule."""
         written = self._checked(item, changed)
         with self.unchanged(Schedule.objects.all(), item, of_console.schedule_definition) as schedule:
-            services.change_schedule(self.by, schedule, written)
+            schedules.change_schedule(self.by, schedule, written)
         return ()
 
     def _checked(self, item: Given, changed: Values) -> Values:

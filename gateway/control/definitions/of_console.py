@@ -12,7 +12,7 @@ from console.accounts.role_shapes import role_state
 from console.alerts.models import Rule
 from console.alerts.rules import choices_of as choices_of_rule
 from console.jobs.models import Schedule
-from console.jobs.services import choices_of
+from console.jobs.schedules import choices_of
 from console.jobs.visibility import visible_schedules
 from console.shapes import as_json
 from gateway.control.definitions.present import Present, not_allowed

@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from console.audit.record import Actor
-from console.jobs import services
+from console.jobs import schedules
 from console.jobs.models import Schedule
 from tests.support.cast import Cast
 
@@ -32,7 +32,7 @@ def test_the_preview_and_the_schedule_have_the_same_times(
     assert answer.status_code == 200, answer.content
     runs = answer.json()["next_runs"]
     assert runs[:2] == [f"{each}:00.000Z" for each in expected]
-    made = services.add_schedule(Actor("ann"), {"name": "n", "cron": line, "zone": zone, "job": {"type": "replay"}})
+    made = schedules.add_schedule(Actor("ann"), {"name": "n", "cron": line, "zone": zone, "job": {"type": "replay"}})
     shown = viewer.get(f"/api/v1/schedules/{made.id}").json()
     assert (shown["next_run_at"], shown["next_runs"]) == (runs[0], runs)
 
@@ -68,7 +68,7 @@ def test_a_preview_is_for_who_may_read(cast: Cast) -> None:
 
 
 def test_a_schedule_with_a_line_of_an_earlier_release_is_not_switched_on(cast: Cast) -> None:
-    made = services.add_schedule(
+    made = schedules.add_schedule(
         Actor("ann"), {"name": "n", "cron": "* * * * *", "zone": "UTC", "enabled": False, "job": {"type": "replay"}}
     )
     Schedule.objects.filter(pk=made.pk).update(cron="mon 0 * * *")

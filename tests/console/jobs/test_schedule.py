@@ -12,8 +12,8 @@ from django.utils import timezone
 from console.accounts.models import User
 from console.audit.record import Actor
 from console.fields import moment
+from console.jobs import covering, schedules, services
 from console.jobs import schedule as clock
-from console.jobs import services
 from console.jobs.models import Job, JobState, Schedule
 from tests.support.cast import Cast, somebody
 
@@ -29,7 +29,7 @@ JOB: dict[str, Any] = {
 
 def schedule(**changes: Any) -> Schedule:
     """Return an hourly schedule whose next time is noon."""
-    made = services.add_schedule(
+    made = schedules.add_schedule(
         somebody("operator"),
         {
             "name": "hourly",
@@ -68,7 +68,7 @@ def test_times_that_were_missed_count_once() -> None:
 
 def test_a_schedule_that_is_off_does_not_fire() -> None:
     made = schedule()
-    services.change_schedule(BY, made, {"enabled": False})
+    schedules.change_schedule(BY, made, {"enabled": False})
     assert clock.step(NOON + timedelta(hours=1)) == []
 
 
@@ -102,7 +102,7 @@ def test_a_schedule_whose_owner_may_not_start_its_job_is_paused_with_the_reason(
         ("job", "*", "read", "jobs"), ("schedule", "*", "read", "jobs"),
     )  # fmt: skip
     made, owner = schedule(), cast["limited"]
-    services.change_schedule(Actor("limited", user_id=owner.pk), made, {"cron": "0 * * * *"})
+    schedules.change_schedule(Actor("limited", user_id=owner.pk), made, {"cron": "0 * * * *"})
     Schedule.objects.filter(pk=made.pk).update(next_run_at=NOON)
     assert len(clock.step(NOON)) == 1
     # When the rights shrink, it is paused
@@ -113,10 +113,10 @@ def test_a_schedule_whose_owner_may_not_start_its_job_is_paused_with_the_reason(
     assert (made.enabled, made.next_run_at) == (False, None)
     assert "may not start its job. This needs the right 'jobs' on schedule 'hourly'" in (made.stopped_reason or "")
     # Which stays when it is renamed
-    services.change_schedule(BY, made, {"name": "renamed"})
+    schedules.change_schedule(BY, made, {"name": "renamed"})
     assert "may not start its job" in str(made.stopped_reason)
     # And whoever resumes it is who it runs for
-    services.change_schedule(somebody("operator"), made, {"enabled": True})
+    schedules.change_schedule(somebody("operator"), made, {"enabled": True})
     Schedule.objects.filter(pk=made.pk).update(next_run_at=NOON + timedelta(hours=1))
     services.cancel(BY, Job.objects.get())
     assert len(clock.step(NOON + timedelta(hours=1))) == 1
@@ -133,7 +133,7 @@ def test_two_clocks_make_one_job_of_one_time() -> None:
     made = schedule()
     clock.step(NOON)
     with pytest.raises(IntegrityError), transaction.atomic():
-        services.create_run(BY, made, NOON)
+        schedules.create_run(BY, made, NOON)
 
 
 def run(job: Job, state: str = JobState.SUCCEEDED) -> tuple[str | None, str | None]:
@@ -176,7 +176,7 @@ def test_a_run_beside_the_times_counts_as_a_success() -> None:
     made = schedule()
     (first,) = clock.step(NOON)
     assert run(first)[1] == "2026-05-01T12:00:00.000Z"
-    begin, end = run(services.run_now(BY, made))
+    begin, end = run(schedules.run_now(BY, made))
     assert begin == "2026-05-01T12:00:00.000Z"
     # The next time is before that run: its range is empty, and nothing is copied twice
     (third,) = clock.step(NOON + timedelta(hours=1))
@@ -190,7 +190,7 @@ def test_a_range_that_names_no_end_ends_when_the_run_starts() -> None:
     _, until = run(first)
     assert until is not None
     assert moment(before) <= until <= moment(timezone.now())
-    assert run(services.run_now(BY, made))[0] == until
+    assert run(schedules.run_now(BY, made))[0] == until
 
 
 def test_a_range_of_a_span_before_the_run_is_counted_from_its_time() -> None:
@@ -213,7 +213,7 @@ def test_what_a_run_leaves_to_the_next_one_is_no_hole() -> None:
     assert run(first) == ("2026-05-01T11:55:00.000Z", "2026-05-01T11:55:00.000Z")
     (second,) = clock.step(NOON + timedelta(hours=1))
     assert run(second) == ("2026-05-01T11:55:00.000Z", "2026-05-01T12:50:00.000Z")
-    assert services.last_success(made) == NOON + timedelta(minutes=50)
+    assert covering.last_success(made) == NOON + timedelta(minutes=50)
 
 
 def test_a_run_that_is_tried_again_keeps_its_range() -> None:
@@ -240,8 +240,8 @@ def test_one_run_waits_at_most() -> None:
     services.claim(first.id, worker="w", host="h")
     (second,) = clock.step(NOON + timedelta(hours=1))
     assert clock.step(NOON + timedelta(hours=2)) == []
-    with pytest.raises(services.RunWaits, match=second.id):
-        services.run_now(BY, made)
+    with pytest.raises(schedules.RunWaits, match=second.id):
+        schedules.run_now(BY, made)
     assert Job.objects.filter(state=JobState.QUEUED).count() == 1
 
 
@@ -250,8 +250,8 @@ def test_runs_start_in_the_order_in_which_they_were_made() -> None:
     # Given a run that waits for its retry, and a later one
     made = schedule()
     (first,) = clock.step(NOON)
-    services.leave(claimed_by_w(first), "its worker was stopped")
-    later = services.create_run(BY, made, None)
+    services.put_back(claimed_by_w(first), "its worker was stopped")
+    later = schedules.create_run(BY, made, None)
     assert services.claim(later.id, worker="w", host="h") is None
     run(first)
     assert run(later)[0] == "2026-05-01T12:00:00.000Z"
@@ -261,10 +261,10 @@ def test_a_run_that_came_to_the_end_counts_whatever_failed_in_it() -> None:
     made = schedule()
     (first,) = clock.step(NOON)
     services.finish(claimed_by_w(first), JobState.PARTIAL, "one was damaged", is_whole=True)
-    assert services.last_success(made) == NOON
+    assert covering.last_success(made) == NOON
     (second,) = clock.step(NOON + timedelta(hours=1))
     services.finish(claimed_by_w(second), JobState.PARTIAL, "the broker went away")
-    assert services.last_success(made) == NOON
+    assert covering.last_success(made) == NOON
 
 
 def claimed_by_w(job: Job) -> Job:

@@ -14,7 +14,7 @@ from django.utils import timezone
 from broker_core.client.blocking import BlockingSession
 from broker_core.protocol.message import Message
 from console.audit.record import Actor
-from console.jobs import launcher, services
+from console.jobs import launcher, schedules, services
 from console.jobs import schedule as clock
 from console.jobs.models import Job, JobState, Schedule
 from tests.support.cast import somebody
@@ -63,7 +63,7 @@ def fired(schedule: Schedule) -> Job:
 def test_two_runs_of_a_schedule_and_one_beside_them_copy_each_message_once(embedded: BlockingSession) -> None:
     make_topic(embedded, "from-shop")
     make_topic(embedded, "shop-copy")
-    schedule = services.add_schedule(
+    schedule = schedules.add_schedule(
         somebody("operator"),
         {
             "name": "copy", "cron": "0 * * * *", "zone": "UTC", "enabled": True, "overlap": "queue",
@@ -76,7 +76,7 @@ def test_two_runs_of_a_schedule_and_one_beside_them_copy_each_message_once(embed
     with receiving(embedded, "from-shop") as sent:
         # Given a scheduled run and a manual one while messages arrive
         run(fired(schedule))
-        run(services.run_now(BY, schedule))
+        run(schedules.run_now(BY, schedule))
         between = sent()
     # When the schedule runs once more
     last = fired(schedule)

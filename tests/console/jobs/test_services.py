@@ -78,7 +78,7 @@ def test_a_run_that_lost_its_job_writes_nothing_more(job: Job, claimed: Claim) -
 
 
 def test_a_run_can_be_left_to_the_next_worker(job: Job, claimed: Claim) -> None:
-    services.leave(claimed(job), "stopped")
+    services.put_back(claimed(job), "stopped")
     job.refresh_from_db()
     assert (job.state, job.state_reason) == (JobState.QUEUED, "stopped")
 

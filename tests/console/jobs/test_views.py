@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from console.audit.record import Actor
-from console.jobs import services
+from console.jobs import schedules, services
 from console.jobs.models import Job
 from tests.support.cast import Cast
 
@@ -126,7 +126,7 @@ def test_a_job_reaches_no_topic_that_its_token_does_not(
         "jobs, read:orders*, produce:orders*, bodies:orders.",
     )
     # And a schedule cannot be changed to such a job by who may change schedules; that token may not even read them
-    schedule = services.add_schedule(
+    schedule = schedules.add_schedule(
         Actor("ann"), {"name": "m", "cron": "* * * * *", "zone": "UTC", "job": {"type": "replay"}}
     )
     for client, status in ((program, 404), (cast.limited(*OF_ORDERS), 403)):
@@ -140,7 +140,7 @@ def test_a_replay_is_retried_and_resumed_by_nobody_who_may_not_read_its_bodies(c
     program = cast.program("operator", "jobs", "read", "produce")
     services.cancel(Actor("ann"), job)
     fields = {"name": "m", "cron": "* * * * *", "zone": "UTC", "job": job.request, "enabled": False}
-    schedule = services.add_schedule(Actor("ann"), fields)
+    schedule = schedules.add_schedule(Actor("ann"), fields)
     path, any_tag = f"/api/v1/schedules/{schedule.id}", {"if-match": "*"}
     assert program.patch(path, {"cron": "0 * * * *"}, format="json", headers=any_tag).status_code == 200
     for answer in (
@@ -178,7 +178,7 @@ def test_a_cron_expression_that_cannot_fire_is_refused_with_words(cast: Cast, cr
 
 
 def test_a_schedule_that_is_changed_gets_a_whole_job(cast: Cast) -> None:
-    schedule = services.add_schedule(
+    schedule = schedules.add_schedule(
         Actor("ann"), {"name": "n", "cron": "* * * * *", "zone": "UTC", "job": {"type": "replay"}}
     )
     operator: Any = cast.browser("operator")

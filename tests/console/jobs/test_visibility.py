@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from console.audit.models import AuditRecord
-from console.jobs import services, urls
+from console.jobs import schedules, services, urls
 from console.jobs.models import Job, Schedule
 from tests.console.jobs.conftest import BY, REPLAY
 from tests.support.cast import Cast
@@ -46,9 +46,9 @@ def ask(client: Any, method: str, path: str, **body: Any) -> Any:
 
 def test_no_request_tells_a_hidden_job_or_schedule_from_one_that_does_not_exist(mia: Any) -> None:
     job = services.create(BY, HIDDEN)
-    schedule = services.add_schedule(BY, {"name": "nightly", **TIMES, "job": HIDDEN})
+    schedule = schedules.add_schedule(BY, {"name": "nightly", **TIMES, "job": HIDDEN})
     records = AuditRecord.objects.count()
-    for argument, row, expected in (("job_id", job, 6), ("schedule_id", schedule, 4)):
+    for argument, row, expected in (("job_id", job, 9), ("schedule_id", schedule, 4)):
         requests = list(requests_of(argument))
         assert len(requests) == expected
         for method, path in requests:
@@ -67,7 +67,7 @@ def test_a_job_and_schedule_of_topics_that_one_may_read_are_changed(mia: Any) ->
     job = services.create(BY, seen)
     assert ask(mia, "POST", f"/api/v1/jobs/{job.pk}:cancel").status_code == 202
     assert ask(mia, "POST", f"/api/v1/jobs/{job.pk}:retry").status_code == 202
-    path = f"/api/v1/schedules/{services.add_schedule(BY, {'name': 'nightly', **TIMES, 'job': seen}).pk}"
+    path = f"/api/v1/schedules/{schedules.add_schedule(BY, {'name': 'nightly', **TIMES, 'job': seen}).pk}"
     assert ask(mia, "PATCH", path, cron="0 4 * * *").status_code == 200
     assert ask(mia, "POST", f"{path}:run_now").status_code == 202
     assert ask(mia, "DELETE", path).status_code == 204
@@ -146,7 +146,7 @@ def test_a_redrive_to_an_origin_that_one_may_not_read_is_hidden(mia: Any) -> Non
 def test_a_file_of_definitions_resumes_no_schedule_whose_job_one_may_not_start(mia: Any) -> None:
     # Given a replay of a topic whose bodies one may not read, which does not run
     job = {**REPLAY, "source": {"topic": "t-sec"}, "target": {"topic": "t-pub"}}
-    schedule = services.add_schedule(BY, {"name": "nightly", **TIMES, "job": job, "enabled": False})
+    schedule = schedules.add_schedule(BY, {"name": "nightly", **TIMES, "job": job, "enabled": False})
     item = {"name": "nightly", **TIMES, "job": job, "enabled": True}
     file = {"format": "gantry.definitions/1", "schedules": [item]}
     for action, status in (("diff", 200), ("apply", 207)):

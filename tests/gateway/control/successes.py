@@ -388,6 +388,26 @@ def _cancel_job(s: Successes) -> Wish:
     return Wish([("replay.cancel", f"jobs/{job}")], path={"job_id": job})
 
 
+@_for("pauseJob")
+def _pause_job(s: Successes) -> Wish:
+    job = s.made("/api/v1/jobs", _replay(s), 202)["id"]
+    return Wish([("replay.pause", f"jobs/{job}")], path={"job_id": job})
+
+
+@_for("resumeJob")
+def _resume_job(s: Successes) -> Wish:
+    job = s.made("/api/v1/jobs", _replay(s), 202)["id"]
+    s.made(f"/api/v1/jobs/{job}:pause", None, 202)
+    return Wish([("replay.resume", f"jobs/{job}")], path={"job_id": job})
+
+
+@_for("updateJob")
+def _update_job(s: Successes) -> Wish:
+    job = s.made("/api/v1/jobs", _replay(s), 202)["id"]
+    json = {"limits": {"messages_per_second": 500}}
+    return Wish([("replay.limits", f"jobs/{job}")], path={"job_id": job}, json=json)
+
+
 @_for("retryJob")
 def _retry_job(s: Successes) -> Wish:
     job = s.made("/api/v1/jobs", _replay(s), 202)["id"]

@@ -105,6 +105,7 @@ export const common = {
   jobStates: {
     queued: "Queued",
     running: "Running",
+    paused: "Paused",
     succeeded: "Succeeded",
     partial: "Partial",
     failed: "Failed",

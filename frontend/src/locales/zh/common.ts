@@ -102,6 +102,7 @@ export const common = {
   jobStates: {
     queued: "排队中",
     running: "运行中",
+    paused: "已暂停",
     succeeded: "成功",
     partial: "部分完成",
     failed: "失败",

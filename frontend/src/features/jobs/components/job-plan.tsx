@@ -16,7 +16,7 @@ export function JobPlan({ job }: { job: Job }) {
   const redrive = useRedriveItems(job.request as Partial<RedriveRequest>)
   return (
     <Panel title={t("jobs.plan")} note={job.schedule_id && <Link to="/schedules">{t("jobs.fromSchedule")}</Link>}>
-      <Definitions items={{ replay, reconcile, redrive }[job.type]} />
+      <Definitions items={{ replay, reconcile, redrive, export: replay }[job.type]} />
     </Panel>
   )
 }
@@ -56,10 +56,8 @@ function useRange(startedAt: string | null) {
 function useReplayItems({ source, target, limits }: Partial<ReplayRequest>, startedAt: string | null): Items {
   const { t } = useTranslation()
   const range = useRange(startedAt)
-  const items: Items = [
-    [t("jobs.reads"), range(source)],
-    [t("jobs.writes"), <b>{target?.topic}</b>],
-  ]
+  const items: Items = [[t("jobs.reads"), range(source)]]
+  if (target?.topic) items.push([t("jobs.writes"), <b>{target.topic}</b>])
   if (source?.queues?.length) items.push([t("jobs.queues"), source.queues.join(t("list.comma"))])
   if (source?.keys?.length) items.push([t("jobs.keys"), <span className="mono">{source.keys.join(" ")}</span>])
   if (source?.tag) items.push([t("jobs.tag"), source.tag])

@@ -1,0 +1,23 @@
+"""The limits of a job that can be changed while it runs."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from console.jobs.models import Job
+from console.jobs.requests import has_rate, rate_of
+
+
+class JobLimits(Struct, frozen=True, kw_only=True):
+    """Limits in force: those of the request, and what was changed since."""
+
+    messages_per_second: Annotated[int | None, Meta(description="null is no limit.")]
+
+
+def limits_of(job: Job) -> JobLimits | None:
+    """Return the limits in force; None for a job that sends nothing."""
+    if not has_rate(job.type):
+        return None
+    return JobLimits(**{"messages_per_second": rate_of(job.request), **job.limits})

@@ -1,0 +1,124 @@
+"""All changes of schedules: this module writes each to the audit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+from msgspec import Struct
+from rest_framework.exceptions import ValidationError
+
+from broker_core.errors import GantryError
+from console.audit.record import Actor, record
+from console.jobs.models import Job, JobDocument, JobState, Schedule
+from console.jobs.services import create
+from console.jobs.times import next_time
+from console.rows import unless_taken
+from console.shapes import as_json
+
+
+class ScheduleChoices(Struct, frozen=True, kw_only=True):
+    """The fields of a schedule that can be changed; the audit stores them, and the ETag is their hash."""
+
+    name: str
+    cron: str
+    zone: str
+    enabled: bool
+    overlap: str
+    job: JobDocument
+
+
+class RunWaits(GantryError):
+    """A run of the schedule is already queued or paused; it will take the whole range when it goes on."""
+
+    def __init__(self, job: Job) -> None:
+        super().__init__(
+            f"job {job.id} of this schedule is already {job.state}; it will continue from the last success"
+        )
+
+
+def add_schedule(by: Actor, fields: Mapping[str, Any]) -> Schedule:
+    """Add a schedule; its first run is at the first of its times after now. Raises ValidationError for a taken name."""
+    schedule = Schedule(**fields, created_by_id=by.user_id)
+    schedule.next_run_at = _next_run(schedule)
+    with unless_taken(same_name(schedule), name_taken()):
+        schedule.save()
+        record(by, "schedule.create", f"schedules/{schedule.id}", after=as_json(choices_of(schedule)))
+    return schedule
+
+
+def change_schedule(
+    by: Actor, schedule: Schedule, fields: Mapping[str, Any], *, stopped_reason: str | None = None
+) -> Schedule:
+    """Change a schedule and compute its next run again; raise ValidationError for a taken name.
+
+    A user who resumes it, or changes more than its name while it runs, is from then on the one by whose rights it runs.
+    """
+    before = choices_of(schedule)
+    for name, value in fields.items():
+        setattr(schedule, name, value)
+    if schedule.enabled or stopped_reason is not None:
+        schedule.stopped_reason = stopped_reason
+    if schedule.enabled and fields.keys() - {"name"} and by.user_id is not None:
+        schedule.created_by_id = by.user_id
+    schedule.next_run_at = _next_run(schedule)
+    after = choices_of(schedule)
+    with unless_taken(same_name(schedule), name_taken()):
+        schedule.save()
+        record(by, "schedule.update", f"schedules/{schedule.id}", before=as_json(before), after=as_json(after))
+    return schedule
+
+
+def same_name(schedule: Schedule) -> QuerySet[Schedule]:
+    """Return the other schedules that have the name of this one."""
+    return Schedule.objects.filter(name=schedule.name).exclude(pk=schedule.pk)
+
+
+def name_taken() -> ValidationError:
+    """Return the refusal of a name that another schedule has."""
+    return ValidationError({"name": ["another schedule has this name"]})
+
+
+@transaction.atomic
+def remove_schedule(by: Actor, schedule: Schedule) -> None:
+    """Remove a schedule; its jobs stay."""
+    record(by, "schedule.delete", f"schedules/{schedule.id}", before=as_json(choices_of(schedule)))
+    schedule.delete()
+
+
+def run_now(by: Actor, schedule: Schedule) -> Job:
+    """Queue a manual run of the schedule; raise RunWaits if a run is already queued or paused."""
+    with transaction.atomic():
+        # One at a time: two concurrent requests queue one run.
+        Schedule.objects.select_for_update().get(pk=schedule.pk)
+        waiting = schedule.jobs.filter(state__in=(JobState.QUEUED, JobState.PAUSED)).first()
+        if waiting is not None:
+            raise RunWaits(waiting)
+        return create_run(by, schedule, None)
+
+
+def create_run(by: Actor, schedule: Schedule, scheduled_for: datetime | None) -> Job:
+    """Queue a run for one of the schedule's times, or a manual run for None; its range is set when it starts."""
+    return create(by, schedule.job, schedule=schedule, scheduled_for=scheduled_for)
+
+
+def _next_run(schedule: Schedule) -> datetime | None:
+    if not schedule.enabled:
+        return None
+    return next_time(timezone.now(), schedule.cron, schedule.zone)
+
+
+def choices_of(schedule: Schedule) -> ScheduleChoices:
+    """Return the fields of a schedule that can be changed."""
+    return ScheduleChoices(
+        name=schedule.name,
+        cron=schedule.cron,
+        zone=schedule.zone,
+        enabled=schedule.enabled,
+        overlap=schedule.overlap,
+        job=schedule.job,
+    )
