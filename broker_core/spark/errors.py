@@ -7,6 +7,8 @@ GantryError
      ├─ BadRequest
      ├─ DataLoss
      ├─ DamagedRecord
+     ├─ RowRefused
+     ├─ NotSent
      ├─ StoreUnreadable
      └─ Unreachable
 
@@ -63,6 +65,14 @@ class DataLoss(SparkError):
 
 class DamagedRecord(SparkError):
     """A record in the range is damaged and ``mode`` is ``failFast``."""
+
+
+class RowRefused(SparkError):
+    """A row of a DataFrame is not a message that a broker would accept."""
+
+
+class NotSent(SparkError):
+    """A batch of messages was not stored, or it is unknown whether it was, after all retries."""
 
 
 class StoreUnreadable(SparkError):
