@@ -1,0 +1,246 @@
+"""Sends the messages of one task: in batches, each to one queue and stored as a whole or not at all.
+
+One request is in flight at a time, so a queue has the messages in the order of the task. With an origin, the unique ids
+of a batch are made from its content and its place: the same batch sent again has the same ids, and is looked up in the
+broker's index before it is sent.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Final
+
+from broker_core.client.blocking import BlockingSession
+from broker_core.client.config import ProducerConfig
+from broker_core.client.errors import (
+    BrokerBusy,
+    BrokerRefused,
+    BrokerUnavailable,
+    ClientError,
+    MessageRefused,
+    MessageTooLarge,
+    SendUncertain,
+    TopicNotFound,
+    Unreachable,
+)
+from broker_core.client.retry import backoff
+from broker_core.client.selection import queue_for_key
+from broker_core.protocol import properties as names
+from broker_core.protocol.bodies.queues import MessageQueue
+from broker_core.protocol.codes import ResponseCode
+from broker_core.protocol.copies import COPIED_AT, COPIED_BY, JOB, SOURCE
+from broker_core.protocol.message import Message
+from broker_core.protocol.properties import format_properties
+from broker_core.spark.copies import size_in_batch
+from broker_core.spark.errors import BadOption, NotSent, RowRefused
+from broker_core.spark.sink_options import QueueSelector, SinkOptions
+from broker_core.spark.sink_rows import Row, is_alone
+
+_MOST_MESSAGES: Final = 1024
+_FIRST_PAUSE_S: Final = 0.1
+_LONGEST_PAUSE_S: Final = 5.0
+_INDEX_PAUSE_S: Final = 1.0
+"""A broker's index shows a message this much later at the latest, unless it is overloaded."""
+_ORIGIN_BYTES: Final = 512
+"""What the id and the origin add to a message at most, unless its replay has a very long name."""
+_NEVER_COMPRESS: Final = 1 << 30
+_PASSING: Final = (BrokerBusy, BrokerUnavailable, Unreachable, SendUncertain)
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where the batches of a task come from: the same after a restart, if the rows are."""
+
+    replay_id: str
+    batch_id: str
+    """Of a stream; empty for a batch write."""
+    task: int
+
+
+@dataclass(slots=True)
+class Counts:
+    """What became of the messages of a task."""
+
+    sent: int = 0
+    known: int = 0
+    """Messages that were there already."""
+    bytes: int = 0
+    """Of their bodies."""
+
+
+@dataclass(slots=True)
+class _Waiting:
+    messages: list[Message] = field(default_factory=list)
+    size: int = 0
+
+
+class BatchSender:
+    """Collects messages by queue and sends them."""
+
+    def __init__(
+        self,
+        session: BlockingSession,
+        options: SinkOptions,
+        selector: QueueSelector,
+        *,
+        task: int,
+        origin: Origin | None = None,
+    ) -> None:
+        self.counts = Counts()
+        self._session, self._options, self._selector, self._origin = session, options, selector, origin
+        config = ProducerConfig(compress_from_bytes=_NEVER_COMPRESS, timeout_ms=options.send_timeout_ms)
+        self._producer = session.producer(config=config)
+        self._queues: dict[str, tuple[MessageQueue, ...]] = {}
+        self._waiting: dict[tuple[str, MessageQueue | None], _Waiting] = {}
+        self._turn = task
+        self._number = 0
+        self._free_at = time.monotonic()
+        rate = options.messages_per_second
+        self._per_batch = _MOST_MESSAGES if rate is None else max(1, min(_MOST_MESSAGES, rate // 10))
+
+    def put(self, row: Row) -> None:
+        """Take a message; send the batch that it completes. Raises BadOption, RowRefused or NotSent."""
+        queue = self._queue(row)
+        message = row.message
+        if is_alone(message):
+            self._send([message], queue)
+            return
+        size = size_in_batch(message) + (_ORIGIN_BYTES if self._origin else 0)
+        waiting = self._waiting.setdefault((message.topic, queue), _Waiting())
+        if waiting.messages and waiting.size + size > self._options.batch_bytes:
+            self._flush(message.topic, queue)
+            waiting = self._waiting.setdefault((message.topic, queue), _Waiting())
+        waiting.messages.append(message)
+        waiting.size += size
+        if len(waiting.messages) >= self._per_batch:
+            self._flush(message.topic, queue)
+
+    def finish(self) -> Counts:
+        """Send what is left and return the counts."""
+        for topic, queue in list(self._waiting):
+            self._flush(topic, queue)
+        return self.counts
+
+    def _flush(self, topic: str, queue: MessageQueue | None) -> None:
+        self._send(self._waiting.pop((topic, queue)).messages, queue)
+
+    def _queue(self, row: Row) -> MessageQueue | None:
+        """Return the queue of a message; None for any, which each batch chooses for itself."""
+        queues = self._queues_of(row.message.topic)
+        if self._selector is QueueSelector.SAME:
+            found = next((queue for queue in queues if queue.queue_id == row.queue_id), None)
+            if found is None:
+                raise RowRefused(f"topic {row.message.topic!r} has no writable queue {row.queue_id} (column queue_id)")
+            return found
+        if self._selector is QueueSelector.KEY and row.key is not None:
+            return queue_for_key(queues, row.key)
+        return None
+
+    def _queues_of(self, topic: str) -> tuple[MessageQueue, ...]:
+        if topic not in self._queues:
+            try:
+                found = self._session.run(self._producer.queues(topic))
+            except TopicNotFound as error:
+                raise BadOption("topic", topic, "does not exist; create it first") from error
+            except ClientError as error:
+                raise NotSent(str(error)) from error
+            only = self._options.brokers
+            found = tuple(queue for queue in found if not only or queue.broker_name in only)
+            if not found:
+                raise BadOption("broker", ",".join(only), f"has no writable queue of topic {topic!r}")
+            self._queues[topic] = found
+        return self._queues[topic]
+
+    def _next_queue(self, topic: str) -> MessageQueue:
+        queues = self._queues_of(topic)
+        self._turn += 1
+        return queues[self._turn % len(queues)]
+
+    def _send(self, messages: list[Message], queue: MessageQueue | None) -> None:
+        """Store messages of one topic in one queue; repeat while the broker is busy or away."""
+        topic = messages[0].topic
+        ids = self._ids(messages)
+        self._number += 1
+        if ids:
+            messages = [self._with_origin(*each) for each in zip(messages, ids, strict=True)]
+        to = queue or self._next_queue(topic)
+        failure: ClientError | None = None
+        for pause_s in backoff(first_s=_FIRST_PAUSE_S, longest_s=_LONGEST_PAUSE_S, attempts=self._options.retries + 1):
+            time.sleep(max(pause_s, _INDEX_PAUSE_S) if isinstance(failure, SendUncertain) and ids else pause_s)
+            try:
+                if ids and self._is_stored(topic, ids[0]):
+                    self.counts.known += len(messages)
+                    return
+                self._pace(len(messages))
+                self._send_once(topic, messages, to)
+            except _PASSING as error:
+                failure = error
+                to = queue or self._next_queue(topic)
+            except ClientError as error:
+                raise _refused(error, messages) from error
+            else:
+                self.counts.sent += len(messages)
+                self.counts.bytes += sum(len(message.body) for message in messages)
+                return
+        raise NotSent(f"{len(messages)} messages to topic {topic!r}, {self._options.retries} retries: {failure}")
+
+    def _send_once(self, topic: str, messages: Sequence[Message], queue: MessageQueue) -> None:
+        if len(messages) == 1:
+            self._session.run(self._producer.send(messages[0], queue=queue))
+        else:
+            self._session.run(self._producer.send_batch(topic, messages, queue=queue))
+
+    def _pace(self, count: int) -> None:
+        """Wait until so many messages may be sent; what was not used is not saved up."""
+        rate = self._options.messages_per_second
+        if rate is None:
+            return
+        now = time.monotonic()
+        self._free_at = max(self._free_at, now)
+        time.sleep(self._free_at - now)
+        self._free_at += count / rate
+
+    def _ids(self, messages: Sequence[Message]) -> list[str]:
+        """Return unique ids that are the same when the same batch is sent again; none without an origin.
+
+        A batch with other content has other ids: so a wrong guess stores a message twice, and never leaves one out.
+        """
+        if self._origin is None:
+            return []
+        origin = self._origin
+        digest = hashlib.blake2b(digest_size=12)
+        digest.update(f"{origin.replay_id}\0{origin.batch_id}\0{origin.task}\0{self._number}\0".encode())
+        for message in messages:
+            text = format_properties(message.properties).encode()
+            digest.update(b"%d %d %d " % (len(message.body), len(text), message.flag))
+            digest.update(message.body)
+            digest.update(text)
+        return [f"{digest.hexdigest().upper()}{index:08X}" for index in range(len(messages))]
+
+    def _with_origin(self, message: Message, unique_id: str) -> Message:
+        properties = message.properties | {names.UNIQ_KEY: unique_id}
+        if self._options.provenance and self._origin is not None:
+            origin = self._origin
+            properties |= {
+                JOB: origin.replay_id,
+                SOURCE: f"{origin.replay_id}/{origin.batch_id or 'batch'}/{origin.task}/{self._number}",
+                COPIED_AT: datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+                COPIED_BY: "spark",
+            }
+        return Message(message.topic, message.body, properties, message.flag)
+
+    def _is_stored(self, topic: str, unique_id: str) -> bool:
+        found = self._session.run(self._session.admin.messages.search(topic, unique_id, max_messages=1))
+        return any(each.message.unique_id == unique_id for each in found.messages)
+
+
+def _refused(error: ClientError, messages: Sequence[Message]) -> Exception:
+    is_illegal = isinstance(error, BrokerRefused) and error.code == ResponseCode.MESSAGE_ILLEGAL
+    if isinstance(error, MessageTooLarge | MessageRefused) or is_illegal:
+        keys = messages[0].properties.get(names.KEYS)
+        return RowRefused(f"{len(messages)} rows from the one with keys {keys!r}: {error}")
+    return NotSent(str(error))
