@@ -10,12 +10,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
+from pyspark.sql.datasource import (
+    DataSource,
+    DataSourceArrowWriter,
+    DataSourceReader,
+    DataSourceStreamArrowWriter,
+    DataSourceStreamReader,
+    InputPartition,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
     from broker_core.spark.options import SourceOptions
+    from broker_core.spark.sink_options import QueueSelector, SinkOptions
 
 
 class RocketMQSource(DataSource):
@@ -54,6 +62,28 @@ class RocketMQSource(DataSource):
         from broker_core.spark.stream import RocketMQStreamReader
 
         return RocketMQStreamReader(parse_source_options(self.options, is_stream=True), columns_of(schema))
+
+    def writer(self, schema: StructType, overwrite: bool) -> DataSourceArrowWriter:
+        """Return the writer of rows with these columns; messages cannot be overwritten."""
+        from broker_core.spark.sink import RocketMQWriter
+
+        return RocketMQWriter(*self._sink(schema, overwrite))
+
+    def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamArrowWriter:  # noqa: N802
+        """Return the writer of the batches of a stream; messages cannot be overwritten."""
+        from broker_core.spark.sink import RocketMQStreamWriter
+
+        return RocketMQStreamWriter(*self._sink(schema, overwrite))
+
+    def _sink(self, schema: StructType, overwrite: bool) -> tuple[SinkOptions, QueueSelector]:
+        from broker_core.spark.errors import BadOption
+        from broker_core.spark.sink_options import parse_sink_options
+        from broker_core.spark.sink_rows import check_columns
+
+        if overwrite:
+            raise BadOption("mode", "overwrite", "a topic is only appended to: mode('append'), outputMode('append')")
+        options = parse_sink_options(self.options)
+        return options, check_columns(schema, options)
 
 
 class RocketMQReader(DataSourceReader):
