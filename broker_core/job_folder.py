@@ -5,7 +5,7 @@ The programs in Spark and the redrive write the same files. Uses no Spark.
 ::
 
     request.json       written by the launcher, mode 0600
-    control.json       replaced by the launcher while the program runs: pause, and the rate of a replay
+    control.json       replaced by the launcher while the program runs: pause, and the rate
     plan.json          written once, before anything is sent; a resumed run uses the same plan
     checkpoint.jsonl   a line per finished chunk, on disk before the chunk counts as finished
     progress.jsonl     the complete state, once a second
@@ -58,6 +58,14 @@ class Artefact(msgspec.Struct, frozen=True):
     bytes: int
 
 
+class Control(msgspec.Struct, frozen=True):
+    """The content of ``control.json``, which the launcher replaces while the program runs."""
+
+    pause: bool = False
+    messages_per_second: int | msgspec.UnsetType | None = msgspec.UNSET
+    """None is no limit; without it the limit of the request stays."""
+
+
 class ProgressLine(msgspec.Struct, frozen=True, kw_only=True):
     """A line of ``progress.jsonl``."""
 
@@ -86,6 +94,12 @@ class JobFolder:
             return json.loads((self.path / name).read_bytes())
         except FileNotFoundError:
             return None
+
+    @property
+    def control(self) -> Control:
+        """What the user of the job wants now; raise msgspec.ValidationError if the file is something else."""
+        found = self.find_json("control.json")
+        return Control() if found is None else msgspec.convert(found, Control)
 
     def write_json(self, name: str, content: Any) -> None:
         """Write a file atomically; it is on disk when this returns."""

@@ -17,7 +17,7 @@ from broker_core.client.errors import BrokerRefused, ClientError, NoRoute, Topic
 from broker_core.errors import GantryError
 from broker_core.job_folder import Artefact, JobFolder, ProgressLine, say
 from broker_core.redrive.request import BadRequest, read_request
-from broker_core.redrive.run import CANCELLED, OK, PARTIAL, ProgramResult, Redrive
+from broker_core.redrive.run import CANCELLED, OK, PARTIAL, PAUSED, ProgramResult, Redrive
 from broker_core.redrive.sending import NoneReached
 
 _CRASHED: Final = 1
@@ -44,7 +44,7 @@ def main() -> None:
     last = folder.last_line("progress.jsonl", ProgressLine)
     content = ResultFile(
         reason=result.reason,
-        error=result.reason if result.exit_code not in (OK, PARTIAL, CANCELLED) else None,
+        error=result.reason if result.exit_code not in (OK, PARTIAL, PAUSED, CANCELLED) else None,
         versions={"gantry": broker_core.__version__},
         counters=last.counters if last else {},
         artefacts=folder.artefacts(),
@@ -70,7 +70,12 @@ def _result(folder: JobFolder) -> ProgramResult:
 async def _run(folder: JobFolder) -> ProgramResult:
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
-    return await Redrive(folder, read_request(folder), stop).run()
+    redrive = Redrive(folder, read_request(folder), stop)
+    listening = asyncio.create_task(redrive.listen())
+    try:
+        return await redrive.run()
+    finally:
+        listening.cancel()
 
 
 if __name__ == "__main__":

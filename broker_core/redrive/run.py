@@ -28,11 +28,13 @@ from broker_core.redrive.sending import Sender
 
 OK: Final = 0
 PARTIAL: Final = 3
+PAUSED: Final = 75
 CANCELLED: Final = 130
 WINDOW: Final = 32
 """Copies that are on the way at the same time: what a kill leaves to be looked up."""
 _MOST_FAILURES: Final = 100
 _TELL_EVERY_S: Final = 1.0
+_LISTEN_EVERY_S: Final = 0.25
 
 
 class Plan(Struct, frozen=True, kw_only=True):
@@ -61,6 +63,8 @@ class Redrive:
     journal: Journal = field(init=False)
     progress: Progress = field(init=False)
     counters: dict[str, int] = field(init=False)
+    pace: Pace = field(init=False)
+    is_paused: bool = False
     _filter: DeadLetterFilter = field(init=False)
     _earlier: dict[tuple[Source, str], str] = field(init=False)
     _skipped: list[Outcome] = field(default_factory=list)
@@ -73,6 +77,7 @@ class Redrive:
     def __post_init__(self) -> None:
         """Read what earlier runs have done."""
         self.journal, self.progress = Journal(self.folder), Progress(self.folder)
+        self.pace = Pace(self.request.asked.limits.messages_per_second, self.stop)
         self.counters = dict.fromkeys(("planned", "filtered", "damaged", "bytes"), 0)
         self._filter = self.request.asked.filter.as_filter()
         self._earlier = {
@@ -97,6 +102,17 @@ class Redrive:
                 self._report()
         return self._result()
 
+    async def listen(self) -> None:
+        """Do what the user wants while the run goes on, until cancelled: another rate, or a pause."""
+        while True:
+            control = self.folder.control
+            if isinstance(control.messages_per_second, int):
+                self.pace.per_second = control.messages_per_second
+            if control.pause:
+                self.is_paused = True
+                self.stop.set()
+            await asyncio.sleep(_LISTEN_EVERY_S)
+
     async def _plan(self, admin: Admin) -> Plan:
         kept = self.folder.find_json("plan.json")
         if kept is not None:
@@ -117,21 +133,20 @@ class Redrive:
         return plan
 
     async def _send_all(self, admin: Admin, sender: Sender, plan: Plan) -> None:
-        pace = Pace(self.request.asked.limits.messages_per_second, self.stop)
         window: list[PlacedMessage] = []
         async for placed in self._chosen(admin, plan):
             window.append(placed)
-            if len(window) >= min(WINDOW, pace.window):
-                await self._send(sender, pace, window)
+            if len(window) >= min(WINDOW, self.pace.window):
+                await self._send(sender, window)
                 window = []
             if self._is_stopping():
                 return
-        await self._send(sender, pace, window)
+        await self._send(sender, window)
 
-    async def _send(self, sender: Sender, pace: Pace, window: list[PlacedMessage]) -> None:
+    async def _send(self, sender: Sender, window: list[PlacedMessage]) -> None:
         self.journal.end(self._skipped)
         self._skipped = []
-        if window and await pace.wait_for(len(window)):
+        if window and await self.pace.wait_for(len(window)):
             await sender.send(window)
             self.counters["bytes"] += sum(len(each.message.body) for each in window)
         self._tell("running")
@@ -187,7 +202,8 @@ class Redrive:
 
     def _result(self) -> ProgramResult:
         if self._is_stopping():
-            return ProgramResult(exit_code=CANCELLED, reason=f"stopped; {self._sentence()}")
+            code, word = (PAUSED, "paused") if self.is_paused else (CANCELLED, "stopped")
+            return ProgramResult(exit_code=code, reason=f"{word}; {self._sentence()}")
         return ProgramResult(exit_code=PARTIAL if self._totals()["failed"] else OK, reason=self._sentence())
 
     def _sentence(self) -> str:

@@ -33,7 +33,7 @@ from pyspark.sql import SparkSession
 import broker_core
 from broker_core.client import errors as client
 from broker_core.errors import GantryError
-from broker_core.job_folder import Artefact, JobFolder, Progress, ProgressLine, say
+from broker_core.job_folder import Artefact, Control, JobFolder, Progress, ProgressLine, say
 from broker_core.spark import session as sessions
 from broker_core.spark.errors import (
     BadOption,
@@ -101,14 +101,6 @@ class ResultFile(msgspec.Struct, kw_only=True):
     artefacts: list[Artefact] = []
 
 
-class Control(msgspec.Struct, frozen=True):
-    """The content of ``control.json``, which the launcher replaces while the program runs."""
-
-    pause: bool = False
-    messages_per_second: int | msgspec.UnsetType | None = msgspec.UNSET
-    """None is no limit; without it the limit of the request stays."""
-
-
 @dataclass(slots=True)
 class Run:
     """One run of a program."""
@@ -136,8 +128,7 @@ class Run:
     @property
     def control(self) -> Control:
         """What the launcher wants now."""
-        found = self.folder.find_json("control.json")
-        return Control() if found is None else msgspec.convert(found, Control)
+        return self.folder.control
 
     @property
     def host(self) -> str:

@@ -186,6 +186,30 @@ def test_a_run_that_is_stopped_counts_only_what_has_an_outcome(redrive: Redrive,
     assert counters["matched"] == len(copies(session, "slow"))
 
 
+def test_a_run_takes_another_rate_and_pauses_where_the_next_one_goes_on(
+    redrive: Redrive, session: BlockingSession
+) -> None:
+    make_topic(session, "paused")
+    bury(session, "g-pause", letters("paused", 2_000))
+    request, control = (
+        to_origin("g-pause", "paused", limits={"messages_per_second": 4}),
+        redrive.folder / "control.json",
+    )
+    run = redrive.start(request)
+    wait_until(lambda: redrive.journalled() > 2)
+    control.write_text(json.dumps({"pause": False, "messages_per_second": 1_000}))
+    wait_until(lambda: redrive.journalled() > 100)  # half a minute at the first rate
+    control.write_text(json.dumps({"pause": True, "messages_per_second": 1_000}))
+    assert run.wait(20) == 75
+    assert redrive.result["reason"].startswith("paused; ")
+    assert redrive.result["error"] is None
+    control.unlink()
+
+    assert redrive.run(to_origin("g-pause", "paused")) == 0
+
+    assert sorted(int(copy.body) for copy in copies(session, "paused")) == list(range(2_000))
+
+
 def test_a_copy_that_was_stored_but_not_noted_is_found_and_not_sent_again(
     redrive: Redrive, session: BlockingSession
 ) -> None:
