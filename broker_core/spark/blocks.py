@@ -17,7 +17,7 @@ from broker_core.spark.bytes_read import BytesRead
 from broker_core.spark.errors import DataLoss
 from broker_core.spark.key_places import find_places
 from broker_core.spark.options import SourceOptions
-from broker_core.spark.partitions import FilePartition
+from broker_core.spark.partitions import FilePartition, chosen_offsets
 from broker_core.spark.stores import open_store_with, populate
 from broker_core.store.columns import UNIT, Damage, Ints, Mask, Records
 from broker_core.store.reader import StoreReader
@@ -104,11 +104,13 @@ def _units(
 ) -> Iterator[tuple[Units, Ints]]:
     """Yield the units of the range, file by file, and their queue offsets; of keys only those that the index names."""
     topic, queue_id, end = partition.topic, partition.queue_id, partition.end
-    places = None
+    places = chosen_offsets(partition, begin, end)
     if options.keys is not None and begin < end:
-        places = find_places(store, (topic, queue_id, begin, end), options.keys, read).offsets
-        if places is not None and not len(places):
-            return
+        named = find_places(store, (topic, queue_id, begin, end), options.keys, read).offsets
+        if named is not None:
+            places = named if places is None else np.intersect1d(named, places)
+    if places is not None and not len(places):
+        return
     at = begin
     for part in store.units(topic, queue_id, begin, end):
         units = np.frombuffer(part, UNIT)

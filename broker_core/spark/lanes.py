@@ -193,7 +193,7 @@ class _LaneRun:
 
     def _pass(self, next_offset: int) -> None:
         totals = self.totals
-        totals.read += next_offset - totals.next
+        totals.read += self.lane.count(totals.next, next_offset)
         totals.next = next_offset
         passed = [each for each in self.damaged if each.queue_offset < next_offset]
         if passed:

@@ -36,6 +36,8 @@ class FilePartition(InputPartition):
     queue_id: int
     begin: int
     end: int
+    only: Sequence[int] | None = None
+    """The queue offsets to read of the range, ascending; None: all."""
 
 
 @dataclass
@@ -47,6 +49,17 @@ class WirePartition(InputPartition):
     queue_id: int
     begin: int
     end: int
+    only: Sequence[int] | None = None
+    """The queue offsets to read of the range, ascending; None: all."""
+
+
+def chosen_offsets(partition: FilePartition | WirePartition, begin: int, end: int) -> Ints | None:
+    """Return which offsets from `begin` to `end` are to be read; None for all."""
+    if partition.only is None:
+        return None
+    offsets = np.array(partition.only, np.int64)
+    low, high = np.searchsorted(offsets, [begin, end])
+    return offsets[low:high]
 
 
 @dataclass(frozen=True, slots=True)

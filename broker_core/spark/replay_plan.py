@@ -10,6 +10,7 @@ plan is made once; a resumed run continues each lane at its last checkpoint::
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
@@ -27,6 +28,11 @@ from broker_core.spark.reading import Partition, count_wanted, plan
 _MOST_COUNTED: Final = 1_000_000
 _CHUNK_MESSAGES: Final = 20_000
 _CHUNK_BYTES: Final = 32 << 20
+_WIDEST_GAP: Final = 2000
+"""Between two wanted messages; fewer are read along with them."""
+
+Positions = Mapping[tuple[str, int], Sequence[int]]
+"""Queue offsets in ascending order, by broker and queue id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +57,16 @@ class Lane:
     wanted: int | None = None
     """The number of messages that match the filter; None if it is known only after reading them."""
 
+    def count(self, begin: int, end: int) -> int:
+        """Return how many messages there are to read between two queue offsets."""
+        only = self.source.only
+        return end - begin if only is None else bisect_left(only, end) - bisect_left(only, begin)
+
     def planned(self, done: Mapping[str, int]) -> int:
         """Return how many messages the lane will copy, as far as known with the counters `done`."""
         if self.wanted is not None:
             return self.wanted
-        length = sum(chunk.end - chunk.begin for chunk in self.chunks)
+        length = sum(self.count(chunk.begin, chunk.end) for chunk in self.chunks)
         return length - done["filtered"] - done["damaged"]
 
 
@@ -72,25 +83,70 @@ class Start:
     """The target may contain copies that are not in a checkpoint."""
 
 
-def make_plan(options: SourceOptions, session: BlockingSession, target_topic: str) -> list[Lane]:
-    """Return the lanes of a new replay; raises BadRequest without a target, and the errors of planning a read."""
-    sized = replace(options, max_partition_bytes=_CHUNK_BYTES)
-    by_queue: dict[tuple[str, str, int], list[Partition]] = {}
-    for partition in plan(sized):
-        by_queue.setdefault((partition.topic, partition.broker, partition.queue_id), []).append(partition)
+def make_plan(
+    options: SourceOptions,
+    session: BlockingSession,
+    target_topic: str,
+    positions: Positions | None = None,
+) -> list[Lane]:
+    """Return the lanes of a new replay, of all messages in the range or of those at the positions.
+
+    Raises BadRequest without a target, and the errors of planning a read.
+    """
+    by_queue = plan_by_queue(options, positions)
     targets = _target_queues(session, target_topic)
     wanted = _counts(options, by_queue)
     lanes: list[Lane] = []
     next_id = 0
     for number, key in enumerate(sorted(by_queue)):
         partitions = by_queue[key]
-        target = targets[number % len(targets)]
+        # The same queue if there is one, also when only some queues are replayed.
+        same = (each for each in targets if (each.broker_name, each.queue_id) == key[1:])
+        target = next(same, targets[number % len(targets)])
         chunks = tuple(_chunks(partitions, next_id))
         next_id += len(chunks)
-        whole = replace(partitions[0], begin=partitions[0].begin, end=partitions[-1].end)
+        whole = whole_queue(partitions, None if positions is None else positions[key[1:]])
         begin = int(session.run(session.admin.offsets.max(target)))
         lanes.append(Lane(number, whole, target, begin, chunks, wanted.get(key)))
     return lanes
+
+
+def plan_by_queue(
+    options: SourceOptions, positions: Positions | None = None
+) -> dict[tuple[str, str, int], list[Partition]]:
+    """Return the ranges to read by topic, broker and queue id: each as large as a chunk may be."""
+    options = options if positions is None else _bounded(options, positions)
+    by_queue: dict[tuple[str, str, int], list[Partition]] = {}
+    for partition in plan(replace(options, max_partition_bytes=_CHUNK_BYTES)):
+        by_queue.setdefault((partition.topic, partition.broker, partition.queue_id), []).append(partition)
+    if positions is None:
+        return by_queue
+    return {key: list(_around(parts[0], positions[key[1:]])) for key, parts in by_queue.items()}
+
+
+def _bounded(options: SourceOptions, positions: Positions) -> SourceOptions:
+    """Return the options for the ranges around the positions: planning costs no more than these."""
+    begins: dict[str, dict[int, int]] = {}
+    ends: dict[str, dict[int, int]] = {}
+    for (broker, queue_id), offsets in positions.items():
+        begins.setdefault(broker, {})[queue_id] = offsets[0]
+        ends.setdefault(broker, {})[queue_id] = offsets[-1] + 1
+    topic = options.topics[0]
+    return replace(options, queues=frozenset(positions), starting_offsets={topic: begins}, ending_offsets={topic: ends})
+
+
+def _around(partition: Partition, offsets: Sequence[int]) -> Iterable[Partition]:
+    """Yield the ranges around some offsets: a wide gap between two of them is not read."""
+    first = 0
+    for at in range(1, len(offsets) + 1):
+        if at == len(offsets) or at - first == _CHUNK_MESSAGES or offsets[at] - offsets[at - 1] > _WIDEST_GAP:
+            yield replace(partition, begin=offsets[first], end=offsets[at - 1] + 1, only=offsets[first:at])
+            first = at
+
+
+def whole_queue(partitions: Sequence[Partition], offsets: Sequence[int] | None) -> Partition:
+    """Return one range for all parts of a queue."""
+    return replace(partitions[0], begin=partitions[0].begin, end=partitions[-1].end, only=offsets)
 
 
 def _counts(
@@ -115,8 +171,9 @@ def _target_queues(session: BlockingSession, topic: str) -> Sequence[MessageQueu
 
 def _chunks(partitions: Iterable[Partition], next_id: int) -> Iterable[Chunk]:
     for partition in partitions:
-        for begin in range(partition.begin, partition.end, _CHUNK_MESSAGES):
-            yield Chunk(next_id, begin, min(begin + _CHUNK_MESSAGES, partition.end))
+        step = _CHUNK_MESSAGES if partition.only is None else partition.end - partition.begin
+        for begin in range(partition.begin, partition.end, step):
+            yield Chunk(next_id, begin, min(begin + step, partition.end))
             next_id += 1
 
 

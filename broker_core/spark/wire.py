@@ -31,7 +31,14 @@ from broker_core.spark.blocks import Block, cut_block
 from broker_core.spark.bytes_read import BytesRead
 from broker_core.spark.errors import DataLoss, UnknownOption, Unreachable
 from broker_core.spark.options import SourceOptions
-from broker_core.spark.partitions import CLOCK_SKEW_MS, WirePartition, check_names, choose_range, is_chosen
+from broker_core.spark.partitions import (
+    CLOCK_SKEW_MS,
+    WirePartition,
+    check_names,
+    choose_range,
+    chosen_offsets,
+    is_chosen,
+)
 from broker_core.store.columns import Damage, Ints, Records, walk
 
 _SUB_RANGE: Final = 1024
@@ -175,6 +182,9 @@ def _blocks(piece: _Piece, partition: WirePartition) -> Iterator[Block]:
     kept = np.ones(count, bool)
     for begin, end in piece.gone:
         kept[begin - piece.begin : end - piece.begin] = False
+    only = chosen_offsets(partition, piece.begin, piece.end)
+    if only is not None:
+        kept &= np.isin(queue_offsets, only)
     yield from cut_block(
         Block(Records(records.data, positions[kept]), found[kept], queue_offsets[kept], log_offsets[kept])
     )

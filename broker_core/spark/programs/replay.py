@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import msgspec
@@ -15,9 +15,10 @@ from broker_core.spark.checkpoint import Checkpoint, Damage, sum_counters
 from broker_core.spark.collector import Budget, Collector
 from broker_core.spark.errors import BadRequest
 from broker_core.spark.lanes import LaneResult, ReplayJob, copy_lane
-from broker_core.spark.options import SourceOptions, parse_time
+from broker_core.spark.options import SourceOptions
 from broker_core.spark.programs.program import DAMAGED, OK, PARTIAL, UNREACHABLE, ProgramResult, Run, main
-from broker_core.spark.programs.requests import STOP, ProgramRequest, on_damage, whole_topic
+from broker_core.spark.programs.requests import STOP, ProgramRequest, on_damage
+from broker_core.spark.programs.selection import Selection, select
 from broker_core.spark.replay_plan import Lane, Start, find_start, from_json, make_plan, to_json
 from broker_core.spark.session import run_tasks
 from broker_core.spark.wire import session_of
@@ -28,46 +29,28 @@ _MOST_FAILURES: Final = 100
 
 def work(run: Run) -> ProgramResult:
     """Make or load the plan, copy, report."""
-    options = source_options(run.request)
+    selection = select(run.request, run.folder)
     limits = run.request.asked.get("limits") or {}
     on_damage(run.request)
     # A plan is written before anything is sent, so without one the target has no copies of this job.
     is_resumed = run.folder.find_json("plan.json") is not None
     with run.timed("planning"):
-        replaying = Replaying(run, _lanes(run, options), limits, is_resumed)
+        replaying = Replaying(run, _lanes(run, selection), limits, is_resumed)
     if replaying.has_work and not run.is_stopping:
         # Messages never pass through Java.
         session = run.start_spark(lambda: replaying.write_progress("starting"), is_short=lambda: True)
-        results = replaying.copy(options, session)
+        results = replaying.copy(selection.options, session)
     else:
         results = []
     return replaying.report(results)
 
 
-def source_options(request: ProgramRequest) -> SourceOptions:
-    """Return what to read: from the files of the store if they are here, otherwise over the wire."""
-    source = request.asked["source"]
-    queues, keys, tag = source.get("queues"), source.get("keys"), source.get("tag")
-    return replace(
-        whole_topic(request, source["topic"]),
-        queues=frozenset((None, int(queue)) for queue in queues) if queues else None,
-        starting_timestamp=_ms("source.from", source.get("from")),
-        ending_timestamp=_ms("source.to", source.get("to")),
-        keys=frozenset(keys) if keys else None,
-        tags=frozenset({tag}) if tag else None,
-    )
-
-
-def _ms(name: str, text: str | None) -> int | None:
-    return None if text is None else parse_time(name, text)
-
-
-def _lanes(run: Run, options: SourceOptions) -> list[Lane]:
+def _lanes(run: Run, selection: Selection) -> list[Lane]:
     kept = run.folder.find_json("plan.json")
     if kept is not None:
         return from_json(kept, run.request.request_hash)
     session = session_of(_target_servers(run.request))
-    lanes = make_plan(options, session, run.request.asked["target"]["topic"])
+    lanes = make_plan(selection.options, session, run.request.asked["target"]["topic"], selection.positions)
     run.folder.write_json("plan.json", to_json(lanes, run.request.request_hash))
     return lanes
 

@@ -20,7 +20,7 @@ from broker_core.spark.errors import BadRequest
 from broker_core.spark.lanes import LaneResult, ReplayJob, copy_lane
 from broker_core.spark.options import SourceOptions
 from broker_core.spark.reading import plan
-from broker_core.spark.replay_plan import Lane, find_start, make_plan
+from broker_core.spark.replay_plan import Lane, Positions, find_start, make_plan
 from broker_core.store.reader import StoreReader
 from tests.support.cluster import RunningBroker
 from tests.support.replays import fill_topic, make_topic, read_topic
@@ -42,9 +42,9 @@ class Replay:
         self.lanes: list[Lane] = []
         self.runs = 0
 
-    def plan(self, **changes: Any) -> list[Lane]:
+    def plan(self, positions: Positions | None = None, **changes: Any) -> list[Lane]:
         self.options = replace(self.options, **changes)
-        self.lanes = make_plan(self.options, self.session, self.target)
+        self.lanes = make_plan(self.options, self.session, self.target, positions)
         return self.lanes
 
     def run(
@@ -191,6 +191,21 @@ def test_filters_choose_what_is_copied(replay: Replay) -> None:
     assert totals == {"read": 2 + totals["filtered"], "filtered": ANY, "damaged": 0, "matched": 2, "written": 2}
     # The index leaves out what is before the first and behind the last of them.
     assert totals["read"] < 3000
+
+
+@pytest.mark.parametrize("over_wire", [False, True])
+def test_exactly_the_messages_at_the_positions_are_copied_once(replay: Replay, over_wire: bool) -> None:
+    if over_wire:
+        replay.options = SourceOptions(
+            topics=replay.options.topics, name_servers=(replay.running.name_server,), pull_batch_size=8
+        )
+    wanted = [3, 4, 5, 700, 1399]
+    assert sum(lane.planned({"filtered": 0, "damaged": 0}) for lane in replay.plan({("broker-a", 1): wanted})) == 5
+    replay.run(stop_after=3)
+    replay.run()
+    numbers = read_numbers(replay)[1]
+    assert replay.copies() == {0: [], 1: [numbers[at] for at in wanted]}
+    assert replay.totals() == {"read": 5, "filtered": 0, "damaged": 0, "matched": 5, "written": 5}
 
 
 def test_what_a_filter_lets_through_is_planned(replay: Replay) -> None:
