@@ -40,7 +40,7 @@ def pause(by: Actor, job: Job) -> Job:
     mine = Job.objects.filter(pk=job.pk, cancel_requested=False)
     reason = f"paused by {by.name}"
     with transaction.atomic():
-        queued = mine.filter(state=JobState.QUEUED).update(state=JobState.PAUSED, state_reason=reason)
+        queued = mine.filter(state=JobState.QUEUED).update(state=JobState.PAUSED, state_reason=reason, next_try_at=None)
         running = mine.filter(state=JobState.RUNNING).update(pause_requested=True, state_reason=reason)
         if not queued and not running:
             job.refresh_from_db()
@@ -59,7 +59,7 @@ def resume(by: Actor, job: Job) -> Job:
     mine = Job.objects.filter(pk=job.pk)
     with transaction.atomic():
         queued = mine.filter(state=JobState.PAUSED).update(
-            state=JobState.QUEUED, queued_at=timezone.now(), deaths=0, **NOT_ENDED
+            state=JobState.QUEUED, queued_at=timezone.now(), retries=0, **NOT_ENDED
         )
         running = mine.filter(state=JobState.RUNNING, pause_requested=True)
         if not queued and not running.update(pause_requested=False, state_reason=None):

@@ -41,12 +41,11 @@ PAUSE_GRACE_SECONDS: Final = 8.0
 # A stopping worker gives its program time to finish its sends, but the worker's supervisor does not wait long.
 STOP_GRACE_SECONDS: Final = 6.0
 _PAUSED: Final = 75
-# Any other status means that the program was killed or failed unexpectedly.
+# Any other status may end otherwise the next time: the program was killed, failed unexpectedly, or reached no broker.
 _ENDS: Final = {
     0: JobState.SUCCEEDED,
     2: JobState.FAILED,
     3: JobState.PARTIAL,
-    4: JobState.FAILED,
     5: JobState.FAILED,
 }
 _REASONS: Final = {

@@ -74,6 +74,9 @@ class Overlap(models.TextChoices):
     CANCEL_PREVIOUS = "cancel_previous"
 
 
+MAX_RETRIES: Final = 3
+
+
 ACTIVE_STATES: Final = (JobState.QUEUED, JobState.RUNNING, JobState.PAUSED)
 """The states of a job that has not ended."""
 
@@ -129,8 +132,11 @@ class Job(models.Model):
     # Limits that a user has changed since the start, as `limits` of a request; the request stays as it was.
     limits = models.JSONField(default=dict)
     attempt = models.PositiveIntegerField(default=0)
-    # How often its program or worker died since a user last started it.
-    deaths = models.PositiveIntegerField(default=0)
+    # How often it was retried automatically since a user last started it, and how often it may be.
+    retries = models.PositiveIntegerField(default=0)
+    max_retries = models.PositiveIntegerField(default=MAX_RETRIES)
+    # A queued job is not started before.
+    next_try_at = models.DateTimeField(null=True)
 
     run_id = models.UUIDField(null=True)
     worker = models.CharField(max_length=200, default="")

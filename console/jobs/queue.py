@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from datetime import timedelta
 from typing import Final
 
 from celery import current_app
@@ -15,9 +16,10 @@ _HINT_SECONDS: Final = 30
 _log = logging.getLogger(__name__)
 
 
-def hint(job_id: str) -> None:
-    """Notify a worker that a job is queued; without Redis the next tick finds the job."""
+def hint(job_id: str, *, after: timedelta = timedelta(0)) -> None:
+    """Notify a worker that a job is queued, or will be due then; without Redis a tick finds the job."""
+    wait_s = after.total_seconds()
     try:
-        current_app.send_task(RUN, (job_id,), expires=_HINT_SECONDS)
+        current_app.send_task(RUN, (job_id,), countdown=wait_s or None, expires=wait_s + _HINT_SECONDS)
     except OperationalError as error:
         _log.warning("job=%s: no worker was notified (%s); the next tick finds the job", job_id, error)

@@ -22,8 +22,8 @@ from console.jobs.requests import hash_of, name_of
 from console.shapes import as_json
 
 LEASE: Final = timedelta(seconds=30)
-# How often a job is restarted automatically after its program or worker died.
-TRIES_AGAIN: Final = 2
+WAITS: Final = (timedelta(seconds=5), timedelta(seconds=30), timedelta(minutes=2), timedelta(minutes=5))
+"""How long a job waits for its first, second … automatic retry; the last one counts for all later ones."""
 
 TRANSITIONS: Final[dict[str, frozenset[str]]] = {
     JobState.QUEUED: frozenset({JobState.RUNNING, JobState.PAUSED, JobState.CANCELLED}),
@@ -36,7 +36,7 @@ TRANSITIONS: Final[dict[str, frozenset[str]]] = {
 }
 _RETRIED: Final = (JobState.PARTIAL, JobState.FAILED, JobState.CANCELLED)
 
-NOT_ENDED: Final[dict[str, bool | None]] = {
+NOT_ENDED: Final[dict[str, Any]] = {
     "cancel_requested": False,
     "pause_requested": False,
     "state_reason": None,
@@ -44,6 +44,7 @@ NOT_ENDED: Final[dict[str, bool | None]] = {
     "exit_code": None,
     "lease_until": None,
     "is_whole": False,
+    "next_try_at": None,
 }
 
 
@@ -98,7 +99,7 @@ def create(
         queued_at=timezone.now(),
     )
     record(by, f"{job.type}.start", f"jobs/{job.id}", after={"name": job.name, "request": dict(request)})
-    transaction.on_commit(lambda: _announce(job, with_hint=True))
+    transaction.on_commit(lambda: _announce(job))
     return job
 
 
@@ -107,9 +108,11 @@ def cancel(by: Actor, job: Job) -> Job:
     with transaction.atomic():
         waiting = Job.objects.filter(pk=job.pk, state__in=(JobState.QUEUED, JobState.PAUSED))
         running = Job.objects.filter(pk=job.pk, state=JobState.RUNNING)
-        if waiting.update(state=JobState.CANCELLED, state_reason=f"cancelled by {by.name}", finished_at=timezone.now()):
+        reason = f"cancelled by {by.name}"
+        ended = {"state": JobState.CANCELLED, "finished_at": timezone.now(), "next_try_at": None}
+        if waiting.update(**ended, state_reason=reason):
             pass
-        elif not running.update(cancel_requested=True, state_reason=f"cancelled by {by.name}"):
+        elif not running.update(cancel_requested=True, state_reason=reason):
             job.refresh_from_db()
             raise JobInOtherState(job, "cancelled")
         record(by, f"{job.type}.cancel", f"jobs/{job.id}")
@@ -119,24 +122,25 @@ def cancel(by: Actor, job: Job) -> Job:
 
 
 def retry(by: Actor, job: Job) -> Job:
-    """Requeue a job that did not succeed; raise JobInOtherState if it succeeded or is running.
+    """Requeue a job that did not succeed, or start one at once that waits for its automatic retry.
 
-    Raises FilesRemoved after its retention, and RangeCovered if a later run of its schedule has copied its range: a
-    retry would copy it twice. The job keeps its row and folder: a replay continues where it stopped and sends no
-    message twice.
+    Raises JobInOtherState for any other job, FilesRemoved after its retention, and RangeCovered if a later run of its
+    schedule has copied its range: a retry would copy it twice. The job keeps its row and folder: a replay continues
+    where it stopped and sends no message twice.
     """
     if job.files_removed_at is not None:
         raise FilesRemoved(job)
     if covering.is_covered(job):
         raise RangeCovered(job)
     with transaction.atomic():
-        ended = Job.objects.filter(pk=job.pk, state__in=_RETRIED, files_removed_at=None)
-        if not ended.update(state=JobState.QUEUED, queued_at=timezone.now(), deaths=0, **NOT_ENDED):
+        waits = Q(state=JobState.QUEUED, next_try_at__isnull=False)
+        mine = Job.objects.filter(waits | Q(state__in=_RETRIED), pk=job.pk, files_removed_at=None)
+        if not mine.update(state=JobState.QUEUED, queued_at=timezone.now(), retries=0, **NOT_ENDED):
             job.refresh_from_db()
             raise JobInOtherState(job, "retried")
         record(by, f"{job.type}.retry", f"jobs/{job.id}")
         job.refresh_from_db()
-        transaction.on_commit(lambda: _announce(job, with_hint=True))
+        transaction.on_commit(lambda: _announce(job))
     return job
 
 
@@ -157,6 +161,7 @@ def claim(job_id: str, *, worker: str, host: str) -> Job | None:
         host=host,
         lease_until=now + LEASE,
         started_at=now,
+        next_try_at=None,
     )
     job = Job.objects.select_related("created_by", "schedule").get(pk=job_id)
     if job.covers_until is None and job.schedule is not None:
@@ -166,7 +171,7 @@ def claim(job_id: str, *, worker: str, host: str) -> Job | None:
 
 
 def _may_start(job_id: str) -> bool:
-    """Return whether the job is queued, a place is free, and its schedule has neither an earlier nor a running run.
+    """Return whether the job is due, a place is free, and its schedule has neither an earlier nor a running run.
 
     No other claim passes here until the transaction ends: in SQLite it holds the write lock, in other databases the
     locks of the rows of all jobs that have not ended.
@@ -174,7 +179,7 @@ def _may_start(job_id: str) -> bool:
     active = Job.objects.select_for_update().filter(state__in=ACTIVE_STATES).order_by("pk")
     jobs = {pk: (state, schedule) for pk, state, schedule in active.values_list("pk", "state", "schedule_id")}
     mine = jobs.get(job_id)
-    if mine is None or mine[0] != JobState.QUEUED:
+    if mine is None or not due_jobs(timezone.now()).filter(pk=job_id).exists():
         return False
     if sum(state == JobState.RUNNING for state, _ in jobs.values()) >= settings.GANTRY_JOBS_AT_ONCE:
         return False
@@ -226,8 +231,9 @@ def put_back(job: Job, reason: str | None = None, **fields: Any) -> None:
 
 
 def finish_dead(job: Job, reason: str, **fields: Any) -> None:
-    """Requeue a run whose program or worker died; after two more tries the job fails.
+    """Requeue a run that a later try may finish: its program or worker died, or no broker was reached.
 
+    Each retry waits longer than the one before; after `max_retries` the job fails.
     A replay continues from its last checkpoint and sends no message twice. A cancel or pause by a user wins.
     """
     with transaction.atomic():
@@ -235,11 +241,13 @@ def finish_dead(job: Job, reason: str, **fields: Any) -> None:
             return
         if job.cancel_requested or job.pause_requested:
             put_back(job, **fields)
-        elif job.deaths >= TRIES_AGAIN:
-            finish(job, JobState.FAILED, f"{reason}; this happened {job.deaths + 1} times", **fields)
+        elif job.retries >= job.max_retries:
+            times = f"; this happened {job.retries + 1} times" if job.retries else ""
+            finish(job, JobState.FAILED, f"{reason}{times}", **fields)
         else:
-            retried = f"{reason}; it is retried automatically ({job.deaths + 1} of {TRIES_AGAIN})"
-            _rest(job, JobState.QUEUED, retried, **{**fields, "deaths": job.deaths + 1})
+            retried = f"{reason}; it is retried automatically ({job.retries + 1} of {job.max_retries})"
+            wait = WAITS[min(job.retries, len(WAITS) - 1)]
+            _rest(job, JobState.QUEUED, retried, wait=wait, **{**fields, "retries": job.retries + 1})
 
 
 def _is_mine(job: Job) -> bool:
@@ -249,18 +257,23 @@ def _is_mine(job: Job) -> bool:
     return mine
 
 
-def _rest(job: Job, state: str, reason: str | None, **fields: Any) -> None:
+def _rest(job: Job, state: str, reason: str | None, *, wait: timedelta = timedelta(0), **fields: Any) -> None:
     """End a run whose job goes on later: paused, or queued for the next free place."""
-    gone = {"rate": None, "eta_ms": None, "pid": None, "queued_at": timezone.now()}
-    own(job).update(**{**fields, **gone, **NOT_ENDED, "state": state, "state_reason": reason})
+    now = timezone.now()
+    gone = {"rate": None, "eta_ms": None, "pid": None, "queued_at": now}
+    ended = {**NOT_ENDED, "state": state, "state_reason": reason, "next_try_at": now + wait if wait else None}
+    own(job).update(**{**fields, **gone, **ended})
     job.refresh_from_db()
-    transaction.on_commit(lambda: _announce(job, with_hint=job.state == JobState.QUEUED))
+    transaction.on_commit(lambda: events.publish(job))
+    if state == JobState.QUEUED:
+        transaction.on_commit(lambda: hint(job.id, after=wait))
     transaction.on_commit(_hint_next)
 
 
-def queued_jobs() -> QuerySet[Job]:
-    """Return the jobs that wait for a worker, the oldest first."""
-    return Job.objects.filter(state=JobState.QUEUED).order_by("id")
+def due_jobs(now: datetime) -> QuerySet[Job]:
+    """Return the jobs that wait for a worker, the oldest first; not those whose next try is later."""
+    queued = Job.objects.filter(Q(next_try_at=None) | Q(next_try_at__lte=now), state=JobState.QUEUED)
+    return queued.order_by("id")
 
 
 def silent_jobs(now: datetime) -> QuerySet[Job]:
@@ -274,11 +287,10 @@ def folder_of(job: Job) -> Any:
 
 def _hint_next() -> None:
     """A place is free: the job that has waited longest may take it."""
-    for waiting in queued_jobs().values_list("pk", flat=True)[:1]:
+    for waiting in due_jobs(timezone.now()).values_list("pk", flat=True)[:1]:
         hint(waiting)
 
 
-def _announce(job: Job, *, with_hint: bool) -> None:
+def _announce(job: Job) -> None:
     events.publish(job)
-    if with_hint:
-        hint(job.id)
+    hint(job.id)

@@ -48,6 +48,9 @@ class JobShape(Struct, frozen=True, kw_only=True):
     created_by: str
     schedule_id: str | None
     attempt: int
+    retries: Annotated[int, Meta(description="Automatic retries since a user last started it.")]
+    max_retries: int
+    next_try_at: Annotated[Moment | None, Meta(description="When it is retried automatically.")]
     result: dict[str, Any] | None
     artefacts: list[Artefact]
     files_removed_at: Annotated[
@@ -77,6 +80,9 @@ def shape_of(job: Job) -> JobShape:
         created_by=job.created_by.get_username() if job.created_by else "system",
         schedule_id=job.schedule_id,
         attempt=job.attempt,
+        retries=job.retries,
+        max_retries=job.max_retries,
+        next_try_at=moment(job.next_try_at) if job.next_try_at else None,
         result=job.result,
         artefacts=msgspec.convert(job.artefacts, list[Artefact]),
         files_removed_at=moment(job.files_removed_at) if job.files_removed_at else None,

@@ -32,8 +32,9 @@ def run(job_id: str) -> None:
 @shared_task(name="console.jobs.tasks.tick")
 def tick() -> None:
     """Start the schedules that are due, and repeat the hints for jobs that are still queued."""
-    schedule.step(timezone.now())
-    lost = services.queued_jobs().filter(queued_at__lt=timezone.now() - services.LEASE)
+    now = timezone.now()
+    schedule.step(now)
+    lost = services.due_jobs(now).filter(queued_at__lt=now - services.LEASE)
     for job_id in lost.values_list("pk", flat=True)[:20]:
         queue.hint(job_id)
 

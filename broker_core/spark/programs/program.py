@@ -65,7 +65,7 @@ _EXIT_CODES: Final[Mapping[type[GantryError], int]] = {
     client.NoRoute: UNREACHABLE,
     client.BrokerBusy: UNREACHABLE,
     client.BrokerUnavailable: UNREACHABLE,
-    JavaNotFound: UNREACHABLE,
+    JavaNotFound: _BAD_REQUEST,
     DataLoss: DAMAGED,
     DamagedRecord: DAMAGED,
 }

@@ -4105,6 +4105,14 @@ export interface components {
             created_by: string;
             schedule_id: string | null;
             attempt: number;
+            /** @description Automatic retries since a user last started it. */
+            retries: number;
+            max_retries: number;
+            /**
+             * Format: date-time
+             * @description When it is retried automatically.
+             */
+            next_try_at: string | null;
             result: {
                 [key: string]: unknown;
             } | null;

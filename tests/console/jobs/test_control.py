@@ -106,7 +106,7 @@ def test_a_program_that_does_not_pause_is_stopped(job: Job, monkeypatch: pytest.
     monkeypatch.setattr(launcher, "PAUSE_GRACE_SECONDS", 0.1)
     at_each_look(monkeypatch, lambda run: row(job).pause_requested or control.pause(ANN, job))
     launcher.run(job.id, worker="w")
-    assert (row(job).state, row(job).deaths) == (JobState.PAUSED, 0)
+    assert (row(job).state, row(job).retries) == (JobState.PAUSED, 0)
 
 
 def test_a_job_that_is_resumed_before_its_program_has_paused_goes_on(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,7 +131,7 @@ def test_what_a_user_wants_wins_over_the_automatic_retry(
 
     monkeypatch.setattr(services, "finish_dead", finish)
     launcher.run(job.id, worker="w")
-    assert (row(job).state, row(job).deaths) == (state, 0)
+    assert (row(job).state, row(job).retries) == (state, 0)
 
 
 def test_a_job_that_has_ended_or_is_being_cancelled_is_not_paused(job: Job, claimed: Claim) -> None:

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import threading
 from collections import Counter
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -59,8 +60,8 @@ def test_a_replay_whose_driver_and_jvm_are_killed_copies_each_message_once(
 
     def start(*args: Any) -> subprocess.Popen[bytes]:
         child, wanted = starting(*args), [500, 1500]
-        if job.deaths < 2:
-            threading.Thread(target=kill, args=(child.pid, wanted[job.deaths])).start()
+        if job.retries < 2:
+            threading.Thread(target=kill, args=(child.pid, wanted[job.retries])).start()
         return child
 
     def kill(pid: int, at: int) -> None:
@@ -68,6 +69,7 @@ def test_a_replay_whose_driver_and_jvm_are_killed_copies_each_message_once(
         os.kill(java_of(pid) if at == 1500 else pid, signal.SIGKILL)
 
     monkeypatch.setattr(program, "start", start)
+    monkeypatch.setattr(services, "WAITS", (timedelta(0),))
     seen = []
     for _ in range(3):
         launcher.run(job.id, worker="w")
@@ -76,9 +78,9 @@ def test_a_replay_whose_driver_and_jvm_are_killed_copies_each_message_once(
     # Then both deaths were reported, and the third run finished
     assert [state for state, _ in seen] == [JobState.QUEUED, JobState.QUEUED, JobState.SUCCEEDED], seen
     assert seen[0][1] == (
-        "its program was killed; perhaps the machine ran out of memory; it is retried automatically (1 of 2)"
+        "its program was killed; perhaps the machine ran out of memory; it is retried automatically (1 of 3)"
     )
-    assert "(2 of 2)" in str(seen[1][1])
+    assert "(2 of 3)" in str(seen[1][1])
     copies = Counter(each.body for queue in read_topic(embedded, "killed-copy").values() for each in queue)
     assert len(copies) == 3000
     assert set(copies.values()) == {1}

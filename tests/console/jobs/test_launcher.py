@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from django.utils import timezone
 
 from console.audit.record import Actor
 from console.jobs import launcher, program, services, tasks
@@ -19,11 +20,18 @@ from tests.support.wait import wait_until
 ANN = Actor("ann")
 
 
-def test_a_program_that_finds_no_store_fails_the_job_and_says_so(job: Job, place: Path) -> None:
+def test_a_program_that_finds_no_store_says_so_and_the_job_is_tried_again_later(job: Job, place: Path) -> None:
+    before = timezone.now()
     launcher.run(job.id, worker="w")
     job.refresh_from_db()
-    assert (job.state, job.exit_code, job.attempt) == (JobState.FAILED, 4, 1)
+    assert (job.state, job.retries, job.attempt) == (JobState.QUEUED, 1, 1)
     assert f"store {place / 'broker'}" in (job.state_reason or "")
+    assert job.next_try_at is not None
+    assert job.next_try_at - before >= services.WAITS[0]
+    # Until then no worker takes it, unless a user wants that
+    assert services.claim(job.id, worker="w", host="h") is None
+    services.retry(ANN, job)
+    assert services.claim(job.id, worker="w", host="h") is not None
     request = place / "jobs" / job.id / "request.json"
     assert request.stat().st_mode & 0o777 == 0o600
     assert json.loads(request.read_text())["source"]["store"] == str(place / "broker")
@@ -67,7 +75,7 @@ def test_the_program_of_a_lost_worker_is_ended_and_its_job_tried_again(job: Job)
     assert child.wait(10) == -9
     job.refresh_from_db()
     assert (job.state, job.state_reason) == (
-        JobState.QUEUED, "its worker was lost; it is retried automatically (1 of 2)"
+        JobState.QUEUED, "its worker was lost; it is retried automatically (1 of 3)"
     )  # fmt: skip
 
 
@@ -96,28 +104,31 @@ def playing(monkeypatch: pytest.MonkeyPatch, script: str) -> None:
         ),
     ],
 )
-def test_a_program_that_dies_is_started_three_times_and_no_more(
+def test_a_program_that_dies_is_started_four_times_and_no_more(
     job: Job, monkeypatch: pytest.MonkeyPatch, script: str, reason: str
 ) -> None:
     playing(monkeypatch, script)
     ends = []
-    for _ in range(3):
+    for _ in range(4):
         launcher.run(job.id, worker="w")
         job.refresh_from_db()
         ends.append((job.state, job.state_reason))
+        # As if its time had come
+        Job.objects.filter(pk=job.pk).update(next_try_at=None)
     assert ends == [
-        (JobState.QUEUED, f"{reason}; it is retried automatically (1 of 2)"),
-        (JobState.QUEUED, f"{reason}; it is retried automatically (2 of 2)"),
-        (JobState.FAILED, f"{reason}; this happened 3 times"),
+        (JobState.QUEUED, f"{reason}; it is retried automatically (1 of 3)"),
+        (JobState.QUEUED, f"{reason}; it is retried automatically (2 of 3)"),
+        (JobState.QUEUED, f"{reason}; it is retried automatically (3 of 3)"),
+        (JobState.FAILED, f"{reason}; this happened 4 times"),
     ]
     # A retry by a user allows the same number of tries again
     services.retry(ANN, job)
     launcher.run(job.id, worker="w")
     job.refresh_from_db()
-    assert (job.state, job.attempt) == (JobState.QUEUED, 4)
+    assert (job.state, job.attempt) == (JobState.QUEUED, 5)
 
 
-@pytest.mark.parametrize("status", [2, 4, 5])
+@pytest.mark.parametrize("status", [2, 5])
 def test_what_will_not_change_is_not_tried_again(job: Job, monkeypatch: pytest.MonkeyPatch, status: int) -> None:
     playing(monkeypatch, f"raise SystemExit({status})")
     launcher.run(job.id, worker="w")

@@ -12,9 +12,10 @@ from pytest_django import Settings
 
 from console.audit.models import AuditRecord
 from console.audit.record import Actor
-from console.jobs import services
-from console.jobs.models import Job, JobState
+from console.jobs import services, tasks
+from console.jobs.models import MAX_RETRIES, Job, JobState
 from console.jobs.services import JobInOtherState
+from gateway.celery import app
 
 BY = Actor.system("test")
 Claim = Callable[[Job], Job]
@@ -90,3 +91,32 @@ def test_a_run_that_is_silent_for_a_lease_is_found(job: Job, claimed: Claim) -> 
     Job.objects.filter(pk=mine.pk).update(lease_until=now - timedelta(seconds=1))
     found: Any = services.silent_jobs(now).get()
     assert found.id == job.id
+
+
+def test_each_automatic_retry_waits_longer_than_the_one_before(job: Job, claimed: Claim) -> None:
+    waits = []
+    for _ in range(MAX_RETRIES):
+        began = timezone.now()
+        services.finish_dead(claimed(job), "it died")
+        job.refresh_from_db()
+        assert job.next_try_at is not None
+        waits.append(round((job.next_try_at - began).total_seconds()))
+        Job.objects.filter(pk=job.pk).update(next_try_at=began)
+    assert waits == [5, 30, 120]
+
+
+def test_a_hint_for_a_later_try_comes_in_time_and_one_that_is_lost_is_repeated_by_the_tick(
+    job: Job, claimed: Claim, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
+) -> None:
+    sent: list[tuple[tuple[str], float | None]] = []
+    monkeypatch.setattr(app, "send_task", lambda name, args, countdown, expires: sent.append((args, countdown)))
+    with django_capture_on_commit_callbacks(execute=True):
+        services.finish_dead(claimed(job), "it died")
+    assert ((job.id,), 5.0) in sent
+    sent.clear()
+    tasks.tick()
+    assert sent == []
+    earlier = timezone.now() - timedelta(minutes=5)
+    Job.objects.filter(pk=job.pk).update(queued_at=earlier, next_try_at=earlier)
+    tasks.tick()
+    assert sent == [((job.id,), None)]
