@@ -35,7 +35,8 @@ COUNTERS: Final = ("planned", "read", "filtered", "damaged", "matched", "written
 `written` are the copies of all runs of the job that are in the target."""
 
 ARTEFACTS: Final = (
-    "report.json", "differences.csv", "differences.parquet", "failures.json", "outcomes.csv", "outcomes.jsonl"
+    "report.json", "summary.json", "buckets.parquet", "differences.csv", "differences.parquet", "samples.json",
+    "failures.json", "outcomes.csv", "outcomes.jsonl"
 )  # fmt: skip
 
 _RATE_WINDOW_S: Final = 10.0

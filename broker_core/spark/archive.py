@@ -14,18 +14,21 @@ import time
 from pathlib import Path
 
 from pyspark.errors import PySparkException
-from pyspark.sql import Observation, SparkSession
+from pyspark.sql import SparkSession
 
 from broker_core.clock import now_ms
 from broker_core.errors import GantryError
 from broker_core.protocol.host import encode_host
 from broker_core.protocol.message import Message
 from broker_core.protocol.record import MessageOrigin
+from broker_core.spark.comparing.comparison import SIDES, Comparison, Field
+from broker_core.spark.comparing.evidence import find_differences
+from broker_core.spark.comparing.judging import Judge
+from broker_core.spark.comparing.pipeline import compared_side, find_suspects, group_count, read_suspects, same_types
+from broker_core.spark.comparing.sides import topic_side
 from broker_core.spark.java import find_java
 from broker_core.spark.options import SourceOptions
-from broker_core.spark.planned import planned_table
 from broker_core.spark.reading import plan
-from broker_core.spark.reconcile import SIDES, Comparison, class_counts, classify, prepare, side_counts
 from broker_core.spark.session import SessionConfig, archive_path, run_tasks, shared_cache, start
 from broker_core.store.config import StoreConfig
 from broker_core.store.incoming import Incoming
@@ -79,18 +82,14 @@ def record(target: Path) -> None:
 
 def _do_what_programs_do(session: SparkSession, folder: Path) -> None:
     options = _write_topic(folder / "store")
-    comparison = Comparison()
-    seen = [Observation(name) for name in (*SIDES, "classes")]
-    left, right = (
-        prepare(
-            planned_table(session, plan(options), options, comparison.columns), comparison, is_left=name == "left"
-        ).observe(seen[number], *side_counts(name))
-        for number, name in enumerate(SIDES)
-    )
-    classified = classify(left, right, comparison).observe(seen[2], *class_counts())
-    differences = classified.where("class <> 'missing_left'").sortWithinPartitions("class", "key")
-    differences.write.mode("overwrite").parquet(str(folder / "differences"))
-    [each.get for each in seen]
+    by_expression = Comparison(None, (Field("n", "cast(body as string)", "tag"),), ("key", "key"))
+    for comparison in (Comparison(), by_expression):
+        sides = [compared_side(name, topic_side(options, plan(options)), comparison) for name in SIDES]
+        sides = list(same_types(session, sides))
+        found = read_suspects(find_suspects(session, sides, comparison).toArrow(), group_count(sides))
+        differences = find_differences(session, sides, found, Judge(comparison), None)
+        if differences is not None:
+            differences.toArrow()
     run_tasks(session, [1, 2], str)
 
 

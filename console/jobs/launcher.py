@@ -251,9 +251,10 @@ def _result(folder: Path) -> ResultFile:
 
 
 def _short_report(folder: Path) -> dict[str, Any] | None:
-    """Return the report without its samples and request: the row keeps it, and lists of jobs contain it."""
+    """Return the report without its samples, charts and request: the row keeps it, and lists of jobs contain it."""
+    short, whole = folder / "summary.json", folder / "report.json"
     try:
-        report = orjson.loads((folder / "report.json").read_bytes())
+        report = orjson.loads((short if short.exists() else whole).read_bytes())
     except FileNotFoundError:
         return None
     return {name: part for name, part in report.items() if name not in ("samples", "request")}

@@ -1,42 +1,52 @@
-"""Reconcile: compare two topics key by key, ``python -m broker_core.spark.programs.reconcile JOB_DIR``."""
+"""Reconcile: compare two sides key by key, ``python -m broker_core.spark.programs.reconcile JOB_DIR``."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 import pyarrow.parquet
-from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
+from broker_core.spark.comparing.charts import Tally, write_buckets
+from broker_core.spark.comparing.comparison import CLASSES, DAMAGED, SIDES, Comparison, parse_comparison
+from broker_core.spark.comparing.differences import batches_of, write_differences
+from broker_core.spark.comparing.evidence import find_differences
+from broker_core.spark.comparing.judging import Judge
+from broker_core.spark.comparing.pipeline import (
+    ComparedSide,
+    Found,
+    compared_side,
+    find_suspects,
+    group_count,
+    read_suspects,
+    same_types,
+)
+from broker_core.spark.comparing.sides import TopicSide, topic_side
 from broker_core.spark.counting import RowCounter
-from broker_core.spark.differences import write_differences
-from broker_core.spark.errors import BadRequest
 from broker_core.spark.options import Mode, SourceOptions, parse_time
-from broker_core.spark.planned import planned_table
 from broker_core.spark.programs.program import CANCELLED, OK, PARTIAL, ProgramResult, Run, main
 from broker_core.spark.programs.requests import STOP, ProgramRequest, on_damage, whole_topic
-from broker_core.spark.reading import Partition, plan_together
-from broker_core.spark.reconcile import BY, CLASSES, DAMAGED, FIELDS, SIDES, Comparison, class_counts, classify, prepare
-from broker_core.spark.reconcile import side_counts as counts_of_side
-from broker_core.spark.samples import add_values
+from broker_core.spark.reading import plan_together
 from broker_core.spark.session import is_local
 
-_NOTHING: Final = "none"
-# From this number of messages on, Java's optimizing compiler pays off.
-_SHORT_MESSAGES: Final = 500_000
+# From this number of rows on, Java's optimizing compiler pays off.
+_SHORT_ROWS: Final = 500_000
 
 
 def work(run: Run) -> ProgramResult:
     """Read both sides, compare, report."""
     asked = run.request.asked
-    comparison = check(asked)
+    comparison = parse_comparison(asked)
     counter = RowCounter(run.host)
     count_to = counter.start()
-    options = {name: source_options(run.request, asked[name], count_to) for name in SIDES}
-    comparing = Comparing(run, comparison, options, counter)
+    ranges = {name: asked_range(asked[name]) for name in SIDES}
+    options = {name: source_options(run.request, asked[name], count_to, comparison) for name in SIDES}
+    comparing = Comparing(run, comparison, ranges, options, counter)
     try:
         # Both sides are pinned here, at the same time; later messages are not part of this run.
         session = run.start_spark(comparing.plan, is_short=lambda: comparing.is_short, max_failures=4)
@@ -45,29 +55,28 @@ def work(run: Run) -> ProgramResult:
         counter.close()
 
 
-def check(asked: Mapping[str, Any]) -> Comparison:
-    """Return the comparison; raise BadRequest for an unknown way of pairing or an unknown field."""
-    by, compare = asked.get("by") or "key", asked.get("compare") or "body"
-    words = compare.split(",") if isinstance(compare, str) else compare
-    fields = tuple(word.strip() for word in words if word.strip() != _NOTHING)
-    if by not in BY:
-        raise BadRequest(f"by={by!r}: one of {', '.join(BY)}")
-    for name in fields:
-        if name not in FIELDS:
-            raise BadRequest(f"compare={name!r}: some of {', '.join(FIELDS)}, or {_NOTHING}")
-    # Messages paired by their bodies have equal bodies.
-    fields = tuple(name for name in FIELDS if name in fields and (name, by) != ("body", "body"))
-    return Comparison(by, fields, bool(asked.get("order")))
+@dataclass(frozen=True, slots=True)
+class AskedRange:
+    """The store times of a side that are judged, in ms; the end is exclusive."""
+
+    begin: int | None
+    end: int | None
 
 
-def source_options(request: ProgramRequest, asked: Mapping[str, Any], count_to: str) -> SourceOptions:
-    """Return what to read on one side."""
-    times = {name: asked.get(name) for name in ("from", "to")}
-    begin, end = (None if text is None else parse_time(name, text) for name, text in times.items())
+def asked_range(asked: Mapping[str, Any]) -> AskedRange:
+    """Return the range of a side."""
+    return AskedRange(*(None if not asked.get(name) else parse_time(name, asked[name]) for name in ("from", "to")))
+
+
+def source_options(
+    request: ProgramRequest, asked: Mapping[str, Any], count_to: str, comparison: Comparison
+) -> SourceOptions:
+    """Return what to read on one side: its range, and before and after it as much as a row may be late."""
+    chosen, late = asked_range(asked), comparison.lateness_ms
     return replace(
         whole_topic(request, asked["topic"]),
-        starting_timestamp=begin,
-        ending_timestamp=end,
+        starting_timestamp=None if chosen.begin is None else chosen.begin - late,
+        ending_timestamp=None if chosen.end is None else chosen.end + late,
         mode=Mode.FAIL_FAST if on_damage(request) == STOP else Mode.PERMISSIVE,
         count_to=count_to,
     )
@@ -84,111 +93,134 @@ class PinnedQueue(msgspec.Struct, frozen=True, rename={"begin": "from", "end": "
 
 @dataclass(slots=True)
 class Comparing:
-    """One run: two reads, one pass over the topics that both have, a report."""
+    """One run: both sides read, the keys that do not match read again, a report."""
 
     run: Run
     comparison: Comparison
+    ranges: Mapping[str, AskedRange]
     options: Mapping[str, SourceOptions]
     counter: RowCounter
-    partitions: Mapping[str, Sequence[Partition]] | None = None
-    tiles: Mapping[str, int] | None = None
+    sides: tuple[ComparedSide, ...] = ()
+    pinned_at_ms: int = 0
+    found: Found = field(default_factory=Found)
+    tiles: dict[str, int] = field(default_factory=dict)
     """Known after everything is compared."""
-
-    @property
-    def is_short(self) -> bool:
-        """Whether it is known that there is little to compare."""
-        return self.partitions is not None and self._total() < _SHORT_MESSAGES
-
-    def _total(self) -> int:
-        ranges = [each for parts in (self.partitions or {}).values() for each in parts]
-        return sum(each.end - each.begin for each in ranges)
 
     def plan(self) -> None:
         """Pin the ranges of both sides."""
-        found = plan_together([self.options[name] for name in SIDES])
-        self.partitions = dict(zip(SIDES, found, strict=True))
+        self.pinned_at_ms = time.time_ns() // 1_000_000
+        parts = plan_together([self.options[name] for name in SIDES])
+        self.sides = tuple(
+            self._compared(name, topic_side(self.options[name], each)) for name, each in zip(SIDES, parts, strict=True)
+        )
         self.write_progress("starting")
+
+    @property
+    def is_short(self) -> bool:
+        """Whether Java has little to do: it computes expressions, and moves everything else as it is."""
+        known = sum(side.side.known_rows or 0 for side in self.sides)
+        return all(side.sql.is_empty for side in self.sides) or known < _SHORT_ROWS
+
+    def _compared(self, name: str, side: TopicSide) -> ComparedSide:
+        is_original = self.comparison.by == "source" and name == SIDES[0]
+        chosen = self.ranges[name]
+        return compared_side(
+            name,
+            side,
+            self.comparison,
+            range_ms=(chosen.begin, chosen.end),
+            where=self.run.request.asked[name].get("where"),
+            copied_from=self.run.request.cluster if is_original else None,
+        )
 
     def write_progress(self, phase: str, *, done: bool = False) -> None:
         """Write a progress line."""
-        total = self._total()
+        total = sum(side.side.known_rows or 0 for side in self.sides)
         counters = {"planned": total, "read": self.counter.rows()}
-        if self.tiles is not None:
+        if self.tiles:
             sound, damaged = (sum(self.tiles[f"{what}_{name}"] for name in SIDES) for what in ("rows", "damaged"))
-            filtered = total - sound - damaged
-            counters = {"planned": sound + damaged, "read": total, "filtered": filtered, "damaged": damaged}
-            counters["matched"] = self.tiles["matched"]
+            read = max(total, sound + damaged)
+            counters = {"planned": sound + damaged, "read": read, "filtered": read - sound - damaged}
+            counters |= {"damaged": damaged, "matched": self.tiles["matched"]}
         self.run.progress.write(counters, phase=phase, done=done)
 
     def compare(self, session: SparkSession) -> ProgramResult:
-        """Compare and write the report; `differences` gets its final name when it is complete."""
-        seen = {name: Observation(name) for name in (*SIDES, "classes")}
-        sides = [self._side(session, name).observe(seen[name], *counts_of_side(name)) for name in SIDES]
-        classified = classify(sides[0], sides[1], self.comparison).observe(seen["classes"], *class_counts())
-        found = self.run.folder.path / "tmp" / "differences"
-        differences = classified.where("class <> 'matched'").sortWithinPartitions("class", "key")
+        """Compare and write the report; files get their final names when they are complete."""
+        self.sides = same_types(session, self.sides)
+        groups = group_count(self.sides)
         with self.run.timed("comparing"):
-            self.run.wait_for(lambda: self._write(differences, found), lambda: self._tick(session))
+            verdicts = self._collected(session, find_suspects(session, self.sides, self.comparison))
+        self.found = read_suspects(verdicts, groups)
+        folder = self.run.folder.path / "tmp" / "differences"
+        folder.mkdir(parents=True)
+        with self.run.timed("reading what differs"):
+            if not self.run.is_stopping:
+                self._differences(session, folder)
         if self.run.is_stopping:
             return ProgramResult(CANCELLED, self.run.stop_reason)
-        self.tiles = tiles = self._tiles(seen)
-        self.write_progress("reporting")
-        sentence = tiles_sentence(tiles)
         with self.run.timed("reporting"):
-            self._report(found, tiles, sentence)
+            sentence = self._report(folder)
         self.write_progress("done", done=True)
-        return ProgramResult(PARTIAL if any(tiles[name] for name in DAMAGED) else OK, sentence)
+        return ProgramResult(PARTIAL if any(self.tiles[name] for name in DAMAGED) else OK, sentence)
 
-    def _write(self, differences: DataFrame, folder: Path) -> None:
-        """Write the differences to a folder of this machine, as Parquet."""
-        if is_local(self.run.request.spark.master):
-            differences.write.mode("overwrite").parquet(str(folder))
-            return
+    def _collected(self, session: SparkSession, rows: DataFrame) -> Any:
+        return self.run.wait_for(rows.toArrow, lambda: self._tick(session))
+
+    def _differences(self, session: SparkSession, folder: Path) -> None:
+        """Let the tasks write the differences to a folder of this machine, as Parquet."""
         # Executors of a cluster write to their own disks.
-        folder.mkdir(parents=True, exist_ok=True)
-        pyarrow.parquet.write_table(differences.toArrow(), folder / "part-0.parquet")
+        is_here = is_local(self.run.request.spark.master)
+        left_end, right_end = (self.ranges[name].end or self.pinned_at_ms for name in SIDES)
+        judge = Judge(self.comparison, left_end, right_end)
+        sides = [side.again() for side in self.sides]
+        rows = find_differences(session, sides, self.found, judge, folder if is_here else None)
+        if rows is not None:
+            table = self._collected(session, rows)
+            if not is_here:
+                pyarrow.parquet.write_table(table, folder / "00000.parquet")
 
-    def _side(self, session: SparkSession, name: str) -> DataFrame:
-        if self.partitions is None:
-            raise AssertionError("nothing is planned")
-        rows = planned_table(session, self.partitions[name], self.options[name], self.comparison.columns)
-        is_left = name == "left"
-        copied_from = self.run.request.cluster if self.comparison.by == "source" and is_left else None
-        return prepare(rows, self.comparison, is_left=is_left, copied_from=copied_from)
-
-    def _tiles(self, seen: Mapping[str, Observation]) -> dict[str, int]:
-        classes, counted = seen["classes"].get, {name: seen[name].get for name in SIDES}
-        tiles = {name: int(classes[name]) for name in CLASSES}
-        return tiles | {
-            f"{what}_{name}": int(counted[name][f"{what}_{name}"])
-            for what in ("keyless", "damaged", "rows")
-            for name in SIDES
-        }
-
-    def _report(self, differences: Path, tiles: Mapping[str, int], sentence: str) -> None:
-        folder = self.run.folder
-        samples = write_differences(differences, folder.path)
-        add_values(samples, {name: replace(each, count_to=None) for name, each in self.options.items()})
+    def _report(self, parts: Path) -> str:
+        folder, tally = self.run.folder, Tally()
+        fields = [field.name for field in self.comparison.fields]
+        samples, is_whole = write_differences(tally.through(batches_of(parts)), folder.path, fields)
+        # What the hashes took for different, and is equal within its tolerance.
+        counts = self.found.counts
+        self.tiles = {name: tally.classes[name] for name in CLASSES}
+        self.tiles["matched"] = (
+            self.found.matched + self.found.keys_judged - sum(tally.classes[name] for name in CLASSES)
+        )
+        for what in ("keyless", "damaged", "rows"):
+            self.tiles |= {f"{what}_{name}": getattr(counts[name], what) for name in SIDES}
+        tally.add_matched(self.found.minutes)
+        buckets = tally.time_buckets()
+        write_buckets(buckets, folder.path)
+        sentence = tiles_sentence(self.tiles)
         asked = self.run.request.asked
         request = {name: asked[name] for name in SIDES} | {
-            "by": self.comparison.by, "compare": list(self.comparison.fields), "order": self.comparison.ordered,
+            "by": self.comparison.by or asked["by"], "compare": fields, "order": self.comparison.ordered,
+            "multiset": self.comparison.multiset, "lateness_ms": self.comparison.lateness_ms,
             "pinned": self._pinned(),
         }  # fmt: skip
-        content = {"summary": sentence, "tiles": tiles, "samples": samples, "request": request}
+        summary = {"summary": sentence, "tiles": self.tiles, "request": request, "phases": dict(self.run.phases),
+                   "is_csv_whole": is_whole}  # fmt: skip
+        folder.write_json("summary.json", msgspec.to_builtins(summary))
+        folder.write_json("samples.json", msgspec.to_builtins(samples))
+        content = {**summary, "samples": samples, "buckets": buckets, "queues": tally.queue_figures(self._queue_rows()),
+                   "tags": tally.tag_figures()}  # fmt: skip
         folder.write_json("report.json", msgspec.to_builtins(content))
+        return sentence
 
     def _pinned(self) -> dict[str, list[PinnedQueue]]:
         """Return the compared offsets of each queue, by side."""
-        ranges: dict[str, list[PinnedQueue]] = {}
-        for name, parts in (self.partitions or {}).items():
-            queues: dict[tuple[str, int], tuple[int, int]] = {}
-            for part in parts:
-                begin, end = queues.get((part.broker, part.queue_id), (part.begin, part.end))
-                queues[part.broker, part.queue_id] = min(begin, part.begin), max(end, part.end)
-            ranges[name] = [
-                PinnedQueue(broker, queue_id, begin, end) for (broker, queue_id), (begin, end) in sorted(queues.items())
-            ]
-        return ranges
+        return {side.name: _pinned_queues(side.side.parts) for side in self.sides if isinstance(side.side, TopicSide)}
+
+    def _queue_rows(self) -> dict[tuple[str, str, int], int]:
+        pinned = self._pinned()
+        return {
+            (name, queue.broker, queue.queue_id): queue.end - queue.begin
+            for name, queues in pinned.items()
+            for queue in queues
+        }
 
     def _tick(self, session: SparkSession) -> None:
         self.write_progress("comparing")
@@ -196,14 +228,25 @@ class Comparing:
             session.interruptAll()
 
 
+def _pinned_queues(parts: Sequence[Any]) -> list[PinnedQueue]:
+    queues: dict[tuple[str, int], tuple[int, int]] = {}
+    for part in parts:
+        begin, end = queues.get((part.broker, part.queue_id), (part.begin, part.end))
+        queues[part.broker, part.queue_id] = min(begin, part.begin), max(end, part.end)
+    return [PinnedQueue(broker, queue_id, begin, end) for (broker, queue_id), (begin, end) in sorted(queues.items())]
+
+
+_FATES: Final = (
+    ("keyless", "have no key and were not compared"),
+    ("damaged", "are damaged and were left out"),
+)
+
+
 def tiles_sentence(tiles: Mapping[str, int]) -> str:
     """Return the sentence that says what was found, and what could not be compared."""
     faults = sum(tiles[name] for name in CLASSES if name != "matched")
     rest = ""
-    for what, fate in (
-        ("keyless", "have no key and were not compared"),
-        ("damaged", "are damaged and were left out"),
-    ):
+    for what, fate in _FATES:
         left, right = (tiles[f"{what}_{name}"] for name in SIDES)
         if left or right:
             rest += f"; {left:,} messages on the left and {right:,} on the right {fate}"

@@ -15,6 +15,7 @@ export const TILES = [
   "duplicate_left",
   "duplicate",
   "reordered",
+  "late",
   "keyless_left",
   "keyless_right",
   "damaged_left",

@@ -42,8 +42,9 @@ def test_every_seeded_fault_is_found_and_nothing_else(program: Program) -> None:
     report = program.read("report.json")
     expected = {"missing_left": 30, "missing_right": 40, "different": 47, "duplicate_right": 20}
     assert report["tiles"] == {
-        "matched": 4863, "duplicate_left": 0, "duplicate": 0, "reordered": 0, **expected, "keyless_left": 0,
-        "keyless_right": 0, "damaged_left": 0, "damaged_right": 0, "rows_left": 4970, "rows_right": 4980,
+        "matched": 4863, "duplicate_left": 0, "duplicate": 0, "reordered": 0, "late": 0, **expected,
+        "keyless_left": 0, "keyless_right": 0, "damaged_left": 0, "damaged_right": 0, "rows_left": 4970,
+        "rows_right": 4980,
     }  # fmt: skip
     assert report["summary"] == "4,863 keys match, 137 do not"
     pinned = report["request"]["pinned"]
@@ -54,13 +55,19 @@ def test_every_seeded_fault_is_found_and_nothing_else(program: Program) -> None:
     assert other["values"] == {"body": {"left": '{"id":3000,"amount":3000}', "right": '{"id":3000,"amount":-1}'}}
     with (program.folder / "differences.csv").open() as file:
         assert Counter(row["class"] for row in csv.DictReader(file)) == expected
+    # And the charts have every key once
+    classes = report["buckets"]["classes"]
+    assert {name: sum(numbers) for name, numbers in classes.items()} == {"matched": 4863, **expected}
+    assert sum(queue["rows"] for queue in report["queues"]) == 9950
     result = program.read("result.json")
     assert [artefact["name"] for artefact in result["artefacts"]] == [
-        "report.json", "differences.csv", "differences.parquet"
+        "report.json", "summary.json", "buckets.parquet", "differences.csv", "differences.parquet", "samples.json"
     ]  # fmt: skip
     assert result["counters"]["read"] == result["counters"]["planned"] == 9950
     assert result["versions"]["java"]
-    assert list(result["phases"]) == ["starting Python", "starting Spark", "comparing", "reporting"]
+    assert list(result["phases"]) == [
+        "starting Python", "starting Spark", "comparing", "reading what differs", "reporting"
+    ]  # fmt: skip
     assert all(f"{phase}: took" in program.log for phase in list(result["phases"])[1:])
     assert "the first messages were processed" in program.log
 

@@ -1,4 +1,4 @@
-import { IconArrowBarToLeft, IconArrowBarToRight, IconArrowsSort, IconCopy, IconEqual, IconEqualNot, IconFileBroken, IconKeyOff } from "@tabler/icons-react"
+import { IconArrowBarToLeft, IconArrowBarToRight, IconArrowsSort, IconClock, IconCopy, IconEqual, IconEqualNot, IconFileBroken, IconKeyOff } from "@tabler/icons-react"
 import { useTranslation } from "react-i18next"
 import { type Tile, TILE_COLORS } from "../report"
 import classes from "./jobs.module.css"
@@ -12,6 +12,7 @@ const ICONS = {
   duplicate_left: IconCopy,
   duplicate: IconCopy,
   reordered: IconArrowsSort,
+  late: IconClock,
   keyless_left: IconKeyOff,
   keyless_right: IconKeyOff,
   damaged_left: IconFileBroken,
