@@ -163,7 +163,8 @@ class Progress:
         self._folder = folder
         self._seq = 0
         self._seen: list[tuple[float, int]] = []
-        self._has_moved = False
+        self.first_after_s: float | None = None
+        """How many seconds after the program began the first messages were processed, as far as lines tell."""
         self._moved_before: int | None = None
         self._said = ("", 0.0)
         self._began_at = time.monotonic()
@@ -184,9 +185,9 @@ class Progress:
         if self._moved_before is None:
             # The work of an earlier run of the job is not counted for this one.
             self._moved_before = moved
-        if moved > self._moved_before and not self._has_moved:
-            self._has_moved = True
-            say(f"the first messages were processed {time.monotonic() - self._began_at:.1f} s after the program began")
+        if moved > self._moved_before and self.first_after_s is None:
+            self.first_after_s = time.monotonic() - self._began_at
+            say(f"the first messages were processed {self.first_after_s:.1f} s after the program began")
         left = counters.get("planned", 0) - moved
         line = ProgressLine(
             seq=self._seq,

@@ -136,6 +136,11 @@ class Collector:
         threading.Thread(target=serve, name="collector", daemon=True).start()
         return Address(self.host, self._server.server_address[1], self._token)
 
+    @property
+    def has_moved(self) -> bool:
+        """Whether a running chunk has a message that was read."""
+        return any(checkpoint.read for checkpoint in list(self.running.values()))
+
     def close(self) -> None:
         """Stop listening."""
         if self._server:

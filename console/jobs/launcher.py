@@ -13,6 +13,7 @@ import socket
 import subprocess
 import threading
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -69,6 +70,7 @@ class ResultFile(Struct, frozen=True, kw_only=True):
     counters: Counters = Counters()
     artefacts: list[Artefact] = []
     versions: dict[str, str] = {}
+    phases: dict[str, float] = {}
     spark_app_id: str = ""
 
 
@@ -205,7 +207,7 @@ class _JobRun:
             "eta_ms": None,
             "exit_code": status,
             "is_whole": state == JobState.SUCCEEDED or (state == JobState.PARTIAL and _is_whole(self._progress)),
-            "result": _short_report(self._folder),
+            "result": _short_report(self._folder, result.phases),
             "artefacts": as_json(result.artefacts),
             "versions": result.versions,
             "spark_app_id": result.spark_app_id,
@@ -250,11 +252,15 @@ def _result(folder: Path) -> ResultFile:
         return ResultFile()
 
 
-def _short_report(folder: Path) -> dict[str, Any] | None:
-    """Return the report without its samples, charts and request: the row keeps it, and lists of jobs contain it."""
+def _short_report(folder: Path, phases: Mapping[str, float]) -> dict[str, Any] | None:
+    """Return the report without its samples, charts and request, and how many seconds each phase of the run took.
+
+    The row keeps it, and lists of jobs contain it.
+    """
     short, whole = folder / "summary.json", folder / "report.json"
     try:
         report = orjson.loads((short if short.exists() else whole).read_bytes())
     except FileNotFoundError:
         return None
-    return {name: part for name, part in report.items() if name not in ("samples", "request")}
+    kept = {name: part for name, part in report.items() if name not in ("samples", "request")}
+    return {**kept, "phases": dict(phases)} if phases else kept

@@ -69,6 +69,8 @@ _EXIT_CODES: Final[Mapping[type[GantryError], int]] = {
     DataLoss: DAMAGED,
     DamagedRecord: DAMAGED,
 }
+WAITING: Final = "waiting for a worker"
+TO_FIRST: Final = "until the first messages"
 _TICK_S: Final = 1.0
 _STOP_TICK_S: Final = 0.1
 _PLAN_ALONE_S: Final = 0.5
@@ -95,7 +97,7 @@ class ResultFile(msgspec.Struct, kw_only=True):
     """The same reason, if the run failed."""
     versions: dict[str, str]
     phases: dict[str, float]
-    """Duration of each phase in seconds."""
+    """Duration of each phase in seconds (spark/README.md#where-a-start-goes)."""
     spark_app_id: str | msgspec.UnsetType = msgspec.UNSET
     counters: dict[str, int] = {}
     artefacts: list[Artefact] = []
@@ -212,7 +214,7 @@ def main(work: Callable[[Run], ProgramResult]) -> None:
     versions = {"gantry": broker_core.__version__, "spark": pyspark.__version__}
     imports_s = _seconds_since_start()
     say(f"{Path(sys.argv[0]).stem} {folder.path.name}: starting Python took {imports_s:.1f} s")
-    about = ResultFile(versions=versions, phases={"starting Python": round(imports_s, 1)})
+    about = ResultFile(versions=versions, phases={"starting Python": round(imports_s, 2)})
     result = _result(folder, work, about)
     say(f"ended with status {result.exit_code}{f': {result.reason}' if result.reason else ''}")
     last = folder.last_line("progress.jsonl", ProgressLine)
@@ -229,6 +231,7 @@ def _result(folder: JobFolder, work: Callable[[Run], ProgramResult], about: Resu
     run: Run | None = None
     try:
         run = Run(folder, read_request(folder), Progress(folder))
+        about.phases = _waited(run.request, about.phases["starting Python"]) | about.phases
         _listen(run)
         return work(run)
     except GantryError as error:
@@ -241,9 +244,25 @@ def _result(folder: JobFolder, work: Callable[[Run], ProgramResult], about: Resu
         return ProgramResult(_code_of_text(str(error)), error_sentence(error))
     finally:
         if run is not None:
-            about.phases |= {phase: round(seconds, 1) for phase, seconds in run.phases.items()}
+            about.phases |= {phase: round(seconds, 2) for phase, seconds in run.phases.items()} | _to_first(run, about)
         _stop_spark(about)
         folder.drop_temporary()
+
+
+def _waited(request: ProgramRequest, imports_s: float) -> dict[str, float]:
+    """Return how long the job was queued before its program was started, if the launcher has said since when."""
+    if request.queued_at_ms is None:
+        return {}
+    waited_s = max(0.0, time.time() - imports_s - request.queued_at_ms / 1000)
+    say(f"{WAITING}: took {waited_s:.1f} s")
+    return {WAITING: round(waited_s, 2)}
+
+
+def _to_first(run: Run, about: ResultFile) -> dict[str, float]:
+    """Return the seconds from the queueing of the job to its first messages, if there were any."""
+    after_s = run.progress.first_after_s
+    before_s = about.phases.get(WAITING, 0.0) + about.phases["starting Python"]
+    return {} if after_s is None else {TO_FIRST: round(before_s + after_s, 2)}
 
 
 def _seconds_since_start() -> float:

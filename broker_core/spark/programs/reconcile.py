@@ -164,7 +164,12 @@ class Comparing:
         return ProgramResult(PARTIAL if any(self.tiles[name] for name in DAMAGED) else OK, sentence)
 
     def _collected(self, session: SparkSession, rows: DataFrame) -> Any:
-        return self.run.wait_for(rows.toArrow, lambda: self._tick(session))
+        return self.run.wait_for(rows.toArrow, lambda: self._tick(session), at_each_look=self._look)
+
+    def _look(self) -> None:
+        # Its user waits for the first rows.
+        if self.run.progress.first_after_s is None and self.counter.rows():
+            self.write_progress("comparing")
 
     def _differences(self, session: SparkSession, folder: Path) -> None:
         """Let the tasks write the differences to a folder of this machine, as Parquet."""

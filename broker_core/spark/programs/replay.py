@@ -225,6 +225,9 @@ class Replaying:
 
     def _look(self) -> None:
         self.collector.budget.set_rate(self._rate())
+        # Its user waits for the first messages.
+        if self.run.progress.first_after_s is None and self.collector.has_moved:
+            self.write_progress("running")
 
     def _tick(self, session: SparkSession) -> None:
         self._flush_running()

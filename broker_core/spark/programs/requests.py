@@ -50,6 +50,8 @@ class ProgramRequest(Struct, frozen=True, kw_only=True):
     """The request of the API, which each program parses itself."""
     source: SourcePlace
     spark: SparkPlace
+    queued_at_ms: int | None = None
+    """Since when the job waits for this run."""
     files: dict[str, str] = {}
     """The paths of uploaded files, by the field of the request that names them."""
 

@@ -26,6 +26,7 @@ def program_request(job: Job) -> dict[str, Any]:
         "type": job.type,
         "cluster": job.cluster,
         "attempt": job.attempt,
+        "queued_at_ms": int(job.queued_at.timestamp() * 1000) if job.queued_at else None,
         "request_hash": job.request_hash,
         "created_by": job.created_by.get_username() if job.created_by else "system",
         "request": job.request,

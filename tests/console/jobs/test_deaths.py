@@ -85,3 +85,9 @@ def test_a_replay_whose_driver_and_jvm_are_killed_copies_each_message_once(
     assert len(copies) == 3000
     assert set(copies.values()) == {1}
     assert job.counters["written"] == 3000
+    # And its result says where the time went until then
+    phases = job.result["phases"]
+    assert list(phases) == [
+        "waiting for a worker", "starting Python", "planning", "starting Spark", "copying", "until the first messages"
+    ]  # fmt: skip
+    assert sum(list(phases.values())[:4]) < phases["until the first messages"] < sum(list(phases.values())[:5]) + 1

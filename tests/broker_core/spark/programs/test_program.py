@@ -83,7 +83,7 @@ def test_a_java_that_cannot_be_stopped_any_more_does_not_hide_how_the_run_ended(
     result = program._result(
         JobFolder(tmp_path),
         lambda _: program.ProgramResult(program.PARTIAL, "said"),
-        program.ResultFile(versions={}, phases={}),
+        program.ResultFile(versions={}, phases={"starting Python": 0.1}),
     )
     assert result == program.ProgramResult(program.PARTIAL, "said")
 
