@@ -21,7 +21,7 @@ from console.accounts.models import User
 from console.audit.models import AuditRecord
 from console.audit.record import Actor
 from console.clusters import services as clusters
-from console.jobs import services as jobs
+from console.jobs import schedules
 
 call_command("migrate", verbosity=0)
 by, password = Actor.system("test"), "correct horse battery"
@@ -29,14 +29,14 @@ owner = User.objects.create(username="owner", role="admin")
 schedule = {"cron": "0 2 * * *", "zone": "UTC", "enabled": True, "overlap": "skip", "job": {"type": "replay"}}
 
 def rename(number):
-    made = jobs.add_schedule(by, {"name": f"s{number}", **schedule})
-    return lambda: jobs.change_schedule(by, made, {"name": "weekly"})
+    made = schedules.add_schedule(by, {"name": f"s{number}", **schedule})
+    return lambda: schedules.change_schedule(by, made, {"name": "weekly"})
 
 acts = {
     "users": lambda n: lambda: accounts.add_user(by, username="bB"[n % 2] + "ob", password=password, role="viewer"),
     "tokens": lambda n: lambda: accounts.add_token(by, owner, name="shop", scopes=["read"]),
     "clusters": lambda n: lambda: clusters.add(by, name="mars", name_servers=["127.0.0.1:1"]),
-    "schedules": lambda n: lambda: jobs.add_schedule(by, {"name": "nightly", **schedule}),
+    "schedules": lambda n: lambda: schedules.add_schedule(by, {"name": "nightly", **schedule}),
     "renames": rename,
 }
 ready, ended = [acts[sys.argv[1]](n) for n in range(8)], []
