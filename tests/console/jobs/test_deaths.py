@@ -86,6 +86,7 @@ def test_a_replay_whose_driver_and_jvm_are_killed_copies_each_message_once(
     assert set(copies.values()) == {1}
     assert job.counters["written"] == 3000
     # And its result says where the time went until then
+    assert job.result is not None
     phases = job.result["phases"]
     assert list(phases) == [
         "waiting for a worker", "starting Python", "planning", "starting Spark", "copying", "until the first messages"
