@@ -33,7 +33,8 @@ from console.lag.turns import Turns
 _PULSE_MS: Final = 4_000
 # The lag of thousands of groups is a large answer.
 _FIGURES_MS: Final = 15_000
-# Lists of names rarely change and cost the most: they are read this often, and take at most this share of the time.
+# Lists of names rarely change and cost the most: they take at most this share of the time. Of a broker that does not
+# tell whether they changed they are read this often.
 _LISTS_EVERY_MS: Final = 5_000
 _LISTS_SHARE: Final = 10
 _MOVING_MS: Final = 60_000
@@ -184,13 +185,14 @@ class BrokerWatch:
                 following.set_configs(await self._admin.groups.configs_on(addr, timeout_ms=_FIGURES_MS))
             self._versions = topics, groups
             facts.listed_at = now
-            self._note_lists(now, begun)
+            # Those who changed a setting look at it now: a state that does not know it would undo what they see.
+            self._note_lists(now, begun, every_ms=0)
             self.lists_version += 1
 
-    def _note_lists(self, now: int, begun: float) -> None:
+    def _note_lists(self, now: int, begun: float, *, every_ms: int = _LISTS_EVERY_MS) -> None:
         """Let the next reading of the lists wait, the longer the longer this one took."""
         took_ms = int((time.monotonic() - begun) * 1000)
-        self._lists_due = now + max(_LISTS_EVERY_MS, _LISTS_SHARE * took_ms)
+        self._lists_due = now + max(every_ms, _LISTS_SHARE * took_ms)
 
     async def _read_lists(self, now: int) -> None:
         begun = time.monotonic()

@@ -99,6 +99,15 @@ async def test_a_round_asks_a_broker_as_often_for_sixty_groups_as_for_three(tmp_
         assert many.total() <= 2
 
 
+async def test_settings_that_changed_twice_within_seconds_are_those_of_the_next_state(tmp_path: Path) -> None:
+    async with watched(tmp_path) as cluster:
+        await make(cluster, range(1))
+        assert (await cluster.step())[0].groups["g0"].delivery == "on"
+        for word, enabled in (("paused", False), ("on", True), ("paused", False)):
+            await cluster.admin.groups.create("g0", consume_enable=enabled)
+            assert [shown.groups["g0"].delivery for shown in await cluster.step(4)] == [word, word]
+
+
 async def test_a_backlog_is_timed_and_every_topic_measured_in_the_same_round(tmp_path: Path) -> None:
     async with watched(tmp_path) as cluster:
         await make(cluster, range(20))
