@@ -92,8 +92,12 @@ OPENED: Final = {
     "features/topics/components/pause-topic": at(TOPIC_PAGE, MORE, ("menuitem", "Pause topic")),
     "features/topics/components/purge-topic": at(TOPIC_PAGE, MORE, ("menuitem", "Purge topic")),
 }
-# Opens only beside a broker that is gone: test_outage.py looks at it.
-ELSEWHERE: Final = {"features/clusters/components/forget-broker"}
+ELSEWHERE: Final = {
+    # Opens only beside a broker that is gone: test_outage.py looks at it.
+    "features/clusters/components/forget-broker",
+    # Opens only on what a reconciliation found: test_jobs.py looks at it.
+    "features/jobs/components/difference-drawer",
+}
 _OPENS: Final = re.compile(r"<(?:FormDrawer|DockedDrawer|Modal|ConfirmDanger)\s")
 
 

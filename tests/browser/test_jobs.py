@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.accessible import broken_rules
 from tests.browser.data import Data
 from tests.browser.pages import Console, number_in, wait_for_number
 from tests.browser.shots import shoot
@@ -89,6 +90,10 @@ def test_a_reconciliation_is_started_by_the_wizard_and_shows_what_differs(
     table = console.main.get_by_label("Differences", exact=True)
     expect(table.get_by_role("row").filter(has_text=f"{left}-119")).to_contain_text("Missing right")
     expect(table.get_by_role("row").filter(has_text=f"{left}-202")).to_contain_text("Missing left")
+    table.get_by_role("row").filter(has_text=f"{left}-42").get_by_role("cell").first.click()
+    expect(console.page.get_by_role("complementary", name=f"{left}-42")).to_contain_text("altered")
+    assert broken_rules(console.page, within="aside[data-docked]") == []
+    console.page.keyboard.press("Escape")
     shoot(console.page, "reconcile")
     assert "missing_right" in _downloaded(console, tmp_path)
     console.reload()

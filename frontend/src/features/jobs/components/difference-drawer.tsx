@@ -50,10 +50,10 @@ export function DifferenceDrawer({ sample, request, hidden, ...drawer }: Differe
 function Where({ place, topic, n }: { place: Sample["left"]; topic: string | undefined; n: number }) {
   const { t } = useTranslation()
   return (
-    <>
+    <span className={classes.place}>
       <DifferencePlace place={place} topic={topic} />
       {n > 1 && <span className="micro"> {t("reconcile.times", { count: n, n: count(n) })}</span>}
-    </>
+    </span>
   )
 }
 
