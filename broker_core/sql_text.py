@@ -1,0 +1,62 @@
+"""What an SQL expression of a request may contain: values of its row, and nothing else of the machine that runs it."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+LONGEST: Final = 4000
+
+# A text, or a quoted name: what is in it is no code.
+_QUOTED: Final = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`""", re.DOTALL)
+_RAW: Final = re.compile(r"""(?<![A-Za-z0-9_])[rR]['"]""")
+_WORD: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_QUOTED_CALL: Final = re.compile(r"`\s*\(")
+# A query in an expression may read any file, or run a command.
+_QUERIES: Final = frozenset({"select", "table", "values", "with", "map", "reduce", "exists", "using"})
+_FROM: Final = re.compile(r"\(\s*from\b", re.IGNORECASE)
+# They call any method of Java, or tell of the machine.
+_FUNCTIONS: Final = frozenset({
+    "identifier", "reflect", "try_reflect", "java_method", "current_user", "user", "session_user", "current_database",
+    "current_catalog", "current_schema", "input_file_name", "input_file_block_start", "input_file_block_length",
+    "version", "raise_error", "assert_true",
+})  # fmt: skip
+_CALLED: Final = frozenset({"map", "reduce", "exists", "values"})
+"""Words of queries that are also functions of a value, written with what follows at once."""
+
+
+def sql_fault(text: str) -> str | None:
+    """Return what is wrong with an expression, for its user; None if it may be given to Spark.
+
+    Whether Spark understands it only Spark can say.
+    """
+    if not text.strip():
+        return "is empty"
+    if len(text) > LONGEST:
+        return f"has {len(text):,} characters, and at most {LONGEST:,} are allowed"
+    if _RAW.search(text):
+        return "has a raw text (r'…'); write it with doubled backslashes"
+    rest = _QUOTED.sub(lambda found: "` " if found[0][0] == "`" else " ? ", text)
+    if _QUOTED_CALL.search(rest):
+        return "has the name of a function in backquotes"
+    rest = rest.replace("` ", " ? ")
+    for mark in ("'", '"', "`", ";", "--", "/*"):
+        if mark in rest:
+            return f"has {mark!r} outside of a text"
+    for found in _WORD.finditer(rest):
+        fault = _word_fault(found[0].lower(), rest[found.end() :])
+        if fault:
+            return fault
+    return "has a query; only an expression over the row is allowed" if _FROM.search(rest) else None
+
+
+def _word_fault(word: str, after: str) -> str | None:
+    if word in _CALLED and after.lstrip().startswith("("):
+        # `exists(SELECT …)` has another of the words.
+        return None
+    if word in _QUERIES:
+        return f"has the word {word!r} of a query; only an expression over the row is allowed, a column is `{word}`"
+    is_call = after.lstrip().startswith("(") or word in ("current_user", "session_user", "user")
+    if word in _FUNCTIONS and is_call:
+        return f"has the function {word!r}, which does not compute a value of the row"
+    return None
