@@ -112,6 +112,17 @@ def folder(name: str, default: Path, *, environ: Mapping[str, str] = os.environ)
     return path
 
 
+def existing(name: str, *, is_folder: bool, environ: Mapping[str, str] = os.environ) -> Path | None:
+    """Return the variable as the absolute path of a folder or a file that is there; None if it is not set."""
+    given = text(name, environ=environ)
+    if not given:
+        return None
+    path = Path(given).expanduser().absolute()
+    if not (path.is_dir() if is_folder else path.is_file()):
+        raise BadSetting(name, given, "a folder that is there" if is_folder else "a file that is there")
+    return path
+
+
 def secret(name: str, keep_in: Path, *, environ: Mapping[str, str] = os.environ) -> str:
     """Return the variable, or else the secret in the file `keep_in`, which is created once with mode 0600."""
     given = text(name, environ=environ)

@@ -27,6 +27,8 @@ SETTINGS: Final = (
     ("GANTRY_SPARK_MASTER", "local[*]", "local[N] or spark://host:7077"),
     ("GANTRY_SPARK_PYTHON", "", "path of Python on the executors of a Spark cluster; by default that of this Python"),
     ("GANTRY_JOBS_AT_ONCE", "2", "Spark programs that run at the same time"),
+    ("GANTRY_JOBS_FILES", "", "folder whose Parquet and CSV files reconciliations may read"),
+    ("GANTRY_JOBS_DATABASES", "", "service file of libpq with the databases that reconciliations may read"),
     ("GANTRY_WEBHOOK_NETWORKS", "", "private networks that webhooks of alerts may reach, e.g. 10.0.0.0/8"),
     ("GANTRY_SMTP_HOST", "", "mail server for alerts; without it no mail is sent"),
     ("GANTRY_SMTP_PORT", "587", "its port"),

@@ -63,6 +63,17 @@ def test_a_folder_is_made_for_its_owner_alone(tmp_path: Path) -> None:
         env.folder("A", tmp_path / "file", environ={})
 
 
+def test_what_must_be_there_is_there_or_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    assert env.existing("A", is_folder=True, environ={}) is None
+    assert env.existing("A", is_folder=True, environ={"A": str(tmp_path)}) == tmp_path
+    assert env.existing("A", is_folder=False, environ={"A": str(file)}) == file
+    for is_folder, path in ((True, file), (False, tmp_path), (False, tmp_path / "none")):
+        with pytest.raises(BadSetting, match="that is there"):
+            env.existing("A", is_folder=is_folder, environ={"A": str(path)})
+
+
 def test_a_secret_is_made_once_and_read_by_its_owner_alone(tmp_path: Path) -> None:
     file = tmp_path / "secret.key"
     made = env.secret("A", file, environ={})
