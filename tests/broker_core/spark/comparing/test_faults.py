@@ -1,0 +1,118 @@
+"""Faults of every kind, sown at random: all are found and none besides, by an oracle of plain dictionaries."""
+
+from __future__ import annotations
+
+import json
+import random
+import secrets
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from broker_core.spark.comparing import pipeline
+from broker_core.spark.comparing.comparison import SIDES, Comparison, Field
+from broker_core.spark.comparing.evidence import find_differences
+from broker_core.spark.comparing.judging import Judge
+from broker_core.spark.comparing.pipeline import (
+    compared_side,
+    find_suspects,
+    group_count,
+    read_suspects,
+    same_types,
+)
+from tests.support.comparing import START_MS, MemorySide, Row, compare
+from tests.support.faulty import END_MS, LATENESS_MS, TOLERANCE, Oracle, Value, sow
+
+FIELDS = (Field("body"), Field("tag"))
+
+
+def body_and_tag(row: Row) -> Value:
+    return row["body"], row["tag"]
+
+
+COMPARISONS = [
+    (Comparison(fields=FIELDS), Oracle(body_and_tag)),
+    (Comparison(fields=FIELDS, ordered=True), Oracle(body_and_tag, ordered=True)),
+    (Comparison(fields=FIELDS, multiset=False), Oracle(body_and_tag, multiset=False)),
+    (Comparison(fields=FIELDS, lateness_ms=LATENESS_MS), Oracle(body_and_tag, lateness_ms=LATENESS_MS)),
+]
+
+
+@pytest.mark.parametrize(("comparison", "oracle"), COMPARISONS, ids=["multiset", "order", "set", "lateness"])
+def test_faults_sown_at_random_are_found_and_none_besides(comparison: Comparison, oracle: Oracle) -> None:
+    for _ in range(10):
+        seed = secrets.randbelow(1 << 32)
+        sown = sow(random.Random(seed), 300)
+        found = compare(sown.left, sown.right, comparison, range_ms=_range(comparison))
+        expected = oracle.classes(sown)
+        assert found.classes == expected, f"seed {seed}"
+        keys = {row["keys"][0] for row in (*sown.left, *sown.right)}
+        if not comparison.lateness_ms:
+            assert found.matched == len(keys) - len(expected), f"seed {seed}"
+
+
+def amount_state(row: Row) -> Value:
+    content = json.loads(row["body"])
+    amount = content["amount"]
+    return None if amount is None else float(amount), content["state"]
+
+
+def near(one: Value, other: Value) -> bool:
+    if one[1] != other[1] or (one[0] is None) != (other[0] is None):
+        return False
+    amounts = [each[0] for each in (one, other)]
+    return amounts[0] is None or abs(float(str(amounts[0])) - float(str(amounts[1]))) <= TOLERANCE * 1.0001
+
+
+BY_EXPRESSION = Comparison(
+    None,
+    (
+        Field("amount", "try_cast(json:amount::string AS double)", "json:amount::double", TOLERANCE),
+        Field("state", "json:state::string", "get_json_object(cast(body AS string), '$.state')"),
+    ),
+    ("json:id::string", "element_at(keys, 1)"),
+)
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("comparison", "oracle", "many"),
+    [
+        (*COMPARISONS[0], 20_000),
+        (*COMPARISONS[0], 10),
+        (*COMPARISONS[3], 20_000),
+        (BY_EXPRESSION, Oracle(amount_state, near), 20_000),
+    ],
+    ids=["words", "whole groups", "lateness", "expressions"],
+)
+def test_spark_finds_what_an_oracle_finds(
+    spark: SparkSession, comparison: Comparison, oracle: Oracle, many: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pipeline, "_MANY_SUSPECTS", many)
+    seed = secrets.randbelow(1 << 32)
+    sown = sow(random.Random(seed), 600)
+    expected = oracle.classes(sown)
+    assert compared(spark, sown.left, sown.right, comparison) == expected, f"seed {seed}"
+    assert len(sown.kinds) == 11
+    assert len(expected) > 50
+
+
+def compared(spark: SparkSession, left: list[Row], right: list[Row], comparison: Comparison) -> dict[Any, str]:
+    """Return the class of each key that does not match, as both steps in Spark find it."""
+    range_ms = _range(comparison)
+    sides = [
+        compared_side(name, MemorySide(rows), comparison, range_ms=range_ms)
+        for name, rows in zip(SIDES, (left, right), strict=True)
+    ]
+    sides = list(same_types(spark, sides))
+    found = read_suspects(find_suspects(spark, sides, comparison).toArrow(), group_count(sides))
+    assert [found.counts[name].rows for name in SIDES] == [
+        sum(range_ms[1] is None or row["_time"] < range_ms[1] for row in rows) for rows in (left, right)
+    ]
+    table = find_differences(spark, sides, found, Judge(comparison, range_ms[1], range_ms[1]), None)
+    return {} if table is None else {row["key"]: row["class"] for row in table.toArrow().to_pylist()}
+
+
+def _range(comparison: Comparison) -> tuple[int | None, int | None]:
+    return (START_MS, END_MS) if comparison.lateness_ms else (None, None)
