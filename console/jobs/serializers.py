@@ -60,17 +60,6 @@ class JobLogSerializer(serializers.Serializer[Any]):
     next_offset = serializers.IntegerField()
 
 
-class JobReportSerializer(serializers.Serializer[Any]):
-    """The report of a job: queues for a replay, tiles and samples for a reconciliation."""
-
-    queues = serializers.ListField(child=serializers.DictField(), required=False)
-    tiles = serializers.DictField(child=serializers.IntegerField(), required=False)
-    samples = serializers.ListField(child=serializers.DictField(), required=False)
-    hidden = serializers.ChoiceField(
-        ["bodies"], required=False, help_text="The right that would show the values that differ."
-    )
-
-
 def schedule_tag(schedule: Schedule) -> str:
     """Return the tag of the fields of a schedule that a PATCH can change."""
     return etag([schedule.pk, schedules.choices_of(schedule)])

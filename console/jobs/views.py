@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import orjson
 from django.http import FileResponse
@@ -22,12 +22,12 @@ from console.errors import Conflict
 from console.jobs import control, services
 from console.jobs.history import history_of
 from console.jobs.models import Job, JobState, JobType
+from console.jobs.reports import JobReportSerializer, without_contents
 from console.jobs.requests import JobRequestSerializer, plain
 from console.jobs.serializers import (
     JobChangeSerializer,
     JobLogSerializer,
     JobProgressSerializer,
-    JobReportSerializer,
     JobSerializer,
 )
 from console.jobs.shapes import shape_of
@@ -160,7 +160,7 @@ class ReportView(JobRights):
             report = orjson.loads((services.folder_of(job) / "report.json").read_bytes())
         except FileNotFoundError:
             raise exceptions.NotFound(f"Job {job.id} is {job.state} and has no report.") from None
-        return Response(report if reads_contents(request, job.request) else _without_contents(job, report))
+        return Response(report if reads_contents(request, job.request) else without_contents(job.request, report))
 
 
 class ArtefactView(JobRights):
@@ -178,16 +178,6 @@ class ArtefactView(JobRights):
             raise exceptions.NotFound(f"Job {job.id} has no file {name!r}.")
         require_contents(request, job.request)
         return FileResponse(file.open("rb"), as_attachment=True, filename=f"{job.id}-{name}")
-
-
-def _without_contents(job: Job, report: dict[str, Any]) -> dict[str, Any]:
-    """Return a report without what stands in messages; `hidden` says which right shows it."""
-    # The key of a message that was paired by its body is a hash of it.
-    no_key = {"key": None} if job.request.get("by") == "body" else {}
-    samples = [{**sample, **no_key} for sample in report.get("samples", [])]
-    for sample in samples:
-        sample.pop("values", None)
-    return {**report, "samples": samples, "hidden": "bodies"}
 
 
 def known_job(job_id: str) -> Job:

@@ -1,0 +1,99 @@
+"""The report of a job over HTTP, and what of it may be shown to whom."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct
+from rest_framework import serializers
+
+from console.shapes import serializer_of
+
+
+class ReportBuckets(Struct, frozen=True, kw_only=True):
+    """How many keys of each class of a reconciliation are in each stretch of time."""
+
+    size_ms: int
+    times: Annotated[list[int], Meta(description="The begins of the stretches that have any, in ms since 1970.")]
+    classes: Annotated[dict[str, list[int]], Meta(description="For each class that occurs its number in each stretch.")]
+    without_time: Annotated[dict[str, int], Meta(description="Keys of which no time is known, by class.")]
+
+
+class ReportPlaceSerializer(serializers.Serializer[Any]):
+    """Where a row is: its queue and offset, or for a file or a table `place` in words."""
+
+    broker = serializers.CharField(allow_null=True)
+    queue_id = serializers.IntegerField(allow_null=True)
+    queue_offset = serializers.IntegerField(allow_null=True)
+    place = serializers.CharField(required=False)
+
+
+class SideValues(Struct, frozen=True, kw_only=True):
+    """A value on both sides, as text; null is a missing one."""
+
+    left: str | None
+    right: str | None
+
+
+class DifferenceSerializer(serializers.Serializer[Any]):
+    """A difference: one row of each side as evidence."""
+
+    key = serializers.CharField(allow_null=True)
+    left = ReportPlaceSerializer(allow_null=True)
+    right = ReportPlaceSerializer(allow_null=True)
+    left_count = serializers.IntegerField(help_text="How many rows of the key are on the left.")
+    right_count = serializers.IntegerField()
+    damage = serializers.CharField(allow_null=True)
+    values = serializers.DictField(
+        child=serializer_of(SideValues)(),
+        required=False,
+        help_text="What differs, by field; absent where it is hidden.",
+    )
+    note = serializers.CharField(required=False, help_text="Why the partner does not count, where that is known.")
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        """Return the fields, with two whose names Python or DRF have taken."""
+        named: dict[str, serializers.Field[Any, Any, Any, Any]] = {
+            "class": serializers.CharField(),
+            "fields": serializers.ListField(child=serializers.CharField()),
+        }
+        return {**named, **super().get_fields()}
+
+
+class JobReportSerializer(serializers.Serializer[Any]):
+    """The report of a job: queues for a replay; tiles, samples and the figures of charts for a reconciliation."""
+
+    summary = serializers.CharField(required=False, help_text="The outcome in a sentence.")
+    tiles = serializers.DictField(
+        child=serializers.IntegerField(),
+        required=False,
+        help_text="How many keys are in each class, and rows of sides.",
+    )
+    samples = DifferenceSerializer(many=True, required=False, help_text="At most a hundred differences of each class.")
+    buckets = serializer_of(ReportBuckets)(required=False)
+    queues = serializers.ListField(child=serializers.DictField(), required=False)
+    tags = serializers.DictField(
+        child=serializers.DictField(child=serializers.IntegerField()),
+        required=False,
+        help_text="The classes of the tags with the most differences.",
+    )
+    phases = serializers.DictField(
+        child=serializers.FloatField(), required=False, help_text="The duration of each phase, in seconds."
+    )
+    is_csv_whole = serializers.BooleanField(
+        required=False, help_text="Whether differences.csv has all differences; it has at most a million."
+    )
+    hidden = serializers.ChoiceField(
+        ["bodies"], required=False, help_text="The right that would show the values that differ."
+    )
+
+
+def without_contents(asked: Mapping[str, Any], report: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a report without what stands in messages; `hidden` says which right shows it."""
+    # The key of a message that was paired by its body is a hash of it, and one by expression a part of it.
+    no_key = {"key": None} if asked.get("by") == "body" or isinstance(asked.get("by"), Mapping) else {}
+    samples = [{**sample, **no_key} for sample in report.get("samples", [])]
+    for sample in samples:
+        sample.pop("values", None)
+    return {**report, "samples": samples, "hidden": "bodies"}
