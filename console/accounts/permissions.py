@@ -86,7 +86,7 @@ def allows(request: Request, verb: Verb, resource: Resource | Unnamed = ANYTHING
     return rights_of_request(request).may(verb, resource)
 
 
-def require(request: Request, verb: Verb, resource: Resource) -> None:
+def require(request: Request, verb: Verb, resource: Resource | Unnamed) -> None:
     """Raise PermissionDenied unless the request's user and token allow `verb` on `resource`."""
     if not allows(request, verb, resource):
         raise PermissionDenied(refusal_of(rights_of_request(request), verb, resource))

@@ -14,7 +14,7 @@ from rest_framework.request import Request
 from console.accounts.deciding import rights_of
 from console.accounts.explaining import refusal_of
 from console.accounts.permissions import allows, require
-from console.accounts.rights import EVERYTHING, Kind, Resource, Verb
+from console.accounts.rights import EVERYTHING, Kind, Resource, Unnamed, Verb
 from console.errors import NotKnown
 from console.jobs.models import Job, JobType, Schedule
 
@@ -28,6 +28,7 @@ _VERBS: Final[Mapping[str, tuple[Verb, ...]]] = {
     "right": ("read",),
     "target": ("produce",),
 }
+_SIDES: Final = ("left", "right")
 _OPEN: Final = frozenset({"none", "tag", "keys"})
 """What a reconciliation can compare that `read` shows."""
 
@@ -109,7 +110,9 @@ def require_redrive(request: Request, group: str, target: Mapping[str, Any]) -> 
 
 def reads_parts(request: Request, asked: Mapping[str, Any]) -> bool:
     """Return whether the caller may read the group and the topics that a request of a job names."""
-    if "group" in asked and not allows(request, "read", Resource("group", asked["group"])):
+    if not all(allows(request, "read", Resource("group", group)) for group in _groups(asked)):
+        return False
+    if _has_tables(asked) and not allows(request, "bodies", EVERYTHING):
         return False
     # Whoever sends to a topic knows it, even without the right to read it.
     return all(
@@ -132,8 +135,14 @@ def _may_read(request: Request, resource: Resource, asked: Mapping[str, Any]) ->
     return allows(request, "read", resource) and reads_parts(request, asked)
 
 
-def _demands(asked: Mapping[str, Any]) -> Iterator[tuple[Verb, Resource]]:
+def _demands(asked: Mapping[str, Any]) -> Iterator[tuple[Verb, Resource | Unnamed]]:
     yield "jobs", Resource("job", asked["type"])
+    if asked["type"] == JobType.RECONCILE:
+        for group in _groups(asked):
+            yield "read", Resource("group", group)
+        if _has_tables(asked):
+            # No right is on a file or a table: whoever reads every message may read what is compared with them.
+            yield "bodies", EVERYTHING
     for part, topic in _topics(asked):
         for verb in _verbs(part, asked):
             yield verb, Resource("topic", topic)
@@ -157,8 +166,13 @@ def shows_contents(asked: Mapping[str, Any]) -> bool:
     if asked["type"] != JobType.RECONCILE:
         return False
     compared = asked.get("compare", "body")
+    words = [compared] if isinstance(compared, str) else compared
+    expressions = (asked.get("by"), *words)
+    if any(isinstance(each, Mapping) for each in expressions) or any("where" in asked[part] for part in _SIDES):
+        # An expression tells of all that it reads, a condition by what passes it.
+        return True
     # Hashes of short bodies tell these.
-    return asked.get("by") == "body" or not _OPEN.issuperset([compared] if isinstance(compared, str) else compared)
+    return asked.get("by") == "body" or not _OPEN.issuperset(words)
 
 
 def reads_contents(request: Request, asked: Mapping[str, Any]) -> bool:
@@ -177,6 +191,7 @@ def _told_topics(asked: Mapping[str, Any]) -> list[Resource]:
 
 
 def _topics(asked: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    # A side with a group has messages of a topic, too.
     for part in _VERBS:
         topic = (asked.get(part) or {}).get("topic")
         if topic:
@@ -184,3 +199,13 @@ def _topics(asked: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if asked["type"] == JobType.REDRIVE and asked["target"]["to"] == "origin":
         for topic in asked["topics"]:
             yield "target", topic
+
+
+def _groups(asked: Mapping[str, Any]) -> list[str]:
+    """Return the groups that a request names: that of a redrive, and those of the sides of a reconciliation."""
+    return [part["group"] for part in (asked, *(asked.get(side) or {} for side in _SIDES)) if "group" in part]
+
+
+def _has_tables(asked: Mapping[str, Any]) -> bool:
+    """Return whether a side is a file or a table."""
+    return any("path" in side or "connection" in side for side in (asked.get(part) or {} for part in _SIDES))

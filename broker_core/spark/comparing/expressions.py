@@ -29,6 +29,7 @@ from broker_core.spark.comparing.comparison import Comparison
 from broker_core.spark.comparing.keys import KEY_COLUMN, field_column
 from broker_core.spark.comparing.sides import PLACE_FIELDS
 from broker_core.spark.errors import BadRequest
+from broker_core.sql_text import sql_fault
 
 JSON: Final = "json"
 _BODY: Final = "body"
@@ -60,7 +61,11 @@ class SideSql:
         """Return which of the columns of the side the expressions name."""
         words = {word.lower() for text in self._expressions() for word in _WORD.findall(text)}
         body = {_BODY} if JSON in words and JSON not in names else set()
-        return tuple(name for name in names if name.lower() in words | body)
+        quoted = [text.lower() for text in self._expressions() if "`" in text]
+        return tuple(
+            name for name in names
+            if name.lower() in words | body or any(f"`{name.lower()}`" in text for text in quoted)
+        )  # fmt: skip
 
     def select(self, rows: DataFrame) -> DataFrame:
         """Return the rows that the condition lets through, with the values of the expressions.
@@ -99,9 +104,16 @@ class SideSql:
 
 
 def side_sql(name: str, comparison: Comparison, where: str | None, kept: Sequence[str]) -> SideSql:
-    """Return the expressions of a side."""
+    """Return the expressions of a side; raise BadRequest for one that reaches beyond the row."""
     fields = tuple(field.sql(name) for field in comparison.fields)
-    return SideSql(name, tuple(kept), where, comparison.key_sql(name), fields)
+    key = comparison.key_sql(name)
+    named = [(f"{name}.where", where), (f"by.{name}", key)]
+    named += [(f"compare {field.name}", text) for field, text in zip(comparison.fields, fields, strict=True)]
+    for part, text in named:
+        fault = None if text is None else sql_fault(text)
+        if fault is not None:
+            raise BadRequest(f"{part}: {fault}")
+    return SideSql(name, tuple(kept), where, key, fields)
 
 
 def common_type(field: str, left: DataType, right: DataType) -> str | None:

@@ -74,7 +74,7 @@ def source_options(
     """Return what to read on one side: its range, and before and after it as much as a row may be late."""
     chosen, late = asked_range(asked), comparison.lateness_ms
     return replace(
-        whole_topic(request, asked["topic"]),
+        whole_topic(request, asked["topic"], asked.get("cluster")),
         starting_timestamp=None if chosen.begin is None else chosen.begin - late,
         ending_timestamp=None if chosen.end is None else chosen.end + late,
         mode=Mode.FAIL_FAST if on_damage(request) == STOP else Mode.PERMISSIVE,
@@ -123,14 +123,14 @@ class Comparing:
 
     def _compared(self, name: str, side: TopicSide) -> ComparedSide:
         is_original = self.comparison.by == "source" and name == SIDES[0]
-        chosen = self.ranges[name]
+        chosen, asked = self.ranges[name], self.run.request.asked[name]
         return compared_side(
             name,
             side,
             self.comparison,
             range_ms=(chosen.begin, chosen.end),
-            where=self.run.request.asked[name].get("where"),
-            copied_from=self.run.request.cluster if is_original else None,
+            where=asked.get("where"),
+            copied_from=(asked.get("cluster") or self.run.request.cluster) if is_original else None,
         )
 
     def write_progress(self, phase: str, *, done: bool = False) -> None:

@@ -54,6 +54,12 @@ class ProgramRequest(Struct, frozen=True, kw_only=True):
     """Since when the job waits for this run."""
     files: dict[str, str] = {}
     """The paths of uploaded files, by the field of the request that names them."""
+    clusters: dict[str, SourcePlace] = {}
+    """The other clusters that the request names."""
+    files_folder: str | None = None
+    """Below it are the files that jobs may read."""
+    databases_file: str | None = None
+    """The databases that jobs may read, in the form of libpq's service files."""
 
 
 def read_request(folder: JobFolder) -> ProgramRequest:
@@ -73,9 +79,18 @@ def on_damage(request: ProgramRequest) -> str:
     return str(wanted)
 
 
-def whole_topic(request: ProgramRequest, topic: str) -> SourceOptions:
+def place_of(request: ProgramRequest, cluster: str | None) -> SourcePlace:
+    """Return where a cluster is, by default that of the job; raise BadRequest for one that is not known."""
+    if cluster is None or cluster == request.cluster:
+        return request.source
+    if cluster not in request.clusters:
+        raise BadRequest(f"cluster={cluster!r}: the request does not say where it is")
+    return request.clusters[cluster]
+
+
+def whole_topic(request: ProgramRequest, topic: str, cluster: str | None = None) -> SourceOptions:
     """Return how to read all of a topic: from files that Spark can see, otherwise over the wire."""
-    place, master = request.source, request.spark.master
+    place, master = place_of(request, cluster), request.spark.master
     check_master(master)
     if place.store and is_local(master):
         return SourceOptions(topics=(topic,), stores=(Path(place.store),), brokers=(place.broker,))

@@ -7,15 +7,13 @@ from typing import Any, Final
 from rest_framework import serializers
 from rest_framework.fields import empty
 
-from console.clusters.models import Cluster
-from console.clusters.services import require as require_cluster
 from console.fields import NameField
 from console.jobs.models import JobType
 from console.jobs.requests.document import KINDS
-from console.jobs.requests.ranges import RangeSerializer
-from console.jobs.requests.reconcile import BY, CompareField
+from console.jobs.requests.reconcile import BY, LONGEST_LATENESS_MS, CompareField
 from console.jobs.requests.replay import LimitsSerializer, ReplaySourceSerializer, ReplayTargetSerializer
-from console.jobs.requests.topics import check_topic
+from console.jobs.requests.sides import ByField, SideSerializer, check_side
+from console.jobs.requests.topics import check_cluster, check_topic
 from console.jobs.visibility import require_parts
 
 ON_DAMAGE: Final = ("skip", "stop")
@@ -37,12 +35,21 @@ class JobRequestSerializer(serializers.Serializer[Any]):
     on_damage = serializers.ChoiceField(
         ON_DAMAGE, required=False, help_text="Skip damaged messages and list them, or stop at the first one."
     )
-    left = RangeSerializer(required=False)
-    right = RangeSerializer(required=False)
-    by = serializers.ChoiceField(BY, required=False)
+    left = SideSerializer(required=False)
+    right = SideSerializer(required=False)
+    by = ByField(BY, required=False)
     compare = CompareField(required=False)
     order = serializers.BooleanField(
         required=False, help_text="Whether the messages of a key must have the same order on both sides."
+    )
+    multiset = serializers.BooleanField(
+        required=False, help_text="Whether it counts how often a message occurs; by default it does."
+    )
+    lateness_ms = serializers.IntegerField(
+        min_value=0,
+        max_value=LONGEST_LATENESS_MS,
+        required=False,
+        help_text="By how much a partner may be late before it is missing.",
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
@@ -55,12 +62,10 @@ class JobRequestSerializer(serializers.Serializer[Any]):
         kind.check(attrs)
         # Before asking the cluster: a caller without the right must not learn whether a topic exists.
         require_parts(self.context["request"], attrs)
-        require_cluster(attrs["cluster"])
-        if Cluster.objects.exclude(address_map={}).filter(name=attrs["cluster"]).exists():
-            fault = "jobs connect to brokers at their announced addresses; this cluster needs its address map"
-            raise serializers.ValidationError({"cluster": fault})
+        check_cluster(attrs["cluster"])
         for part in kind.required:
-            check_topic(attrs["cluster"], part, attrs[part])
+            check = check_side if attrs["type"] == JobType.RECONCILE else check_topic
+            check(attrs["cluster"], part, attrs[part])
         return attrs
 
 

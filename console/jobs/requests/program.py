@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, Final
 
 from django.conf import settings
@@ -16,9 +17,6 @@ EMBEDDED_BROKER: Final = "broker-a"
 
 def program_request(job: Job) -> dict[str, Any]:
     """Return the content of ``request.json``: the request, and where store, brokers and Spark are."""
-    cluster = Cluster.objects.get(name=job.cluster)
-    is_embedded = cluster.kind == ClusterKind.EMBEDDED
-    address = address_of(cluster)
     redriven = {"redriven": ledger.earlier(job)} if job.type == JobType.REDRIVE else {}
     return {
         **redriven,
@@ -30,13 +28,10 @@ def program_request(job: Job) -> dict[str, Any]:
         "request_hash": job.request_hash,
         "created_by": job.created_by.get_username() if job.created_by else "system",
         "request": job.request,
-        "source": {
-            # Only the files of the embedded broker are on this machine; other clusters are read over the wire.
-            "store": str(settings.GANTRY_DATA_DIR / "broker") if is_embedded else None,
-            "broker": EMBEDDED_BROKER,
-            "name_servers": list(address.name_servers),
-            "address_map": dict(address.address_map),
-        },
+        "source": _place_of(job.cluster),
+        "clusters": {name: _place_of(name) for name in _other_clusters(job)},
+        "files_folder": _text(settings.GANTRY_JOBS_FILES),
+        "databases_file": _text(settings.GANTRY_JOBS_DATABASES),
         "spark": {
             "master": settings.GANTRY_SPARK_MASTER,
             "executor_python": settings.GANTRY_SPARK_PYTHON or None,
@@ -44,3 +39,26 @@ def program_request(job: Job) -> dict[str, Any]:
             "jobs_at_once": settings.GANTRY_JOBS_AT_ONCE,
         },
     }
+
+
+def _place_of(name: str) -> dict[str, Any]:
+    cluster = Cluster.objects.get(name=name)
+    address = address_of(cluster)
+    # Only the files of the embedded broker are on this machine; other clusters are read over the wire.
+    is_embedded = cluster.kind == ClusterKind.EMBEDDED
+    return {
+        "store": str(settings.GANTRY_DATA_DIR / "broker") if is_embedded else None,
+        "broker": EMBEDDED_BROKER,
+        "name_servers": list(address.name_servers),
+        "address_map": dict(address.address_map),
+    }
+
+
+def _other_clusters(job: Job) -> set[str]:
+    """Return the clusters that parts of the request name beside that of the job."""
+    parts = (part for part in job.request.values() if isinstance(part, dict))
+    return {part["cluster"] for part in parts if part.get("cluster")} - {job.cluster}
+
+
+def _text(path: Path | None) -> str | None:
+    return None if path is None else str(path)

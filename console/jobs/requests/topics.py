@@ -10,7 +10,17 @@ from rest_framework import serializers
 from broker_core.client.admin.topics import TopicKind
 from broker_core.client.errors import NameIllegal, TopicNotFound
 from broker_core.protocol.codes import PERM_WRITE
+from console.clusters.models import Cluster
 from console.clusters.operations import find_topic
+from console.clusters.services import require as require_cluster
+
+
+def check_cluster(name: str) -> None:
+    """Raise ClusterNotFound for an unknown cluster, ValidationError for one that jobs cannot reach."""
+    require_cluster(name)
+    if Cluster.objects.exclude(address_map={}).filter(name=name).exists():
+        fault = "jobs connect to brokers at their announced addresses; this cluster needs its address map"
+        raise serializers.ValidationError({"cluster": fault})
 
 
 def check_topic(cluster: str, part: str, asked: Mapping[str, Any]) -> None:

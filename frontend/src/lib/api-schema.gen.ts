@@ -3181,8 +3181,6 @@ export interface components {
             items: components["schemas"]["BulkTopic"][];
         };
         /** @enum {string} */
-        ByEnum: "key" | "unique_id" | "body" | "source";
-        /** @enum {string} */
         CallerKind: "token" | "user";
         /** @enum {string} */
         CauseSource: "reason" | "exception" | "none";
@@ -3520,6 +3518,24 @@ export interface components {
         DeliveryEvent: "firing" | "no_data" | "resolved" | "repeat" | "test" | "notice";
         /** @enum {string} */
         DeliveryState: "consumed" | "not_reached" | "unknown";
+        /** @description A difference: one row of each side as evidence. */
+        Difference: {
+            class: string;
+            fields: string[];
+            key: string | null;
+            left: components["schemas"]["ReportPlace"] | null;
+            right: components["schemas"]["ReportPlace"] | null;
+            /** @description How many rows of the key are on the left. */
+            left_count: number;
+            right_count: number;
+            damage: string | null;
+            /** @description What differs, by field; absent where it is hidden. */
+            values?: {
+                [key: string]: components["schemas"]["SideValues"];
+            };
+            /** @description Why the partner does not count, where that is known. */
+            note?: string;
+        };
         /** @enum {string} */
         DrainUnknownEnum: "lag_unknown" | "rates_unknown" | "not_falling" | "growing";
         /** @enum {string} */
@@ -4152,17 +4168,32 @@ export interface components {
              */
             saved_at: string | null;
         };
-        /** @description The report of a job: queues for a replay, tiles and samples for a reconciliation. */
+        /** @description The report of a job: queues for a replay; tiles, samples and the figures of charts for a reconciliation. */
         JobReport: {
-            queues?: {
-                [key: string]: unknown;
-            }[];
+            /** @description The outcome in a sentence. */
+            summary?: string;
+            /** @description How many keys are in each class, and rows of sides. */
             tiles?: {
                 [key: string]: number;
             };
-            samples?: {
+            /** @description At most a hundred differences of each class. */
+            samples?: components["schemas"]["Difference"][];
+            buckets?: components["schemas"]["ReportBuckets"];
+            queues?: {
                 [key: string]: unknown;
             }[];
+            /** @description The classes of the tags with the most differences. */
+            tags?: {
+                [key: string]: {
+                    [key: string]: number;
+                };
+            };
+            /** @description The duration of each phase, in seconds. */
+            phases?: {
+                [key: string]: number;
+            };
+            /** @description Whether differences.csv has all differences; it has at most a million. */
+            is_csv_whole?: boolean;
             /** @description The right that would show the values that differ. */
             hidden?: components["schemas"]["HiddenEnum"];
         };
@@ -4177,13 +4208,26 @@ export interface components {
             limits?: components["schemas"]["LimitsRequest"];
             /** @description Skip damaged messages and list them, or stop at the first one. */
             on_damage?: components["schemas"]["OnDamageEnum"];
-            left?: components["schemas"]["RangeRequest"];
-            right?: components["schemas"]["RangeRequest"];
-            by?: components["schemas"]["ByEnum"];
-            /** @description The fields to compare; `none` finds only missing and surplus messages. */
-            compare?: ("body" | "none") | ("body" | "tag" | "keys" | "properties")[];
+            left?: components["schemas"]["SideRequest"];
+            right?: components["schemas"]["SideRequest"];
+            /** @description The key that pairs messages: a word, or an SQL expression for each side. */
+            by?: ("key" | "unique_id" | "body" | "source") | {
+                left: string;
+                right: string;
+            };
+            /** @description What to compare: fields of messages by name, or a value by an SQL expression for each side; `none` finds only missing and surplus messages. */
+            compare?: ("body" | "none") | (("body" | "tag" | "keys" | "properties") | {
+                name: string;
+                left: string;
+                right: string;
+                tolerance?: number;
+            })[];
             /** @description Whether the messages of a key must have the same order on both sides. */
             order?: boolean;
+            /** @description Whether it counts how often a message occurs; by default it does. */
+            multiset?: boolean;
+            /** @description By how much a partner may be late before it is missing. */
+            lateness_ms?: number;
         };
         /** @enum {string} */
         JobState: "queued" | "running" | "paused" | "succeeded" | "partial" | "failed" | "cancelled";
@@ -5001,14 +5045,6 @@ export interface components {
         };
         /** @enum {string} */
         QueueWarning: "clamped" | "no_offset" | "no_source";
-        /** @description A topic, from a moment (inclusive) to a moment (exclusive). */
-        RangeRequest: {
-            /** @description A moment with its zone. In a schedule also `{{ last_success }}`, `{{ scheduled_at }}` or a moment before that, such as `{{ scheduled_at - 24h }}`: whole m, h or d, up to 366 days. */
-            from?: string | null;
-            topic: string;
-            /** @description A moment with its zone. In a schedule also `{{ last_success }}`, `{{ scheduled_at }}` or a moment before that, such as `{{ scheduled_at - 24h }}`: whole m, h or d, up to 366 days. */
-            to?: string | null;
-        };
         /** @description A message that was read; body and properties only if the request wants `bodies`. */
         ReadMessage: {
             message_id: string;
@@ -5188,6 +5224,27 @@ export interface components {
         /** @description The target of a replay. */
         ReplayTargetRequest: {
             topic: string;
+        };
+        /** @description How many keys of each class of a reconciliation are in each stretch of time. */
+        ReportBuckets: {
+            size_ms: number;
+            /** @description The begins of the stretches that have any, in ms since 1970. */
+            times: number[];
+            /** @description For each class that occurs its number in each stretch. */
+            classes: {
+                [key: string]: number[];
+            };
+            /** @description Keys of which no time is known, by class. */
+            without_time: {
+                [key: string]: number;
+            };
+        };
+        /** @description Where a row is: its queue and offset, or for a file or a table `place` in words. */
+        ReportPlace: {
+            broker: string | null;
+            queue_id: number | null;
+            queue_offset: number | null;
+            place?: string;
         };
         /** @description The message to send again; what is given replaces what the original has. */
         ResendRequest: {
@@ -5858,6 +5915,40 @@ export interface components {
         ShownAlertState: "firing" | "no_data" | "pending" | "acknowledged" | "silenced" | "resolved";
         /** @enum {string} */
         ShownPermission: "rw" | "r" | "w" | "none";
+        /** @enum {string} */
+        SideKindEnum: "topic";
+        /** @description One side: by default the messages of a topic, from a moment (inclusive) to a moment (exclusive). */
+        SideRequest: {
+            /** @description A moment with its zone. In a schedule also `{{ last_success }}`, `{{ scheduled_at }}` or a moment before that, such as `{{ scheduled_at - 24h }}`: whole m, h or d, up to 366 days. */
+            from?: string | null;
+            /** @description By default topic. */
+            kind?: components["schemas"]["SideKindEnum"];
+            /** @description For the kinds `topic` and `group`. */
+            topic?: string;
+            /** @description What this group has consumed of the topic (kind `group`). */
+            group?: string;
+            /** @description The cluster of the topic; by default that of the job. */
+            cluster?: string;
+            /** @description A file, or a folder of files, under the folder of `GANTRY_JOBS_FILES` (kinds `parquet` and `csv`). */
+            path?: string;
+            /** @description A name in the file of `GANTRY_JOBS_DATABASES` (kind `postgresql`). */
+            connection?: string;
+            /** @description A table or view, with or without schema. */
+            table?: string;
+            /** @description A query, instead of a table. */
+            query?: string;
+            /** @description The column with the time of a row, for `from`, `to` and the charts. */
+            time?: string;
+            /** @description A moment with its zone. In a schedule also `{{ last_success }}`, `{{ scheduled_at }}` or a moment before that, such as `{{ scheduled_at - 24h }}`: whole m, h or d, up to 366 days. */
+            to?: string | null;
+            /** @description An SQL condition over the columns of the side, and `json`, its body. */
+            where?: string;
+        };
+        /** @description A value on both sides, as text; null is a missing one. */
+        SideValues: {
+            left: string | null;
+            right: string | null;
+        };
         /** @description A time in which nobody hears of the alerts that match. */
         Silence: {
             readonly id: string;
@@ -6444,13 +6535,26 @@ export interface components {
             limits?: components["schemas"]["LimitsRequest"];
             /** @description Skip damaged messages and list them, or stop at the first one. */
             on_damage?: components["schemas"]["OnDamageEnum"];
-            left?: components["schemas"]["RangeRequest"];
-            right?: components["schemas"]["RangeRequest"];
-            by?: components["schemas"]["ByEnum"];
-            /** @description The fields to compare; `none` finds only missing and surplus messages. */
-            compare?: ("body" | "none") | ("body" | "tag" | "keys" | "properties")[];
+            left?: components["schemas"]["SideRequest"];
+            right?: components["schemas"]["SideRequest"];
+            /** @description The key that pairs messages: a word, or an SQL expression for each side. */
+            by?: ("key" | "unique_id" | "body" | "source") | {
+                left: string;
+                right: string;
+            };
+            /** @description What to compare: fields of messages by name, or a value by an SQL expression for each side; `none` finds only missing and surplus messages. */
+            compare?: ("body" | "none") | (("body" | "tag" | "keys" | "properties") | {
+                name: string;
+                left: string;
+                right: string;
+                tolerance?: number;
+            })[];
             /** @description Whether the messages of a key must have the same order on both sides. */
             order?: boolean;
+            /** @description Whether it counts how often a message occurs; by default it does. */
+            multiset?: boolean;
+            /** @description By how much a partner may be late before it is missing. */
+            lateness_ms?: number;
         };
         _LimitsChangeRequest: {
             /** @description null is no limit; a redrive needs one. */

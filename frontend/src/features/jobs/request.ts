@@ -3,10 +3,12 @@ import type { JobRequest } from "@/lib/api-types"
 import { isInstant } from "@/lib/time"
 import { kindOf, LONGEST, MS, SCHEDULED_AT, spanOf } from "./bounds"
 
-type TopicRange = NonNullable<JobRequest["left"]>
+type TopicRange = Pick<NonNullable<JobRequest["source"]>, "topic" | "from" | "to">
 
 export type ReplayRequest = JobRequest & Required<Pick<JobRequest, "source" | "target">>
 export type ReconcileRequest = JobRequest & Required<Pick<JobRequest, "left" | "right">>
+/** A reconciliation of two topics by a word, as the wizard makes it. */
+export type TopicsRequest = Omit<ReconcileRequest, "left" | "right" | "by"> & { left: TopicRange; right: TopicRange; by: (typeof BY)[number] }
 
 const words = (text: string | undefined) => text?.split(/[\s,]+/).filter(Boolean) ?? []
 
@@ -41,7 +43,7 @@ export function replayOf(state: UrlState, cluster: string): ReplayRequest {
   }
 }
 
-export function reconcileOf(state: UrlState, cluster: string): ReconcileRequest {
+export function reconcileOf(state: UrlState, cluster: string): TopicsRequest {
   return {
     type: "reconcile",
     ...(state.name && { name: state.name }),

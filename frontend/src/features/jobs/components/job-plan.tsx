@@ -94,6 +94,6 @@ function useReconcileItems({ left, right, by }: Partial<ReconcileRequest>, start
   return [
     [t("jobs.left"), range(left)],
     [t("jobs.right"), range(right)],
-    [t("jobs.joinBy"), t(`jobs.by_.${by ?? "key"}`)],
+    [t("jobs.joinBy"), typeof by === "object" ? `${by.left} = ${by.right}` : t(`jobs.by_.${by ?? "key"}`)],
   ]
 }

@@ -6,7 +6,7 @@ import { type UrlState, useUrlState } from "@/hooks/use-url-state"
 import type { Topic } from "@/lib/api-types"
 import { count } from "@/lib/format"
 import { isInstant } from "@/lib/time"
-import { faultsOf, reconcileOf, type ReconcileRequest } from "../request"
+import { faultsOf, reconcileOf, type TopicsRequest } from "../request"
 import { ByField, type FieldsProps, RangeFields, TopicSelect } from "./request-fields"
 import { StartDecision } from "./start-decision"
 import { NameField, Wizard } from "./wizard"
@@ -39,7 +39,7 @@ export function ReconcileWizard({ topics, left, right }: ReconcileWizardProps) {
         {
           id: "compare",
           label: t("jobs.steps.compare"),
-          choice: t(`jobs.by_.${request.by ?? "key"}`),
+          choice: t(`jobs.by_.${request.by}`),
           isReady: true,
           fields: <ByField state={state} onChange={change} />,
         },
@@ -63,7 +63,7 @@ function SidesFields({ state, topics, onChange }: FieldsProps) {
   )
 }
 
-function Decision({ request, most, range }: { request: ReconcileRequest; most: number | null; range: string }) {
+function Decision({ request, most, range }: { request: TopicsRequest; most: number | null; range: string }) {
   const { t } = useTranslation()
   return (
     <StartDecision
@@ -74,7 +74,7 @@ function Decision({ request, most, range }: { request: ReconcileRequest; most: n
         [t("jobs.left"), request.left.topic],
         [t("jobs.right"), request.right.topic],
         [t("jobs.range"), range],
-        [t("jobs.joinBy"), t(`jobs.by_.${request.by ?? "key"}`)],
+        [t("jobs.joinBy"), t(`jobs.by_.${request.by}`)],
         [t("jobs.writes"), t("jobs.writesNothing")],
       ]}
       action={t("jobs.reconcileStart")}
@@ -87,7 +87,7 @@ function mostOf(left: Topic | undefined, right: Topic | undefined): number | nul
   return counts.includes(null) ? null : counts.reduce<number>((sum, messages) => sum + (messages ?? 0), 0)
 }
 
-function useRangeWords({ left }: ReconcileRequest): string {
+function useRangeWords({ left }: TopicsRequest): string {
   const { t } = useTranslation()
   const format = useFormat()
   const written = (moment: string) => (isInstant(moment) ? format.when(moment) : moment)

@@ -1,0 +1,83 @@
+"""The request of a reconciliation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from rest_framework.exceptions import ValidationError
+
+from broker_core.client.admin.topics import Topic, TopicKind
+from broker_core.protocol.bodies.topics import TopicConfig
+from console.jobs.requests import JobRequestSerializer, form, topics
+from console.jobs.requests.reconcile import CompareField
+from console.jobs.requests.sides import ByField
+
+AMOUNT = {"name": "amount", "left": "json:amount::double", "right": "json:total::double", "tolerance": 0.01}
+
+
+@pytest.fixture(autouse=True)
+def _cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+    def found(_: str, name: str) -> Topic:
+        return Topic(name, TopicKind.NORMAL, {"broker-a": TopicConfig(name, read_queue_nums=4, write_queue_nums=4)})
+
+    monkeypatch.setattr(topics, "find_topic", found)
+    monkeypatch.setattr(form, "require_parts", lambda *_: None)
+    monkeypatch.setattr(form, "check_cluster", lambda _: None)
+
+
+def faults(**changes: Any) -> dict[str, Any]:
+    """Return what is refused of a request, by field."""
+    data = {"type": "reconcile", "left": {"topic": "a"}, "right": {"topic": "b"}, **changes}
+    asked = JobRequestSerializer(data=data, context={"request": None})
+    return {} if asked.is_valid() else dict(asked.errors)
+
+
+def test_a_side_may_have_a_condition_and_values_may_come_from_expressions() -> None:
+    left = {"topic": "a", "where": "json:state::string = 'paid'"}
+    by = {"left": "json:id::string", "right": "element_at(keys, 1)"}
+    assert faults(left=left, by=by, compare=["tag", AMOUNT], multiset=False, lateness_ms=60_000) == {}
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"left": {"topic": "a", "where": "(select 1) = 1"}}, "left"),
+        ({"left": {}}, "left"),
+        ({"left": {"topic": "a", "path": "x.csv"}}, "left"),
+        ({"left": {"topic": "a", "kind": "excel"}}, "left"),
+        ({"order": True, "multiset": False}, "order"),
+        ({"order": True, "compare": [AMOUNT]}, "order"),
+        ({"lateness_ms": -1}, "lateness_ms"),
+        ({"by": {"left": "key"}}, "by"),
+        ({"by": "luck"}, "by"),
+    ],
+)
+def test_what_cannot_be_served_is_refused_by_its_field(changes: dict[str, Any], field: str) -> None:
+    assert list(faults(**changes)) == [field]
+
+
+@pytest.mark.parametrize(
+    ("value", "where"),
+    [
+        (["body", {"name": "x", "left": "a", "right": "reflect('a', 'b')"}], [1]),
+        ([{"name": "x y", "left": "a", "right": "b"}], [0]),
+        ([{"name": "x", "left": "a", "right": "b", "tolerance": -1}], [0]),
+        ([{"name": "x", "left": "a", "right": "b", "round": 2}], [0]),
+        (["luck", "body", {"name": "x"}], [0, 2]),
+    ],
+)
+def test_a_compared_value_that_is_wrong_is_named_by_its_place(value: list[Any], where: list[int]) -> None:
+    with pytest.raises(ValidationError) as refused:
+        CompareField().run_validation(value)
+    assert [str(each) for each in refused.value.detail] == [str(each) for each in where]
+
+
+def test_a_name_is_compared_once() -> None:
+    with pytest.raises(ValidationError, match="names amount twice"):
+        CompareField().run_validation([AMOUNT, AMOUNT])
+
+
+def test_a_pair_of_expressions_has_no_other_field() -> None:
+    with pytest.raises(ValidationError, match="is not a field"):
+        ByField(("key",)).run_validation({"left": "key", "right": "key", "middle": "key"})
