@@ -93,6 +93,8 @@ export const paths = {
   jobs: `${api}/jobs`,
   job: (id: string) => `${api}/jobs/${part(id)}`,
   jobCancel: (id: string) => `${api}/jobs/${part(id)}:cancel`,
+  jobPause: (id: string) => `${api}/jobs/${part(id)}:pause`,
+  jobResume: (id: string) => `${api}/jobs/${part(id)}:resume`,
   jobRetry: (id: string) => `${api}/jobs/${part(id)}:retry`,
   jobLog: (id: string) => `${api}/jobs/${part(id)}/log`,
   jobProgress: (id: string) => `${api}/jobs/${part(id)}/progress`,

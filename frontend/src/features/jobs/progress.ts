@@ -1,6 +1,9 @@
 import type { Job } from "@/lib/api-types"
 
+/** Whether it waits for a worker or runs; a paused job does neither. */
 export const isActive = ({ state }: Job): boolean => state === "queued" || state === "running"
+
+export const hasEnded = (job: Job): boolean => !isActive(job) && job.state !== "paused"
 
 /** What counts as done: written for a replay, read for a reconciliation, sent now or before for a redrive. */
 export function doneOf({ type, counters }: Job): number {

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query"
 import { paths } from "@/config/paths"
 import { api } from "@/lib/api-client"
 import type { Job } from "@/lib/api-types"
-import { isActive } from "../progress"
+import { hasEnded } from "../progress"
 import type { Report } from "../report"
 import { jobKeys } from "./keys"
 
@@ -11,6 +11,6 @@ export const useJobReport = (job: Job) =>
   useQuery({
     queryKey: [...jobKeys.report(job.id), job.state],
     queryFn: ({ signal }) => api.get<Report>(paths.jobReport(job.id), undefined, signal),
-    enabled: !isActive(job),
+    enabled: hasEnded(job),
     retry: false,
   })

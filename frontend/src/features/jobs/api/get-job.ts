@@ -6,7 +6,7 @@ import { api } from "@/lib/api-client"
 import type { Job } from "@/lib/api-types"
 import { live } from "@/lib/live"
 import { useStore } from "@/lib/store"
-import { isActive } from "../progress"
+import { hasEnded } from "../progress"
 import { jobKeys } from "./keys"
 
 const POLL_MS = 2_000
@@ -21,6 +21,6 @@ export function useJob(id: string) {
   return useQuery({
     queryKey,
     queryFn: ({ signal }) => api.get<Job>(paths.job(id), undefined, signal),
-    refetchInterval: ({ state }) => (state.data && !isActive(state.data) ? false : refetchInterval),
+    refetchInterval: ({ state }) => (state.data && hasEnded(state.data) ? false : refetchInterval),
   })
 }

@@ -44,6 +44,8 @@ function End({ job }: { job: Job }) {
   const now = useNow()
   if (job.finished_at) return <>{t("jobs.ended", { time: format.when(job.finished_at) })}</>
   if (job.state === "queued") return <>{t("jobs.waits")}</>
+  if (job.state === "paused") return <>{t("jobs.isPaused")}</>
+  if (job.pause_requested) return <>{t("jobs.isPausing")}</>
   if (job.eta_ms === null) return <>{t("jobs.noEstimate")}</>
   // Seconds would promise too much over an hour.
   const left = job.eta_ms > HOUR_MS ? Math.round(job.eta_ms / 60_000) * 60_000 : job.eta_ms

@@ -2,6 +2,7 @@ import { act, screen, waitFor, within } from "@testing-library/react"
 import { beforeEach, describe, expect, it } from "vitest"
 import type { Job } from "@/lib/api-types"
 import { job, reader } from "@/testing/factories"
+import { button, findField } from "@/testing/fields"
 import { renderApp } from "@/testing/render"
 import { answer, refuse, requests } from "@/testing/server"
 import { FakeSocket } from "@/testing/socket"
@@ -20,6 +21,7 @@ beforeEach(() => {
   FakeSocket.all = []
   answer(LOG, { text: "", next_offset: 0 })
   answer("GET /api/v1/jobs/j1/report", {})
+  answer("GET /api/v1/jobs/j1/progress", { samples: [], queues: [], saved_at: null })
 })
 
 describe("the page of a job", () => {
@@ -60,6 +62,43 @@ describe("the page of a job", () => {
   it("does not let it be cancelled twice", async () => {
     show({ cancel_requested: true })
     expect((await screen.findByText("Cancelling")).closest("button")?.disabled).toBe(true)
+  })
+
+  it("is paused and resumed, and says where a resume continues", async () => {
+    answer("POST /api/v1/jobs/j1:pause", job("j1", { pause_requested: true }), 202)
+    answer("POST /api/v1/jobs/j1:resume", job("j1", { state: "queued" }), 202)
+    const { user } = show()
+    await user.click(await screen.findByText("Pause"))
+    expect(await screen.findByText("pausing after the messages that are on their way")).toBeTruthy()
+    expect(screen.queryByText("Pause")).toBeNull()
+    act(() => {
+      FakeSocket.last.greet()
+      FakeSocket.last.state("job:j1", 1, job("j1", { state: "paused", state_reason: "paused by admin" }))
+    })
+    expect(await screen.findByText("paused; a resume continues from the checkpoints")).toBeTruthy()
+    expect(screen.getByText("Cancel job")).toBeTruthy()
+    await user.click(screen.getByText("Resume"))
+    expect(await screen.findByText("waiting for a worker")).toBeTruthy()
+  })
+
+  it("changes the limit in force, down to none", async () => {
+    answer("PATCH /api/v1/jobs/j1", ({ body }: { body: unknown }) => ({ body: job("j1", body as Partial<Job>) }))
+    const { user } = show({ limits: { messages_per_second: 500 } })
+    await user.click(await screen.findByText("limit 500/s"))
+    const limit = await findField("Messages a second")
+    await user.clear(limit)
+    await user.type(limit, "0")
+    expect(button("Change").disabled).toBe(true)
+    await user.clear(limit)
+    await user.click(button("Change"))
+    expect(await screen.findByText("no limit")).toBeTruthy()
+    expect(requests("PATCH /api/v1/jobs/j1").map(({ body }) => body)).toEqual([{ limits: { messages_per_second: null } }])
+  })
+
+  it("offers no limit for a job that sends nothing", async () => {
+    show({ type: "reconcile", limits: null, request: { type: "reconcile", left: { topic: "a" }, right: { topic: "b" } } })
+    await screen.findByText("Cancel job")
+    expect(screen.queryByText("no limit")).toBeNull()
   })
 
   it("shows a viewer the button to cancel, disabled", async () => {

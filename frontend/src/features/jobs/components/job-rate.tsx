@@ -8,8 +8,9 @@ import { SkeletonBlock } from "@/components/states/skeleton-rows"
 import type { Job, JobProgress } from "@/lib/api-types"
 import { rate } from "@/lib/format"
 import { useJobProgress } from "../api/get-job-progress"
-import { isActive } from "../progress"
+import { hasEnded, isActive } from "../progress"
 import { type Rates, ratesOf } from "../rates"
+import { RateLimit } from "./rate-limit"
 
 const HEIGHT = 130
 const SHORTEST_S = 60
@@ -26,7 +27,12 @@ export function JobRate({ job }: { job: Job }) {
       query={progress}
       title={t("jobs.rate")}
       note={t("jobs.rateNote")}
-      actions={<Legend items={series.map((each) => ({ label: each.label, color: each.color, value: isActive(job) ? nowOf(each) : undefined }))} />}
+      actions={
+        <>
+          <Legend items={series.map((each) => ({ label: each.label, color: each.color, value: isActive(job) ? nowOf(each) : undefined }))} />
+          {job.limits && !hasEnded(job) && <RateLimit job={job} limit={job.limits.messages_per_second} />}
+        </>
+      }
       what={t("jobs.rateFailed")}
       skeleton={<SkeletonBlock height={HEIGHT + 26} />}
     >
@@ -37,7 +43,7 @@ export function JobRate({ job }: { job: Job }) {
 
 function Chart({ job, rates, series }: { job: Job; rates: Rates; series: Series[] }) {
   const { t } = useTranslation()
-  const limit = limitOf(job)
+  const limit = job.limits?.messages_per_second ?? null
   const bands = useMemo<Band[]>(
     () => [
       {
@@ -71,9 +77,4 @@ function useSeries({ type }: Job, { read, written }: Rates): Series[] {
 function nowOf({ values }: Series): string {
   const value = values.at(-1) ?? null
   return value === null ? "—" : `${rate(value)}/s`
-}
-
-function limitOf({ request }: Job): number | null {
-  const limits = (request as { limits?: { messages_per_second?: unknown } | null }).limits
-  return typeof limits?.messages_per_second === "number" ? limits.messages_per_second : null
 }

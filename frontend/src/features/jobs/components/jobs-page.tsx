@@ -10,7 +10,7 @@ import { JobsTable } from "./jobs-table"
 import { NewJob } from "./new-job"
 
 const TYPES = ["replay", "reconcile", "redrive"] as const
-const STATES = ["queued", "running", "succeeded", "partial", "failed", "cancelled"] as const
+const STATES = ["queued", "running", "paused", "succeeded", "partial", "failed", "cancelled"] as const
 
 export function JobsPage() {
   const { t } = useTranslation()

@@ -19,7 +19,7 @@ import { useRunNow } from "../api/run-schedule"
 import { useEnableSchedule } from "../api/update-schedule"
 
 const column = columnsFor<Schedule>()
-const STATES = ["queued", "running", "succeeded", "partial", "failed", "cancelled"] as const
+const STATES = ["queued", "running", "paused", "succeeded", "partial", "failed", "cancelled"] as const
 
 export function SchedulesTable({ schedules }: { schedules: Schedule[] }) {
   const { t } = useTranslation()
