@@ -1,7 +1,9 @@
 import { useTranslation } from "react-i18next"
 import { ReplayWizard } from "@/features/jobs/components/replay-wizard"
+import { ReadRange } from "@/features/jobs/components/read-range"
 import { useTopicNames } from "@/features/topics/api/find-topics"
 import { useTopic } from "@/features/topics/api/get-topic"
+import { STATS_RANGES, useTopicStats } from "@/features/topics/api/get-topic-stats"
 import { useTopicGroups } from "@/features/topics/api/get-topic-groups"
 import { TopicQueues } from "@/features/topics/components/topic-queues"
 import { useCluster } from "@/hooks/use-cluster"
@@ -17,7 +19,14 @@ export function NewReplayRoute() {
       source={useTopic(cluster, topic).data}
       target={useTopic(cluster, target).data}
       seenBy={useTopicGroups(cluster, target).data ?? []}
+      stored={topic && <Stored cluster={cluster} topic={topic} />}
       queues={topic && <TopicQueues cluster={cluster} topic={topic} title={t("jobs.touched")} />}
     />
   )
+}
+
+function Stored({ cluster, topic }: { cluster: string; topic: string }) {
+  const [state] = useUrlState()
+  const range = STATS_RANGES.find((each) => each === state.range) ?? "1h"
+  return <ReadRange stats={useTopicStats(cluster, topic, range)} range={range} ranges={STATS_RANGES} />
 }

@@ -20,9 +20,11 @@ interface ReplayWizardProps {
   seenBy: GroupSummary[]
   /** The queues of the source. */
   queues: ReactNode
+  /** What the source stored over time. */
+  stored: ReactNode
 }
 
-export function ReplayWizard({ topics, source, target, seenBy, queues }: ReplayWizardProps) {
+export function ReplayWizard({ topics, source, target, seenBy, queues, stored }: ReplayWizardProps) {
   const { t } = useTranslation()
   const [state, change] = useUrlState()
   const request = replayOf(state, useCluster())
@@ -34,7 +36,7 @@ export function ReplayWizard({ topics, source, target, seenBy, queues }: ReplayW
     <Wizard
       title={state.topic ? t("jobs.replayOf", { topic: state.topic }) : t("jobs.newReplay")}
       request={request}
-      touched={queues}
+      touched={{ source: stored, start: queues }}
       steps={[
         {
           id: "source",

@@ -19,8 +19,8 @@ interface WizardProps {
   request: JobRequest
   /** What is decided at the last step. */
   decision: ReactNode
-  /** Shown beside the decision: what the job will read. */
-  touched?: ReactNode
+  /** Shown below the fields of a step: what the job will read. */
+  touched?: Readonly<Record<string, ReactNode>>
 }
 
 /** Steps along a rail: left what will be touched, right the decision; the request is shown below it. */
@@ -71,7 +71,7 @@ export function Wizard({ title, steps, request, decision, touched }: WizardProps
                 </Stack>
               </Panel>
             </Fillable>
-            {isLast && touched}
+            {touched?.[current.id]}
           </>
         }
         side={

@@ -17,7 +17,7 @@ interface Known {
 }
 
 const replay = (query: string, { source = topic("orders"), target = topic("staging"), seenBy = [] }: Known = {}, me?: ReturnType<typeof reader>) =>
-  renderApp(<ReplayWizard topics={TOPICS} source={source} target={target} seenBy={seenBy} queues={<p>the queues of the source</p>} />, { at: `/jobs/new/replay?zone=UTC${query}`, ...(me && { me }) })
+  renderApp(<ReplayWizard topics={TOPICS} source={source} target={target} seenBy={seenBy} queues={<p>the queues of the source</p>} stored={<p>stored over time</p>} />, { at: `/jobs/new/replay?zone=UTC${query}`, ...(me && { me }) })
 
 const reconcile = (query: string, left = topic("orders"), right = topic("ledger")) =>
   renderApp(<ReconcileWizard topics={TOPICS} left={left} right={right} />, { at: `/jobs/new/reconcile?zone=UTC${query}` })
