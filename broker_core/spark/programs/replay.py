@@ -16,6 +16,7 @@ from broker_core.spark.collector import Budget, Collector
 from broker_core.spark.errors import BadRequest
 from broker_core.spark.lanes import LaneResult, ReplayJob, copy_lane
 from broker_core.spark.options import SourceOptions
+from broker_core.spark.programs.dry_run import dry_run
 from broker_core.spark.programs.program import DAMAGED, OK, PARTIAL, UNREACHABLE, ProgramResult, Run, main
 from broker_core.spark.programs.requests import STOP, ProgramRequest, on_damage
 from broker_core.spark.programs.selection import Selection, select
@@ -30,6 +31,8 @@ _MOST_FAILURES: Final = 100
 def work(run: Run) -> ProgramResult:
     """Make or load the plan, copy, report."""
     selection = select(run.request, run.folder)
+    if run.request.asked.get("dry_run"):
+        return dry_run(run, selection, verb="copied")
     limits = run.request.asked.get("limits") or {}
     on_damage(run.request)
     # A plan is written before anything is sent, so without one the target has no copies of this job.

@@ -104,3 +104,23 @@ def test_a_changed_request_does_not_continue_with_the_old_plan(program: Program,
     (program.folder / "plan.json").write_text('{"request_hash": "other", "lanes": []}')
     assert program.run(request) == 2
     assert "another request" in program.read("result.json")["reason"]
+
+
+def test_a_dry_run_writes_nothing_and_needs_no_spark(
+    program: Program, session: BlockingSession, topics: tuple[str, str]
+) -> None:
+    source, target = topics
+    request = {"source": {"topic": source}, "target": {"topic": target}, "limits": {"messages_per_second": 500}}
+    assert program.run({**request, "dry_run": True}) == 0, program.log
+    report, row = program.read("report.json"), program.read("summary.json")
+    assert (report["messages"], report["estimated_ms"], report["estimated_by"]) == (3000, 6000, "limit")
+    assert [(queue["from"], queue["to"], queue["messages"]) for queue in report["queues"]] == [
+        (0, 1600, 1600), (0, 1400, 1400)
+    ]  # fmt: skip
+    assert report["bytes"] == sum(queue["bytes"] for queue in report["queues"]) > 3000 * 100
+    assert (len(report["first"]), len(report["last"])) == (10, 10)
+    # The row of a job, which lists show, has no message
+    assert "first" not in row
+    assert sum(map(len, bodies(session, target).values())) == 0
+    assert not (program.folder / "plan.json").exists()
+    assert "starting Spark" not in program.log

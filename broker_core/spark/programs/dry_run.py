@@ -1,0 +1,77 @@
+"""A dry run: what a job would do with the messages that it selects. Nothing is written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from broker_core.spark.forecast import QueueForecast, forecast, moment, samples_of
+from broker_core.spark.programs.program import OK, ProgramResult, Run
+from broker_core.spark.programs.selection import Selection
+from broker_core.spark.replay_plan import plan_by_queue
+
+USUAL_RATE: Final = 30_000
+"""Messages a second of a job without a limit, for its estimated duration."""
+
+
+def dry_run(run: Run, selection: Selection, *, verb: str) -> ProgramResult:
+    """Count what the job would read and write the report; `verb` says what it would do with it, as "copied"."""
+    read = 0
+
+    def on_rows(rows: int) -> bool:
+        nonlocal read
+        read += rows
+        return not run.is_stopping
+
+    with run.timed("planning"):
+        by_queue = plan_by_queue(selection.options, selection.positions)
+    with run.timed("counting"):
+        queues = forecast([by_queue[key] for key in sorted(by_queue)], selection.options, on_rows=on_rows)
+    if run.is_stopping:
+        return ProgramResult(run.stop_code, run.stop_reason)
+    limits = run.request.asked.get("limits") or {}
+    totals = _totals(queues, limits)
+    samples = samples_of(queues, selection.options)
+    sentence = f"{totals['messages']:,} messages would be {verb}; this was a dry run, nothing was written"
+    short = {"summary": sentence, "dry_run": True, **totals, "queues": [_queue(each) for each in queues]}
+    # The row of the job keeps the summary, and lists of jobs show it: no content of messages is in there.
+    run.folder.write_json("summary.json", short)
+    run.folder.write_json("report.json", {**short, **samples})
+    counters = {
+        "planned": totals["messages"], "read": read, "matched": totals["messages"], "damaged": totals["damaged"],
+        "written": 0,
+    }  # fmt: skip
+    run.progress.write(counters, phase="done", done=True)
+    return ProgramResult(OK, sentence)
+
+
+def _totals(queues: Sequence[QueueForecast], limits: dict[str, Any]) -> dict[str, Any]:
+    found, most = sum(queue.messages for queue in queues), limits.get("max_messages")
+    messages = found if most is None else min(found, most)
+    sizes = [queue.bytes for queue in queues]
+    rate = limits.get("messages_per_second")
+    return {
+        "messages": messages,
+        "found": found,
+        "damaged": sum(queue.damaged for queue in queues),
+        "bytes": None if None in sizes else sum(size for size in sizes if size is not None),
+        "first_at": moment(min((at for queue in queues for at, _ in queue.first), default=None)),
+        "last_at": moment(max((at for queue in queues for at, _ in queue.last), default=None)),
+        "estimated_ms": round(messages / (rate or USUAL_RATE) * 1000),
+        "estimated_by": "limit" if rate else "usual_rate",
+    }
+
+
+def _queue(queue: QueueForecast) -> dict[str, Any]:
+    part, end = queue.parts[0], queue.parts[-1].end
+    return {
+        "broker": part.broker,
+        "queue_id": part.queue_id,
+        "from": part.begin,
+        "to": end,
+        "messages": queue.messages,
+        "damaged": queue.damaged,
+        "bytes": queue.bytes,
+        "first_at": moment(min((at for at, _ in queue.first), default=None)),
+        "last_at": moment(max((at for at, _ in queue.last), default=None)),
+    }

@@ -1,0 +1,76 @@
+"""What a job would read: counts by queue, with and without filters."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from broker_core.spark import forecast as forecasts
+from broker_core.spark.forecast import QueueForecast, forecast, samples_of
+from broker_core.spark.options import SourceOptions
+from broker_core.spark.reading import read_rows
+from broker_core.spark.replay_plan import plan_by_queue
+from tests.support.stores import NOW
+from tests.support.topics import order, orders, write_topic
+
+RANGE: dict[str, Any] = {"starting_timestamp": NOW + 20, "ending_timestamp": NOW + 1501}
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """3000 orders in two queues, one each ms."""
+    folder = tmp_path_factory.mktemp("store")
+    write_topic(folder, orders(3000))
+    return folder
+
+
+def found(store: Path, **changes: Any) -> tuple[list[QueueForecast], SourceOptions]:
+    options = SourceOptions(topics=("orders",), stores=(store,), brokers=("broker-a",), **changes)
+    by_queue = plan_by_queue(options)
+    return forecast([by_queue[key] for key in sorted(by_queue)], options, on_rows=lambda _: True), options
+
+
+@pytest.mark.parametrize("filters", [{}, {"tags": frozenset({"A", "B"})}])
+def test_counts_bytes_and_ends_are_the_same_however_they_are_found(store: Path, filters: dict[str, Any]) -> None:
+    queues, options = found(store, **RANGE, **filters)
+    assert [queue.messages for queue in queues] == [741, 740]
+    everything = found(store, **RANGE, tags=frozenset({"A", "B"}))[0]
+    assert [queue.bytes for queue in queues] == [queue.bytes for queue in everything]
+    shown = samples_of(queues, options)
+    assert [message["body"] for message in shown["first"]] == [f'{{"n":{number}}}' for number in range(20, 30)]
+    assert [message["body"] for message in shown["last"]] == [f'{{"n":{number}}}' for number in range(1491, 1501)]
+    assert shown["first"][0]["keys"] == ["k20", "all"]
+
+
+def test_a_filter_is_counted_by_reading(store: Path) -> None:
+    queues, options = found(store, keys=frozenset({"k7", "k8"}))
+    assert [queue.messages for queue in queues] == [1, 1]
+    assert [message["tag"] for message in samples_of(queues, options)["first"]] == ["B", "A"]
+
+
+def test_an_empty_range_has_no_ends(store: Path) -> None:
+    queues, options = found(store, starting_timestamp=NOW + 10**6)
+    assert sum(queue.messages for queue in queues) == 0
+    assert samples_of(queues, options) == {"first": [], "last": []}
+
+
+def test_only_the_ends_of_an_unfiltered_range_are_decoded(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def read(*asked: Any) -> Any:
+        for rows in read_rows(*asked):
+            seen.append(rows.num_rows)
+            yield rows
+
+    seen: list[int] = []
+    monkeypatch.setattr(forecasts, "read_rows", read)
+    monkeypatch.setattr(forecasts, "_PIECE", 100)
+    assert [queue.messages for queue in found(store)[0]] == [1500, 1500]
+    assert sum(seen) == 400
+
+
+def test_bodies_of_a_sample_have_a_limited_length(tmp_path: Path) -> None:
+    write_topic(tmp_path, [order(1, body=b"x" * 5000), order(2, body=b"\xff\x00")])
+    queues, options = found(tmp_path)
+    bodies = [message["body"] for message in samples_of(queues, options)["first"]]
+    assert (len(bodies[0]) < 2100, bodies[1]) == (True, "ff 00")
