@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct
 from rest_framework import serializers
 
+from console.moments import Moment
 from console.shapes import serializer_of
 
 
@@ -61,8 +62,23 @@ class DifferenceSerializer(serializers.Serializer[Any]):
         return {**named, **super().get_fields()}
 
 
+class ForecastMessage(Struct, frozen=True, kw_only=True):
+    """A message that a dry run found."""
+
+    stored_at: Moment
+    broker: str
+    queue_id: int
+    queue_offset: int
+    message_id: str
+    keys: list[str]
+    tag: str | None
+    size_bytes: Annotated[int, Meta(description="Size of the whole record.")]
+    body: Annotated[str | None, Meta(description="Its first 2000 characters; null where it is hidden.")]
+    properties: dict[str, str] | None
+
+
 class JobReportSerializer(serializers.Serializer[Any]):
-    """The report of a job: queues for a replay; tiles, samples and the figures of charts for a reconciliation."""
+    """The report of a job: queues for a replay or dry run; tiles, samples and figures for a reconciliation."""
 
     summary = serializers.CharField(required=False, help_text="The outcome in a sentence.")
     tiles = serializers.DictField(
@@ -84,6 +100,16 @@ class JobReportSerializer(serializers.Serializer[Any]):
     is_csv_whole = serializers.BooleanField(
         required=False, help_text="Whether differences.csv has all differences; it has at most a million."
     )
+    messages = serializers.IntegerField(required=False, help_text="How many messages a dry run would process.")
+    bytes = serializers.IntegerField(
+        required=False, allow_null=True, help_text="Of the records that a dry run found; null if that is not known."
+    )
+    estimated_ms = serializers.IntegerField(required=False, help_text="How long the job would take.")
+    estimated_by = serializers.ChoiceField(["limit", "usual_rate"], required=False)
+    first = serializer_of(ForecastMessage)(
+        many=True, required=False, help_text="The first messages that a dry run found."
+    )
+    last = serializer_of(ForecastMessage)(many=True, required=False)
     hidden = serializers.ChoiceField(
         ["bodies"], required=False, help_text="The right that would show the values that differ."
     )
@@ -91,9 +117,13 @@ class JobReportSerializer(serializers.Serializer[Any]):
 
 def without_contents(asked: Mapping[str, Any], report: Mapping[str, Any]) -> dict[str, Any]:
     """Return a report without what stands in messages; `hidden` says which right shows it."""
-    # The key of a message that was paired by its body is a hash of it, and one by expression a part of it.
-    no_key = {"key": None} if asked.get("by") == "body" or isinstance(asked.get("by"), Mapping) else {}
-    samples = [{**sample, **no_key} for sample in report.get("samples", [])]
-    for sample in samples:
-        sample.pop("values", None)
-    return {**report, "samples": samples, "hidden": "bodies"}
+    shown = {**report, "hidden": "bodies"}
+    if "samples" in report:
+        # The key of a message that was paired by its body is a hash of it, and one by expression a part of it.
+        no_key = {"key": None} if asked.get("by") == "body" or isinstance(asked.get("by"), Mapping) else {}
+        kept = [{name: part for name, part in sample.items() if name != "values"} for sample in report["samples"]]
+        shown["samples"] = [{**sample, **no_key} for sample in kept]
+    for end in ("first", "last"):
+        if end in report:
+            shown[end] = [{**message, "body": None, "properties": None} for message in report[end]]
+    return shown

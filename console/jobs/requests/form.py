@@ -35,6 +35,9 @@ class JobRequestSerializer(serializers.Serializer[Any]):
     on_damage = serializers.ChoiceField(
         ON_DAMAGE, required=False, help_text="Skip damaged messages and list them, or stop at the first one."
     )
+    dry_run = serializers.BooleanField(
+        required=False, help_text="Write nothing; the report tells what would be done, for how many messages."
+    )
     left = SideSerializer(required=False)
     right = SideSerializer(required=False)
     by = ByField(BY, required=False)

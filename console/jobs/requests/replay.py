@@ -65,4 +65,4 @@ def _name(request: Mapping[str, Any]) -> str:
     return f"Replay {request['source']['topic']} to {request['target']['topic']}"
 
 
-REPLAY: Final = RequestKind(required=("source", "target"), optional=("limits",), check=_check, name=_name)
+REPLAY: Final = RequestKind(required=("source", "target"), optional=("limits", "dry_run"), check=_check, name=_name)

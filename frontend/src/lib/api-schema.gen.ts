@@ -3548,6 +3548,8 @@ export interface components {
         Ended: {
             ended: number;
         };
+        /** @enum {string} */
+        EstimatedByEnum: "limit" | "usual_rate";
         /** @description The alert that fired or was resolved. */
         EventAlert: {
             rule: string;
@@ -3596,6 +3598,24 @@ export interface components {
         };
         /** @enum {string} */
         FixedEnum: "fixed" | "not_known_safe";
+        /** @description A message that a dry run found. */
+        ForecastMessage: {
+            /** Format: date-time */
+            stored_at: string;
+            broker: string;
+            queue_id: number;
+            queue_offset: number;
+            message_id: string;
+            keys: string[];
+            tag: string | null;
+            /** @description Size of the whole record. */
+            size_bytes: number;
+            /** @description Its first 2000 characters; null where it is hidden. */
+            body: string | null;
+            properties: {
+                [key: string]: string;
+            } | null;
+        };
         /** @enum {string} */
         FormatEnum: "gantry.definitions/1";
         /** @description The newest messages of one key. */
@@ -4168,7 +4188,7 @@ export interface components {
              */
             saved_at: string | null;
         };
-        /** @description The report of a job: queues for a replay; tiles, samples and the figures of charts for a reconciliation. */
+        /** @description The report of a job: queues for a replay or dry run; tiles, samples and figures for a reconciliation. */
         JobReport: {
             /** @description The outcome in a sentence. */
             summary?: string;
@@ -4194,6 +4214,16 @@ export interface components {
             };
             /** @description Whether differences.csv has all differences; it has at most a million. */
             is_csv_whole?: boolean;
+            /** @description How many messages a dry run would process. */
+            messages?: number;
+            /** @description Of the records that a dry run found; null if that is not known. */
+            bytes?: number | null;
+            /** @description How long the job would take. */
+            estimated_ms?: number;
+            estimated_by?: components["schemas"]["EstimatedByEnum"];
+            /** @description The first messages that a dry run found. */
+            first?: components["schemas"]["ForecastMessage"][];
+            last?: components["schemas"]["ForecastMessage"][];
             /** @description The right that would show the values that differ. */
             hidden?: components["schemas"]["HiddenEnum"];
         };
@@ -4208,6 +4238,8 @@ export interface components {
             limits?: components["schemas"]["LimitsRequest"];
             /** @description Skip damaged messages and list them, or stop at the first one. */
             on_damage?: components["schemas"]["OnDamageEnum"];
+            /** @description Write nothing; the report tells what would be done, for how many messages. */
+            dry_run?: boolean;
             left?: components["schemas"]["SideRequest"];
             right?: components["schemas"]["SideRequest"];
             /** @description The key that pairs messages: a word, or an SQL expression for each side. */
@@ -6535,6 +6567,8 @@ export interface components {
             limits?: components["schemas"]["LimitsRequest"];
             /** @description Skip damaged messages and list them, or stop at the first one. */
             on_damage?: components["schemas"]["OnDamageEnum"];
+            /** @description Write nothing; the report tells what would be done, for how many messages. */
+            dry_run?: boolean;
             left?: components["schemas"]["SideRequest"];
             right?: components["schemas"]["SideRequest"];
             /** @description The key that pairs messages: a word, or an SQL expression for each side. */

@@ -139,6 +139,23 @@ def test_what_stands_in_messages_is_reported_to_those_alone_who_may_read_bodies(
         assert file.status_code == 200
 
 
+def test_the_messages_in_the_report_of_a_dry_run_are_masked_as_everywhere(cast: Cast, mia: Any) -> None:
+    asked = {**REPLAY, "source": {"topic": "t-a"}, "target": {"topic": "t-pub"}, "dry_run": True}
+    job = services.create(BY, asked)
+    Job.objects.filter(pk=job.pk).update(artefacts=[{"name": "report.json", "bytes": 1}])
+    message = {"queue_offset": 7, "keys": ["K1"], "body": "secret", "properties": {"who": "ann"}}
+    report = {"messages": 1, "first": [message], "last": [message]}
+    folder = services.folder_of(job)
+    folder.mkdir(parents=True)
+    (folder / "report.json").write_text(json.dumps(report), encoding="utf-8")
+    paths = [f"/api/v1/jobs/{job.pk}/{name}" for name in ("report", "artefacts/report.json")]
+    masked = [{**message, "body": None, "properties": None}]
+    assert mia.get(paths[0]).json() == {"messages": 1, "first": masked, "last": masked, "hidden": "bodies"}
+    with closing(mia.get(paths[1])) as file:
+        assert file.status_code == 403
+    assert cast.browser("developer").get(paths[0]).json() == report
+
+
 def test_a_redrive_to_an_origin_that_one_may_not_read_is_hidden(mia: Any) -> None:
     asked = {"type": "redrive", "cluster": "local", "group": "g-sd", "target": {"to": "origin"}, "filter": {}}
     shown, hidden = (services.create(BY, {**asked, "topics": [topic]}) for topic in ("t-sec", "hid-a"))
