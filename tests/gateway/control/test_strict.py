@@ -75,7 +75,7 @@ def test_a_dry_run_that_is_not_understood_deletes_nothing(control: Control, text
 @pytest.mark.parametrize(
     ("extra", "pointer"),
     [
-        ({"dry_run": True}, "#/dry_run"),
+        ({"dryrun": True}, "#/dryrun"),
         ({"target": {"topic": "copy", "cluster": "mars"}}, "#/target/cluster"),
         ({"source": {"topic": "orders", "tags": ["a"]}}, "#/source/tags"),
         ({"limits": {"rate": 5}}, "#/limits/rate"),
