@@ -75,7 +75,7 @@ def test_a_dry_run_that_is_not_understood_deletes_nothing(control: Control, text
 @pytest.mark.parametrize(
     ("extra", "pointer"),
     [
-        ({"dryrun": True}, "#/dryrun"),
+        ({"on_error": "record"}, "#/on_error"),
         ({"target": {"topic": "copy", "cluster": "mars"}}, "#/target/cluster"),
         ({"source": {"topic": "orders", "tags": ["a"]}}, "#/source/tags"),
         ({"limits": {"rate": 5}}, "#/limits/rate"),
