@@ -74,6 +74,22 @@ class Overlap(models.TextChoices):
     CANCEL_PREVIOUS = "cancel_previous"
 
 
+class RunOutcome(models.TextChoices):
+    """What became of a time of a schedule."""
+
+    STARTED = "started"
+    SKIPPED = "skipped"
+    MISSED = "missed"
+
+
+class RunReason(models.TextChoices):
+    """Why a time of a schedule started no job."""
+
+    EARLIER_RUN = "earlier_run"
+    TOO_MANY_WAIT = "too_many_wait"
+    TOO_LATE = "too_late"
+
+
 MAX_RETRIES: Final = 3
 
 
@@ -91,6 +107,10 @@ class Schedule(models.Model):
     enabled = models.BooleanField(default=True)
     job = models.JSONField()
     overlap = models.CharField(max_length=16, choices=Overlap.choices, default=Overlap.SKIP)
+    # How late a run may start, as after a stop of the scheduler; null for no limit.
+    catch_up_ms = models.BigIntegerField(null=True)
+    # Runs start up to this much after their time, so that not all schedules start at once.
+    jitter_ms = models.PositiveIntegerField(default=0)
     next_run_at = models.DateTimeField(null=True, db_index=True)
     last_run_at = models.DateTimeField(null=True)
     # Why the scheduler paused it, until it runs again.
@@ -177,3 +197,25 @@ class Job(models.Model):
 
     def __str__(self) -> str:
         return f"{self.type} {self.id}"
+
+
+class ScheduleRun(models.Model):
+    """What became of a time of a schedule, or of several that became one run or were missed together."""
+
+    id = models.CharField(primary_key=True, max_length=_ID_LENGTH, default=new_id, editable=False)
+    schedule = models.ForeignKey(Schedule, on_delete=models.CASCADE, related_name="runs")
+    outcome = models.CharField(max_length=16, choices=RunOutcome.choices)
+    reason = models.CharField(max_length=16, choices=RunReason.choices, null=True)
+    # The last of its times, and the first of several; a manual run has none.
+    scheduled_for = models.DateTimeField(null=True)
+    first_scheduled_for = models.DateTimeField(null=True)
+    times = models.PositiveIntegerField(default=1)
+    # The job that it started, or the one that it gave way to.
+    job = models.ForeignKey(Job, null=True, on_delete=models.SET_NULL, related_name="+")
+    created_at = models.DateTimeField()
+
+    class Meta:
+        indexes = [models.Index(fields=["schedule", "-id"], name="run_by_schedule")]
+
+    def __str__(self) -> str:
+        return f"{self.outcome} {self.id}"
