@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from console.alerts.metrics import Values
+from console.jobs.due import delay
 from console.jobs.models import Job, JobState, Schedule
 
 _FAILED_WITHIN: Final = timedelta(hours=1)
@@ -29,14 +30,17 @@ def failed(cluster: str, now: datetime) -> Values:
 
 
 def late(cluster: str, now: datetime) -> Values:
-    """Return by how many milliseconds each enabled schedule has missed its time, or its queued run waits."""
+    """Return by how many milliseconds each enabled schedule has missed its time, or its queued run waits.
+
+    What a schedule is delayed on purpose does not count.
+    """
     waiting = Job.objects.filter(cluster=cluster, state=JobState.QUEUED, scheduled_for__isnull=False)
     since = dict(waiting.order_by("-scheduled_for").values_list("schedule_id", "scheduled_for"))
     found: dict[str, float | None] = {}
     for schedule in _schedules(cluster):
         due = since.get(schedule.pk) or schedule.next_run_at
         if schedule.enabled and due is not None:
-            found[schedule.name] = max(0.0, (now - due).total_seconds() * 1000)
+            found[schedule.name] = max(0.0, (now - due - delay(schedule, due)).total_seconds() * 1000)
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -14,6 +14,7 @@ from rest_framework.exceptions import ValidationError
 
 from broker_core.errors import GantryError
 from console.audit.record import Actor, record
+from console.jobs import runs
 from console.jobs.models import Job, JobDocument, JobState, Schedule
 from console.jobs.services import create
 from console.jobs.times import next_time
@@ -29,6 +30,8 @@ class ScheduleChoices(Struct, frozen=True, kw_only=True):
     zone: str
     enabled: bool
     overlap: str
+    catch_up_ms: int | None
+    jitter_ms: int
     job: JobDocument
 
 
@@ -101,9 +104,17 @@ def run_now(by: Actor, schedule: Schedule) -> Job:
         return create_run(by, schedule, None)
 
 
-def create_run(by: Actor, schedule: Schedule, scheduled_for: datetime | None) -> Job:
-    """Queue a run for one of the schedule's times, or a manual run for None; its range is set when it starts."""
-    return create(by, schedule.job, schedule=schedule, scheduled_for=scheduled_for)
+@transaction.atomic
+def create_run(
+    by: Actor, schedule: Schedule, scheduled_for: datetime | None, *, earlier: Sequence[datetime] = ()
+) -> Job:
+    """Queue a run for one of the schedule's times, or a manual run for None; its range is set when it starts.
+
+    It stands also for the `earlier` times, which started none.
+    """
+    job = create(by, schedule.job, schedule=schedule, scheduled_for=scheduled_for)
+    runs.note_started(schedule, job, earlier)
+    return job
 
 
 def _next_run(schedule: Schedule) -> datetime | None:
@@ -120,5 +131,7 @@ def choices_of(schedule: Schedule) -> ScheduleChoices:
         zone=schedule.zone,
         enabled=schedule.enabled,
         overlap=schedule.overlap,
+        catch_up_ms=schedule.catch_up_ms,
+        jitter_ms=schedule.jitter_ms,
         job=schedule.job,
     )

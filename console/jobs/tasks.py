@@ -7,7 +7,7 @@ from typing import Any
 from celery import shared_task, signals
 from django.utils import timezone
 
-from console.jobs import launcher, queue, retention, schedule, services
+from console.jobs import launcher, queue, retention, runs, schedule, services
 
 
 @signals.worker_ready.connect
@@ -41,8 +41,9 @@ def tick() -> None:
 
 @shared_task(name="console.jobs.tasks.sweep")
 def sweep() -> None:
-    """Remove the files of jobs whose retention is over."""
+    """Remove the files of jobs whose retention is over, and what became of times of schedules that started none."""
     retention.step(timezone.now())
+    runs.forget(timezone.now())
 
 
 @shared_task(name="console.jobs.tasks.reap")

@@ -10,10 +10,12 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from console.accounts.models import User
+from console.alerts.job_values import late
 from console.audit.record import Actor
 from console.fields import moment
-from console.jobs import covering, schedules, services
+from console.jobs import covering, runs, schedules, services
 from console.jobs import schedule as clock
+from console.jobs.due import delay
 from console.jobs.models import Job, JobState, Schedule
 from tests.support.cast import Cast, somebody
 
@@ -61,9 +63,62 @@ def test_a_job_is_made_for_its_time_once() -> None:
 
 
 def test_times_that_were_missed_count_once() -> None:
-    schedule()
-    assert len(clock.step(NOON + timedelta(hours=5))) == 1
+    # Given a schedule whose job continues from the last success, and a scheduler that comes back after five hours
+    made = schedule()
+    (job,) = clock.step(NOON + timedelta(hours=5))
+    # Then its one run is that of the newest time, and stands for all of them
     assert Job.objects.count() == 1
+    assert run(job) == ("2026-05-01T11:00:00.000Z", "2026-05-01T17:00:00.000Z")
+    (noted,) = noted_of(made)
+    assert noted == ("started", None, NOON + timedelta(hours=5), NOON, 6, job.id)
+
+
+def noted_of(made: Schedule) -> list[tuple[Any, ...]]:
+    """Return what became of the times of a schedule, the newest first."""
+    rows = made.runs.order_by("-pk")
+    return list(rows.values_list("outcome", "reason", "scheduled_for", "first_scheduled_for", "times", "job_id"))
+
+
+def test_times_with_ranges_of_their_own_are_all_made_up_for_within_the_window() -> None:
+    # Given an hourly range for each run, and a window of two hours and a half
+    job = {**JOB, "source": {"topic": "orders", "from": "{{ scheduled_at - 1h }}", "to": "{{ scheduled_at }}"}}
+    made = schedule(job=job, overlap="queue", catch_up_ms=9_000_000)
+    # When the scheduler comes back after four hours
+    jobs = clock.step(NOON + timedelta(hours=4))
+    # Then two times were missed, and each of the others has its run: they follow one another
+    assert [job.scheduled_for for job in jobs] == [NOON + timedelta(hours=hour) for hour in (2, 3, 4)]
+    assert noted_of(made)[-1] == ("missed", "too_late", NOON + timedelta(hours=1), NOON, 2, None)
+    assert services.claim(jobs[1].id, worker="w", host="h") is None
+    assert [run(job)[0] for job in jobs] == [f"2026-05-01T{hour}:00:00.000Z" for hour in (13, 14, 15)]
+
+
+def test_a_time_that_gives_way_is_noted_with_the_run_that_was_at_work() -> None:
+    made = schedule()
+    (first,) = clock.step(NOON)
+    assert clock.step(NOON + timedelta(hours=1)) == []
+    assert noted_of(made)[0] == ("skipped", "earlier_run", NOON + timedelta(hours=1), None, 1, first.id)
+    # What started no job is forgotten after the retention; what did stays with its job
+    assert runs.forget(timezone.now() + timedelta(days=365)) == 1
+    assert [outcome for outcome, *_ in noted_of(made)] == ["started"]
+
+
+def test_runs_that_wait_for_each_other_have_a_limit() -> None:
+    job = {**JOB, "source": {"topic": "orders", "from": "{{ scheduled_at - 1h }}", "to": "{{ scheduled_at }}"}}
+    made = schedule(job=job, overlap="queue")
+    assert len(clock.step(NOON + timedelta(hours=40))) == clock.MOST_WAITING
+    assert clock.step(NOON + timedelta(hours=40)) == []
+    assert {(outcome, reason) for outcome, reason, *_ in noted_of(made)} == {
+        ("started", None), ("skipped", "too_many_wait"),
+    }  # fmt: skip
+
+
+def test_a_delayed_run_is_not_late_before_its_delay() -> None:
+    made = schedule(jitter_ms=3_600_000)
+    wait = delay(made, NOON)
+    assert clock.step(NOON + wait - timedelta(milliseconds=1)) == []
+    assert late("local", NOON + wait)["hourly"] == 0
+    (job,) = clock.step(NOON + wait)
+    assert job.scheduled_for == NOON
 
 
 def test_a_schedule_that_is_off_does_not_fire() -> None:
