@@ -13,11 +13,13 @@ from console.api_view import ApiView
 from console.errors import Conflict
 from console.etags import IF_MATCH, locked, match, tagged
 from console.jobs import schedules
-from console.jobs.models import Schedule
+from console.jobs.models import Job, Schedule
+from console.jobs.runs import shape_of_run
 from console.jobs.serializers import (
     JobSerializer,
     NextRunsSerializer,
     SchedulePreviewSerializer,
+    ScheduleRunSerializer,
     ScheduleSerializer,
     ScheduleWriteSerializer,
     schedule_tag,
@@ -29,6 +31,7 @@ from console.jobs.visibility import (
     check_startable,
     check_visible,
     require_change,
+    visible_jobs,
     visible_schedules,
 )
 from console.paging import PAGE_PARAMETERS, page_of, page_queryset
@@ -36,6 +39,7 @@ from console.rows import row_of
 from console.shapes import as_json
 
 SchedulePage = page_of(ScheduleSerializer)
+ScheduleRunPage = page_of(ScheduleRunSerializer)
 _TAGS = ["jobs"]
 
 
@@ -110,6 +114,20 @@ class ScheduleView(_ScheduleRights):
         with locked(request, Schedule.objects.filter(pk=schedule_id), schedule_tag) as schedule:
             schedules.remove_schedule(actor_of(request), schedule)
         return Response(status=204)
+
+
+class RunsView(_ScheduleRights):
+    """What became of the times of a schedule."""
+
+    @extend_schema(operation_id="listScheduleRuns", tags=_TAGS, parameters=PAGE_PARAMETERS, responses=ScheduleRunPage)
+    def get(self, request: Request, schedule_id: str) -> Response:
+        """List the runs of a schedule, the newest first, with the times that started none."""
+        schedule = check_visible(request, _known(schedule_id))
+        page = page_queryset(request, schedule.runs.select_related("job__created_by"))
+        jobs = Job.objects.filter(pk__in=[run.job_id for run in page.items if run.job_id])
+        seen = set(visible_jobs(request, jobs).values_list("pk", flat=True))
+        items = [shape_of_run(run, is_job_visible=run.job_id in seen) for run in page.items]
+        return Response(as_json(page.of(items)))
 
 
 class PreviewView(_ScheduleRights):

@@ -17,6 +17,7 @@ from console.jobs.history import JobProgressShape
 from console.jobs.models import JobDocument, JobState, JobType, Overlap, Schedule
 from console.jobs.requests import WholeJobRequestSerializer, has_rate, plain
 from console.jobs.requests.replay import MOST_PER_SECOND as MOST_REPLAYED
+from console.jobs.runs import ScheduleRunShape
 from console.jobs.shapes import JobShape
 from console.jobs.times import CronMalformed, ZoneUnknown, find_zone, next_time
 from console.redrives.requests import MOST_PER_SECOND as MOST_REDRIVEN
@@ -27,6 +28,7 @@ MAX_PREVIEW: Final = 50
 
 JobSerializer = serializer_of(JobShape, "Job")
 JobProgressSerializer = serializer_of(JobProgressShape, "JobProgress")
+ScheduleRunSerializer = serializer_of(ScheduleRunShape, "ScheduleRun")
 
 
 class _LimitsChangeSerializer(serializers.Serializer[Any]):
@@ -79,8 +81,8 @@ class ScheduleSerializer(serializers.ModelSerializer[Schedule]):
     class Meta:
         model = Schedule
         fields = (
-            "id", "name", "cron", "zone", "enabled", "job", "overlap", "next_run_at", "last_run_at", "last_state",
-            "next_runs", "stopped_reason", "etag",
+            "id", "name", "cron", "zone", "enabled", "job", "overlap", "catch_up_ms", "jitter_ms", "next_run_at",
+            "last_run_at", "last_state", "next_runs", "stopped_reason", "etag",
         )  # fmt: skip
         read_only_fields = fields
 
@@ -98,6 +100,32 @@ class ScheduleSerializer(serializers.ModelSerializer[Schedule]):
         return schedule_tag(schedule)
 
 
+class CatchUpField(serializers.IntegerField):
+    """How late a run may start."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            min_value=60_000,
+            max_value=366 * 86_400_000,
+            allow_null=True,
+            default=None,
+            help_text="How late a run may start, as after a stop of the scheduler; null for no limit.",
+        )
+
+
+class JitterField(serializers.IntegerField):
+    """By how much runs are spread."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            min_value=0,
+            max_value=3_600_000,
+            default=0,
+            help_text="Each run starts up to so much after its time, so that not all schedules start at once. "
+            "Its range stays the one of its time.",
+        )
+
+
 class ScheduleWriteSerializer(serializers.Serializer[Any]):
     """A schedule to create or to change."""
 
@@ -106,6 +134,8 @@ class ScheduleWriteSerializer(serializers.Serializer[Any]):
     zone = serializers.CharField(max_length=64, default="UTC")
     enabled = serializers.BooleanField(default=True)
     overlap = serializers.ChoiceField(Overlap.choices, default=Overlap.SKIP)
+    catch_up_ms = CatchUpField()
+    jitter_ms = JitterField()
     job = WholeJobRequestSerializer()
 
     def validate_zone(self, value: str) -> str:

@@ -20,5 +20,6 @@ urlpatterns = [
     path("schedules", schedule_views.SchedulesView.as_view()),
     path("schedules:preview", schedule_views.PreviewView.as_view()),
     path("schedules/<str:schedule_id>:run_now", schedule_views.RunNowView.as_view()),
+    path("schedules/<str:schedule_id>/runs", schedule_views.RunsView.as_view()),
     path("schedules/<str:schedule_id>", schedule_views.ScheduleView.as_view()),
 ]

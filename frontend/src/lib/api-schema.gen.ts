@@ -2415,6 +2415,26 @@ export interface paths {
         patch: operations["updateSchedule"];
         trace?: never;
     };
+    "/api/v1/schedules/{schedule_id}/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the runs of a schedule, the newest first, with the times that started none.
+         * @description List the runs of a schedule, the newest first, with the times that started none.
+         */
+        get: operations["listScheduleRuns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/schedules/{schedule_id}:run_now": {
         parameters: {
             query?: never;
@@ -4261,6 +4281,56 @@ export interface components {
             /** @description By how much a partner may be late before it is missing. */
             lateness_ms?: number;
         };
+        /** @description A job. */
+        JobShape: {
+            id: string;
+            type: components["schemas"]["JobType"];
+            name: string;
+            cluster: string;
+            state: components["schemas"]["JobState"];
+            /** @description Whether its run was asked to stop. */
+            cancel_requested: boolean;
+            /** @description Whether its run was asked to pause. */
+            pause_requested: boolean;
+            state_reason: string | null;
+            /** @description Whether it only tells what it would do, and writes no message. */
+            dry_run: boolean;
+            request: {
+                [key: string]: unknown;
+            };
+            /** @description The limits in force, changed or not; null for a job without a rate. */
+            limits: components["schemas"]["JobLimits"] | null;
+            counters: components["schemas"]["Counters"];
+            /** Format: double */
+            rate: number | null;
+            eta_ms: number | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            started_at: string | null;
+            /** Format: date-time */
+            finished_at: string | null;
+            created_by: string;
+            schedule_id: string | null;
+            attempt: number;
+            /** @description Automatic retries since a user last started it. */
+            retries: number;
+            max_retries: number;
+            /**
+             * Format: date-time
+             * @description When it is retried automatically.
+             */
+            next_try_at: string | null;
+            result: {
+                [key: string]: unknown;
+            } | null;
+            artefacts: components["schemas"]["Artefact"][];
+            /**
+             * Format: date-time
+             * @description When log, report and files were removed after their retention.
+             */
+            files_removed_at: string | null;
+        };
         /** @enum {string} */
         JobState: "queued" | "running" | "paused" | "succeeded" | "partial" | "failed" | "cancelled";
         /** @enum {string} */
@@ -4828,6 +4898,16 @@ export interface components {
             enabled: boolean;
             /** @default skip */
             overlap: components["schemas"]["Overlap"];
+            /**
+             * Format: int64
+             * @description How late a run may start, as after a stop of the scheduler; null for no limit.
+             */
+            catch_up_ms?: number | null;
+            /**
+             * @description Each run starts up to so much after its time, so that not all schedules start at once. Its range stays the one of its time.
+             * @default 0
+             */
+            jitter_ms: number;
             job?: components["schemas"]["WholeJobRequestRequest"];
         };
         /** @description Settings to change. */
@@ -5098,6 +5178,8 @@ export interface components {
                 [key: string]: string;
             } | null;
         };
+        /** @enum {string} */
+        ReasonEnum: "earlier_run" | "too_many_wait" | "too_late";
         /** @description Which dead letters: those that fulfil every condition; without any, all of the group. */
         RedriveFilterRequest: {
             /** @description Any of these; null stands for none given. */
@@ -5682,6 +5764,8 @@ export interface components {
                 [key: string]: unknown;
             };
             overlap: components["schemas"]["Overlap"];
+            readonly catch_up_ms: number | null;
+            readonly jitter_ms: number;
             /** Format: date-time */
             next_run_at: string | null;
             /** Format: date-time */
@@ -5699,6 +5783,8 @@ export interface components {
             zone: string;
             enabled: boolean;
             overlap: components["schemas"]["ScheduleDefinitionOverlapEnum"];
+            catch_up_ms: number | null;
+            jitter_ms: number;
             job: {
                 [key: string]: unknown;
             };
@@ -5715,6 +5801,16 @@ export interface components {
             enabled: boolean;
             /** @default skip */
             overlap: components["schemas"]["Overlap"];
+            /**
+             * Format: int64
+             * @description How late a run may start, as after a stop of the scheduler; null for no limit.
+             */
+            catch_up_ms?: number | null;
+            /**
+             * @description Each run starts up to so much after its time, so that not all schedules start at once. Its range stays the one of its time.
+             * @default 0
+             */
+            jitter_ms: number;
             job: {
                 [key: string]: unknown;
             };
@@ -5748,6 +5844,40 @@ export interface components {
             /** @default 5 */
             count: number;
         };
+        /** @description What became of a time of a schedule. */
+        ScheduleRun: {
+            id: string;
+            outcome: components["schemas"]["ScheduleRunOutcomeEnum"];
+            /** @description Why it started no job: an earlier run had not ended, too many runs wait, or the scheduler came to it later than the catch-up window allows. */
+            reason: components["schemas"]["ReasonEnum"] | components["schemas"]["NullEnum"];
+            /**
+             * Format: date-time
+             * @description The last of its times; null for a manual run.
+             */
+            scheduled_for: string | null;
+            /**
+             * Format: date-time
+             * @description The first of its times, if it stands for several.
+             */
+            first_scheduled_for: string | null;
+            /** @description How many times of the schedule it stands for. */
+            times: number;
+            /** Format: date-time */
+            created_at: string;
+            /** @description The job that it started, or the one that it gave way to. */
+            job_id: string | null;
+            /** @description This job, unless the caller may not read it. */
+            job: components["schemas"]["JobShape"] | null;
+        };
+        /** @enum {string} */
+        ScheduleRunOutcomeEnum: "started" | "skipped" | "missed";
+        /** @description A page of ScheduleRun. */
+        ScheduleRunPage: {
+            items: components["schemas"]["ScheduleRun"][];
+            next_cursor: string | null;
+            prev_cursor: string | null;
+            total: number | null;
+        };
         /** @description A schedule to create or to change. */
         ScheduleWriteRequest: {
             name: string;
@@ -5758,6 +5888,16 @@ export interface components {
             enabled: boolean;
             /** @default skip */
             overlap: components["schemas"]["Overlap"];
+            /**
+             * Format: int64
+             * @description How late a run may start, as after a stop of the scheduler; null for no limit.
+             */
+            catch_up_ms?: number | null;
+            /**
+             * @description Each run starts up to so much after its time, so that not all schedules start at once. Its range stays the one of its time.
+             * @default 0
+             */
+            jitter_ms: number;
             job: components["schemas"]["WholeJobRequestRequest"];
         };
         /** @description How many messages of a topic are due from a moment on, for the length of a bucket. */
@@ -15032,6 +15172,59 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Schedule"];
+                };
+            };
+            /** @description The caller does not have the right. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing, or the caller may not read it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listScheduleRuns: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` or `prev_cursor` of another page. */
+                cursor?: string;
+                /** @description Page size. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                schedule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleRunPage"];
                 };
             };
             /** @description The caller does not have the right. */

@@ -265,6 +265,8 @@ export const schedule = (id: string, overrides: Partial<Schedule> = {}): Schedul
   enabled: true,
   job: { type: "replay" },
   overlap: "skip",
+  catch_up_ms: null,
+  jitter_ms: 0,
   next_run_at: AT,
   next_runs: [AT],
   last_run_at: null,

@@ -16,6 +16,7 @@ from console.accounts.role_shapes import RoleCreateSerializer
 from console.alerts.rule_shapes import RuleWriteSerializer
 from console.fields import EachOnceField, NameField
 from console.jobs.models import Overlap
+from console.jobs.serializers import CatchUpField, JitterField
 from gateway.control.definitions.shapes import FORMAT, SECTIONS, Section
 from gateway.control.topic_shapes import MAX_QUEUES, MESSAGE_TYPE_NAMES, SHOWN_PERMISSIONS
 
@@ -72,6 +73,8 @@ class ScheduleItemSerializer(serializers.Serializer[Any]):
     zone = serializers.CharField(max_length=64, default="UTC")
     enabled = serializers.BooleanField(default=True)
     overlap = serializers.ChoiceField(Overlap.choices, default=Overlap.SKIP)
+    catch_up_ms = CatchUpField()
+    jitter_ms = JitterField()
     job = serializers.DictField()
 
 

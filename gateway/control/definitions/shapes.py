@@ -57,6 +57,8 @@ class ScheduleDefinition(Struct, frozen=True, kw_only=True):
     zone: str
     enabled: bool
     overlap: Literal["skip", "queue", "cancel_previous"]
+    catch_up_ms: int | None
+    jitter_ms: int
     job: Mapping[str, Any]
 
 

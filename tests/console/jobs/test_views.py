@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from console.audit.record import Actor
+from console.jobs import schedule as clock
 from console.jobs import schedules, services
-from console.jobs.models import Job
-from tests.support.cast import Cast
+from console.jobs.models import Job, Schedule
+from tests.support.cast import Cast, somebody
 
 OF_ORDERS = [
     ("topic", "orders*", "read", "produce"), ("topic", "orders", "bodies"), ("job", "*", "read", "jobs"),
@@ -228,3 +230,35 @@ def test_the_report_and_the_files_of_a_job_can_be_read_and_nothing_else(cast: Ca
     # Read to its end: an answer that is closed from outside takes the connection of the test along.
     assert (answer.status_code, answer.getvalue()) == (200, (folder / "report.json").read_bytes())
     assert viewer.get(f"/api/v1/jobs/{job.id}/artefacts/request.json").status_code == 404
+
+
+def test_the_runs_of_a_schedule_are_listed_with_their_jobs_and_reasons(cast: Cast) -> None:
+    # Given a schedule with a window and a delay, a manual run, and a time that gave way to it
+    job = {"type": "replay", "cluster": "local", "source": {"topic": "orders"}, "target": {"topic": "copy"}}
+    fields: dict[str, Any] = {
+        "name": "spread",
+        "cron": "0 * * * *",
+        "zone": "UTC",
+        "catch_up_ms": 3_600_000,
+        "jitter_ms": 1,
+        "job": job,
+    }
+    path = f"/api/v1/schedules/{schedules.add_schedule(somebody('operator'), fields).pk}"
+    operator: Any = cast.browser("operator")
+    made = operator.get(path).json()
+    assert (made["catch_up_ms"], made["jitter_ms"]) == (3_600_000, 1)
+    started = operator.post(f"{path}:run_now").json()
+    due_at = Schedule.objects.get().next_run_at
+    assert due_at is not None
+    assert clock.step(due_at + timedelta(seconds=1)) == []
+    # Then both are listed, the newest first, with the job
+    skipped, manual = operator.get(f"{path}/runs").json()["items"]
+    assert (skipped["outcome"], skipped["reason"], skipped["job_id"]) == ("skipped", "earlier_run", started["id"])
+    assert skipped["scheduled_for"] == made["next_run_at"]
+    assert (manual["outcome"], manual["scheduled_for"], manual["job"]["id"]) == ("started", None, started["id"])
+    first = operator.get(f"{path}/runs?limit=1").json()
+    assert [each["id"] for each in first["items"]] == [skipped["id"]]
+    assert operator.get(f"{path}/runs?cursor={first['next_cursor']}").json()["items"] == [manual]
+    # And a window or a delay that cannot be is refused by name
+    wrong = operator.patch(path, {"catch_up_ms": 1, "jitter_ms": -1}, format="json", headers={"if-match": "*"})
+    assert {each["pointer"] for each in wrong.json()["errors"]} == {"#/catch_up_ms", "#/jitter_ms"}

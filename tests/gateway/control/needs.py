@@ -57,7 +57,7 @@ _NEEDS: Final[Mapping[tuple[Verb | None, On], str]] = {
     """,
     ("read", "cluster"): "getBrokerSettings",
     ("read", "job"): "listJobs getJob getJobLog getJobProgress getJobReport downloadArtefact",
-    ("read", "schedule"): "listSchedules getSchedule previewSchedule",
+    ("read", "schedule"): "listSchedules getSchedule listScheduleRuns previewSchedule",
     ("read", "everything"): """
         listHealthChecks getHealthCheck
         listAlertChannels getAlertChannel listDeliveries getDelivery

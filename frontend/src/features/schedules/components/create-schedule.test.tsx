@@ -117,7 +117,7 @@ describe("the form of a new schedule", () => {
     await user.click(screen.getByText("Queue"))
     await user.click(button("Create nightly"))
     expect(await screen.findByText("Schedule nightly was created")).toBeTruthy()
-    expect(requests(CREATE)[0]?.body).toEqual({ name: "nightly", cron: "0 3 * * *", zone: "UTC", overlap: "queue", enabled: true, job: JOB })
+    expect(requests(CREATE)[0]?.body).toEqual({ name: "nightly", cron: "0 3 * * *", zone: "UTC", overlap: "queue", enabled: true, catch_up_ms: null, jitter_ms: 0, job: JOB })
     await waitFor(() => expect(address()).not.toMatch(/new=|topic=|target=/))
   })
 

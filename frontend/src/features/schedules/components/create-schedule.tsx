@@ -36,7 +36,7 @@ export function CreateSchedule({ jobFields, job, isJobWhole, jobName }: CreateSc
   const zones = useMemo(() => ["UTC", ...Intl.supportedValuesOf("timeZone").filter((name) => name !== "UTC")], [])
   const ownZone = zoneName(useZone())
   const [draft, setDraft] = useState({ name: "", cron: "0 3 * * *", zone: ownZone, overlap: "skip" as Schedule["overlap"] })
-  const input: ScheduleInput = { ...draft, name: draft.name || jobName, enabled: true, job }
+  const input = { ...draft, name: draft.name || jobName, enabled: true, catch_up_ms: null, jitter_ms: 0, job } satisfies ScheduleInput
   const preview = useRunsPreview(draft.cron, draft.zone)
   const wrong = preview.error?.fields ?? {}
   const refused = refusedFields(create, input)
