@@ -1,0 +1,74 @@
+"""Files and databases that jobs may read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from broker_core.job_sources import SourceRefused, connection_named, files_below
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with two files, beside a secret."""
+    made = tmp_path / "files"
+    (made / "day").mkdir(parents=True)
+    for name in ("day/b.csv", "day/a.csv", "day/a.parquet"):
+        (made / name).touch()
+    (tmp_path / "secret.csv").touch()
+    (made / "out.csv").symlink_to(tmp_path / "secret.csv")
+    (made / "up").symlink_to(tmp_path)
+    (made / "links").mkdir()
+    (made / "links" / "x.csv").symlink_to(tmp_path / "secret.csv")
+    (made / "empty").mkdir()
+    return made
+
+
+def test_a_path_names_a_file_or_all_files_of_a_folder(folder: Path) -> None:
+    assert files_below(folder, "day/a.csv", ".csv") == [folder / "day" / "a.csv"]
+    assert files_below(folder, "day", ".csv") == [folder / "day" / "a.csv", folder / "day" / "b.csv"]
+
+
+@pytest.mark.parametrize(
+    ("path", "fault"),
+    [
+        ("../secret.csv", "without '..'"),
+        ("day/../../secret.csv", "without '..'"),
+        ("/etc/passwd", "below the folder"),
+        ("out.csv", "symbolic link"),
+        ("up/secret.csv", "symbolic link"),
+        ("up", "symbolic link"),
+        ("links", "symbolic link"),
+        ("day/none.csv", "names no file"),
+        ("day/a\0.csv", "below the folder"),
+        ("empty", "without .csv files"),
+    ],
+)
+def test_a_path_never_leads_out_of_the_folder(folder: Path, path: str, fault: str) -> None:
+    with pytest.raises(SourceRefused, match=fault):
+        files_below(folder, path, ".csv")
+
+
+def test_without_the_setting_nothing_is_read() -> None:
+    with pytest.raises(SourceRefused, match="GANTRY_JOBS_FILES is not set"):
+        files_below(None, "a.csv", ".csv")
+    with pytest.raises(SourceRefused, match="GANTRY_JOBS_DATABASES is not set"):
+        connection_named(None, "shop")
+
+
+def test_connections_are_read_from_a_service_file(tmp_path: Path) -> None:
+    file = tmp_path / "pg_service.conf"
+    file.write_text("# ours\n[shop]\nhost=db\nport=5433\npassword=a%b=c\n\n[books]\ndbname=books\n")
+    assert connection_named(file, "shop") == {"host": "db", "port": "5433", "password": "a%b=c"}
+    with pytest.raises(SourceRefused, match="which has: books, shop"):
+        connection_named(file, "till")
+
+
+@pytest.mark.parametrize("text", ["host=db password=hunter2", "[shop]\nhunter2 = 1\n", "[shop]\nhost"])
+def test_a_file_that_is_none_is_refused_without_what_it_says(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "pg_service.conf"
+    file.write_text(text)
+    with pytest.raises(SourceRefused) as refused:
+        connection_named(file, "shop")
+    assert "password=hunter2" not in str(refused.value)
