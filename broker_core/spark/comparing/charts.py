@@ -53,6 +53,8 @@ class Tally:
     minutes: dict[int, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     queues: dict[tuple[str, str, int], Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     tags: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    notes: Counter[str] = field(default_factory=Counter)
+    """Why partners do not count."""
 
     def through(self, batches: Iterable[Any]) -> Iterator[Any]:
         """Yield the batches, counted."""
@@ -68,6 +70,7 @@ class Tally:
     def _count(self, batch: Any) -> None:
         names = batch.column("class").to_pylist()
         self.classes.update(names)
+        self.notes.update(note for note in batch.column("note").to_pylist() if note is not None)
         times = pc.coalesce(*(batch.column(f"{side}_store_timestamp") for side in SIDES)).cast(pa.int64()).to_pylist()
         for name, time in zip(names, times, strict=True):
             self.minutes[-1 if time is None else time // 1000 // MINUTE_MS][name] += 1
