@@ -94,6 +94,14 @@ class JobReportSerializer(serializers.Serializer[Any]):
         required=False,
         help_text="The classes of the tags with the most differences.",
     )
+    notes = serializers.DictField(
+        child=serializers.IntegerField(),
+        required=False,
+        help_text="Why partners do not count: what a group has not consumed is waiting, in retry or dead.",
+    )
+    retried = serializers.IntegerField(
+        required=False, help_text="How many messages the group consumed after retries, where a side is a group."
+    )
     phases = serializers.DictField(
         child=serializers.FloatField(), required=False, help_text="The duration of each phase, in seconds."
     )

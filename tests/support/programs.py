@@ -10,7 +10,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from contextlib import redirect_stderr
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -34,6 +34,8 @@ class Program:
     cache: Path
     attempt: int = 0
     master: str = "local[2]"
+    more: Mapping[str, Any] = field(default_factory=dict)
+    """What else the file of the request says."""
 
     def start(self, request: Mapping[str, Any], *, request_hash: str = "hash") -> subprocess.Popen[bytes]:
         """Write the request and start the program in a session of its own."""
@@ -51,7 +53,7 @@ class Program:
         whole = {
             "job_id": "job1", "type": self.type, "cluster": "local", "attempt": self.attempt, "created_by": "ann",
             "request_hash": request_hash, "request": {"type": self.type, **request}, "source": dict(self.source),
-            "spark": {"master": self.master, "cache": str(self.cache)},
+            "spark": {"master": self.master, "cache": str(self.cache)}, **self.more,
         }  # fmt: skip
         (self.folder / "request.json").write_text(json.dumps(whole))
 

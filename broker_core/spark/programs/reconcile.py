@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,6 +16,7 @@ from broker_core.spark.comparing.charts import Tally, write_buckets
 from broker_core.spark.comparing.comparison import CLASSES, DAMAGED, SIDES, Comparison, parse_comparison
 from broker_core.spark.comparing.differences import batches_of, write_differences
 from broker_core.spark.comparing.evidence import find_differences
+from broker_core.spark.comparing.groups import GroupSide
 from broker_core.spark.comparing.judging import Judge
 from broker_core.spark.comparing.pipeline import (
     ComparedSide,
@@ -26,12 +27,10 @@ from broker_core.spark.comparing.pipeline import (
     read_suspects,
     same_types,
 )
-from broker_core.spark.comparing.sides import TopicSide, topic_side
+from broker_core.spark.comparing.sides import Side, TopicSide
 from broker_core.spark.counting import RowCounter
-from broker_core.spark.options import Mode, SourceOptions, parse_time
 from broker_core.spark.programs.program import CANCELLED, OK, PARTIAL, ProgramResult, Run, main
-from broker_core.spark.programs.requests import STOP, ProgramRequest, on_damage, whole_topic
-from broker_core.spark.reading import plan_together
+from broker_core.spark.programs.reconcile_sides import AskedRange, Sides, asked_range
 from broker_core.spark.session import is_local
 
 # From this number of rows on, Java's optimizing compiler pays off.
@@ -45,41 +44,13 @@ def work(run: Run) -> ProgramResult:
     counter = RowCounter(run.host)
     count_to = counter.start()
     ranges = {name: asked_range(asked[name]) for name in SIDES}
-    options = {name: source_options(run.request, asked[name], count_to, comparison) for name in SIDES}
-    comparing = Comparing(run, comparison, ranges, options, counter)
+    comparing = Comparing(run, comparison, ranges, Sides(run, comparison, count_to), counter)
     try:
         # Both sides are pinned here, at the same time; later messages are not part of this run.
         session = run.start_spark(comparing.plan, is_short=lambda: comparing.is_short, max_failures=4)
         return comparing.compare(session)
     finally:
         counter.close()
-
-
-@dataclass(frozen=True, slots=True)
-class AskedRange:
-    """The store times of a side that are judged, in ms; the end is exclusive."""
-
-    begin: int | None
-    end: int | None
-
-
-def asked_range(asked: Mapping[str, Any]) -> AskedRange:
-    """Return the range of a side."""
-    return AskedRange(*(None if not asked.get(name) else parse_time(name, asked[name]) for name in ("from", "to")))
-
-
-def source_options(
-    request: ProgramRequest, asked: Mapping[str, Any], count_to: str, comparison: Comparison
-) -> SourceOptions:
-    """Return what to read on one side: its range, and before and after it as much as a row may be late."""
-    chosen, late = asked_range(asked), comparison.lateness_ms
-    return replace(
-        whole_topic(request, asked["topic"], asked.get("cluster")),
-        starting_timestamp=None if chosen.begin is None else chosen.begin - late,
-        ending_timestamp=None if chosen.end is None else chosen.end + late,
-        mode=Mode.FAIL_FAST if on_damage(request) == STOP else Mode.PERMISSIVE,
-        count_to=count_to,
-    )
 
 
 class PinnedQueue(msgspec.Struct, frozen=True, rename={"begin": "from", "end": "to"}):
@@ -98,7 +69,7 @@ class Comparing:
     run: Run
     comparison: Comparison
     ranges: Mapping[str, AskedRange]
-    options: Mapping[str, SourceOptions]
+    planner: Sides
     counter: RowCounter
     sides: tuple[ComparedSide, ...] = ()
     pinned_at_ms: int = 0
@@ -109,10 +80,7 @@ class Comparing:
     def plan(self) -> None:
         """Pin the ranges of both sides."""
         self.pinned_at_ms = time.time_ns() // 1_000_000
-        parts = plan_together([self.options[name] for name in SIDES])
-        self.sides = tuple(
-            self._compared(name, topic_side(self.options[name], each)) for name, each in zip(SIDES, parts, strict=True)
-        )
+        self.sides = tuple(map(self._compared, SIDES, self.planner.plan()))
         self.write_progress("starting")
 
     @property
@@ -121,7 +89,7 @@ class Comparing:
         known = sum(side.side.known_rows or 0 for side in self.sides)
         return all(side.sql.is_empty for side in self.sides) or known < _SHORT_ROWS
 
-    def _compared(self, name: str, side: TopicSide) -> ComparedSide:
+    def _compared(self, name: str, side: Side) -> ComparedSide:
         is_original = self.comparison.by == "source" and name == SIDES[0]
         chosen, asked = self.ranges[name], self.run.request.asked[name]
         return compared_side(
@@ -211,13 +179,16 @@ class Comparing:
         folder.write_json("summary.json", msgspec.to_builtins(summary))
         folder.write_json("samples.json", msgspec.to_builtins(samples))
         content = {**summary, "samples": samples, "buckets": buckets, "queues": tally.queue_figures(self._queue_rows()),
-                   "tags": tally.tag_figures()}  # fmt: skip
+                   "tags": tally.tag_figures(), "notes": dict(tally.notes)}  # fmt: skip
+        if self.planner.retried is not None:
+            content["retried"] = self.planner.retried
         folder.write_json("report.json", msgspec.to_builtins(content))
         return sentence
 
     def _pinned(self) -> dict[str, list[PinnedQueue]]:
         """Return the compared offsets of each queue, by side."""
-        return {side.name: _pinned_queues(side.side.parts) for side in self.sides if isinstance(side.side, TopicSide)}
+        kinds = (TopicSide, GroupSide)
+        return {side.name: _pinned_queues(side.side.parts) for side in self.sides if isinstance(side.side, kinds)}
 
     def _queue_rows(self) -> dict[tuple[str, str, int], int]:
         pinned = self._pinned()

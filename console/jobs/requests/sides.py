@@ -19,7 +19,7 @@ TOPIC: Final = "topic"
 GROUP: Final = "group"
 DATABASE: Final = "postgresql"
 FILES: Final = ("parquet", "csv")
-KINDS: Final = (TOPIC,)
+KINDS: Final = (TOPIC, GROUP, *FILES, DATABASE)
 OF_MESSAGES: Final = (TOPIC, GROUP)
 """Kinds whose rows are messages: they have the words of `by` and `compare`."""
 _RANGE: Final = ("from", "to", "where")

@@ -4228,6 +4228,12 @@ export interface components {
                     [key: string]: number;
                 };
             };
+            /** @description Why partners do not count: what a group has not consumed is waiting, in retry or dead. */
+            notes?: {
+                [key: string]: number;
+            };
+            /** @description How many messages the group consumed after retries, where a side is a group. */
+            retried?: number;
             /** @description The duration of each phase, in seconds. */
             phases?: {
                 [key: string]: number;
@@ -6088,7 +6094,7 @@ export interface components {
         /** @enum {string} */
         ShownPermission: "rw" | "r" | "w" | "none";
         /** @enum {string} */
-        SideKindEnum: "topic";
+        SideKindEnum: "topic" | "group" | "parquet" | "csv" | "postgresql";
         /** @description One side: by default the messages of a topic, from a moment (inclusive) to a moment (exclusive). */
         SideRequest: {
             /** @description A moment with its zone. In a schedule also `{{ last_success }}`, `{{ scheduled_at }}` or a moment before that, such as `{{ scheduled_at - 24h }}`: whole m, h or d, up to 366 days. */

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from rest_framework.exceptions import ValidationError
 
+from broker_core.client.admin.groups import Group
 from broker_core.client.admin.topics import Topic, TopicKind
 from broker_core.protocol.bodies.topics import TopicConfig
-from console.jobs.requests import JobRequestSerializer, form, topics
+from console.jobs.requests import JobRequestSerializer, form, sides, topics
 from console.jobs.requests.reconcile import CompareField
 from console.jobs.requests.sides import ByField
 
@@ -81,3 +83,66 @@ def test_a_name_is_compared_once() -> None:
 def test_a_pair_of_expressions_has_no_other_field() -> None:
     with pytest.raises(ValidationError, match="is not a field"):
         ByField(("key",)).run_validation({"left": "key", "right": "key", "middle": "key"})
+
+
+PAIR: dict[str, Any] = {"by": {"left": "key", "right": "id"}, "compare": "none"}
+
+
+@pytest.fixture
+def files(tmp_path: Path, settings: Any) -> Path:
+    """The folder and the connections that jobs may read."""
+    folder = tmp_path / "files"
+    folder.mkdir()
+    (folder / "a.csv").write_text("id\n")
+    (tmp_path / "b.csv").write_text("id\n")
+    services = tmp_path / "services"
+    services.write_text("[shop]\nhost=db\n")
+    settings.GANTRY_JOBS_FILES, settings.GANTRY_JOBS_DATABASES = folder, services
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("right", "fault"),
+    [
+        ({"kind": "csv", "path": "a.csv"}, None),
+        ({"kind": "csv", "path": "../b.csv"}, ("path", "without '..'")),
+        ({"kind": "csv"}, ("path", "is required for a side of the kind csv")),
+        ({"kind": "csv", "path": "a.csv", "topic": "a"}, ("topic", "does not belong")),
+        ({"kind": "csv", "path": "a.csv", "from": "2026-05-01T00:00:00Z"}, ("time", "is required with from and to")),
+        ({"kind": "postgresql", "connection": "shop", "table": "orders"}, None),
+        ({"kind": "postgresql", "connection": "shop"}, ("table", "either table or query is required")),
+        ({"kind": "postgresql", "connection": "till", "table": "x"}, ("connection", "which has: shop")),
+    ],
+)
+def test_files_and_databases_are_those_of_the_server(
+    files: Path, right: dict[str, Any], fault: tuple[str, str] | None
+) -> None:
+    found = faults(right=right, **PAIR)
+    if fault is None:
+        assert found == {}
+    else:
+        assert fault[1] in str(found["right"][fault[0]])
+
+
+def test_without_the_settings_no_file_and_no_database_is_read() -> None:
+    for right, field in (
+        ({"kind": "parquet", "path": "a"}, "path"),
+        ({"kind": "postgresql", "connection": "shop", "table": "x"}, "connection"),
+    ):
+        assert "is not set" in str(faults(right=right, **PAIR)["right"][field])
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"), [({"by": "key"}, "by"), ({"compare": "body"}, "compare"), ({"compare": ["tag"]}, "compare")]
+)
+def test_what_a_table_does_not_have_must_come_from_expressions(
+    files: Path, changes: dict[str, Any], field: str
+) -> None:
+    assert list(faults(right={"kind": "csv", "path": "a.csv"}, **{**PAIR, **changes})) == [field]
+
+
+def test_a_group_must_be_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sides, "find_group", lambda _cluster, name: Group(name) if name == "known" else None)
+    right = {"kind": "group", "topic": "b", "group": "known"}
+    assert faults(right=right) == {}
+    assert "no group 'none'" in str(faults(right={**right, "group": "none"})["right"]["group"])

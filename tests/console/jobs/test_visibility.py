@@ -174,3 +174,24 @@ def test_a_file_of_definitions_resumes_no_schedule_whose_job_one_may_not_start(m
         assert answer.status_code == status, answer.content
         assert "This needs the right 'bodies' on topic 't-sec'" in answer.json()["items"][0]["reason"]
     assert not Schedule.objects.get(pk=schedule.pk).enabled
+
+
+@pytest.mark.parametrize(
+    ("right", "missing"),
+    [
+        ({"kind": "csv", "path": "a.csv"}, "'bodies'"),
+        ({"kind": "postgresql", "connection": "shop", "table": "orders"}, "'bodies'"),
+        ({"kind": "group", "group": "h-secret", "topic": "t-pub"}, "'read' on group 'h-secret'"),
+    ],
+)
+def test_a_reconciliation_shows_no_file_table_or_group_to_those_who_may_not_read_it(
+    mia: Any, right: dict[str, Any], missing: str
+) -> None:
+    left, by = {"topic": "t-pub"}, {"left": "key", "right": "id"}
+    asked = {"type": "reconcile", "cluster": "local", "left": left, "right": right, "by": by, "compare": "none"}
+    answer = mia.post("/api/v1/jobs", asked, format="json")
+    assert answer.status_code == 403
+    assert missing in answer.json()["detail"]
+    job = services.create(BY, asked)
+    assert mia.get(f"/api/v1/jobs/{job.pk}").status_code == 404
+    assert job.pk not in {each["id"] for each in mia.get("/api/v1/jobs").json()["items"]}
