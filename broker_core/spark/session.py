@@ -74,6 +74,13 @@ def start(config: SessionConfig) -> SparkSession:
     return session
 
 
+def another(session: SparkSession) -> SparkSession:
+    """Return a new session of the same Spark: its settings and views are its own, and `format("rocketmq")` is there."""
+    new = session.newSession()
+    new.dataSource.register(RocketMQSource)
+    return new
+
+
 def check_master(master: str) -> None:
     """Raise BadRequest for a master that cannot run these programs."""
     if not is_local(master) and not master.startswith("spark://"):

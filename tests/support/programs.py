@@ -13,12 +13,12 @@ from contextlib import redirect_stderr
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 from pyspark.sql import SparkSession
 
-from broker_core.spark import session as sessions
-from broker_core.spark.programs import program
+from broker_core.job_folder import JobFolder
+from broker_core.spark.programs.program import run_job
+from broker_core.spark.session import SessionConfig
 from tests.support.cluster import ROOT
 
 PATIENCE_SECONDS = 240.0
@@ -71,19 +71,10 @@ class Program:
         work = importlib.import_module(f"broker_core.spark.programs.{self.type}").work
         handler = signal.getsignal(signal.SIGTERM)
         try:
-            with (
-                self._log.open("a") as log,
-                redirect_stderr(log),
-                patch.object(sys, "argv", [self.type, str(self.folder)]),
-                patch.object(sessions, "start", lambda _config: spark),
-                patch.object(program, "_stop_spark", lambda _about: None),
-            ):
-                program.main(work)
-        except SystemExit as ended:
-            return int(ended.code or 0)
+            with self._log.open("a") as log, redirect_stderr(log):
+                return run_job(JobFolder(self.folder), work, _GivenSpark(spark), python_s=0.0)
         finally:
             signal.signal(signal.SIGTERM, handler)
-        raise AssertionError("a program ends by exiting")
 
     def control(self, **wanted: Any) -> None:
         """Tell the running program something, as the launcher does."""
@@ -112,6 +103,19 @@ class Program:
     @property
     def _log(self) -> Path:
         return self.folder / "log"
+
+
+@dataclass
+class _GivenSpark:
+    """A Spark that goes on."""
+
+    session: SparkSession
+
+    def start(self, config: SessionConfig) -> SparkSession:
+        return self.session
+
+    def end(self) -> None:
+        return None
 
 
 def kill(child: subprocess.Popen[bytes]) -> None:

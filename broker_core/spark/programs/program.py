@@ -10,13 +10,12 @@ The exit codes (spark/README.md#programs)::
 from __future__ import annotations
 
 import os
-import re
 import signal
 import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -26,59 +25,31 @@ from typing import Final, TypeVar
 
 import msgspec
 import pyspark
-from py4j.protocol import Py4JNetworkError
-from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 import broker_core
-from broker_core.client import errors as client
 from broker_core.errors import GantryError
 from broker_core.job_folder import Artefact, Control, JobFolder, Progress, ProgressLine, say
 from broker_core.spark import session as sessions
-from broker_core.spark.errors import (
-    BadOption,
-    BadRequest,
-    DamagedRecord,
-    DataLoss,
-    JavaNotFound,
-    StoreUnreadable,
-    Unreachable,
-)
+from broker_core.spark.programs.failures import CANCELLED as CANCELLED
+from broker_core.spark.programs.failures import CRASHED as CRASHED
+from broker_core.spark.programs.failures import DAMAGED as DAMAGED
+from broker_core.spark.programs.failures import OK as OK
+from broker_core.spark.programs.failures import PARTIAL as PARTIAL
+from broker_core.spark.programs.failures import PAUSED as PAUSED
+from broker_core.spark.programs.failures import UNREACHABLE as UNREACHABLE
+from broker_core.spark.programs.failures import code_of, code_of_text, error_sentence
 from broker_core.spark.programs.requests import ProgramRequest, read_request
+from broker_core.spark.programs.sparks import OneSpark, SparkOfRun
 
 T = TypeVar("T")
 
-OK: Final = 0
-CRASHED: Final = 1
-CANCELLED: Final = 130
-PAUSED: Final = 75
-PARTIAL: Final = 3
-UNREACHABLE: Final = 4
-DAMAGED: Final = 5
-_BAD_REQUEST: Final = 2
-_EXIT_CODES: Final[Mapping[type[GantryError], int]] = {
-    BadRequest: _BAD_REQUEST,
-    BadOption: _BAD_REQUEST,
-    Unreachable: UNREACHABLE,
-    StoreUnreadable: UNREACHABLE,
-    client.Unreachable: UNREACHABLE,
-    client.NoRoute: UNREACHABLE,
-    client.BrokerBusy: UNREACHABLE,
-    client.BrokerUnavailable: UNREACHABLE,
-    JavaNotFound: _BAD_REQUEST,
-    DataLoss: DAMAGED,
-    DamagedRecord: DAMAGED,
-}
 WAITING: Final = "waiting for a worker"
+PYTHON: Final = "starting Python"
 TO_FIRST: Final = "until the first messages"
 _TICK_S: Final = 1.0
 _STOP_TICK_S: Final = 0.1
 _PLAN_ALONE_S: Final = 0.5
-# The last line of a Python traceback.
-_QUOTED: Final = re.compile(r"(?P<kind>[A-Za-z_][\w.]*(?:Error|Exception|[a-z]\.[A-Z]\w+)): (?P<text>.+)")
-_OURS: Final = "broker_core.spark.errors."
-_JAVA_GONE: Final = "Spark's Java process has ended; it was killed, or the machine ran out of memory"
-_SPARK_ITSELF: Final = ("org.apache.", "java.", "py4j.", "pyspark.", "scala.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +81,7 @@ class Run:
     folder: JobFolder
     request: ProgramRequest
     progress: Progress
+    spark: SparkOfRun
     stop_reason: str = ""
     """Set when the run must end; running work ends in an orderly way."""
     stop_code: int = CANCELLED
@@ -163,19 +135,19 @@ class Run:
         return session
 
     def _start_spark(self, max_failures: int, *, is_short: bool) -> SparkSession:
-        spark = self.request.spark
+        place = self.request.spark
         config = sessions.SessionConfig(
             app_name=f"gantry {self.request.type} {self.request.job_id}",
             work_dir=self.folder.path,
-            cache=Path(spark.cache),
-            master=spark.master,
-            java_home=spark.java_home,
-            executor_python=spark.executor_python,
-            jobs_at_once=spark.jobs_at_once,
+            cache=Path(place.cache),
+            master=place.master,
+            java_home=place.java_home,
+            executor_python=place.executor_python,
+            jobs_at_once=place.jobs_at_once,
             is_short=is_short,
             max_failures=max_failures,
         )
-        return sessions.start(config)
+        return self.spark.start(config)
 
     def wait_for(
         self, work: Callable[[], T], each_second: Callable[[], None], *, at_each_look: Callable[[], None] = lambda: None
@@ -210,12 +182,15 @@ class Run:
 
 def main(work: Callable[[Run], ProgramResult]) -> None:
     """Run a program for the job folder on the command line, and exit."""
-    folder = JobFolder(Path(sys.argv[1]))
+    sys.exit(run_job(JobFolder(Path(sys.argv[1])), work, OneSpark(), python_s=seconds_since_start()))
+
+
+def run_job(folder: JobFolder, work: Callable[[Run], ProgramResult], spark: SparkOfRun, *, python_s: float) -> int:
+    """Run a program for a job folder, write the result and return the exit code; `python_s` went into imports."""
+    say(f"{work.__module__.rpartition('.')[2]} {folder.path.name}: starting Python took {python_s:.1f} s")
     versions = {"gantry": broker_core.__version__, "spark": pyspark.__version__}
-    imports_s = _seconds_since_start()
-    say(f"{Path(sys.argv[0]).stem} {folder.path.name}: starting Python took {imports_s:.1f} s")
-    about = ResultFile(versions=versions, phases={"starting Python": round(imports_s, 2)})
-    result = _result(folder, work, about)
+    about = ResultFile(versions=versions, phases={PYTHON: round(python_s, 2)})
+    result = _result(folder, work, about, spark)
     say(f"ended with status {result.exit_code}{f': {result.reason}' if result.reason else ''}")
     last = folder.last_line("progress.jsonl", ProgressLine)
     about.reason = result.reason
@@ -224,28 +199,31 @@ def main(work: Callable[[Run], ProgramResult]) -> None:
     about.artefacts = folder.artefacts()
     folder.write_json("result.json", msgspec.to_builtins(about))
     sys.stdout.flush()
-    sys.exit(result.exit_code)
+    return result.exit_code
 
 
-def _result(folder: JobFolder, work: Callable[[Run], ProgramResult], about: ResultFile) -> ProgramResult:
+def _result(
+    folder: JobFolder, work: Callable[[Run], ProgramResult], about: ResultFile, spark: SparkOfRun
+) -> ProgramResult:
     run: Run | None = None
     try:
-        run = Run(folder, read_request(folder), Progress(folder))
-        about.phases = _waited(run.request, about.phases["starting Python"]) | about.phases
+        run = Run(folder, read_request(folder), Progress(folder), spark)
+        about.phases = _waited(run.request, about.phases[PYTHON]) | about.phases
         _listen(run)
         return work(run)
     except GantryError as error:
-        code = next((code for kind, code in _EXIT_CODES.items() if isinstance(error, kind)), CRASHED)
-        return ProgramResult(code, str(error))
+        return ProgramResult(code_of(error), str(error))
     except Exception as error:  # noqa: BLE001 - the top of the program: the log gets the traceback, people a line
         if run is not None and run.is_stopping:
             return ProgramResult(run.stop_code, run.stop_reason)
         traceback.print_exc()
-        return ProgramResult(_code_of_text(str(error)), error_sentence(error))
+        return ProgramResult(code_of_text(str(error)), error_sentence(error))
     finally:
         if run is not None:
             about.phases |= {phase: round(seconds, 2) for phase, seconds in run.phases.items()} | _to_first(run, about)
-        _stop_spark(about)
+        facts = spark.end()
+        if facts is not None:
+            about.versions["java"], about.spark_app_id = facts.java, facts.app_id
         folder.drop_temporary()
 
 
@@ -261,11 +239,11 @@ def _waited(request: ProgramRequest, imports_s: float) -> dict[str, float]:
 def _to_first(run: Run, about: ResultFile) -> dict[str, float]:
     """Return the seconds from the queueing of the job to its first messages, if there were any."""
     after_s = run.progress.first_after_s
-    before_s = about.phases.get(WAITING, 0.0) + about.phases["starting Python"]
+    before_s = about.phases.get(WAITING, 0.0) + about.phases[PYTHON]
     return {} if after_s is None else {TO_FIRST: round(before_s + after_s, 2)}
 
 
-def _seconds_since_start() -> float:
+def seconds_since_start() -> float:
     """Return the age of this process in seconds; imports take most of it."""
     ticks = int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19])
     return float(Path("/proc/uptime").read_text().split()[0]) - ticks / os.sysconf("SC_CLK_TCK")
@@ -276,47 +254,3 @@ def _listen(run: Run) -> None:
         run.stop_reason = f"stopped by {signal.Signals(number).name}"
 
     signal.signal(signal.SIGTERM, on_signal)
-
-
-def error_sentence(error: Exception) -> str:
-    """Return an error as one sentence: the Python error quoted in Spark's long text, else the first line."""
-    if _is_java_gone(error):
-        return _JAVA_GONE
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    quoted = [found for found in map(_QUOTED.match, lines) if found and not found["kind"].startswith(_SPARK_ITSELF)]
-    ours = next((found for found in quoted if found["kind"].startswith(_OURS)), None)
-    if ours:
-        return ours["text"]
-    if quoted:
-        # The last error was raised; those before it are its causes.
-        return f"the program failed with {quoted[-1]['kind'].rpartition('.')[2]}: {quoted[-1]['text']}"
-    kind, text = type(error).__name__, lines[0] if lines else "no details are known"
-    return text if isinstance(error, PySparkException) else f"the program failed with {kind}: {text}"
-
-
-def _is_java_gone(error: BaseException | None) -> bool:
-    """Return whether the connection to Java broke; Py4J then raises the error of its next attempt to connect."""
-    while error is not None:
-        if isinstance(error, Py4JNetworkError):
-            return True
-        error = error.__cause__ or error.__context__
-    return False
-
-
-def _code_of_text(text: str) -> int:
-    """Return the exit code for the error that Spark's text quotes: workers send errors as text."""
-    named = (code for kind, code in _EXIT_CODES.items() if f"broker_core.spark.errors.{kind.__name__}:" in text)
-    is_unknown_option = "broker_core.spark.errors.UnknownOption:" in text
-    return _BAD_REQUEST if is_unknown_option else next(named, CRASHED)
-
-
-def _stop_spark(about: ResultFile) -> None:
-    try:
-        session = SparkSession.getActiveSession()
-        if session is not None:
-            about.versions["java"] = session.conf.get("spark.gantry.java.version", None) or ""
-            about.spark_app_id = session.sparkContext.applicationId
-            session.stop()
-    except (Py4JNetworkError, ConnectionError) as error:
-        # A killed Java process cannot answer or be stopped; the outcome of the run is already known.
-        say(f"Spark could not be stopped properly: {_JAVA_GONE} ({type(error).__name__})")

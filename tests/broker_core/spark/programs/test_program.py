@@ -12,9 +12,12 @@ from py4j.protocol import Py4JNetworkError
 from pyspark.errors import PythonException
 
 from broker_core.job_folder import JobFolder, Progress
+from broker_core.spark import session as sessions
 from broker_core.spark.programs import program
-from broker_core.spark.programs.program import Run, error_sentence
+from broker_core.spark.programs.failures import error_sentence
+from broker_core.spark.programs.program import Run
 from broker_core.spark.programs.requests import ProgramRequest, SourcePlace, SparkPlace
+from broker_core.spark.programs.sparks import OneSpark
 
 REQUEST = ProgramRequest(
     job_id="job1", type="replay", cluster="local", created_by="ann", attempt=1, request_hash="hash", asked={},
@@ -73,26 +76,27 @@ def test_a_java_that_cannot_be_stopped_any_more_does_not_hide_how_the_run_ended(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     class Gone:
-        @staticmethod
-        def getActiveSession() -> None:  # noqa: N802 - Spark's name
+        @property
+        def conf(self) -> None:
             raise broken_line()
 
-    monkeypatch.setattr(program, "SparkSession", Gone)
+    monkeypatch.setattr(sessions, "start", lambda _config: Gone())
     monkeypatch.setattr(program, "_listen", lambda _run: None)
     JobFolder(tmp_path).write_json("request.json", msgspec.to_builtins(REQUEST))
-    result = program._result(
-        JobFolder(tmp_path),
-        lambda _: program.ProgramResult(program.PARTIAL, "said"),
-        program.ResultFile(versions={}, phases={"starting Python": 0.1}),
-    )
-    assert result == program.ProgramResult(program.PARTIAL, "said")
+
+    def work(run: Run) -> program.ProgramResult:
+        run.start_spark(lambda: None, is_short=lambda: True)
+        return program.ProgramResult(program.PARTIAL, "said")
+
+    assert program.run_job(JobFolder(tmp_path), work, OneSpark(), python_s=0.1) == program.PARTIAL
+    assert JobFolder(tmp_path).find_json("result.json")["reason"] == "said"
 
 
 def test_a_stop_is_seen_to_at_once_and_until_the_work_has_ended(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(program, "_TICK_S", 3600.0)
-    run = Run(JobFolder(tmp_path), REQUEST, Progress(JobFolder(tmp_path)))
+    run = Run(JobFolder(tmp_path), REQUEST, Progress(JobFolder(tmp_path)), OneSpark())
     run.stop_reason = "stopped by SIGTERM"
     looks: list[float] = []
     enough = threading.Event()

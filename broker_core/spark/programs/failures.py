@@ -1,0 +1,86 @@
+"""How a run ends: the exit codes, and an error as one sentence (spark/README.md#programs)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from py4j.protocol import Py4JNetworkError
+from pyspark.errors import PySparkException
+
+from broker_core.client import errors as client
+from broker_core.errors import GantryError
+from broker_core.spark.errors import (
+    BadOption,
+    BadRequest,
+    DamagedRecord,
+    DataLoss,
+    JavaNotFound,
+    StoreUnreadable,
+    Unreachable,
+)
+
+OK: Final = 0
+CRASHED: Final = 1
+CANCELLED: Final = 130
+PAUSED: Final = 75
+PARTIAL: Final = 3
+UNREACHABLE: Final = 4
+DAMAGED: Final = 5
+_BAD_REQUEST: Final = 2
+_EXIT_CODES: Final[Mapping[type[GantryError], int]] = {
+    BadRequest: _BAD_REQUEST,
+    BadOption: _BAD_REQUEST,
+    Unreachable: UNREACHABLE,
+    StoreUnreadable: UNREACHABLE,
+    client.Unreachable: UNREACHABLE,
+    client.NoRoute: UNREACHABLE,
+    client.BrokerBusy: UNREACHABLE,
+    client.BrokerUnavailable: UNREACHABLE,
+    JavaNotFound: _BAD_REQUEST,
+    DataLoss: DAMAGED,
+    DamagedRecord: DAMAGED,
+}
+# The last line of a Python traceback.
+_QUOTED: Final = re.compile(r"(?P<kind>[A-Za-z_][\w.]*(?:Error|Exception|[a-z]\.[A-Z]\w+)): (?P<text>.+)")
+_OURS: Final = "broker_core.spark.errors."
+JAVA_GONE: Final = "Spark's Java process has ended; it was killed, or the machine ran out of memory"
+_SPARK_ITSELF: Final = ("org.apache.", "java.", "py4j.", "pyspark.", "scala.")
+
+
+def code_of(error: GantryError) -> int:
+    """Return the exit code for an error of the program itself."""
+    return next((code for kind, code in _EXIT_CODES.items() if isinstance(error, kind)), CRASHED)
+
+
+def error_sentence(error: Exception) -> str:
+    """Return an error as one sentence: the Python error quoted in Spark's long text, else the first line."""
+    if _is_java_gone(error):
+        return JAVA_GONE
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    quoted = [found for found in map(_QUOTED.match, lines) if found and not found["kind"].startswith(_SPARK_ITSELF)]
+    ours = next((found for found in quoted if found["kind"].startswith(_OURS)), None)
+    if ours:
+        return ours["text"]
+    if quoted:
+        # The last error was raised; those before it are its causes.
+        return f"the program failed with {quoted[-1]['kind'].rpartition('.')[2]}: {quoted[-1]['text']}"
+    kind, text = type(error).__name__, lines[0] if lines else "no details are known"
+    return text if isinstance(error, PySparkException) else f"the program failed with {kind}: {text}"
+
+
+def _is_java_gone(error: BaseException | None) -> bool:
+    """Return whether the connection to Java broke; Py4J then raises the error of its next attempt to connect."""
+    while error is not None:
+        if isinstance(error, Py4JNetworkError):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def code_of_text(text: str) -> int:
+    """Return the exit code for the error that Spark's text quotes: workers send errors as text."""
+    named = (code for kind, code in _EXIT_CODES.items() if f"broker_core.spark.errors.{kind.__name__}:" in text)
+    is_unknown_option = "broker_core.spark.errors.UnknownOption:" in text
+    return _BAD_REQUEST if is_unknown_option else next(named, CRASHED)
