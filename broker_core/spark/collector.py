@@ -142,7 +142,8 @@ class Collector:
         return any(checkpoint.read for checkpoint in list(self.running.values()))
 
     def close(self) -> None:
-        """Stop listening."""
+        """Stop listening; a task that is still there gets no permit any more, though this process may go on."""
+        self.stop = True
         if self._server:
             self._server.shutdown()
             self._server.server_close()
