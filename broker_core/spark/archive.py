@@ -29,7 +29,7 @@ from broker_core.spark.comparing.sides import topic_side
 from broker_core.spark.java import find_java
 from broker_core.spark.options import SourceOptions
 from broker_core.spark.reading import plan
-from broker_core.spark.session import SessionConfig, archive_path, run_tasks, shared_cache, start
+from broker_core.spark.session import SessionConfig, archive_path, run_tasks, shared_cache, start, stop_java
 from broker_core.store.config import StoreConfig
 from broker_core.store.incoming import Incoming
 from broker_core.store.message_store import MessageStore
@@ -64,17 +64,10 @@ def record(target: Path) -> None:
             )
         )
         _do_what_programs_do(session, folder)
-        java = session.sparkContext._gateway
-        session.stop()
-        if java is None:
-            raise ArchiveNotWritten("this process has no Spark JVM")
-        # The JVM writes the archive when it ends, and ends when its standard input is closed.
-        java.shutdown()
-        java.proc.stdin.close()
         try:
-            java.proc.wait(_WRITTEN_WITHIN_S)
+            # The JVM writes the archive when it ends.
+            stop_java(session, within_s=_WRITTEN_WITHIN_S)
         except subprocess.TimeoutExpired as error:
-            java.proc.kill()
             raise ArchiveNotWritten(f"Java did not end within {_WRITTEN_WITHIN_S:g} s") from error
         _wait_until_written(beside)
     beside.replace(target)

@@ -7,6 +7,7 @@ import hashlib
 import os
 import shutil
 import socket
+import subprocess
 import sys
 import tempfile
 import zipfile
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Final
 
 import pyspark
+from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 import broker_core
@@ -75,10 +77,25 @@ def start(config: SessionConfig) -> SparkSession:
 
 
 def another(session: SparkSession) -> SparkSession:
-    """Return a new session of the same Spark: its settings and views are its own, and `format("rocketmq")` is there."""
-    new = session.newSession()
-    new.dataSource.register(RocketMQSource)
-    return new
+    """Return a new session of the same Spark, with settings and views of its own; sources are those of the first."""
+    return session.newSession()
+
+
+def stop_java(session: SparkSession, *, within_s: float) -> None:
+    """Stop Spark and its JVM; raise TimeoutExpired, after killing the JVM, if it takes longer."""
+    gateway = session.sparkContext._gateway
+    session.stop()
+    if gateway is None:
+        return
+    gateway.shutdown()
+    SparkContext._gateway = SparkContext._jvm = None
+    # It ends when its standard input is closed.
+    gateway.proc.stdin.close()
+    try:
+        gateway.proc.wait(within_s)
+    except subprocess.TimeoutExpired:
+        gateway.proc.kill()
+        raise
 
 
 def check_master(master: str) -> None:
