@@ -19,6 +19,7 @@ from broker_core.spark.programs.failures import JAVA_GONE
 _MAX_FAILURES: Final = 4
 _IDLE_WITHIN_S: Final = 1.0
 _LOOK_S: Final = 0.02
+_STOPPED_WITHIN_S: Final = 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,20 +68,29 @@ class OneSpark:
 
 
 class KeptSpark:
-    """Started by the first run; each later one gets a new session of it, with settings and views of its own."""
+    """Started by the first run; each later one gets a new session of it, with settings and views of its own.
+
+    A JVM that compiles quickly (`is_short`) is replaced for a run with much to do in Java; the other serves every run.
+    """
 
     def __init__(self, folder: Path, starting: Callable[[Callable[[], SparkSession]], SparkSession]) -> None:
         """`folder` is for Spark's temporary files; `starting` calls what starts Java."""
         self._folder, self._starting = folder, starting
         self._first: SparkSession | None = None
-        self._is_used = False
+        self._is_used = self._has_failed = self._is_short = False
 
     def start(self, config: sessions.SessionConfig) -> SparkSession:
         """Return a new session; only the first run waits for Java."""
         self._is_used = True
+        if self._first is not None and self._is_short and not config.is_short:
+            # How it compiles is decided when it starts.
+            sessions.stop_java(self._first, within_s=_STOPPED_WITHIN_S)
+            self._first = None
         if self._first is None:
-            kept = replace(config, app_name="gantry", work_dir=self._folder, is_short=False, max_failures=_MAX_FAILURES)
+            kept = replace(config, app_name="gantry", work_dir=self._folder, max_failures=_MAX_FAILURES)
+            self._has_failed, self._is_short = True, config.is_short
             self._first = self._starting(lambda: sessions.start(kept))
+            self._has_failed = False
             return self._first
         return sessions.another(self._first)
 
@@ -98,7 +108,7 @@ class KeptSpark:
     def is_idle(self) -> bool:
         """Return whether Spark answers and has nothing to do, now or within a second."""
         if self._first is None:
-            return True
+            return not self._has_failed
         until = time.monotonic() + _IDLE_WITHIN_S
         try:
             while self._first.sparkContext.statusTracker().getActiveJobsIds():
