@@ -38,6 +38,10 @@ GANTRY_JOBS_KEEP_DAYS = env.number("GANTRY_JOBS_KEEP_DAYS", 30, low=1, high=36_5
 GANTRY_ACTIVITY_KEPT = env.number("GANTRY_ACTIVITY_KEPT", 200, low=10, high=10_000)
 GANTRY_SPARK_MASTER = env.text("GANTRY_SPARK_MASTER", "local[*]")
 GANTRY_SPARK_PYTHON = env.text("GANTRY_SPARK_PYTHON")
+# For how many seconds a local Spark is kept for the next job; 0 is not at all.
+GANTRY_SPARK_WARM = env.number("GANTRY_SPARK_WARM", 600, low=0, high=86_400)
+# One that has more memory is not kept.
+GANTRY_SPARK_WARM_MIB = env.number("GANTRY_SPARK_WARM_MIB", 1536, low=256, high=1_048_576)
 # The public URL, e.g. https://example.org/gantry; with https, cookies are sent only over https.
 GANTRY_PUBLIC_URL = env.public_url("GANTRY_PUBLIC_URL")
 

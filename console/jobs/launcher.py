@@ -10,7 +10,6 @@ import logging
 import shutil
 import signal
 import socket
-import subprocess
 import threading
 import time
 from collections.abc import Mapping
@@ -22,7 +21,7 @@ import orjson
 from django.db import DatabaseError, close_old_connections
 from msgspec import Struct
 
-from console.jobs import control, events, program, services
+from console.jobs import control, drivers, events, program, services
 from console.jobs.models import Job, JobState, JobType
 from console.jobs.progress import Counters, Progress, ProgressTail
 from console.jobs.requests import program_request
@@ -109,22 +108,29 @@ class _JobRun:
             ledger.catch_up(self._job, services.folder_of)
         # Not what an earlier run was told: it may have been a pause.
         control.write(self._folder, None)
-        child = program.start(self._job.type, self._folder, program_request(self._job))
+        child = drivers.start(self._job.type, self._folder, program_request(self._job))
         try:
-            self._tell()
-            services.own(self._job).update(pid=child.pid, pid_started=program.started_at(child.pid))
-            tail = ProgressTail(self._folder / "progress.jsonl", skip_old=True)
-            while child.poll() is None:
-                self._look(tail)
-                self._end_if_asked(child)
-                time.sleep(_LOOK_SECONDS)
-            self._take(tail)
-        finally:
-            program.end_session(child.pid)
-            child.wait()
+            status = self._watch(child)
+            child.end()
             # A killed program could not remove Spark's temporary files.
             shutil.rmtree(self._folder / "tmp", ignore_errors=True)
-        self._finish(child.returncode)
+            self._finish(status)
+            # Only now: a job whose row still names this process must not share it.
+            child.keep()
+        finally:
+            child.end()
+
+    def _watch(self, child: program.Running) -> int:
+        """Return the exit status of the program once it has ended."""
+        self._tell()
+        services.own(self._job).update(pid=child.pid, pid_started=program.started_at(child.pid))
+        tail = ProgressTail(self._folder / "progress.jsonl", skip_old=True)
+        while (status := child.poll()) is None:
+            self._look(tail)
+            self._end_if_asked(child)
+            time.sleep(_LOOK_SECONDS)
+        self._take(tail)
+        return status
 
     def _look(self, tail: ProgressTail) -> None:
         """Store the progress and check for a cancel; tolerate a database that does not answer until the lease ends."""
@@ -179,7 +185,7 @@ class _JobRun:
         """Return whether the program has not paused in time."""
         return self._pausing_since is not None and time.monotonic() - self._pausing_since > PAUSE_GRACE_SECONDS
 
-    def _end_if_asked(self, child: subprocess.Popen[bytes]) -> None:
+    def _end_if_asked(self, child: program.Running) -> None:
         is_stopping = stopping.is_set()
         if not self._lost and not self._job.cancel_requested and not is_stopping and not self._is_deaf():
             return

@@ -1,4 +1,4 @@
-"""Starts and ends the program of a job as a process (broker_core/spark/README.md#programs)."""
+"""Starts and ends the program of a job: a process of its own, or a driver that is kept (spark/README.md#programs)."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import orjson
 from django.conf import settings
@@ -42,22 +42,71 @@ def command(kind: str, folder: Path) -> list[str]:
     return [sys.executable, "-m", _PROGRAMS[kind], str(folder)]
 
 
-def start(kind: str, folder: Path, request: Mapping[str, Any]) -> subprocess.Popen[bytes]:
-    """Start the program of a type of job in its own session; only its user may read its files.
+class Running(Protocol):
+    """The program of a job while it runs."""
 
-    Creates the folder, and removes the result of an earlier run.
-    """
+    pid: int
+    """The leader of its session."""
+
+    def poll(self) -> int | None:
+        """Return the exit status once it has ended; a negative one is the signal that killed it."""
+
+    def terminate(self) -> None:
+        """Ask it to stop."""
+
+    def end(self) -> None:
+        """Kill whatever is left of it and wait until that is gone; what may serve another job stays."""
+
+    def keep(self) -> None:
+        """Let the next job have what stayed; without this call it is killed by the second `end`."""
+
+
+class OwnProcess:
+    """A process for one job."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        """Take over a process that leads its session."""
+        self._process, self.pid = process, process.pid
+
+    def poll(self) -> int | None:
+        """Return the exit status once it has ended."""
+        return self._process.poll()
+
+    def terminate(self) -> None:
+        """Ask it to stop."""
+        self._process.terminate()
+
+    def end(self) -> None:
+        """Kill its whole session."""
+        end_session(self.pid)
+        self._process.wait()
+
+    def keep(self) -> None:
+        """Do nothing: it serves no other job."""
+
+
+def start(kind: str, folder: Path, request: Mapping[str, Any]) -> Running:
+    """Start the program of a type of job in its own session; only its user may read its files."""
+    prepare(folder, request)
+    # A file, not a pipe: a pipe whose reader died would block or kill the program.
+    with private_file(folder / "log", os.O_APPEND) as log:
+        return OwnProcess(launch(command(kind, folder), folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log))
+
+
+def launch(arguments: Sequence[str], folder: Path, **streams: Any) -> subprocess.Popen[bytes]:
+    """Start a process of ours in its own session."""
+    return subprocess.Popen(  # noqa: S603 - our own program
+        arguments, cwd=folder, env=environment(os.environ), start_new_session=True, umask=_ONLY_OURS, **streams
+    )
+
+
+def prepare(folder: Path, request: Mapping[str, Any]) -> None:
+    """Create the folder of a job, write the request, and remove the result of an earlier run."""
     folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder.mkdir(mode=0o700, exist_ok=True)
     (folder / "result.json").unlink(missing_ok=True)
-    with _private(folder / "request.json", os.O_TRUNC) as file:
+    with private_file(folder / "request.json", os.O_TRUNC) as file:
         file.write(orjson.dumps(request, option=orjson.OPT_INDENT_2))
-    # A file, not a pipe: a pipe whose reader died would block or kill the program.
-    with _private(folder / "log", os.O_APPEND) as log:
-        return subprocess.Popen(  # noqa: S603 - our own program
-            command(kind, folder), cwd=folder, env=environment(os.environ), stdin=subprocess.DEVNULL, stdout=log,
-            stderr=log, start_new_session=True, umask=_ONLY_OURS,
-        )  # fmt: skip
 
 
 def started_at(pid: int) -> int | None:
@@ -68,14 +117,15 @@ def started_at(pid: int) -> int | None:
 
 def end_session(leader: int) -> None:
     """Kill a program and everything it started, including Spark's workers in their own process group."""
-    for pid in (leader, *_session(leader)):
+    for pid in (leader, *session_of(leader)):
         try:
             os.kill(pid, signal.SIGKILL)
         except ProcessLookupError:
             continue
 
 
-def _session(leader: int) -> Iterator[int]:
+def session_of(leader: int) -> Iterator[int]:
+    """Yield the processes of a session; of each, its leader and its parents may be gone."""
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             fields = _stat(int(entry.name))
@@ -91,5 +141,6 @@ def _stat(pid: int) -> list[str]:
         return []
 
 
-def _private(file: Path, how: int) -> Any:
+def private_file(file: Path, how: int) -> Any:
+    """Open a file to write bytes, which only its user may read."""
     return os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | how, 0o600), "wb")

@@ -7,7 +7,7 @@ from typing import Any
 from celery import shared_task, signals
 from django.utils import timezone
 
-from console.jobs import launcher, queue, retention, runs, schedule, services
+from console.jobs import drivers, launcher, queue, retention, runs, schedule, services
 
 
 @signals.worker_ready.connect
@@ -21,6 +21,7 @@ def _take_over_runs(**_: Any) -> None:
 def _stop_runs(**_: Any) -> None:
     """Make every run end its program and return its job to the queue."""
     launcher.stopping.set()
+    drivers.POOL.close()
 
 
 @shared_task(name=queue.RUN)

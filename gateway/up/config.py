@@ -26,6 +26,8 @@ SETTINGS: Final = (
     ("GANTRY_NAME_SERVERS", "(own name server)", "host:port,… for processes that are started without make up"),
     ("GANTRY_SPARK_MASTER", "local[*]", "local[N] or spark://host:7077"),
     ("GANTRY_SPARK_PYTHON", "", "path of Python on the executors of a Spark cluster; by default that of this Python"),
+    ("GANTRY_SPARK_WARM", "600", "seconds for which a local Spark is kept for the next job; 0: not at all"),
+    ("GANTRY_SPARK_WARM_MIB", "1536", "MiB of memory above which it is not kept"),
     ("GANTRY_JOBS_AT_ONCE", "2", "Spark programs that run at the same time"),
     ("GANTRY_JOBS_FILES", "", "folder whose Parquet and CSV files reconciliations may read"),
     ("GANTRY_JOBS_DATABASES", "", "service file of libpq with the databases that reconciliations may read"),

@@ -51,7 +51,7 @@ GROUPS: Final = (
     _rule(r"tests/gateway/", name="gateway"),
     _rule(r"tests/broker_core/spark/programs/", kind="spark", is_apart=True),
     _rule(r"tests/broker_core/spark/", kind="spark", name="spark"),
-    _rule(r"tests/console/jobs/test_(deaths|schedule_copies)", kind="spark"),
+    _rule(r"tests/console/jobs/test_(deaths|drivers|schedule_copies)", kind="spark"),
     _rule(r"tests/compat/test_several", kind="java"),
     _rule(r"tests/compat/.*\[apache", kind="java", name="apache"),
     _rule(r"tests/broker_core/(native/test_build|test_without_native)", is_apart=True),

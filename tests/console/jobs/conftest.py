@@ -74,6 +74,7 @@ def place(database_url: str | None, db: None, redis_of_test: str, settings: Sett
     """A data folder, and the embedded cluster without brokers."""
     settings.GANTRY_DATA_DIR = tmp_path
     settings.GANTRY_NAME_SERVERS = ["127.0.0.1:1"]
+    settings.GANTRY_SPARK_WARM = 0
     before = app.conf.broker_url
     app.conf.update(broker_url=celery_url(redis_of_test))
     ensure_embedded()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import threading
 from collections import Counter
 from datetime import timedelta
@@ -58,7 +57,7 @@ def test_a_replay_whose_driver_and_jvm_are_killed_copies_each_message_once(
     folder = services.folder_of(job)
     starting = program.start
 
-    def start(*args: Any) -> subprocess.Popen[bytes]:
+    def start(*args: Any) -> program.Running:
         child, wanted = starting(*args), [500, 1500]
         if job.retries < 2:
             threading.Thread(target=kill, args=(child.pid, wanted[job.retries])).start()

@@ -1,0 +1,201 @@
+"""Drivers that stay between jobs: real programs and a real Spark, run by the launcher."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pytest_django import Settings
+
+from broker_core.client.blocking import BlockingSession
+from console.audit.record import Actor
+from console.jobs import drivers, launcher, program, services
+from console.jobs.models import Job, JobState
+from console.jobs.requests import program_request
+from tests.support.replays import fill_topic, make_topic, read_topic
+from tests.support.topics import orders
+from tests.support.wait import wait_until
+
+pytestmark = pytest.mark.spark
+PATIENCE = 240.0
+ANN = Actor("ann")
+
+
+@pytest.fixture(autouse=True)
+def pool(settings: Settings, monkeypatch: pytest.MonkeyPatch, place: Path) -> Iterator[drivers.Pool]:
+    """No driver of another test, and none after this one."""
+    settings.GANTRY_SPARK_WARM = 600
+    kept = drivers.Pool()
+    monkeypatch.setattr(drivers, "POOL", kept)
+    yield kept
+    kept.close()
+
+
+def replay(source: str, target: str, **limits: int) -> Job:
+    request: dict[str, Any] = {
+        "type": "replay", "cluster": "local", "source": {"topic": source}, "target": {"topic": target},
+    }  # fmt: skip
+    return services.create(ANN, request | ({"limits": limits} if limits else {}))
+
+
+def run(job: Job) -> Job:
+    launcher.run(job.id, worker="w")
+    job.refresh_from_db()
+    return job
+
+
+def cancel_when_it_copies(monkeypatch: pytest.MonkeyPatch, job: Job, asked_at: list[float]) -> None:
+    looking = launcher._JobRun._check_and_renew
+
+    def look(mine: launcher._JobRun) -> None:
+        if not asked_at and mine._progress is not None and mine._progress.counters.written:
+            asked_at.append(time.monotonic())
+            services.cancel(ANN, Job.objects.get(pk=job.pk))
+        looking(mine)
+
+    monkeypatch.setattr(launcher._JobRun, "_check_and_renew", look)
+
+
+def count(session: BlockingSession, topic: str) -> int:
+    return sum(map(len, read_topic(session, topic).values()))
+
+
+def test_jobs_one_after_another_share_a_driver_and_only_the_first_waits_for_java(
+    embedded: BlockingSession, pool: drivers.Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("orders", "first", "slow", "second"):
+        make_topic(embedded, name)
+    fill_topic(embedded, "orders", orders(1000))
+    first = run(replay("orders", "first"))
+    assert (first.state, count(embedded, "first")) == (JobState.SUCCEEDED, 1000)
+    # When a second one is cancelled in the middle
+    slow, asked_at = replay("orders", "slow", messages_per_second=100), list[float]()
+    with monkeypatch.context() as patched:
+        cancel_when_it_copies(patched, slow, asked_at)
+        run(slow)
+    # Then that takes less than two seconds, and the driver goes on
+    assert (slow.state, slow.exit_code) == (JobState.CANCELLED, 130)
+    assert time.monotonic() - asked_at[0] < 2
+    # And a comparison and another replay begin at once, each with its own log and result
+    sides: dict[str, Any] = {"left": {"topic": "orders"}, "right": {"topic": "first"}, "by": "body"}
+    compared = run(services.create(ANN, {"type": "reconcile", "cluster": "local", **sides}))
+    second = run(replay("orders", "second"))
+    assert (compared.state, second.state) == (JobState.SUCCEEDED, JobState.SUCCEEDED), compared.state_reason
+    assert {job.pid for job in (slow, compared, second)} == {first.pid}
+    assert count(embedded, "second") == 1000
+    for job in (first, compared, second):
+        log = (services.folder_of(job) / "log").read_text()
+        assert ("incubator" in log) == (job == first), "what Java says when it starts"
+        assert log.count("ended with status") == 1
+        assert not (services.folder_of(job) / "tmp").exists()
+    assert first.result is not None
+    assert second.result is not None
+    assert second.result["phases"]["starting Spark"] < 0.5 < first.result["phases"]["starting Spark"]
+    # When the worker stops
+    pool.close()
+    # Then nothing is left
+    wait_until(lambda: not list(program.session_of(first.pid or 0)), within=PATIENCE)
+    assert not list((services.folder_of(first).parents[1] / "cache/spark/drivers").iterdir())
+
+
+def test_two_jobs_at_once_have_a_driver_each_and_killing_one_harms_only_its_own_job(
+    embedded: BlockingSession, pool: drivers.Pool
+) -> None:
+    make_topic(embedded, "pair")
+    fill_topic(embedded, "pair", orders(600))
+    jobs = []
+    for name in ("killed", "unharmed"):
+        make_topic(embedded, name)
+        job = replay("pair", name, messages_per_second=300)
+        program.prepare(services.folder_of(job), program_request(job))
+        jobs.append(job)
+    killed, unharmed = (pool.run("replay", services.folder_of(job)) for job in jobs)
+    assert killed.pid != unharmed.pid
+    wait_until(lambda: (services.folder_of(jobs[0]) / "checkpoint.jsonl").exists(), within=PATIENCE)
+    os.kill(killed.pid, signal.SIGKILL)
+    wait_until(lambda: killed.poll() is not None, within=PATIENCE)
+    wait_until(lambda: unharmed.poll() is not None, within=PATIENCE)
+    assert (killed.poll(), unharmed.poll()) == (-signal.SIGKILL, 0)
+    assert count(embedded, "unharmed") == 600
+    for each in (killed, unharmed):
+        each.end()
+        each.keep()
+    # Then the next job gets the driver that is left
+    last = pool.run("replay", services.folder_of(jobs[1]))
+    assert last.pid == unharmed.pid
+    assert done(last) == 0
+
+
+@pytest.fixture
+def refused(place: Path) -> Path:
+    """The folder of a job that no program can carry out: its driver needs no Spark."""
+    sides: dict[str, Any] = {"left": {"topic": "orders"}, "right": {"topic": "copy"}, "by": "luck"}
+    job = services.create(ANN, {"type": "reconcile", "cluster": "local", **sides})
+    folder: Path = services.folder_of(job)
+    program.prepare(folder, program_request(job))
+    return folder
+
+
+def done(run: program.Running) -> int:
+    wait_until(lambda: run.poll() is not None, within=PATIENCE)
+    run.end()
+    run.keep()
+    status = run.poll()
+    assert status is not None
+    return status
+
+
+def test_a_driver_is_kept_for_as_long_as_the_setting_says(
+    refused: Path, pool: drivers.Pool, settings: Settings
+) -> None:
+    settings.GANTRY_SPARK_WARM = 1
+    first = pool.run("reconcile", refused)
+    assert done(first) == 2
+    second = pool.run("reconcile", refused)
+    assert second.pid == first.pid
+    done(second)
+    wait_until(lambda: program.started_at(first.pid) is None, within=PATIENCE)
+    third = pool.run("reconcile", refused)
+    assert third.pid != first.pid
+    done(third)
+
+
+def test_a_driver_with_too_much_memory_is_not_kept(refused: Path, pool: drivers.Pool, settings: Settings) -> None:
+    settings.GANTRY_SPARK_WARM_MIB = 1
+    first = pool.run("reconcile", refused)
+    done(first)
+    assert program.started_at(first.pid) is None
+
+
+def test_a_job_that_is_cancelled_before_its_driver_has_begun_did_not_succeed(refused: Path, pool: drivers.Pool) -> None:
+    begun = pool.run("reconcile", refused)
+    os.kill(begun.pid, signal.SIGSTOP)
+    begun.terminate()
+    os.kill(begun.pid, signal.SIGCONT)
+    assert done(begun) in (-signal.SIGTERM, 2, 130)
+    assert program.started_at(begun.pid) is None
+
+
+@pytest.mark.parametrize(
+    ("warm", "master", "kind"), [(0, "local[2]", "replay"), (9, "spark://h:1", "replay"), (9, "local[2]", "redrive")]
+)
+def test_jobs_that_no_driver_serves_have_a_process_of_their_own(
+    warm: int, master: str, kind: str, settings: Settings, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.GANTRY_SPARK_WARM, settings.GANTRY_SPARK_MASTER = warm, master
+    monkeypatch.setattr(program, "command", lambda kind, folder: ["true"])
+    own = drivers.start(kind, place / "jobs" / "one", {})
+    assert isinstance(own, program.OwnProcess)
+    assert done(own) == 0
+
+
+def test_the_files_of_drivers_whose_worker_was_killed_are_removed(refused: Path, pool: drivers.Pool) -> None:
+    left = refused.parents[1] / "cache/spark/drivers" / f"{os.getpid()}-1-1"
+    left.mkdir(parents=True)
+    done(pool.run("reconcile", refused))
+    assert not left.exists()
