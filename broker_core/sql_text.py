@@ -7,9 +7,10 @@ from typing import Final
 
 LONGEST: Final = 4000
 
-# A text, or a quoted name: what is in it is no code.
-_QUOTED: Final = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`""", re.DOTALL)
-_RAW: Final = re.compile(r"""(?<![A-Za-z0-9_])[rR]['"]""")
+# A text, or a quoted name: what is in it is no code. A raw text ends elsewhere than others.
+_QUOTED: Final = re.compile(
+    r"""(?P<raw>(?<![A-Za-z0-9_])[rR]['"])|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`""", re.DOTALL
+)
 _WORD: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _QUOTED_CALL: Final = re.compile(r"`\s*\(")
 # A query in an expression may read any file, or run a command.
@@ -19,8 +20,10 @@ _FROM: Final = re.compile(r"\(\s*from\b", re.IGNORECASE)
 _FUNCTIONS: Final = frozenset({
     "identifier", "reflect", "try_reflect", "java_method", "current_user", "user", "session_user", "current_database",
     "current_catalog", "current_schema", "input_file_name", "input_file_block_start", "input_file_block_length",
-    "version", "raise_error", "assert_true",
+    "version", "raise_error", "assert_true", "from_protobuf", "to_protobuf",
 })  # fmt: skip
+# Their values depend on other rows, or they make several rows of one.
+_OF_ROWS: Final = frozenset({"over", "window", "session_window"})
 _CALLED: Final = frozenset({"map", "reduce", "exists", "values"})
 """Words of queries that are also functions of a value, written with what follows at once."""
 
@@ -34,7 +37,7 @@ def sql_fault(text: str) -> str | None:
         return "is empty"
     if len(text) > LONGEST:
         return f"has {len(text):,} characters, and at most {LONGEST:,} are allowed"
-    if _RAW.search(text):
+    if any(found["raw"] for found in _QUOTED.finditer(text)):
         return "has a raw text (r'…'); write it with doubled backslashes"
     rest = _QUOTED.sub(lambda found: "` " if found[0][0] == "`" else " ? ", text)
     if _QUOTED_CALL.search(rest):
@@ -57,6 +60,8 @@ def _word_fault(word: str, after: str) -> str | None:
     if word in _QUERIES:
         return f"has the word {word!r} of a query; only an expression over the row is allowed, a column is `{word}`"
     is_call = after.lstrip().startswith("(") or word in ("current_user", "session_user", "user")
+    if word in _OF_ROWS and (is_call or word == "over"):
+        return f"has {word!r}; only an expression over one row is allowed"
     if word in _FUNCTIONS and is_call:
         return f"has the function {word!r}, which does not compute a value of the row"
     return None

@@ -17,6 +17,7 @@ from broker_core.sql_text import LONGEST, sql_fault
         "extract(day FROM store_timestamp) = 1 and trim(BOTH ' ' FROM tag) <> ''",
         "exists(keys, k -> k like 'A%')",
         "map('a', 1)['a']",
+        "tag = 'R' or tag = \"r\"",
         "`table` is not distinct from `with`",
     ],
 )
@@ -43,6 +44,10 @@ def test_an_expression_over_the_row_is_allowed(text: str) -> None:
         ("identifier('ref' || 'lect')('java.lang.System', 'exit')", "'identifier'"),
         ("(MAP(1) USING 'touch /tmp/x')", "'using'"),
         ("current_user", "'current_user'"),
+        ("from_protobuf(body, 'A', '/etc/passwd')", "'from_protobuf'"),
+        ("sum(queue_offset) OVER (ORDER BY tag)", "'over'"),
+        ("sum(queue_offset) over w", "'over'"),
+        ("window(store_timestamp, '10 minutes', '1 minute').start", "'window'"),
         (r"r'\' , (select 1), '\'' = 1", "raw text"),
         ("a = 'open", "outside of a text"),
         ("1; drop", "';'"),
