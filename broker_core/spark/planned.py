@@ -18,15 +18,16 @@ from broker_core.spark.tasks import map_in_arrow
 
 
 def planned_table(
-    session: SparkSession, partitions: Sequence[Partition], options: SourceOptions, columns: Sequence[str]
+    session: SparkSession, work: Sequence[Sequence[Partition]], options: SourceOptions, columns: Sequence[str]
 ) -> DataFrame:
-    """Return the rows of the ranges with these columns, a task for each range."""
-    parts = list(partitions)
+    """Return the rows of the ranges with these columns: of each item in a partition of its own, in their order."""
+    parts = list(work)
 
     def read(batches: Iterable[Any]) -> Iterator[Any]:
         for batch in batches:
             for number in batch.column(0).to_pylist():
-                yield from read_rows(parts[number], options, columns)
+                for part in parts[number]:
+                    yield from read_rows(part, options, columns)
 
     numbers = session.range(0, len(parts), 1, max(1, len(parts)))
     return map_in_arrow(numbers, read, spark_schema(columns))

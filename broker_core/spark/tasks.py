@@ -46,12 +46,33 @@ def run_tasks(session: SparkSession, work: Sequence[T], f: Callable[[T], R]) -> 
             outcomes = pa.array([_outcome(f, items[number]) for number in numbers], pa.binary())
             yield pa.RecordBatch.from_arrays([batch.column(0), outcomes], _NAMES)
 
-    rows = map_in_arrow(session.range(0, len(items), 1, len(items)), run, _OUTCOMES).collect()
-    outcomes = [pickle.loads(row.outcome) for row in sorted(rows, key=lambda row: row.number)]  # noqa: S301 - our tasks'
-    for _, error in outcomes:
+    return _results(map_in_arrow(session.range(0, len(items), 1, len(items)), run, _OUTCOMES))
+
+
+def run_tasks_on(rows: DataFrame, work: Sequence[T], f: Callable[[T, Iterator[pa.RecordBatch]], R]) -> list[R]:
+    """Run ``f(item, batches)`` for each item and the partition of `rows` with its number; return as `run_tasks`.
+
+    `rows` has a partition for each item, which may be empty; `f` may leave batches unread.
+    """
+    items = [pickle.dumps(item) for item in work]
+
+    def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        context = TaskContext.get()
+        assert context is not None
+        number = context.partitionId()
+        outcome = _outcome(lambda item: f(item, iter(batches)), items[number])
+        yield pa.RecordBatch.from_arrays([pa.array([number]), pa.array([outcome], pa.binary())], _NAMES)
+
+    return _results(map_in_arrow(rows, run, _OUTCOMES))
+
+
+def _results(outcomes: DataFrame) -> list[Any]:
+    rows = sorted(outcomes.collect(), key=lambda row: row.number)
+    found = [pickle.loads(row.outcome) for row in rows]  # noqa: S301 - our tasks'
+    for _, error in found:
         if error is not None:
             raise error
-    return [result for result, _ in outcomes]
+    return [result for result, _ in found]
 
 
 def _outcome(f: Callable[[Any], Any], item: bytes) -> bytes:

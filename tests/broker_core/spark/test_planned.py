@@ -23,7 +23,10 @@ def test_two_topics_that_grow_are_read_up_to_one_moment(spark: SparkSession, tmp
     # When one of them grows
     write_topic(tmp_path, orders(5), queues=2)
     # Then both tables contain what was planned, however often they are read
-    tables = [planned_table(spark, parts, side, ("topic", "key")) for parts, side in zip(planned, sides, strict=True)]
+    tables = [
+        planned_table(spark, [[part] for part in parts], side, ("topic", "key"))
+        for parts, side in zip(planned, sides, strict=True)
+    ]
     assert [table.count() for table in tables] == [10, 10]
     assert [table.count() for table in tables] == [10, 10]
     assert sorted(row["key"] for row in tables[1].collect()) == sorted(f"k{number}" for number in range(10))
