@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import repeat
 from typing import Any, Final
 
 from broker_core.protocol.copies import COPIED_AT, COPIED_BY, JOB, SOURCE, SOURCE_ID, kept_properties
 from broker_core.protocol.message import Message
-from broker_core.protocol.properties import PAIR_END, parse_properties
+from broker_core.protocol.properties import PAIR_END, UNIQ_KEY, parse_properties
+from broker_core.spark.row_sql import RowSql, ValueRefused, Values
 
 COLUMNS: Final = ("queue_offset", "message_id", "flag", "body", "properties_text", "log_offset", "_error")
 """The columns that a copy needs, and the report of a damaged message."""
@@ -26,6 +28,13 @@ class Damaged:
 
 
 @dataclass(frozen=True, slots=True)
+class NoCopy:
+    """Of this message no copy can be made."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Copier:
     """Creates copies for one lane of a job."""
 
@@ -34,14 +43,27 @@ class Copier:
     source: str
     """``cluster/broker/topic/queue`` of the lane."""
     topic: str
+    sql: RowSql = field(default_factory=RowSql)
+    """The expressions whose values the rows have."""
+    keeps_unique_id: bool = False
 
-    def copies(self, rows: Any, now: datetime | None = None) -> Iterator[tuple[int, Message]]:
-        """Yield source queue offset and copy of each intact row of an Arrow batch with `COLUMNS`."""
+    def copies(self, rows: Any, now: datetime | None = None) -> Iterator[tuple[int, Message | NoCopy]]:
+        """Yield source queue offset and copy of each intact row of an Arrow batch with `COLUMNS` that is wanted."""
         at = (now or datetime.now(UTC)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        for offset, message_id, flag, body, text, _, error in _rows(rows):
-            if error is not None:
+        made: Iterator[Values | None] = repeat(None) if self.sql.is_empty else self.sql.values(rows)
+        for (offset, message_id, flag, body, text, _, error), values in zip(_rows(rows), made, strict=False):
+            if error is not None or (values is not None and not values.is_wanted):
                 continue
-            properties = kept_properties(parse_properties(text.decode(errors="replace")))
+            original = parse_properties(text.decode(errors="replace"))
+            properties = kept_properties(original)
+            if values is not None:
+                try:
+                    body, properties = values.body(body), values.properties(properties)
+                except ValueRefused as refused:
+                    yield offset, NoCopy(str(refused))
+                    continue
+            if self.keeps_unique_id and UNIQ_KEY in original:
+                properties[UNIQ_KEY] = original[UNIQ_KEY]
             properties |= {
                 JOB: self.job_id,
                 SOURCE: f"{self.source}/{offset}",

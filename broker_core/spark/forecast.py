@@ -13,12 +13,17 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+import pyarrow.compute as pc
+from pyspark.sql import SparkSession
 
 from broker_core.spark.comparing.texts import shown
 from broker_core.spark.options import SourceOptions
 from broker_core.spark.partitions import FilePartition, chosen_offsets
+from broker_core.spark.planned import planned_table
 from broker_core.spark.reading import Partition, read_rows
+from broker_core.spark.row_sql import WANTED, RowSql, failing_expressions
 from broker_core.spark.stores import open_store
+from broker_core.spark.tasks import run_tasks_on
 from broker_core.store.columns import UNIT
 
 MOST_SAMPLES: Final = 10
@@ -45,7 +50,9 @@ class QueueForecast:
     last: list[Place] = field(default_factory=list)
 
     def add(self, rows: Any) -> None:
-        """Count an Arrow batch with the columns `COUNTED`; batches come in queue order."""
+        """Count an Arrow batch with the columns `COUNTED`, and those that are wanted if it says so."""
+        if WANTED in rows.schema.names:
+            rows = rows.filter(pc.or_(rows.column(WANTED), pc.is_valid(rows.column("_error"))))
         sound = _places(rows)
         self.messages += len(sound)
         self.damaged += rows.num_rows - rows.column("_error").null_count
@@ -74,6 +81,22 @@ def forecast(
                 if not on_rows(rows.num_rows):
                     return found
     return found
+
+
+def forecast_by_sql(
+    session: SparkSession, by_queue: Sequence[Sequence[Partition]], options: SourceOptions, sql: RowSql
+) -> list[QueueForecast]:
+    """Return what would be read of each queue under the condition; raise BadRequest for a wrong expression."""
+
+    def count(parts: Sequence[Partition], batches: Iterator[Any]) -> QueueForecast:
+        queue = QueueForecast(parts)
+        for rows in batches:
+            queue.add(rows)
+        return queue
+
+    rows = planned_table(session, by_queue, options, sql.columns(COUNTED))
+    with failing_expressions():
+        return run_tasks_on(sql.apply(rows, COUNTED), by_queue, count)
 
 
 def _count_by_ends(queue: QueueForecast, options: SourceOptions) -> None:

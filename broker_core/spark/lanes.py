@@ -8,46 +8,26 @@ without an answer arrived, and where an earlier run was killed (spark/README.md#
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from broker_core.client.blocking import BlockingSession
-from broker_core.client.config import ProducerConfig
-from broker_core.client.consumer.pull import PullConsumer, PullStatus
-from broker_core.client.errors import (
-    BrokerBusy,
-    BrokerRefused,
-    BrokerUnavailable,
-    ClientError,
-    MessageRefused,
-    MessageTooLarge,
-    SendUncertain,
-    Unreachable,
-)
-from broker_core.client.retry import backoff
-from broker_core.protocol.codes import ResponseCode
-from broker_core.protocol.message import Message
+from broker_core.client.errors import MessageRefused, MessageTooLarge
 from broker_core.spark.checkpoint import Checkpoint, Damage, Failure
 from broker_core.spark.collector import Address, Reporter
-from broker_core.spark.copies import COLUMNS, Copier, Damaged, size_in_batch
+from broker_core.spark.copies import COLUMNS, Copier, Damaged, NoCopy, size_in_batch
 from broker_core.spark.options import SourceOptions
 from broker_core.spark.reading import read_rows
 from broker_core.spark.replay_plan import Chunk, Lane, Start
+from broker_core.spark.row_sql import RowSql
+from broker_core.spark.target_queue import LaneFailed, Pair, Stopped, TargetQueue
 from broker_core.spark.wire import session_of
 
 _MOST_MESSAGES: Final = 256
 _MOST_BYTES: Final = 1 << 20
-_GIVE_UP_AFTER_S: Final = 60.0
-_FIRST_PAUSE_S: Final = 0.1
-_LONGEST_PAUSE_S: Final = 5.0
-_SEND_TIMEOUT_MS: Final = 10_000
 _MOST_FAILURES: Final = 20
 MOST_DAMAGED: Final = 100
 """A chunk names at most this many damaged messages; all are counted."""
-
-Pair = tuple[int, Message]
-"""A copy and the queue offset of its original."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +41,8 @@ class ReplayJob:
     target_servers: tuple[str, ...]
     address: Address
     stops_at_damage: bool = False
+    sql: RowSql = field(default_factory=RowSql)
+    keeps_unique_id: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +56,6 @@ class LaneResult:
     """Why it stopped."""
 
 
-class LaneFailed(Exception):
-    """The lane cannot continue now; its copies so far are confirmed."""
-
-
-class _Stopped(Exception):
-    """The driver has stopped the lane."""
-
-
 class _DamageFound(Exception):
     """A message is damaged, and damage stops the job."""
 
@@ -90,12 +64,16 @@ class _DamageFound(Exception):
         self.damage = damage
 
 
-def copy_lane(job: ReplayJob, lane: Lane, start: Start) -> LaneResult:
-    """Copy the rest of a lane; every batch and every finished chunk is reported to the driver."""
+def copy_lane(job: ReplayJob, lane: Lane, start: Start, rows: Iterator[Any] | None = None) -> LaneResult:
+    """Copy the rest of a lane; every batch and every finished chunk is reported to the driver.
+
+    `rows` are all its rows from there on in queue order, as Arrow batches; None: the lane reads them itself.
+    """
     reporter = Reporter(job.address, lane.number)
+    chunk_rows = ChunkRows(lane, job.options) if rows is None else GivenRows(rows)
     try:
-        _LaneRun(job, lane, start, reporter).run()
-    except _Stopped:
+        _LaneRun(job, lane, start, reporter, chunk_rows).run()
+    except Stopped:
         return LaneResult(lane.number, "stopped")
     except LaneFailed as error:
         return LaneResult(lane.number, "failed", str(error))
@@ -106,12 +84,49 @@ def copy_lane(job: ReplayJob, lane: Lane, start: Start) -> LaneResult:
     return LaneResult(lane.number, "done")
 
 
+@dataclass(frozen=True, slots=True)
+class ChunkRows:
+    """The rows of a lane's chunks, read where they are asked for."""
+
+    lane: Lane
+    options: SourceOptions
+    columns: Sequence[str] = COLUMNS
+
+    def of(self, chunk: Chunk) -> Iterator[Any]:
+        """Yield the rows of a chunk."""
+        yield from read_rows(replace(self.lane.source, begin=chunk.begin, end=chunk.end), self.options, self.columns)
+
+
+@dataclass(slots=True)
+class GivenRows:
+    """The rows of a lane that come from Spark, cut into its chunks."""
+
+    rows: Iterator[Any]
+    _rest: Any = None
+
+    def of(self, chunk: Chunk) -> Iterator[Any]:
+        """Yield the rows of the next chunk."""
+        while True:
+            batch, self._rest = self._rest, None
+            batch = next(self.rows, None) if batch is None else batch
+            if batch is None:
+                return
+            offsets = batch.column("queue_offset").to_numpy()
+            inside = int(offsets.searchsorted(chunk.end))
+            if inside:
+                yield batch.slice(0, inside)
+            if inside < len(offsets):
+                self._rest = batch.slice(inside)
+                return
+
+
 @dataclass(slots=True)
 class _LaneRun:
     job: ReplayJob
     lane: Lane
     start: Start
     reporter: Reporter
+    rows: ChunkRows | GivenRows
     copier: Copier = field(init=False)
     target: TargetQueue = field(init=False)
     totals: Checkpoint = field(init=False)
@@ -122,7 +137,8 @@ class _LaneRun:
     def __post_init__(self) -> None:
         source = self.lane.source
         name = f"{self.job.cluster}/{source.broker}/{source.topic}/{source.queue_id}"
-        self.copier = Copier(self.job.job_id, self.job.by, name, self.lane.target.topic)
+        job = self.job
+        self.copier = Copier(job.job_id, job.by, name, self.lane.target.topic, job.sql, job.keeps_unique_id)
         self.target = TargetQueue(session_of(self.job.target_servers), self.lane, self.copier, self.start.target_from)
 
     def run(self) -> None:
@@ -135,7 +151,7 @@ class _LaneRun:
             self._pass(chunk.end)
             self.totals.state = "done"
             if self.reporter.ask(0, self.totals).stop and number + 1 < len(self.start.chunks):
-                raise _Stopped
+                raise Stopped
 
     def _begin(self, chunk: Chunk, earlier: Checkpoint | None) -> Checkpoint:
         if earlier is not None:
@@ -151,13 +167,13 @@ class _LaneRun:
         while fresh:
             permit = self.reporter.ask(len(fresh), self.totals)
             if permit.stop:
-                raise _Stopped
+                raise Stopped
             if not permit.count:
                 time.sleep(permit.wait_s)
                 continue
             try:
                 self._send(fresh[: permit.count])
-            except (LaneFailed, _Stopped):
+            except (LaneFailed, Stopped):
                 self.reporter.ask(0, self.totals, give_back=permit.count)
                 raise
             fresh = fresh[permit.count :]
@@ -167,7 +183,7 @@ class _LaneRun:
             self.target.send(pairs, self._is_wanted)
         except (MessageTooLarge, MessageRefused) as error:
             if len(pairs) == 1:
-                self._failed(pairs, str(error))
+                self._failed(pairs[0][0], str(error))
                 return
             # Find the message that no broker accepts; send the others.
             for pair in pairs:
@@ -179,17 +195,15 @@ class _LaneRun:
     def _written(self, pairs: list[Pair]) -> None:
         self.totals.bytes += sum(len(message.body) for _, message in pairs)
         self.totals.written += len(pairs)
-        self._matched(pairs)
-
-    def _failed(self, pairs: list[Pair], reason: str) -> None:
-        self.totals.failed += len(pairs)
-        self._matched(pairs)
-        if len(self.totals.failures) < _MOST_FAILURES:
-            self.totals.failures.append(Failure(f"{self.copier.source}/{pairs[0][0]}", reason))
-
-    def _matched(self, pairs: list[Pair]) -> None:
         self.totals.matched += len(pairs)
         self._pass(pairs[-1][0] + 1)
+
+    def _failed(self, queue_offset: int, reason: str) -> None:
+        self.totals.failed += 1
+        self.totals.matched += 1
+        self._pass(queue_offset + 1)
+        if len(self.totals.failures) < _MOST_FAILURES:
+            self.totals.failures.append(Failure(f"{self.copier.source}/{queue_offset}", reason))
 
     def _pass(self, next_offset: int) -> None:
         totals = self.totals
@@ -216,91 +230,23 @@ class _LaneRun:
 
     def _batches(self, chunk: Chunk) -> Iterator[list[Pair]]:
         """Yield the copies of a chunk in parts that fit into one send."""
-        part = replace(self.lane.source, begin=chunk.begin, end=chunk.end)
-        for rows in read_rows(part, self.job.options, COLUMNS):
+        for rows in self.rows.of(chunk):
             self._record_damage(rows)
             batch: list[Pair] = []
             size = 0
-            for pair in self.copier.copies(rows):
-                more = size_in_batch(pair[1])
-                if batch and (len(batch) >= _MOST_MESSAGES or size + more > _MOST_BYTES):
+            for offset, copy in self.copier.copies(rows):
+                more = 0 if isinstance(copy, NoCopy) else size_in_batch(copy)
+                is_full = len(batch) >= _MOST_MESSAGES or size + more > _MOST_BYTES
+                if batch and (is_full or isinstance(copy, NoCopy)):
                     yield batch
                     batch, size = [], 0
-                batch.append(pair)
+                if isinstance(copy, NoCopy):
+                    self._failed(offset, copy.reason)
+                    continue
+                batch.append((offset, copy))
                 size += more
             if batch:
                 yield batch
 
     def _is_wanted(self) -> bool:
         return not self.reporter.ask(0, self.totals).stop
-
-
-class TargetQueue:
-    """Sends to one queue, and determines which copies arrived."""
-
-    def __init__(self, session: BlockingSession, lane: Lane, copier: Copier, end: int) -> None:
-        """`end` is a target queue offset; no copy of this lane is known at or after it."""
-        self._session, self._queue, self._copier = session, lane.target, copier
-        self._producer = session.producer(config=ProducerConfig(compress_from_bytes=1 << 30))
-        self.end = end
-
-    def send(self, pairs: Sequence[Pair], is_wanted: Callable[[], bool]) -> None:
-        """Store all copies in order; retry for a minute while the broker is busy or unreachable.
-
-        Raises MessageTooLarge or MessageRefused if nothing was stored, LaneFailed after a minute, and _Stopped if the
-        driver stops the lane during a pause.
-        """
-        failure: ClientError | None = None
-        for pause_s in backoff(first_s=_FIRST_PAUSE_S, longest_s=_LONGEST_PAUSE_S, within_s=_GIVE_UP_AFTER_S):
-            if failure is not None:
-                time.sleep(pause_s)
-                if not is_wanted():
-                    raise _Stopped from failure
-                pairs = self._not_arrived(pairs) if isinstance(failure, SendUncertain) else pairs
-            if not pairs:
-                return
-            try:
-                self._send_once(pairs)
-            except (BrokerBusy, BrokerUnavailable, Unreachable, SendUncertain) as error:
-                failure = error
-            except (MessageTooLarge, MessageRefused):
-                raise
-            except ClientError as error:
-                if isinstance(error, BrokerRefused) and error.code == ResponseCode.MESSAGE_ILLEGAL:
-                    raise MessageRefused(str(error)) from error
-                raise LaneFailed(str(error)) from error
-            else:
-                return
-        raise LaneFailed(str(failure)) from failure
-
-    def _send_once(self, pairs: Sequence[Pair]) -> None:
-        messages = [message for _, message in pairs]
-        if len(messages) == 1:
-            sending = self._producer.send(messages[0], queue=self._queue, timeout_ms=_SEND_TIMEOUT_MS)
-        else:
-            topic = self._queue.topic
-            sending = self._producer.send_batch(topic, messages, queue=self._queue, timeout_ms=_SEND_TIMEOUT_MS)
-        result = self._session.run(sending)
-        self.end = result.queue_offset + len(messages)
-
-    def _not_arrived(self, pairs: Sequence[Pair]) -> Sequence[Pair]:
-        try:
-            arrived = self.find_arrived()
-        except ClientError:
-            # No answer: the next attempt shows whether the problem persists.
-            return pairs
-        return [pair for pair in pairs if arrived is None or pair[0] > arrived]
-
-    def find_arrived(self) -> int | None:
-        """Return the last source offset whose copy is in the target queue from `end` on, and advance `end` past it."""
-        consumer = PullConsumer(self._session.session)
-        found, at = None, self.end
-        while True:
-            answer = self._session.run(consumer.pull(self._queue, at))
-            for message in answer.messages:
-                offset = self._copier.source_offset(message.properties)
-                if offset is not None:
-                    found, self.end = offset, message.queue_offset + 1
-            if answer.status is PullStatus.NO_NEW or answer.next_offset == at:
-                return found
-            at = answer.next_offset

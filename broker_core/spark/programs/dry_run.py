@@ -5,28 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from broker_core.spark.forecast import QueueForecast, forecast, moment, samples_of
+from broker_core.spark.copies import COLUMNS
+from broker_core.spark.forecast import QueueForecast, forecast, forecast_by_sql, moment, samples_of
+from broker_core.spark.options import SourceOptions
 from broker_core.spark.programs.program import OK, ProgramResult, Run
 from broker_core.spark.programs.selection import Selection
+from broker_core.spark.reading import Partition
 from broker_core.spark.replay_plan import plan_by_queue
+from broker_core.spark.row_sql import RowSql
 
 USUAL_RATE: Final = 30_000
 """Messages a second of a job without a limit, for its estimated duration."""
 
 
-def dry_run(run: Run, selection: Selection, *, verb: str) -> ProgramResult:
+def dry_run(run: Run, selection: Selection, sql: RowSql, *, verb: str) -> ProgramResult:
     """Count what the job would read and write the report; `verb` says what it would do with it, as "copied"."""
-    read = 0
-
-    def on_rows(rows: int) -> bool:
-        nonlocal read
-        read += rows
-        return not run.is_stopping
-
     with run.timed("planning"):
         by_queue = plan_by_queue(selection.options, selection.positions)
-    with run.timed("counting"):
-        queues = forecast([by_queue[key] for key in sorted(by_queue)], selection.options, on_rows=on_rows)
+    queues = _counted(run, selection.options, sql, [by_queue[key] for key in sorted(by_queue)])
     if run.is_stopping:
         return ProgramResult(run.stop_code, run.stop_reason)
     limits = run.request.asked.get("limits") or {}
@@ -38,11 +34,29 @@ def dry_run(run: Run, selection: Selection, *, verb: str) -> ProgramResult:
     run.folder.write_json("summary.json", short)
     run.folder.write_json("report.json", {**short, **samples})
     counters = {
-        "planned": totals["messages"], "read": read, "matched": totals["messages"], "damaged": totals["damaged"],
-        "written": 0,
+        "planned": totals["messages"], "matched": totals["found"], "damaged": totals["damaged"], "written": 0
     }  # fmt: skip
     run.progress.write(counters, phase="done", done=True)
     return ProgramResult(OK, sentence)
+
+
+def _counted(
+    run: Run, options: SourceOptions, sql: RowSql, by_queue: Sequence[Sequence[Partition]]
+) -> list[QueueForecast]:
+    if sql.is_empty or not by_queue:
+        with run.timed("counting"):
+            return forecast(by_queue, options, on_rows=lambda _: not run.is_stopping)
+    session = run.start_spark(lambda: None, is_short=lambda: False)
+    sql.check(session, COLUMNS)
+    # What copies would become is not computed.
+    condition = RowSql(where=sql.where)
+
+    def stop_if_asked() -> None:
+        if run.is_stopping:
+            session.interruptAll()
+
+    with run.timed("counting"):
+        return run.wait_for(lambda: forecast_by_sql(session, by_queue, options, condition), stop_if_asked)
 
 
 def _totals(queues: Sequence[QueueForecast], limits: dict[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import msgspec
@@ -13,15 +13,19 @@ from pyspark.sql import SparkSession
 
 from broker_core.spark.checkpoint import Checkpoint, Damage, sum_counters
 from broker_core.spark.collector import Budget, Collector
+from broker_core.spark.copies import COLUMNS
 from broker_core.spark.errors import BadRequest
 from broker_core.spark.lanes import LaneResult, ReplayJob, copy_lane
 from broker_core.spark.options import SourceOptions
+from broker_core.spark.planned import planned_table
 from broker_core.spark.programs.dry_run import dry_run
 from broker_core.spark.programs.program import DAMAGED, OK, PARTIAL, UNREACHABLE, ProgramResult, Run, main
 from broker_core.spark.programs.requests import STOP, ProgramRequest, on_damage
 from broker_core.spark.programs.selection import Selection, select
 from broker_core.spark.replay_plan import Lane, Start, find_start, from_json, make_plan, to_json
+from broker_core.spark.row_sql import RowSql, failing_expressions
 from broker_core.spark.session import run_tasks
+from broker_core.spark.tasks import run_tasks_on
 from broker_core.spark.wire import session_of
 
 _SOFT_STOP_S: Final = 10.0
@@ -31,8 +35,9 @@ _MOST_FAILURES: Final = 100
 def work(run: Run) -> ProgramResult:
     """Make or load the plan, copy, report."""
     selection = select(run.request, run.folder)
+    sql = _sql(selection, run.request.asked["target"])
     if run.request.asked.get("dry_run"):
-        return dry_run(run, selection, verb="copied")
+        return dry_run(run, selection, sql, verb="copied")
     limits = run.request.asked.get("limits") or {}
     on_damage(run.request)
     # A plan is written before anything is sent, so without one the target has no copies of this job.
@@ -40,12 +45,25 @@ def work(run: Run) -> ProgramResult:
     with run.timed("planning"):
         replaying = Replaying(run, _lanes(run, selection), limits, is_resumed)
     if replaying.has_work and not run.is_stopping:
-        # Messages never pass through Java.
-        session = run.start_spark(lambda: replaying.write_progress("starting"), is_short=lambda: True)
-        results = replaying.copy(selection.options, session)
+        # Messages pass through Java only for expressions.
+        session = run.start_spark(lambda: replaying.write_progress("starting"), is_short=lambda: sql.is_empty)
+        if not sql.is_empty:
+            sql.check(session, COLUMNS)
+        results = replaying.copy(selection.options, session, sql)
     else:
         results = []
     return replaying.report(results)
+
+
+def _sql(selection: Selection, target: Mapping[str, Any]) -> RowSql:
+    transform = target.get("transform") or {}
+    return RowSql(
+        where=selection.where,
+        body=transform.get("body"),
+        tag=transform.get("tag"),
+        keys=transform.get("keys"),
+        properties=transform.get("properties") or {},
+    )
 
 
 def _lanes(run: Run, selection: Selection) -> list[Lane]:
@@ -117,8 +135,8 @@ class Replaying:
         """Whether any chunk is left."""
         return any(self._start(lane).chunks for lane in self.lanes)
 
-    def copy(self, options: SourceOptions, session: SparkSession) -> list[LaneResult]:
-        """Copy all lanes and return the outcome of each."""
+    def copy(self, options: SourceOptions, session: SparkSession, sql: RowSql) -> list[LaneResult]:
+        """Copy all lanes and return the outcome of each; raise BadRequest for an expression that fails on a message."""
         request = self.run.request
         job = ReplayJob(
             job_id=request.job_id,
@@ -128,6 +146,8 @@ class Replaying:
             target_servers=_target_servers(request),
             address=self.collector.start(),
             stops_at_damage=on_damage(request) == STOP,
+            sql=sql,
+            keeps_unique_id="unique_id" in (request.asked["target"].get("preserve") or ()),
         )
         started = [(lane, self._start(lane)) for lane in self.lanes]
         left = [(lane, start) for lane, start in started if start.chunks]
@@ -247,9 +267,16 @@ class Replaying:
 def copy_lanes(session: SparkSession, job: ReplayJob, work: Sequence[tuple[Lane, Start]]) -> list[LaneResult]:
     """Copy all lanes, as many at a time as there are cores, and return the outcome of each.
 
-    Each lane is a task that reads and sends on its own, so messages never pass to Java (spark/README.md#replay-lanes).
+    Each lane is a task that reads and sends on its own. Only for expressions do its messages pass through Java, in one
+    stage and in their order (spark/README.md#replay-lanes).
     """
-    return run_tasks(session, work, lambda each: copy_lane(job, *each))
+    if job.sql.is_empty:
+        return run_tasks(session, work, lambda each: copy_lane(job, *each))
+    columns = job.sql.columns(COLUMNS)
+    parts = [[replace(lane.source, begin=chunk.begin, end=chunk.end) for chunk in start.chunks] for lane, start in work]
+    rows = job.sql.apply(planned_table(session, parts, job.options, columns), COLUMNS)
+    with failing_expressions():
+        return run_tasks_on(rows, work, lambda each, batches: copy_lane(job, *each, batches))
 
 
 def totals_sentence(totals: Mapping[str, int]) -> str:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 
 import pyarrow as pa
+import pytest
 
 from broker_core.protocol.batch import encode_batch
 from broker_core.protocol.copies import kept_properties
 from broker_core.protocol.message import Message
 from broker_core.protocol.properties import format_properties, parse_properties
-from broker_core.spark.copies import COLUMNS, Copier, Damaged, size_in_batch
+from broker_core.spark.copies import COLUMNS, Copier, Damaged, NoCopy, size_in_batch
+from broker_core.spark.row_sql import RowSql
 from broker_core.spark.schema import arrow_schema
 
 COPIER = Copier("job1", "ann", "local/broker-a/orders/3", "copy")
@@ -31,6 +34,11 @@ def rows(*texts: str, error: str | None = None) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
+def copies(made: Any, copier: Copier = COPIER, now: datetime | None = None) -> list[tuple[int, Message]]:
+    found = list(copier.copies(made, now))
+    return [(offset, copy) for offset, copy in found if isinstance(copy, Message)]
+
+
 def test_keys_tag_and_own_properties_stay_and_what_belongs_to_the_system_goes() -> None:
     system = {"UNIQ_KEY": "X", "CLUSTER": "local", "DELAY": "3", "TRANSACTION_X": "1"}
     text = format_properties({"KEYS": "k1 k2", "TAGS": "A", "color": "red", **system})
@@ -38,7 +46,7 @@ def test_keys_tag_and_own_properties_stay_and_what_belongs_to_the_system_goes() 
 
 
 def test_a_copy_says_where_it_came_from() -> None:
-    ((offset, copy),) = COPIER.copies(rows("TAGS\x01A"), datetime(2026, 5, 1, tzinfo=UTC))
+    ((offset, copy),) = copies(rows("TAGS\x01A"), now=datetime(2026, 5, 1, tzinfo=UTC))
     assert (offset, copy.topic, copy.body, copy.flag) == (0, "copy", b"x", 7)
     assert copy.properties == {
         "TAGS": "A",
@@ -57,7 +65,7 @@ def test_a_damaged_row_has_no_copy_and_is_reported() -> None:
 
 
 def test_a_copy_is_recognised_and_others_are_not() -> None:
-    ((_, copy),) = COPIER.copies(rows(""))
+    ((_, copy),) = copies(rows(""))
     assert COPIER.source_offset(copy.properties) == 0
     assert Copier("job2", "ann", COPIER.source, "copy").source_offset(copy.properties) is None
     assert Copier("job1", "ann", "local/broker-a/orders/4", "copy").source_offset(copy.properties) is None
@@ -67,3 +75,41 @@ def test_a_copy_is_recognised_and_others_are_not() -> None:
 def test_a_batch_is_never_larger_than_it_was_taken_for() -> None:
     message = Message("copy", b"x" * 10, {"name": "value", "ключ": "значение"})
     assert size_in_batch(message) >= len(encode_batch([message]))
+
+
+def with_values(made: pa.RecordBatch, **values: Any) -> pa.RecordBatch:
+    """Return rows with what Spark has computed for them."""
+    for name, value in {"_wanted": True, **values}.items():
+        made = made.append_column(name, pa.array([value] * made.num_rows))
+    return made
+
+
+def test_a_copy_has_the_values_of_the_expressions() -> None:
+    sql = RowSql(body="b", tag="t", keys="k", properties={"color": "p", "size": "q"})
+    copier = Copier("job1", "ann", "local/broker-a/orders/3", "copy", sql, keeps_unique_id=True)
+    original = format_properties({"KEYS": "k1", "TAGS": "A", "color": "red", "old": "1", "UNIQ_KEY": "U"})
+    made = with_values(rows(original), _body=b"new", _tag=None, _keys=["k2", "k3"], _property_0="blue", _property_1="")
+    ((_, copy),) = copies(made, copier)
+    assert copy.body == b"new"
+    own = {name: text for name, text in copy.properties.items() if not name.startswith("GANTRY_")}
+    assert own == {"KEYS": "k2 k3", "color": "blue", "old": "1", "UNIQ_KEY": "U"}
+
+
+def test_a_message_that_is_not_wanted_has_no_copy() -> None:
+    copier = Copier("job1", "ann", "local/broker-a/orders/3", "copy", RowSql(where="w"))
+    assert list(copier.copies(with_values(rows(""), _wanted=False))) == []
+
+
+@pytest.mark.parametrize(
+    ("values", "why"),
+    [
+        ({"_body": None, "_keys": ["a"]}, "target.transform.body is null"),
+        ({"_body": b"x", "_keys": ["a b"]}, "holds a space"),
+        ({"_body": b"x", "_keys": ["a\x02"]}, "U+0002"),
+    ],
+)
+def test_values_of_which_no_message_can_be_made_are_told(values: dict[str, Any], why: str) -> None:
+    copier = Copier("job1", "ann", "local/broker-a/orders/3", "copy", RowSql(body="b", keys="k"))
+    ((_, refused),) = copier.copies(with_values(rows(""), **values))
+    assert isinstance(refused, NoCopy)
+    assert why in refused.reason

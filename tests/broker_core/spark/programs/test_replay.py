@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.sql import SparkSession
 
 from broker_core.client.blocking import BlockingSession
 from tests.support.cluster import RunningBroker
@@ -124,3 +126,55 @@ def test_a_dry_run_writes_nothing_and_needs_no_spark(
     assert sum(map(len, bodies(session, target).values())) == 0
     assert not (program.folder / "plan.json").exists()
     assert "starting Spark" not in program.log
+
+
+TRANSFORM = {"body": "to_json(named_struct('id', json:n::int))", "tag": "'R'", "properties": {"old_tag": "tag"}}
+
+
+def test_expressions_choose_and_change_messages_also_over_a_cancel(
+    program: Program, session: BlockingSession, topics: tuple[str, str]
+) -> None:
+    source, target = topics
+    asked: dict[str, Any] = {
+        "source": {"topic": source, "where": "json:n::int % 3 = 0"},
+        "target": {"topic": target, "transform": TRANSFORM, "preserve": ["unique_id"]},
+        "limits": {"messages_per_second": 200},
+    }
+    # Given a replay with expressions that is cancelled in the middle
+    child = program.start(asked)
+    wait_until(lambda: program.progress().get("written", 0) > 200 or child.poll(), within=PATIENCE)
+    child.terminate()
+    assert child.wait(60) == 130, program.log
+    # When it is resumed without a limit
+    program.control(messages_per_second=None)
+    assert program.run(asked) == 0, program.log
+    # Then each wanted message is copied once, in order, changed as asked
+    originals, copies = read_topic(session, source), read_topic(session, target)
+    for queue, messages in originals.items():
+        wanted = [m for m in messages if json.loads(m.body)["n"] % 3 == 0]
+        assert [copy.body for copy in copies[queue]] == [m.body.replace(b"n", b"id") for m in wanted]
+        assert [copy.unique_id for copy in copies[queue]] == [m.unique_id for m in wanted]
+        assert {copy.tag for copy in copies[queue]} == {"R"}
+        assert [copy.properties["old_tag"] for copy in copies[queue]] == [m.tag for m in wanted]
+    counters = program.read("result.json")["counters"]
+    assert (counters["read"], counters["filtered"], counters["written"]) == (3000, 2000, 1000)
+    assert counters["planned"] == 1000
+
+
+def test_a_dry_run_counts_what_a_condition_lets_through(
+    program: Program, topics: tuple[str, str], spark: SparkSession
+) -> None:
+    request = {"source": {"topic": topics[0], "where": "json:n::int < 30"}, "target": {"topic": topics[1]}}
+    assert program.run_here({**request, "dry_run": True}, spark) == 0, program.log
+    report = program.read("report.json")
+    assert (report["messages"], [queue["messages"] for queue in report["queues"]]) == (30, [30, 0])
+    assert [json.loads(message["body"])["n"] for message in report["last"]] == list(range(20, 30))
+
+
+def test_a_wrong_expression_ends_the_job_before_anything_is_sent(
+    program: Program, session: BlockingSession, topics: tuple[str, str], spark: SparkSession
+) -> None:
+    request = {"source": {"topic": topics[0], "where": "amount > 1"}, "target": {"topic": topics[1]}}
+    assert program.run_here(request, spark) == 2
+    assert program.read("result.json")["reason"].startswith("source.where: [UNRESOLVED_COLUMN")
+    assert sum(map(len, bodies(session, topics[1]).values())) == 0

@@ -1,0 +1,98 @@
+"""Conditions and transformations in SQL, given to a real Spark."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from broker_core.spark.copies import COLUMNS
+from broker_core.spark.errors import BadRequest
+from broker_core.spark.options import SourceOptions
+from broker_core.spark.planned import planned_table
+from broker_core.spark.reading import plan
+from broker_core.spark.row_sql import RowSql, failing_expressions
+from tests.support.stores import overwrite
+from tests.support.topics import order, orders, write_topic
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Ten orders, {"n": 0} to {"n": 9}, and one that is no JSON, in one queue."""
+    folder = tmp_path_factory.mktemp("store")
+    write_topic(folder, [*orders(10), order(10, body=b"no json")], queues=1)
+    return folder
+
+
+def made(spark: SparkSession, store: Path, sql: RowSql) -> list[Any]:
+    options = SourceOptions(topics=("orders",), stores=(store,), brokers=("broker-a",))
+    rows = planned_table(spark, [plan(options)], options, sql.columns(COLUMNS))
+    with failing_expressions():
+        found: list[Any] = sql.apply(rows, COLUMNS).collect()
+    return found
+
+
+def test_a_condition_marks_the_rows_and_all_stay_in_their_order(spark: SparkSession, store: Path) -> None:
+    rows = made(spark, store, RowSql(where="json:n::int % 3 = 0 and tag = 'A'"))
+    assert [row.queue_offset for row in rows] == list(range(11))
+    # What is null is not wanted
+    assert [row.queue_offset for row in rows if row._wanted] == [0, 6]
+    assert [row.body is None for row in rows] == [not row._wanted for row in rows]
+
+
+def test_a_transformation_has_a_column_for_each_expression(spark: SparkSession, store: Path) -> None:
+    sql = RowSql(
+        where="json is not null",
+        body="to_json(named_struct('id', json:n::int + 100))",
+        tag="lower(tag)",
+        keys="array('x', key)",
+        properties={"twice": "json:n::int * 2", "gone": "null"},
+    )
+    first, *_, last = made(spark, store, sql)
+    assert (bytes(first._body), first._tag, first._keys) == (b'{"id":100}', "a", ["x", "k0"])
+    assert (first._property_0, first._property_1, first.body) == ("0", None, None)
+    assert (last._wanted, last._body) == (False, None)
+
+
+def test_keys_may_be_a_text_with_spaces(spark: SparkSession, store: Path) -> None:
+    assert made(spark, store, RowSql(keys="'a b'"))[0]._keys == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("sql", "why"),
+    [
+        (RowSql(where="tag = "), "source.where: [PARSE_SYNTAX_ERROR]"),
+        (RowSql(where="amount > 1"), "source.where: [UNRESOLVED_COLUMN.WITH_SUGGESTION]"),
+        (RowSql(where="tag"), "source.where: it is string; a condition is true or false"),
+        (RowSql(where="count(1) > 1"), "source.where: [MISSING_GROUP_BY]"),
+        (RowSql(where="exists(select 1)"), "source.where: has the word 'select' of a query"),
+        (RowSql(body="java_method('java.lang.System', 'exit', 0)"), "target.transform.body: has the function"),
+        (RowSql(body="explode(keys)"), "target.transform.body: [UNSUPPORTED_GENERATOR.NESTED_IN_EXPRESSIONS]"),
+        (RowSql(tag="properties"), "make it a text"),
+        (RowSql(tag="*"), "target.transform.tag: it has"),
+        (RowSql(properties={"a": "nope(1)"}), "target.transform.properties.a: [UNRESOLVED_ROUTINE]"),
+    ],
+)
+def test_an_expression_that_is_wrong_is_refused_at_its_field_before_anything_is_read(
+    spark: SparkSession, sql: RowSql, why: str
+) -> None:
+    with pytest.raises(BadRequest) as met:
+        sql.check(spark, COLUMNS)
+    assert str(met.value).startswith(why) or why in str(met.value)
+
+
+def test_a_value_that_cannot_be_computed_is_the_fault_of_the_request(spark: SparkSession, store: Path) -> None:
+    with pytest.raises(BadRequest, match=r"cannot be computed for a message.*CAST_INVALID_INPUT"):
+        made(spark, store, RowSql(where="cast(decode(body, 'UTF-8') as int) > 1"))
+
+
+def test_a_damaged_row_is_neither_wanted_nor_computed(spark: SparkSession, store: Path, tmp_path: Path) -> None:
+    write_topic(tmp_path, orders(3), queues=1)
+    [file] = list((tmp_path / "commitlog").iterdir())
+    overwrite(file, file.read_bytes().index(b'{"n":1}'), b"broken!")
+    rows = made(spark, tmp_path, RowSql(where="json:n::int >= 0", body="body"))
+    assert [(row._wanted, row._error is None) for row in rows] == [(True, True), (False, False), (True, True)]
