@@ -2,22 +2,57 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
 from rest_framework import serializers
 
 from broker_core.client.admin.topics import kind_of
+from broker_core.protocol.copies import NOT_COPIED, NOT_COPIED_PREFIXES, PREFIX
+from broker_core.protocol.properties import RESERVED
 from console.jobs.requests.kinds import RequestKind
 from console.jobs.requests.ranges import RangeSerializer
+from console.jobs.requests.sides import SqlField
 from console.jobs.requests.topics import check_kind
 
 MAX_KEYS: Final = 1000
+MAX_PROPERTIES: Final = 50
+PRESERVED: Final = ("unique_id",)
+_PROPERTY: Final = re.compile(r"[A-Za-z0-9._-]{1,100}")
 MOST_PER_SECOND: Final = 10_000_000
 
 
+class OffsetRangeSerializer(serializers.Serializer[Any]):
+    """A range of one queue by offsets: from one (inclusive) to one (exclusive), by default its begin and its end."""
+
+    broker = serializers.CharField(
+        max_length=255, required=False, help_text="By default every broker with a queue of this number."
+    )
+    queue = serializers.IntegerField(min_value=0)
+    to = serializers.IntegerField(min_value=0, required=False)
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        """Return the fields; "from" is a keyword of Python, so it cannot be declared like the others."""
+        return {"from": serializers.IntegerField(min_value=0, required=False), **super().get_fields()}
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Refuse an empty range."""
+        if attrs.get("to") is not None and attrs["to"] <= attrs.get("from", 0):
+            raise serializers.ValidationError({"to": "must be after from"})
+        return attrs
+
+
 class ReplaySourceSerializer(RangeSerializer):
-    """The source of a replay."""
+    """The source of a replay: all messages of a topic that fulfil what is given."""
+
+    offsets = serializers.ListField(
+        child=OffsetRangeSerializer(),
+        required=False,
+        allow_empty=False,
+        max_length=1024,
+        help_text="Only these ranges of these queues.",
+    )
 
     queues = serializers.ListField(
         child=serializers.IntegerField(min_value=0), required=False, allow_null=True, allow_empty=False, max_length=1024
@@ -30,6 +65,14 @@ class ReplaySourceSerializer(RangeSerializer):
         max_length=MAX_KEYS,
     )
     tag = serializers.CharField(required=False, allow_null=True, max_length=1000)
+    where = SqlField(required=False, help_text="An SQL condition over the columns of a topic, and `json`, its body.")
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Refuse two ways to name queues, and two to bound them."""
+        for name in ("queues", "from", "to"):
+            if attrs.get("offsets") and attrs.get(name):
+                raise serializers.ValidationError({name: "cannot go with offsets, which name queues and ranges"})
+        return super().validate(attrs)
 
     def validate_tag(self, value: str | None) -> str | None:
         """Refuse a tag that no message can have: it would look like a filter expression and match nothing."""
@@ -38,10 +81,38 @@ class ReplaySourceSerializer(RangeSerializer):
         return value
 
 
+class TransformSerializer(serializers.Serializer[Any]):
+    """What copies have instead of what the messages have; each is an SQL expression over the message."""
+
+    body = SqlField(required=False, help_text="A text or bytes; a message for which it is null fails.")
+    tag = SqlField(required=False, help_text="A text; null for none.")
+    keys = SqlField(required=False, help_text="An array of texts, or a text with spaces between the keys.")
+    properties = serializers.DictField(
+        child=SqlField(), required=False, help_text="Properties to set, by name; null removes one."
+    )
+
+    def validate_properties(self, value: dict[str, str]) -> dict[str, str]:
+        """Refuse names that belong to the brokers, or to the provenance of copies."""
+        if len(value) > MAX_PROPERTIES:
+            raise serializers.ValidationError(f"names {len(value)} properties; at most {MAX_PROPERTIES} are set")
+        for name in value:
+            if not _PROPERTY.fullmatch(name):
+                raise serializers.ValidationError({name: "must be a name of letters, digits and . _ - of at most 100"})
+            if name in RESERVED or name in NOT_COPIED or name.startswith((PREFIX, *NOT_COPIED_PREFIXES)):
+                raise serializers.ValidationError({name: "belongs to the brokers, or to the provenance of copies"})
+        return value
+
+
 class ReplayTargetSerializer(serializers.Serializer[Any]):
     """The target of a replay."""
 
     topic = serializers.CharField(max_length=127)
+    transform = TransformSerializer(required=False)
+    preserve = serializers.ListField(
+        child=serializers.ChoiceField(PRESERVED),
+        required=False,
+        help_text="What copies keep beside body, keys, tag and own properties.",
+    )
 
 
 class LimitsSerializer(serializers.Serializer[Any]):

@@ -32,10 +32,12 @@ def check_topic(cluster: str, part: str, asked: Mapping[str, Any]) -> None:
         raise serializers.ValidationError({part: {"topic": str(error)}}) from error
     # A queue that became read-only or write-only may still hold messages.
     count = max(found.read_queues, found.write_queues)
-    unknown = [queue for queue in asked.get("queues") or () if queue >= count]
-    if unknown:
-        fault = f"topic {topic!r} has the queues 0 to {count - 1}, not {', '.join(map(str, unknown))}"
-        raise serializers.ValidationError({part: {"queues": fault}})
+    ranges = [given["queue"] for given in asked.get("offsets") or ()]
+    for name, queues in (("queues", asked.get("queues") or ()), ("offsets", ranges)):
+        unknown = [queue for queue in queues if queue >= count]
+        if unknown:
+            fault = f"topic {topic!r} has the queues 0 to {count - 1}, not {', '.join(map(str, unknown))}"
+            raise serializers.ValidationError({part: {name: fault}})
     if part != "target":
         return
     # Some system topics have the name of the cluster or of a broker.

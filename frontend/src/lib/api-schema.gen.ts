@@ -4638,6 +4638,14 @@ export interface components {
             /** @description Only these queues; all if it is missing. */
             queues?: components["schemas"]["QueueRequest"][];
         };
+        /** @description A range of one queue by offsets: from one (inclusive) to one (exclusive), by default its begin and its end. */
+        OffsetRangeRequest: {
+            from?: number;
+            /** @description By default every broker with a queue of this number. */
+            broker?: string;
+            queue: number;
+            to?: number;
+        };
         /** @description A change that was made, with the offsets before it. */
         OffsetSnapshot: {
             snapshot_id: string;
@@ -4999,6 +5007,8 @@ export interface components {
             /** @description clamped: the wanted offset is outside the queue. no_offset: the group has none here and gets one. no_source: the other group has none here, so the queue stays. */
             warning: components["schemas"]["QueueWarning"] | components["schemas"]["NullEnum"];
         };
+        /** @enum {string} */
+        PreserveEnum: "unique_id";
         /** @description A time in which a rule would have fired, or in which nothing was known. */
         PreviewSpan: {
             cluster: string;
@@ -5330,20 +5340,27 @@ export interface components {
             name: string | null;
             text: string;
         };
-        /** @description The source of a replay. */
+        /** @description The source of a replay: all messages of a topic that fulfil what is given. */
         ReplaySourceRequest: {
             /** @description A moment with its zone. In a schedule also `{{ last_success }}`, `{{ scheduled_at }}` or a moment before that, such as `{{ scheduled_at - 24h }}`: whole m, h or d, up to 366 days. */
             from?: string | null;
             topic: string;
             /** @description A moment with its zone. In a schedule also `{{ last_success }}`, `{{ scheduled_at }}` or a moment before that, such as `{{ scheduled_at - 24h }}`: whole m, h or d, up to 366 days. */
             to?: string | null;
+            /** @description Only these ranges of these queues. */
+            offsets?: components["schemas"]["OffsetRangeRequest"][];
             queues?: number[] | null;
             keys?: string[] | null;
             tag?: string | null;
+            /** @description An SQL condition over the columns of a topic, and `json`, its body. */
+            where?: string;
         };
         /** @description The target of a replay. */
         ReplayTargetRequest: {
             topic: string;
+            transform?: components["schemas"]["TransformRequest"];
+            /** @description What copies keep beside body, keys, tag and own properties. */
+            preserve?: components["schemas"]["PreserveEnum"][];
         };
         /** @description How many keys of each class of a reconciliation are in each stretch of time. */
         ReportBuckets: {
@@ -6638,6 +6655,19 @@ export interface components {
             peak_out_rate: number | null;
             /** Format: date-time */
             peak_out_at: string | null;
+        };
+        /** @description What copies have instead of what the messages have; each is an SQL expression over the message. */
+        TransformRequest: {
+            /** @description A text or bytes; a message for which it is null fails. */
+            body?: string;
+            /** @description A text; null for none. */
+            tag?: string;
+            /** @description An array of texts, or a text with spaces between the keys. */
+            keys?: string;
+            /** @description Properties to set, by name; null removes one. */
+            properties?: {
+                [key: string]: string;
+            };
         };
         /** @enum {string} */
         UnitEnum: "ms" | "s" | "h" | "bytes" | "percent";

@@ -20,6 +20,10 @@ OF_ORDERS = [
 ]  # fmt: skip
 
 
+def replay(source: dict[str, Any], target: dict[str, Any] | None = None) -> dict[str, Any]:
+    return {"type": "replay", "source": {"topic": "a", **source}, "target": {"topic": "b", **(target or {})}}
+
+
 def test_a_job_is_shown_and_listed(cast: Cast, job: Job) -> None:
     viewer: Any = cast.browser("viewer")
     assert viewer.get(f"/api/v1/jobs/{job.id}").json()["state"] == "queued"
@@ -62,6 +66,17 @@ def test_a_cancelled_job_goes_on_in_its_own_row(cast: Cast, job: Job) -> None:
             {"type": "replay", "target": {"topic": "b"}, "source": {"topic": "a", "from": "{{ last_success }}"}},
             "#/source/from",
         ),
+        (replay({"where": "exists(select 1)"}), "#/source/where"),
+        (replay({"queues": [1], "offsets": [{"queue": 0}]}), "#/source/queues"),
+        (replay({"offsets": [{"queue": 0, "from": 7, "to": 7}]}), "#/source/offsets/0/to"),
+        (replay({"keys_file": "f1"}), "#/source/keys_file"),
+        (replay({}, {"order": "key"}), "#/target/order"),
+        (replay({}, {"preserve": ["born_at"]}), "#/target/preserve/0"),
+        (replay({}, {"transform": {"body": "reflect('java.lang.System', 'exit', 0)"}}), "#/target/transform/body"),
+        (replay({}, {"transform": {"flag": "1"}}), "#/target/transform/flag"),
+        (replay({}, {"transform": {"properties": {"KEYS": "'a'"}}}), "#/target/transform/properties/KEYS"),
+        (replay({}, {"transform": {"properties": {"GANTRY_BY": "'me'"}}}), "#/target/transform/properties/GANTRY_BY"),
+        (replay({}, {"transform": {"properties": {"a": "1;"}}}), "#/target/transform/properties/a"),
     ],
 )  # fmt: skip
 def test_a_request_that_makes_no_sense_is_refused(cast: Cast, request_body: dict[str, Any], pointer: str) -> None:
