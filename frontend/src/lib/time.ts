@@ -101,6 +101,12 @@ export function day(at: number, zone: string, language: Language, now: number = 
   return `${moment.day} ${MONTHS[moment.month - 1] ?? ""}${sameYear ? "" : ` ${moment.year}`}`
 }
 
+/** For axes, the same in every language: 11-20. */
+export function monthAndDay(at: number, zone: string): string {
+  const { month, day: dayOfMonth } = momentOf(at, zone)
+  return `${two(month)}-${two(dayOfMonth)}`
+}
+
 export function isSameDay(left: number, right: number, zone: string): boolean {
   const a = momentOf(left, zone)
   const b = momentOf(right, zone)

@@ -10,6 +10,7 @@ import { forgetAnswers } from "./server"
 /** A canvas cannot be drawn on here; charts only keep what they were given. */
 vi.mock("uplot", () => ({
   default: class {
+    static paths = {}
     width = 0
     height = 0
     setData(): void {

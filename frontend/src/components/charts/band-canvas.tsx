@@ -22,7 +22,7 @@ interface BandCanvasProps {
 
 function dataOf(band: Band, times: readonly number[]): uPlot.AlignedData {
   const values = band.series.map((series) => series.values)
-  const rows = band.isStacked ? stacked(values).reverse() : values
+  const rows = band.isStacked || band.asBars ? stacked(values).reverse() : values
   return [times as number[], ...rows.map((row) => row as (number | null)[])]
 }
 
@@ -54,6 +54,7 @@ export function BandCanvas(props: BandCanvasProps) {
         range: () => latest.current.range,
         events: () => latest.current.events,
         onCursor: (index) => latest.current.onCursor(index),
+        ...(now.asBars && { drawBars: uPlot.paths.bars }),
         onZoom: (from, to) => latest.current.onZoom?.(from, to),
       }),
       dataOf(now, at),

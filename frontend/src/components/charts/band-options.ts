@@ -1,6 +1,6 @@
 import type uPlot from "uplot"
 import { compact } from "@/lib/format"
-import { clock, zoneOffset } from "@/lib/time"
+import { clock, monthAndDay, zoneOffset } from "@/lib/time"
 import { drawEvents, drawLevels, drawSilences } from "./draw"
 import { type Palette, tint } from "./palette"
 import type { Band, ChartEvent } from "./types"
@@ -18,6 +18,8 @@ export interface BandOptions {
   isLast: boolean
   onCursor: (index: number | null) => void
   onZoom?: ((from: number, to: number) => void) | undefined
+  /** How bars are drawn, by the library: it is not here where nothing is drawn. */
+  drawBars?: typeof uPlot.paths.bars
 }
 
 export const AXIS_WIDTH = 52
@@ -42,7 +44,7 @@ export function bandOptions(options: BandOptions): uPlot.Options {
     },
     scales: { x: { time: false, range: () => range() }, y: { range: valueRange(band) } },
     axes: [timeAxis(options), valueAxis(band, palette)],
-    series: [{}, ...seriesOf(band, palette)],
+    series: [{}, ...seriesOf(options)],
     ...(bandsOf(band, palette) && { bands: bandsOf(band, palette) as uPlot.Band[] }),
     hooks: hooksOf(options),
   }
@@ -102,8 +104,10 @@ const DURATIONS_MS = [
 
 const durationStep = (span: number, most: number): number => DURATIONS_MS.find((size) => span / size < most) ?? roundStep(span, most)
 
-const STEPS_S = [60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400] as const
+const STEPS_S = [60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 604_800, 2_592_000, 7_776_000] as const
 const LABEL_PX = 88
+/** From here on labels stand days apart: their clocks would all be the same. */
+const MANY_DAYS_S = 6 * 86_400
 
 function timeAxis({ palette, zone, isLast }: BandOptions): uPlot.Axis {
   return {
@@ -121,7 +125,7 @@ function timeAxis({ palette, zone, isLast }: BandOptions): uPlot.Axis {
 
 function timeSplits(low: number, high: number, width: number, zone: string): number[] {
   const wanted = (high - low) / Math.max(1, width / LABEL_PX)
-  const step = STEPS_S.find((size) => size >= wanted) ?? 86_400
+  const step = STEPS_S.find((size) => size >= wanted) ?? 31_536_000
   // Round in the wall clock of the zone, or days would begin at another hour.
   const offset = zoneOffset(low * 1000, zone) / 1000
   const found: number[] = []
@@ -136,11 +140,13 @@ function isNearEdge(chart: uPlot, at: number): boolean {
 
 function timeLabel(at: number, zone: string, chart: uPlot): string {
   const span = (chart.scales.x?.max ?? 0) - (chart.scales.x?.min ?? 0)
-  const time = clock(at * 1000, zone, { seconds: span < 300 })
-  return time
+  if (span > MANY_DAYS_S) return monthAndDay(at * 1000, zone)
+  return clock(at * 1000, zone, { seconds: span < 300 })
 }
 
-function seriesOf(band: Band, palette: Palette): uPlot.Series[] {
+function seriesOf(options: BandOptions): uPlot.Series[] {
+  const { band, palette } = options
+  if (band.asBars) return barsOf(options)
   // Stacks are drawn from the top down, so that each lower line stays visible.
   const ordered = band.isStacked ? [...band.series].reverse() : band.series
   return ordered.map(({ label, color, dashed, fill }, index) => ({
@@ -156,7 +162,23 @@ function seriesOf(band: Band, palette: Palette): uPlot.Series[] {
   }))
 }
 
+const BAR_SHARE = 0.84
+const WIDEST_BAR_PX = 26
+
+/** The whole stack first and its lowest part last: each covers what is not its own. */
+function barsOf({ band, palette, drawBars }: BandOptions): uPlot.Series[] {
+  return [...band.series].reverse().map(({ label, color }) => ({
+    label,
+    scale: "y",
+    width: 0,
+    fill: palette(color),
+    points: { show: false },
+    ...(drawBars && { paths: drawBars({ size: [BAR_SHARE, WIDEST_BAR_PX], align: 1 }) }),
+  }))
+}
+
 function bandsOf(band: Band, palette: Palette): uPlot.Band[] | null {
+  if (band.asBars) return null
   if (band.gap) return [{ series: [1, 2], fill: tint(palette("--warn-fill"), 0.22), dir: -1 }]
   if (!band.isStacked) return null
   const last = band.series.length

@@ -27,6 +27,8 @@ export interface Band {
   levels?: Level[]
   /** Tints stacked on each other under full-colour lines. */
   isStacked?: boolean
+  /** Bars on each other instead of lines: numbers of a span of time, which begins at its moment. */
+  asBars?: boolean
   max?: number
   /** Levels of the axis are whole numbers (the default), fractions, or spans of time in ms. */
   kind?: "whole" | "fraction" | "duration"
