@@ -1,7 +1,13 @@
 /** The report of a job, as its program wrote it; every part may be absent. */
 export interface Report {
-  tiles?: Partial<Record<Tile, number>>
+  tiles?: Partial<Record<Tile | "rows_left" | "rows_right", number>>
   samples?: Sample[]
+  buckets?: Buckets
+  queues?: QueueFigures[]
+  /** Of the tags with the most differences. */
+  tags?: Record<string, Classes>
+  /** Whether the CSV file holds every difference. */
+  is_csv_whole?: boolean
   /** The right that would show the values. */
   hidden?: "bodies"
 }
@@ -23,6 +29,26 @@ export const TILES = [
 ] as const
 export type Tile = (typeof TILES)[number]
 
+export type Classes = Partial<Record<Tile, number>>
+
+/** The classes over time, by the moment of the first message of a key. */
+export interface Buckets {
+  size_ms: number
+  /** Where the buckets that hold any begin, in ms since 1970. */
+  times: number[]
+  /** For each class that occurs its number in each bucket. */
+  classes: Partial<Record<Tile, number[]>>
+  without_time: Classes
+}
+
+export interface QueueFigures {
+  side: "left" | "right"
+  broker: string
+  queue_id: number
+  rows: number
+  classes: Classes
+}
+
 export interface Place {
   queue_id: number
   queue_offset: number
@@ -41,13 +67,21 @@ export interface Sample {
   values?: Record<string, { left: string | null; right: string | null }>
 }
 
-/** The colour that a tile, a chart and the table share; matched has none. */
-export const TILE_COLORS: Partial<Record<Tile, string>> = {
-  missing_right: "var(--series-1)",
-  different: "var(--series-2)",
-  missing_left: "var(--series-3)",
-  duplicate_right: "var(--series-4)",
-  duplicate_left: "var(--series-5)",
+const TOKENS: Partial<Record<Tile, string>> = {
+  missing_right: "--series-1",
+  different: "--series-2",
+  missing_left: "--series-3",
+  duplicate_right: "--series-4",
+  duplicate_left: "--series-5",
+}
+
+/** The colour that a tile, a chart and the table share: that of the others for a rare kind. */
+export const tokenOf = (tile: Tile): string => TOKENS[tile] ?? "--series-6"
+
+/** The kinds of difference that a report has, in the order of its tiles. */
+export const kindsIn = (counts: Iterable<Classes>): Tile[] => {
+  const all = [...counts]
+  return TILES.filter((tile) => tile !== "matched" && all.some((each) => (each[tile] ?? 0) > 0))
 }
 
 /** How many messages differ in any way. */

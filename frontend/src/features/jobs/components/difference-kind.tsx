@@ -1,6 +1,6 @@
 import { IconArrowBarToLeft, IconArrowBarToRight, IconArrowsSort, IconClock, IconCopy, IconEqual, IconEqualNot, IconFileBroken, IconKeyOff } from "@tabler/icons-react"
 import { useTranslation } from "react-i18next"
-import { type Tile, TILE_COLORS } from "../report"
+import { type Tile, tokenOf } from "../report"
 import classes from "./jobs.module.css"
 
 const ICONS = {
@@ -25,9 +25,11 @@ export function DifferenceKind({ tile }: { tile: Tile }) {
   const Icon = ICONS[tile]
   return (
     <span className={classes.kind}>
-      <span className={classes.swatch} style={{ background: TILE_COLORS[tile] ?? "var(--series-6)" }} aria-hidden />
+      <DifferenceSwatch tile={tile} />
       <Icon size={15} stroke={1.6} aria-hidden />
       {t(`reconcile.tiles.${tile}`)}
     </span>
   )
 }
+
+export const DifferenceSwatch = ({ tile }: { tile: Tile }) => <span className={classes.swatch} style={{ background: `var(${tokenOf(tile)})` }} aria-hidden />

@@ -1,9 +1,10 @@
+import { SegmentedControl } from "@mantine/core"
 import { useMemo } from "react"
 import { useTranslation } from "react-i18next"
 import { Chip } from "@/components/badges/badge"
 import { columnsFor } from "@/components/data-table/columns"
 import { DataTable } from "@/components/data-table/data-table"
-import { Panel } from "@/components/layout/panel"
+import { Callout, Panel } from "@/components/layout/panel"
 import { Empty } from "@/components/states/empty"
 import { NotApplicable } from "@/components/values/num"
 import { useUrlState } from "@/hooks/use-url-state"
@@ -12,24 +13,70 @@ import { changeOf, differencesIn } from "../differing"
 import { differencesOf, type Report, type Sample, TILES } from "../report"
 import type { ReconcileRequest } from "../request"
 import { DifferenceKind } from "./difference-kind"
+import { DifferencesByQueue, DifferencesByTag } from "./differences-by-place"
 import { DifferencePlace } from "./difference-place"
 import classes from "./jobs.module.css"
 
 const column = columnsFor<Sample>()
 
-interface DifferencesTableProps {
+interface DifferencesPanelProps {
   report: Report
   request: Partial<ReconcileRequest>
   selected: Sample | undefined
   onSelect: (sample: Sample) => void
 }
 
-/** Samples of each kind of difference; a row opens both sides. */
-export function DifferencesTable({ report, request, selected, onSelect }: DifferencesTableProps) {
+const VIEWS = ["samples", "queues", "tags"] as const
+
+/** Samples of each kind of difference, a row opens both sides; or their numbers by queue, or by tag. */
+export function DifferencesPanel({ report, request, selected, onSelect }: DifferencesPanelProps) {
   const { t } = useTranslation()
   const [state, change] = useUrlState()
-  const samples = report.samples ?? []
+  const { samples = [], queues = [], tags = {} } = report
   const kinds = TILES.filter((tile) => samples.some((sample) => sample.class === tile))
+  const total = differencesOf(report)
+  const has = { samples: true, queues: queues.length > 0, tags: Object.keys(tags).length > 0 }
+  const views = total > 0 ? VIEWS.filter((view) => has[view]) : []
+  const view = views.find((each) => each === state.view) ?? "samples"
+  return (
+    <Panel>
+      <div className={classes.filters}>
+        {view === "samples" && (
+          <>
+            <Chip isOn={!kinds.some((tile) => tile === state.kind)} count={count(total)} onClick={() => change({ kind: undefined })}>
+              {t("jobs.all")}
+            </Chip>
+            {kinds.map((tile) => (
+              <Chip key={tile} isOn={tile === state.kind} count={count(report.tiles?.[tile] ?? 0)} onClick={() => change({ kind: tile })}>
+                {t(`reconcile.tiles.${tile}`)}
+              </Chip>
+            ))}
+            {samples.length < total && <span className="micro">{t("reconcile.onlySamples", { n: count(samples.length), total: count(total) })}</span>}
+          </>
+        )}
+        {views.length > 1 && (
+          <SegmentedControl
+            className={classes.views}
+            size="xs"
+            aria-label={t("reconcile.view")}
+            value={view}
+            onChange={(next) => change({ view: next === "samples" ? undefined : next })}
+            data={views.map((value) => ({ value, label: t(`reconcile.views.${value}`) }))}
+          />
+        )}
+      </div>
+      {report.is_csv_whole === false && <Callout>{t("reconcile.csvCut")}</Callout>}
+      {view === "samples" && <Samples report={report} request={request} selected={selected} onSelect={onSelect} />}
+      {view === "queues" && <DifferencesByQueue queues={queues} />}
+      {view === "tags" && <DifferencesByTag tags={tags} />}
+    </Panel>
+  )
+}
+
+function Samples({ report, request, selected, onSelect }: DifferencesPanelProps) {
+  const { t } = useTranslation()
+  const [state] = useUrlState()
+  const { samples = [] } = report
   const rows = shownSamples(report, state.kind)
   const columns = useMemo(
     () => [
@@ -43,34 +90,17 @@ export function DifferencesTable({ report, request, selected, onSelect }: Differ
     ],
     [t, request],
   )
-  const total = differencesOf(report)
+  if (rows.length === 0) return <Empty small title={t("reconcile.equal")} next={t("reconcile.equalNext")} />
   return (
-    <Panel>
-      <div className={classes.filters}>
-        <Chip isOn={!kinds.some((tile) => tile === state.kind)} count={count(total)} onClick={() => change({ kind: undefined })}>
-          {t("jobs.all")}
-        </Chip>
-        {kinds.map((tile) => (
-          <Chip key={tile} isOn={tile === state.kind} count={count(report.tiles?.[tile] ?? 0)} onClick={() => change({ kind: tile })}>
-            {t(`reconcile.tiles.${tile}`)}
-          </Chip>
-        ))}
-        {samples.length < total && <span className="micro">{t("reconcile.onlySamples", { n: count(samples.length), total: count(total) })}</span>}
-      </div>
-      {rows.length === 0 ? (
-        <Empty small title={t("reconcile.equal")} next={t("reconcile.equalNext")} />
-      ) : (
-        <DataTable
-          natural
-          label={t("reconcile.samples")}
-          columns={columns}
-          rows={rows}
-          rowId={idOf(samples)}
-          selectedId={selected && idOf(samples)(selected)}
-          onRow={onSelect}
-        />
-      )}
-    </Panel>
+    <DataTable
+      natural
+      label={t("reconcile.samples")}
+      columns={columns}
+      rows={rows}
+      rowId={idOf(samples)}
+      selectedId={selected && idOf(samples)(selected)}
+      onRow={onSelect}
+    />
   )
 }
 

@@ -11,6 +11,24 @@ import { bytes } from "@/lib/format"
 
 const column = columnsFor<Job["artefacts"][number]>()
 
+const REPORTED = { "differences.csv": "CSV", "differences.parquet": "Parquet" } as const
+
+/** The files with every difference, at the head of a report. */
+export function ReportDownloads({ job }: { job: Job }) {
+  return (
+    <>
+      {Object.entries(REPORTED).map(
+        ([name, label]) =>
+          job.artefacts.some((file) => file.name === name) && (
+            <Button key={name} component="a" href={paths.jobArtefact(job.id, name)} download={name} leftSection={<IconDownload size={15} stroke={1.6} />}>
+              {label}
+            </Button>
+          ),
+      )}
+    </>
+  )
+}
+
 /** The files a job left behind. */
 export function JobArtefacts({ job }: { job: Job }) {
   const { t } = useTranslation()

@@ -12,7 +12,7 @@ import { useJob } from "../api/get-job"
 import { jobNameOf } from "../job-name"
 import { hasEnded } from "../progress"
 import { JobActions } from "./job-actions"
-import { JobArtefacts } from "./job-artefacts"
+import { JobArtefacts, ReportDownloads } from "./job-artefacts"
 import { JobCheckpoints } from "./job-checkpoints"
 import { JobHero } from "./job-hero"
 import { JobLogPanel } from "./job-log-panel"
@@ -43,7 +43,7 @@ function Whole({ job }: { job: Job }) {
   const { t } = useTranslation()
   return (
     <DockedPage drawer={useDifferenceDrawer(job)}>
-      <Page title={jobNameOf(t, job)} badge={isCompared(job) ? <ReconcileBadge job={job} /> : <JobState state={job.state} />} facts={<Facts job={job} />} actions={<JobActions job={job} />}>
+      <Page title={jobNameOf(t, job)} badge={isCompared(job) ? <ReconcileBadge job={job} /> : <JobState state={job.state} />} facts={<Facts job={job} />} actions={<Actions job={job} />}>
         {!isCompared(job) && <JobHero job={job} />}
         {job.state_reason && SAYS_WHY.has(job.state) && <Callout tone={job.state === "failed" ? "crit" : "warn"}>{job.state_reason}</Callout>}
         {job.type === "reconcile" && hasEnded(job) && <ReconcileReport job={job} />}
@@ -65,6 +65,15 @@ function Whole({ job }: { job: Job }) {
         />
       </Page>
     </DockedPage>
+  )
+}
+
+function Actions({ job }: { job: Job }) {
+  return (
+    <>
+      {isCompared(job) && <ReportDownloads job={job} />}
+      <JobActions job={job} />
+    </>
   )
 }
 

@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it } from "vitest"
 import { job } from "@/testing/factories"
 import { renderApp } from "@/testing/render"
 import { answer } from "@/testing/server"
+import type { Job } from "@/lib/api-types"
 import type { Report, Sample } from "../report"
 import { JobPage } from "./job-page"
 
@@ -17,8 +18,8 @@ const REPORT: Report = {
   samples: [sample("P-1"), sample("P-2", { values: { body: { left: '{"a":1,"b":1}', right: '{"a":2,"b":2}' } } }), sample("P-3", { class: "missing_right", right: null, right_count: 0, fields: [], values: undefined as never })],
 }
 
-function show(report: Report = REPORT, at = "/jobs/j1") {
-  answer("GET /api/v1/jobs/j1", job("j1", { type: "reconcile", state: "succeeded", name: "a against b", request: { type: "reconcile", left: { topic: "payments" }, right: { topic: "ledger" } }, finished_at: "2026-11-21T07:00:00Z" }))
+function show(report: Report = REPORT, at = "/jobs/j1", artefacts: Job["artefacts"] = []) {
+  answer("GET /api/v1/jobs/j1", job("j1", { type: "reconcile", state: "succeeded", name: "a against b", artefacts, request: { type: "reconcile", left: { topic: "payments" }, right: { topic: "ledger" } }, finished_at: "2026-11-21T07:00:00Z" }))
   answer("GET /api/v1/jobs/j1/report", report)
   return renderApp(<JobPage id="j1" />, { at })
 }
@@ -54,6 +55,35 @@ describe("the report of a reconciliation", () => {
   it("says which right shows the values that are hidden", async () => {
     show({ ...REPORT, samples: [sample("P-1", { values: undefined as never })], hidden: "bodies" }, "/jobs/j1?sample=0")
     expect(await screen.findByText(/The values are hidden/)).toBeTruthy()
+  })
+
+  it("says where the differences are: over time, by queue and by tag", async () => {
+    const classes = { different: 2, missing_right: 1 }
+    const { user, address } = show({
+      ...REPORT,
+      tiles: { ...REPORT.tiles, rows_left: 100, rows_right: 99 },
+      buckets: { size_ms: 60_000, times: [0, 120_000], classes: { matched: [97, 0], different: [1, 1] }, without_time: { missing_right: 1 } },
+      queues: [{ side: "left", broker: "broker-a", queue_id: 3, rows: 100, classes }],
+      tags: { paid: classes, shipped: {} },
+      is_csv_whole: false,
+    })
+    expect(await screen.findByText("read 100 left, 99 right")).toBeTruthy()
+    expect(screen.getByRole("img", { name: "Differences over time" })).toBeTruthy()
+    expect(screen.getByText("1 difference has no known time")).toBeTruthy()
+    expect(screen.getByText(/holds the first million/)).toBeTruthy()
+    await user.click(screen.getByText("By queue"))
+    const queue = within(within(await screen.findByRole("group", { name: "By queue" })).getByText("broker-a 3").closest("tr") as HTMLElement)
+    expect([queue.getByText("Left"), queue.getByText("100"), queue.getByText("2")]).toHaveLength(3)
+    await user.click(screen.getByText("By tag"))
+    expect(within(await screen.findByRole("group", { name: "By tag" })).getByText("shipped").closest("tr")?.textContent).toBe("shipped00")
+    expect(address()).toContain("view=tags")
+  })
+
+  it("has its files at its head", async () => {
+    answer("GET /api/v1/jobs/j1/report", REPORT)
+    show(REPORT, "/jobs/j1", [{ name: "differences.csv", kind: "csv", bytes: 10 }])
+    expect((await screen.findByRole("link", { name: "CSV" })).getAttribute("href")).toBe("/api/v1/jobs/j1/artefacts/differences.csv")
+    expect(screen.queryByRole("link", { name: "Parquet" })).toBeNull()
   })
 
   it("opens nothing for a difference that there is not", async () => {

@@ -8,10 +8,11 @@ import { useUrlState } from "@/hooks/use-url-state"
 import type { Job } from "@/lib/api-types"
 import { count } from "@/lib/format"
 import { useJobReport } from "../api/get-job-report"
-import { differencesOf, type Report, type Tile, TILE_COLORS, TILES } from "../report"
+import { differencesOf, type Report, type Tile, TILES, tokenOf } from "../report"
 import type { ReconcileRequest } from "../request"
 import { DifferenceDrawer } from "./difference-drawer"
-import { DifferencesTable, idOf, shownSamples } from "./differences-table"
+import { DifferencesOverTime } from "./differences-over-time"
+import { DifferencesPanel, idOf, shownSamples } from "./differences-table"
 
 /** What agrees and what does not: tiles, and samples of each kind. */
 export function ReconcileReport({ job }: { job: Job }) {
@@ -23,7 +24,8 @@ export function ReconcileReport({ job }: { job: Job }) {
       {(report) => (
         <>
           <Tiles report={report} />
-          <DifferencesTable report={report} request={job.request as Partial<ReconcileRequest>} selected={opened.sample} onSelect={opened.open} />
+          {report.buckets && <DifferencesOverTime buckets={report.buckets} />}
+          <DifferencesPanel report={report} request={job.request as Partial<ReconcileRequest>} selected={opened.sample} onSelect={opened.open} />
         </>
       )}
     </QueryBody>
@@ -82,14 +84,19 @@ const ALWAYS: readonly Tile[] = ["matched", "missing_right", "missing_left", "di
 function Tiles({ report }: { report: Report }) {
   const { t } = useTranslation()
   const { tiles = {} } = report
+  const { rows_left: left, rows_right: right } = tiles
+  const factOf = (tile: Tile) => {
+    if (tile === "matched" && left !== undefined && right !== undefined) return t("reconcile.ofRows", { left: count(left), right: count(right) })
+    return tiles[tile] === 0 && tile !== "matched" ? t("reconcile.noneFound") : t(`reconcile.words.${tile}`)
+  }
   const shown = TILES.filter((tile) => ALWAYS.includes(tile) || (tiles[tile] ?? 0) > 0)
   return (
     <TitleBlock
       figures={shown.map((tile) => ({
         label: t(`reconcile.tiles.${tile}`),
         value: tiles[tile] === undefined ? "—" : count(tiles[tile]),
-        fact: tiles[tile] === 0 && tile !== "matched" ? t("reconcile.noneFound") : t(`reconcile.words.${tile}`),
-        swatch: TILE_COLORS[tile],
+        fact: factOf(tile),
+        swatch: tile === "matched" ? undefined : `var(${tokenOf(tile)})`,
       }))}
     />
   )
