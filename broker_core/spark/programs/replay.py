@@ -11,6 +11,9 @@ from typing import Any, Final
 import msgspec
 from pyspark.sql import SparkSession
 
+from broker_core.client.admin.groups import is_system_group
+from broker_core.client.blocking import BlockingSession
+from broker_core.client.errors import TopicNotFound
 from broker_core.spark.checkpoint import Checkpoint, Damage, sum_counters
 from broker_core.spark.collector import Budget, Collector
 from broker_core.spark.copies import COLUMNS
@@ -20,7 +23,7 @@ from broker_core.spark.options import SourceOptions
 from broker_core.spark.planned import planned_table
 from broker_core.spark.programs.dry_run import dry_run
 from broker_core.spark.programs.program import DAMAGED, OK, PARTIAL, UNREACHABLE, ProgramResult, Run, main
-from broker_core.spark.programs.requests import STOP, ProgramRequest, on_damage
+from broker_core.spark.programs.requests import STOP, ProgramRequest, on_damage, place_of
 from broker_core.spark.programs.selection import Selection, select
 from broker_core.spark.replay_plan import Lane, Start, find_start, from_json, make_plan, to_json
 from broker_core.spark.row_sql import RowSql, failing_expressions
@@ -70,16 +73,33 @@ def _lanes(run: Run, selection: Selection) -> list[Lane]:
     kept = run.folder.find_json("plan.json")
     if kept is not None:
         return from_json(kept, run.request.request_hash)
-    session = session_of(_target_servers(run.request))
-    lanes = make_plan(selection.options, session, run.request.asked["target"]["topic"], selection.positions)
+    session, topic = session_of(_target_servers(run.request)), run.request.asked["target"]["topic"]
+    if not run.request.asked.get("allow_live_target"):
+        _refuse_live(session, topic)
+    lanes = make_plan(selection.options, session, topic, selection.positions)
     run.folder.write_json("plan.json", to_json(lanes, run.request.request_hash))
     return lanes
 
 
+def _refuse_live(session: BlockingSession, topic: str) -> None:
+    """Raise BadRequest if groups read the topic: they may have come after the request, as that of a schedule."""
+    try:
+        answers = session.run(session.admin.topics.groups(topic))
+    except TopicNotFound as error:
+        raise BadRequest(f"target {error}") from error
+    for failure in answers.failed.values():
+        raise failure
+    groups = {name for names in answers.found.values() for name in names if not is_system_group(name)}
+    if groups:
+        # Not their names: whoever sees the job may not see them.
+        raise BadRequest(f"{len(groups)} group(s) read topic {topic!r}; only allow_live_target gives them copies")
+
+
 def _target_servers(request: ProgramRequest) -> tuple[str, ...]:
-    if not request.source.name_servers:
+    servers = place_of(request, request.asked["target"].get("cluster")).name_servers
+    if not servers:
         raise BadRequest("the request names no name server to send to")
-    return request.source.name_servers
+    return servers
 
 
 class QueueReport(msgspec.Struct, frozen=True, kw_only=True, rename={"begin": "from", "end": "to"}):

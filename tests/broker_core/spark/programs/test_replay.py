@@ -11,7 +11,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from broker_core.client.blocking import BlockingSession
-from tests.support.cluster import RunningBroker
+from broker_core.protocol.bodies.queues import MessageQueue
+from tests.support.cluster import RunningBroker, started_broker
 from tests.support.programs import Program, kill
 from tests.support.replays import fill_topic, make_topic, read_topic
 from tests.support.topics import orders
@@ -178,3 +179,31 @@ def test_a_wrong_expression_ends_the_job_before_anything_is_sent(
     assert program.run_here(request, spark) == 2
     assert program.read("result.json")["reason"].startswith("source.where: [UNRESOLVED_COLUMN")
     assert sum(map(len, bodies(session, topics[1]).values())) == 0
+
+
+def test_a_topic_that_groups_read_by_now_gets_no_copies(
+    program: Program, session: BlockingSession, topics: tuple[str, str]
+) -> None:
+    """Also a schedule replays into a topic that groups read only with `allow_live_target`."""
+    source, target = topics
+    assert not session.run(session.admin.offsets.set("billing", {MessageQueue(target, "broker-a", 0): 0})).failed
+    assert program.run({"source": {"topic": source}, "target": {"topic": target}}) == 2
+    reason = f"1 group(s) read topic {target!r}; only allow_live_target gives them copies"
+    assert program.read("result.json")["reason"] == reason
+
+
+def test_a_replay_into_another_cluster_and_one_into_the_source_itself(
+    program: Program, session: BlockingSession, topics: tuple[str, str], tmp_path: Path, spark: SparkSession
+) -> None:
+    source, target = topics
+    with started_broker(tmp_path / "east", broker_name="broker-e") as east, BlockingSession(east.config) as other:
+        make_topic(other, target, queues=1)
+        program.more = {"clusters": {"east": {"name_servers": [east.name_server]}}}
+        request = {"source": {"topic": source, "queues": [0]}, "target": {"topic": target, "cluster": "east"}}
+        assert program.run_here(request, spark) == 0, program.log
+        assert bodies(other, target)[0] == bodies(session, source)[0]
+    itself = Program(tmp_path / "itself", "replay", program.source, program.cache)
+    assert itself.run_here({**request, "target": {"topic": source}, "allow_live_target": True}, spark) == 0, itself.log
+    copied = bodies(session, source)[0]
+    # What was there when it began, once
+    assert (len(copied), copied[1600:]) == (3200, copied[:1600])
