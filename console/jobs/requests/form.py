@@ -11,7 +11,12 @@ from console.fields import NameField
 from console.jobs.models import JobType
 from console.jobs.requests.document import KINDS
 from console.jobs.requests.reconcile import BY, LONGEST_LATENESS_MS, CompareField
-from console.jobs.requests.replay import LimitsSerializer, ReplaySourceSerializer, ReplayTargetSerializer
+from console.jobs.requests.replay import (
+    LimitsSerializer,
+    ReplaySourceSerializer,
+    ReplayTargetSerializer,
+    check_live_target,
+)
 from console.jobs.requests.sides import ByField, SideSerializer, check_side
 from console.jobs.requests.topics import check_cluster, check_topic
 from console.jobs.visibility import require_parts
@@ -37,6 +42,9 @@ class JobRequestSerializer(serializers.Serializer[Any]):
     )
     dry_run = serializers.BooleanField(
         required=False, help_text="Write nothing; the report tells what would be done, for how many messages."
+    )
+    allow_live_target = serializers.BooleanField(
+        required=False, help_text="Whether groups may read the target topic, or it is the source: they get the copies."
     )
     left = SideSerializer(required=False)
     right = SideSerializer(required=False)
@@ -69,6 +77,8 @@ class JobRequestSerializer(serializers.Serializer[Any]):
         for part in kind.required:
             check = check_side if attrs["type"] == JobType.RECONCILE else check_topic
             check(attrs["cluster"], part, attrs[part])
+        if attrs["type"] == JobType.REPLAY:
+            check_live_target(self.context["request"], attrs)
         return attrs
 
 

@@ -7,11 +7,13 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from rest_framework import serializers
+from rest_framework.request import Request
 
 from broker_core.client.admin.topics import kind_of
 from broker_core.protocol.copies import NOT_COPIED, NOT_COPIED_PREFIXES, PREFIX
 from broker_core.protocol.properties import RESERVED
 from console.jobs.requests.kinds import RequestKind
+from console.jobs.requests.live import check_not_live
 from console.jobs.requests.ranges import RangeSerializer
 from console.jobs.requests.sides import SqlField
 from console.jobs.requests.topics import check_kind
@@ -107,6 +109,7 @@ class ReplayTargetSerializer(serializers.Serializer[Any]):
     """The target of a replay."""
 
     topic = serializers.CharField(max_length=127)
+    cluster = serializers.CharField(max_length=64, required=False, help_text="By default the cluster of the job.")
     transform = TransformSerializer(required=False)
     preserve = serializers.ListField(
         child=serializers.ChoiceField(PRESERVED),
@@ -125,15 +128,30 @@ class LimitsSerializer(serializers.Serializer[Any]):
 
 
 def _check(attrs: Mapping[str, Any]) -> None:
-    """Refuse a target that is the source, or that no job may write to whatever the cluster says."""
+    """Refuse a target that is the source, unless that is allowed, or that no job may write to."""
     target = attrs["target"]["topic"]
-    if attrs["source"]["topic"] == target:
-        raise serializers.ValidationError({"target": {"topic": "must be a different topic from the source"}})
+    is_source = (attrs["cluster"], attrs["source"]["topic"]) == (target_cluster(attrs), target)
+    if is_source and not attrs.get("allow_live_target"):
+        fault = "must be a different topic from the source; allow_live_target allows the same one"
+        raise serializers.ValidationError({"target": {"topic": fault}})
     check_kind(kind_of(target), target)
+
+
+def target_cluster(attrs: Mapping[str, Any]) -> str:
+    """Return the cluster of the target of a replay."""
+    return str(attrs["target"].get("cluster") or attrs["cluster"])
+
+
+def check_live_target(request: Request, attrs: Mapping[str, Any]) -> None:
+    """Raise ValidationError if groups read the target and the request does not allow that; a dry run writes nothing."""
+    if not attrs.get("allow_live_target") and not attrs.get("dry_run"):
+        check_not_live(request, target_cluster(attrs), attrs["target"]["topic"])
 
 
 def _name(request: Mapping[str, Any]) -> str:
     return f"Replay {request['source']['topic']} to {request['target']['topic']}"
 
 
-REPLAY: Final = RequestKind(required=("source", "target"), optional=("limits", "dry_run"), check=_check, name=_name)
+REPLAY: Final = RequestKind(
+    required=("source", "target"), optional=("limits", "dry_run", "allow_live_target"), check=_check, name=_name
+)

@@ -9,11 +9,10 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from broker_core.sql_text import sql_fault
-from console.clusters.connections import ClusterNotFound
 from console.clusters.operations import find_group
 from console.jobs.bounds import BoundField, holds_nothing
 from console.jobs.requests.places import check_connection, check_file
-from console.jobs.requests.topics import check_cluster, check_topic
+from console.jobs.requests.topics import check_topic
 
 TOPIC: Final = "topic"
 GROUP: Final = "group"
@@ -112,13 +111,6 @@ def check_side(cluster: str, part: str, side: Mapping[str, Any]) -> None:
 
 
 def _check_messages(cluster: str, part: str, side: Mapping[str, Any]) -> None:
-    if "cluster" in side:
-        try:
-            check_cluster(cluster)
-        except ClusterNotFound as error:
-            raise serializers.ValidationError({part: {"cluster": str(error)}}) from error
-        except serializers.ValidationError as error:
-            raise serializers.ValidationError({part: error.detail}) from error
     check_topic(cluster, part, side)
     if "group" in side and find_group(cluster, side["group"]) is None:
         raise serializers.ValidationError({part: {"group": f"there is no group {side['group']!r}"}})

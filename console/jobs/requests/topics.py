@@ -10,6 +10,7 @@ from rest_framework import serializers
 from broker_core.client.admin.topics import TopicKind
 from broker_core.client.errors import NameIllegal, TopicNotFound
 from broker_core.protocol.codes import PERM_WRITE
+from console.clusters.connections import ClusterNotFound
 from console.clusters.models import Cluster
 from console.clusters.operations import find_topic
 from console.clusters.services import require as require_cluster
@@ -23,9 +24,22 @@ def check_cluster(name: str) -> None:
         raise serializers.ValidationError({"cluster": fault})
 
 
+def check_cluster_of(part: str, name: str) -> None:
+    """Raise ValidationError for a cluster that a part names and that is not there, or that jobs cannot reach."""
+    try:
+        check_cluster(name)
+    except ClusterNotFound as error:
+        raise serializers.ValidationError({part: {"cluster": str(error)}}) from error
+    except serializers.ValidationError as error:
+        raise serializers.ValidationError({part: error.detail}) from error
+
+
 def check_topic(cluster: str, part: str, asked: Mapping[str, Any]) -> None:
-    """Raise ValidationError for a part whose topic, queues or right to be written are not there."""
+    """Raise ValidationError for a part whose cluster, topic, queues or right to be written are not there."""
     topic = asked["topic"]
+    if "cluster" in asked:
+        cluster = asked["cluster"]
+        check_cluster_of(part, cluster)
     try:
         found = find_topic(cluster, topic)
     except (TopicNotFound, NameIllegal) as error:

@@ -4266,6 +4266,8 @@ export interface components {
             on_damage?: components["schemas"]["OnDamageEnum"];
             /** @description Write nothing; the report tells what would be done, for how many messages. */
             dry_run?: boolean;
+            /** @description Whether groups may read the target topic, or it is the source: they get the copies. */
+            allow_live_target?: boolean;
             left?: components["schemas"]["SideRequest"];
             right?: components["schemas"]["SideRequest"];
             /** @description The key that pairs messages: a word, or an SQL expression for each side. */
@@ -5358,6 +5360,8 @@ export interface components {
         /** @description The target of a replay. */
         ReplayTargetRequest: {
             topic: string;
+            /** @description By default the cluster of the job. */
+            cluster?: string;
             transform?: components["schemas"]["TransformRequest"];
             /** @description What copies keep beside body, keys, tag and own properties. */
             preserve?: components["schemas"]["PreserveEnum"][];
@@ -6745,6 +6749,8 @@ export interface components {
             on_damage?: components["schemas"]["OnDamageEnum"];
             /** @description Write nothing; the report tells what would be done, for how many messages. */
             dry_run?: boolean;
+            /** @description Whether groups may read the target topic, or it is the source: they get the copies. */
+            allow_live_target?: boolean;
             left?: components["schemas"]["SideRequest"];
             right?: components["schemas"]["SideRequest"];
             /** @description The key that pairs messages: a word, or an SQL expression for each side. */
