@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime
 from typing import Final
 
 from django.db.models import Q, QuerySet, TextField
@@ -14,7 +13,7 @@ from rest_framework.request import Request
 
 from console.audit.models import AuditRecord
 from console.audit.serializers import RESULTS
-from console.fields import MomentField
+from console.queries import span_of
 
 # A filter that ends with * matches a prefix: action=topic.*
 _NAMES: Final = ("actor", "token", "address", "action", "resource", "request_id")
@@ -45,9 +44,7 @@ def found(request: Request) -> QuerySet[AuditRecord]:
         if result not in RESULTS:
             raise ValidationError({"result": f"must be one of {', '.join(RESULTS)}, not {result[:60]!r}"})
         rows = rows.filter(result=result)
-    begin, end = _moment(request, "from"), _moment(request, "to")
-    if begin is not None and end is not None and end <= begin:
-        raise ValidationError({"to": "must be after 'from'"})
+    begin, end = span_of(request)
     rows = rows if begin is None else rows.filter(at__gte=begin)
     rows = rows if end is None else rows.filter(at__lt=end)
     return _with_words(rows, request.query_params.get("q", ""))
@@ -57,18 +54,6 @@ def _named(rows: QuerySet[AuditRecord], name: str, wanted: str) -> QuerySet[Audi
     if wanted.endswith("*"):
         return rows.filter(**{f"{name}__startswith": wanted[:-1]})
     return rows.filter(**{name: wanted}) if wanted else rows
-
-
-def _moment(request: Request, name: str) -> datetime | None:
-    text = request.query_params.get(name)
-    if not text:
-        return None
-    try:
-        # A plus sign that was not escaped arrives as a blank.
-        moment: datetime = MomentField().run_validation(text.replace(" ", "+"))
-    except ValidationError as error:
-        raise ValidationError({name: error.detail}) from error
-    return moment
 
 
 def _with_words(rows: QuerySet[AuditRecord], text: str) -> QuerySet[AuditRecord]:

@@ -19,9 +19,9 @@ from console.accounts.permissions import actor_of, needs
 from console.accounts.rights import ANYTHING, Resource
 from console.api_view import ApiView
 from console.errors import Conflict
-from console.jobs import control, services
+from console.jobs import control, search, services
 from console.jobs.history import history_of
-from console.jobs.models import Job, JobState, JobType
+from console.jobs.models import Job
 from console.jobs.reports import JobReportSerializer, without_contents
 from console.jobs.requests import JobRequestSerializer, plain
 from console.jobs.serializers import (
@@ -72,23 +72,12 @@ class JobsView(JobRights):
     @extend_schema(
         operation_id="listJobs",
         tags=_TAGS,
-        parameters=[
-            *PAGE_PARAMETERS,
-            OpenApiParameter("type", str, enum=JobType.values),
-            OpenApiParameter("state", str, enum=JobState.values, many=True, explode=False),
-        ],
+        parameters=[*PAGE_PARAMETERS, *search.SEARCH_PARAMETERS],
         responses=JobPage,
     )
     def get(self, request: Request) -> Response:
-        """List jobs, the newest first."""
-        rows = Job.objects.select_related("created_by")
-        for name, allowed in (("type", JobType.values), ("state", JobState.values)):
-            wanted = [word for word in request.query_params.get(name, "").split(",") if word]
-            if any(word not in allowed for word in wanted):
-                raise serializers.ValidationError({name: f"must be one of {', '.join(allowed)}"})
-            if wanted:
-                rows = rows.filter(**{f"{name}__in": wanted})
-        page = page_queryset(request, visible_jobs(request, rows))
+        """List the jobs that match all filters, the newest first."""
+        page = page_queryset(request, visible_jobs(request, search.found(request)))
         items = as_json([shape_of(job) for job in page.items])
         return Response(as_json(page.of(items)))
 
