@@ -113,7 +113,7 @@ class Schedule(models.Model):
     jitter_ms = models.PositiveIntegerField(default=0)
     next_run_at = models.DateTimeField(null=True, db_index=True)
     last_run_at = models.DateTimeField(null=True)
-    # Why the scheduler paused it, until it runs again.
+    # Why the scheduler or a user paused it, until it runs again.
     stopped_reason = models.TextField(null=True)
     # By whose rights it runs: who made it, or resumed or changed it last.
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")

@@ -91,7 +91,7 @@ def _start(by: Actor, schedule: Schedule, wanted: Start, now: datetime) -> Job |
 
 def _stop(by: Actor, schedule: Schedule, reason: str) -> None:
     _log.error("schedule=%s %s: paused: %s", schedule.id, schedule.name, reason)
-    schedules.change_schedule(by, schedule, {"enabled": False}, stopped_reason=reason)
+    schedules.change_schedule(by, schedule, {"enabled": False, "stopped_reason": reason})
 
 
 def _why_not(schedule: Schedule, previous: list[Job]) -> RunReason | None:

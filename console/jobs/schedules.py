@@ -32,6 +32,7 @@ class ScheduleChoices(Struct, frozen=True, kw_only=True):
     overlap: str
     catch_up_ms: int | None
     jitter_ms: int
+    stopped_reason: str | None
     job: JobDocument
 
 
@@ -54,18 +55,17 @@ def add_schedule(by: Actor, fields: Mapping[str, Any]) -> Schedule:
     return schedule
 
 
-def change_schedule(
-    by: Actor, schedule: Schedule, fields: Mapping[str, Any], *, stopped_reason: str | None = None
-) -> Schedule:
+def change_schedule(by: Actor, schedule: Schedule, fields: Mapping[str, Any]) -> Schedule:
     """Change a schedule and compute its next run again; raise ValidationError for a taken name.
 
     A user who resumes it, or changes more than its name while it runs, is from then on the one by whose rights it runs.
+    The reason of a pause stays until then.
     """
     before = choices_of(schedule)
     for name, value in fields.items():
         setattr(schedule, name, value)
-    if schedule.enabled or stopped_reason is not None:
-        schedule.stopped_reason = stopped_reason
+    if schedule.enabled:
+        schedule.stopped_reason = None
     if schedule.enabled and fields.keys() - {"name"} and by.user_id is not None:
         schedule.created_by_id = by.user_id
     schedule.next_run_at = _next_run(schedule)
@@ -133,5 +133,6 @@ def choices_of(schedule: Schedule) -> ScheduleChoices:
         overlap=schedule.overlap,
         catch_up_ms=schedule.catch_up_ms,
         jitter_ms=schedule.jitter_ms,
+        stopped_reason=schedule.stopped_reason,
         job=schedule.job,
     )

@@ -76,6 +76,9 @@ class ScheduleSerializer(serializers.ModelSerializer[Schedule]):
     last_run_at = MomentField(allow_null=True)
     last_state = serializers.SerializerMethodField()
     next_runs = serializers.SerializerMethodField()
+    stopped_reason = serializers.CharField(
+        allow_null=True, help_text="Why the scheduler or a user paused it; null while it runs, or if nobody said why."
+    )
     etag = serializers.SerializerMethodField(help_text="For If-Match.")
 
     class Meta:
@@ -136,6 +139,9 @@ class ScheduleWriteSerializer(serializers.Serializer[Any]):
     overlap = serializers.ChoiceField(Overlap.choices, default=Overlap.SKIP)
     catch_up_ms = CatchUpField()
     jitter_ms = JitterField()
+    stopped_reason = serializers.CharField(
+        max_length=1000, allow_null=True, required=False, help_text="Why it is paused; only with `enabled` false."
+    )
     job = WholeJobRequestSerializer()
 
     def validate_zone(self, value: str) -> str:
@@ -160,7 +166,10 @@ class ScheduleWriteSerializer(serializers.Serializer[Any]):
         return value
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Refuse to enable a schedule whose cron line only an earlier release accepted."""
+        """Refuse a reason without a pause, and to enable a schedule whose line only an earlier release accepted."""
+        is_enabled = attrs.get("enabled", self.instance is None or self.instance.enabled)
+        if is_enabled and attrs.get("stopped_reason") is not None:
+            raise serializers.ValidationError({"stopped_reason": "only a schedule that is paused has one"})
         if self.instance is not None and "cron" not in attrs and attrs.get("enabled", self.instance.enabled):
             try:
                 _due_line(self.instance.cron)

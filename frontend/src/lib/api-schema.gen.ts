@@ -1895,8 +1895,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List jobs, the newest first.
-         * @description List jobs, the newest first.
+         * List the jobs that match all filters, the newest first.
+         * @description List the jobs that match all filters, the newest first.
          */
         get: operations["listJobs"];
         put?: never;
@@ -4924,6 +4924,8 @@ export interface components {
              * @default 0
              */
             jitter_ms: number;
+            /** @description Why it is paused; only with `enabled` false. */
+            stopped_reason?: string | null;
             job?: components["schemas"]["WholeJobRequestRequest"];
         };
         /** @description Settings to change. */
@@ -5799,7 +5801,8 @@ export interface components {
             last_run_at: string | null;
             readonly last_state: components["schemas"]["LastStateEnum"] | components["schemas"]["NullEnum"];
             readonly next_runs: string[];
-            readonly stopped_reason: string | null;
+            /** @description Why the scheduler or a user paused it; null while it runs, or if nobody said why. */
+            stopped_reason: string | null;
             /** @description For If-Match. */
             readonly etag: string;
         };
@@ -5925,6 +5928,8 @@ export interface components {
              * @default 0
              */
             jitter_ms: number;
+            /** @description Why it is paused; only with `enabled` false. */
+            stopped_reason?: string | null;
             job: components["schemas"]["WholeJobRequestRequest"];
         };
         /** @description How many messages of a topic are due from a moment on, for the length of a bucket. */
@@ -13435,12 +13440,24 @@ export interface operations {
     listJobs: {
         parameters: {
             query?: {
+                /** @description Name of the user who started it, or who owns its schedule. */
+                created_by?: string;
                 /** @description `next_cursor` or `prev_cursor` of another page. */
                 cursor?: string;
+                /** @description Created at this moment or after it (RFC 3339). */
+                from?: string;
+                /** @description A consumer group that its request names, exactly. */
+                group?: string;
                 /** @description Page size. */
                 limit?: number;
+                /** @description Id of the schedule that it is a run of. */
+                schedule?: string;
                 state?: ("cancelled" | "failed" | "partial" | "paused" | "queued" | "running" | "succeeded")[];
-                type?: "export" | "reconcile" | "redrive" | "replay";
+                /** @description Created before this moment (RFC 3339). */
+                to?: string;
+                /** @description A topic that its request names, exactly. */
+                topic?: string;
+                type?: ("export" | "reconcile" | "redrive" | "replay")[];
             };
             header?: never;
             path?: never;

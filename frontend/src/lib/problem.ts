@@ -60,12 +60,12 @@ interface Sent<T> {
 }
 
 /** What the API said of each field of the form, by its name; of a field that was changed since, it said nothing. */
-export function rawFields<T extends object>({ error, variables }: Sent<T>, now: Readonly<Record<keyof T, unknown>>): Readonly<Record<string, string>> {
+export function rawFields<T extends object>({ error, variables }: Sent<T>, now: Readonly<Partial<Record<keyof T, unknown>>>): Readonly<Record<string, string>> {
   if (!error || !variables) return {}
   const isAsSent = ([name]: [string, string]) => !(name in variables) || variables[name as keyof T] === now[name as keyof T]
   return Object.fromEntries(Object.entries(asProblem(error).fields).filter(isAsSent))
 }
 
 /** The same in the language of the reader. */
-export const refusedFields = <T extends object>(sent: Sent<T>, now: Readonly<Record<keyof T, unknown>>): Readonly<Record<string, string>> =>
+export const refusedFields = <T extends object>(sent: Sent<T>, now: Readonly<Partial<Record<keyof T, unknown>>>): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(rawFields(sent, now)).map(([name, detail]) => [name, detailIn(i18next.t, i18next.language, detail)]))

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
+from console.jobs import schedule as clock
 from console.jobs import services
 from console.jobs.models import Job, JobState
 from tests.console.jobs.conftest import BY, REPLAY
-from tests.console.jobs.test_schedule import NOON, clock, schedule
+from tests.console.jobs.test_schedule import NOON, schedule
 from tests.support.cast import Cast, somebody
 
 COMPARE = {"type": "reconcile", "cluster": "local", "left": {"topic": "orders"}, "right": {"group": "g", "topic": "x"}}

@@ -277,3 +277,19 @@ def test_the_runs_of_a_schedule_are_listed_with_their_jobs_and_reasons(cast: Cas
     # And a window or a delay that cannot be is refused by name
     wrong = operator.patch(path, {"catch_up_ms": 1, "jitter_ms": -1}, format="json", headers={"if-match": "*"})
     assert {each["pointer"] for each in wrong.json()["errors"]} == {"#/catch_up_ms", "#/jitter_ms"}
+
+
+def test_a_pause_has_the_reason_that_its_user_gives_until_it_ends(cast: Cast) -> None:
+    job = {"type": "replay", "cluster": "local", "source": {"topic": "orders"}, "target": {"topic": "copy"}}
+    made = schedules.add_schedule(somebody("operator"), {"name": "n", "cron": "0 3 * * *", "zone": "UTC", "job": job})
+    operator: Any = cast.browser("operator")
+
+    def change(**fields: Any) -> Any:
+        any_tag = {"if-match": "*"}
+        return operator.patch(f"/api/v1/schedules/{made.id}", fields, format="json", headers=any_tag)
+
+    refused = change(stopped_reason="no ledger today")
+    assert (refused.status_code, refused.json()["errors"][0]["pointer"]) == (422, "#/stopped_reason")
+    assert change(enabled=False, stopped_reason="no ledger today").json()["stopped_reason"] == "no ledger today"
+    assert change(name="other").json()["stopped_reason"] == "no ledger today"
+    assert change(enabled=True).json()["stopped_reason"] is None
