@@ -36,6 +36,7 @@ COUNTERS: Final = ("planned", "read", "filtered", "damaged", "matched", "written
 
 ARTEFACTS: Final = (
     "report.json", "summary.json", "buckets.parquet", "differences.csv", "differences.parquet", "samples.json",
+    "missing.jsonl",
     "failures.json", "outcomes.csv", "outcomes.jsonl"
 )  # fmt: skip
 

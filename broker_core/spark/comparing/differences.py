@@ -24,6 +24,7 @@ PARQUET: Final = "differences.parquet"
 CSV: Final = "differences.csv"
 SAMPLES_PER_CLASS: Final = 100
 MOST_CSV_ROWS: Final = 1_000_000
+_FLAT: Final = [field for field in DIFFERENCES if field.name != "lost" and not pa.types.is_map(field.type)]
 # A spreadsheet treats a text with such a beginning as a formula and runs it.
 _FORMULA: Final = r"^[=+\-@\t\r]"
 
@@ -85,7 +86,7 @@ def write_differences(batches: Iterable[Any], folder: Path, fields: Iterable[str
 
 
 def _csv_schema(fields: tuple[str, ...]) -> Any:
-    flat = [pa.field(field.name, _csv_type(field.type)) for field in DIFFERENCES if not pa.types.is_map(field.type)]
+    flat = [pa.field(field.name, _csv_type(field.type)) for field in _FLAT]
     return pa.schema([*flat, *(pa.field(f"{side}:{name}", pa.string()) for name in fields for side in SIDES)])
 
 
@@ -94,7 +95,7 @@ def _csv_type(kind: Any) -> Any:
 
 
 def _csv_rows(batch: Any, fields: tuple[str, ...]) -> Any:
-    columns = [_csv_column(batch.column(field.name)) for field in DIFFERENCES if not pa.types.is_map(field.type)]
+    columns = [_csv_column(batch.column(field.name)) for field in _FLAT]
     for name in fields:
         columns += [
             _harmless(pc.map_lookup(batch.column(f"{side}_values"), pa.scalar(name), "first")) for side in SIDES

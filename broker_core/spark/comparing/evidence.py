@@ -59,9 +59,13 @@ DIFFERENCES: Final = pa.schema(
         *((f"{side}_{name}", kind) for side in SIDES for name, kind in _SIDE_FIELDS),
         ("fields", pa.list_(pa.string())), ("left_values", _VALUES), ("right_values", _VALUES),
         ("damage", pa.string()), ("note", pa.string()), ("tag", pa.string()),
+        ("lost", pa.list_(pa.struct(
+            [("broker", pa.string()), ("queue_id", pa.int32()), ("queue_offset", pa.int64())]
+        ))),
     ]
 )  # fmt: skip
-"""The columns of the differences; `place` names the row of a side that has no queues."""
+"""The columns of the differences; `place` names the row of a side that has no queues, `lost` are all messages of the
+left whose key the right does not have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +220,7 @@ class Judging:
         tags = [row.tag for row in evidence if row is not None and row.tag is not None]
         whole: dict[str, Any] = {
             "class": verdict.kind, "key": key, "fields": list(verdict.fields), "damage": verdict.damage,
-            "note": verdict.note, "tag": tags[0] if tags else None,
+            "note": verdict.note, "tag": tags[0] if tags else None, "lost": self._lost(verdict),
         }  # fmt: skip
         counts = (verdict.left_count, verdict.right_count)
         for name, side, row, count in zip(SIDES, self.sides, evidence, counts, strict=True):
@@ -228,6 +232,16 @@ class Judging:
                 f"{name}_values": self._values(verdict.fields, row),
             }  # fmt: skip
         return whole
+
+    def _lost(self, verdict: Judged) -> list[tuple[str, int, int]]:
+        # A note says that there is a partner, which does not count yet.
+        lost = () if verdict.note is not None else verdict.lost
+        places = (self.sides[0].place_of(row.part, row.offset) for row in lost)
+        return [
+            (place.broker, place.queue_id, place.queue_offset)
+            for place in places
+            if place.broker is not None and place.queue_id is not None and place.queue_offset is not None
+        ]
 
     def _values(self, fields: Sequence[str], row: ExactRow | None) -> list[tuple[str, str | None]]:
         if row is None:

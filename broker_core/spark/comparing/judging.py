@@ -46,6 +46,8 @@ class Judged:
     """The fields in which the two rows differ; all if one has no partner."""
     damage: str | None = None
     note: str | None = None
+    lost: tuple[ExactRow, ...] = ()
+    """All rows of the left if the right has none: what would have to be sent there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +148,7 @@ class Judge:
         if not left:
             return Judged("missing_left", None, right[-1], *counts)
         if not right:
-            return Judged("missing_right", left[-1], None, *counts)
+            return Judged("missing_right", left[-1], None, *counts, lost=tuple(left))
         if self._has_strange(rest_left, right) or self._has_strange(rest_right, left):
             # Next to a row without a partner, a row that both sides have would look like its other version.
             one, other = _last(rest_left), _last(rest_right)

@@ -18,6 +18,7 @@ from broker_core.spark.comparing.differences import batches_of, write_difference
 from broker_core.spark.comparing.evidence import find_differences
 from broker_core.spark.comparing.groups import GroupSide
 from broker_core.spark.comparing.judging import Judge
+from broker_core.spark.comparing.lost import Lost
 from broker_core.spark.comparing.pipeline import (
     ComparedSide,
     Found,
@@ -153,9 +154,9 @@ class Comparing:
                 pyarrow.parquet.write_table(table, folder / "00000.parquet")
 
     def _report(self, parts: Path) -> str:
-        folder, tally = self.run.folder, Tally()
+        folder, tally, lost = self.run.folder, Tally(), Lost()
         fields = [field.name for field in self.comparison.fields]
-        samples, is_whole = write_differences(tally.through(batches_of(parts)), folder.path, fields)
+        samples, is_whole = write_differences(lost.through(tally.through(batches_of(parts))), folder.path, fields)
         # What the hashes took for different, and is equal within its tolerance.
         counts = self.found.counts
         self.tiles = {name: tally.classes[name] for name in CLASSES}
@@ -175,7 +176,7 @@ class Comparing:
             "pinned": self._pinned(),
         }  # fmt: skip
         summary = {"summary": sentence, "tiles": self.tiles, "request": request, "phases": dict(self.run.phases),
-                   "is_csv_whole": is_whole}  # fmt: skip
+                   "is_csv_whole": is_whole, "missing_messages": lost.write(folder.path)}  # fmt: skip
         folder.write_json("summary.json", msgspec.to_builtins(summary))
         folder.write_json("samples.json", msgspec.to_builtins(samples))
         content = {**summary, "samples": samples, "buckets": buckets, "queues": tally.queue_figures(self._queue_rows()),
