@@ -1,4 +1,4 @@
-"""What can be done to one job: cancel, pause, resume, retry."""
+"""What can be done to one job: cancel, pause, resume, retry, and replay what it found missing."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from rest_framework.response import Response
 
 from console.accounts.permissions import actor_of
 from console.errors import Conflict
-from console.jobs import control, services
+from console.jobs import control, missing, services
+from console.jobs.missing import ReplayMissingSerializer
 from console.jobs.models import Job
 from console.jobs.serializers import JobSerializer
 from console.jobs.shapes import shape_of
 from console.jobs.views import JobRights, known_job
-from console.jobs.visibility import check_changeable, check_startable
+from console.jobs.visibility import check_changeable, check_startable, check_visible, require_parts
 from console.redrives import ledger
 from console.shapes import as_json
 
@@ -67,6 +68,24 @@ class RetryView(JobRights):
         with _refusals(), ledger.one_start(job.cluster, job.request.get("group", "")):
             ledger.check_free(job)
             return _accepted(services.retry(actor_of(request), job))
+
+
+class ReplayMissingView(JobRights):
+    """The replay of what a reconciliation found missing."""
+
+    @extend_schema(
+        operation_id="replayMissing", tags=_TAGS, request=ReplayMissingSerializer, responses={202: JobSerializer}
+    )
+    def post(self, request: Request, job_id: str) -> Response:
+        """Start a replay of the messages of the left side whose keys the right side does not have."""
+        job = check_visible(request, known_job(job_id))
+        form = ReplayMissingSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        missing.check_files(job)
+        replay = missing.request_of(job, form.validated_data)
+        require_parts(request, replay)
+        missing.check_places(request, replay)
+        return _accepted(services.create(actor_of(request), replay, parent=job))
 
 
 @contextmanager

@@ -105,6 +105,9 @@ class JobReportSerializer(serializers.Serializer[Any]):
     phases = serializers.DictField(
         child=serializers.FloatField(), required=False, help_text="The duration of each phase, in seconds."
     )
+    missing_messages = serializers.IntegerField(
+        required=False, help_text="How many messages of the left `:replay_missing` would send."
+    )
     is_csv_whole = serializers.BooleanField(
         required=False, help_text="Whether differences.csv has all differences; it has at most a million."
     )

@@ -12,6 +12,7 @@ urlpatterns = [
     path("jobs/<str:job_id>:pause", action_views.PauseView.as_view()),
     path("jobs/<str:job_id>:resume", action_views.ResumeView.as_view()),
     path("jobs/<str:job_id>:retry", action_views.RetryView.as_view()),
+    path("jobs/<str:job_id>:replay_missing", action_views.ReplayMissingView.as_view()),
     path("jobs/<str:job_id>", views.JobView.as_view()),
     path("jobs/<str:job_id>/log", views.LogView.as_view()),
     path("jobs/<str:job_id>/progress", views.ProgressView.as_view()),

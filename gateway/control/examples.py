@@ -78,6 +78,7 @@ EXAMPLES: Final[Mapping[str, Mapping[str, Any]]] = {
     "rescheduleMessage": {"delay_ms": 60_000},
     "redriveDeadLetters": {"filter": {"topics": [_TOPIC]}, "target": {"to": "failed_group"}},
     "startJob": _REPLAY,
+    "replayMissing": {"dry_run": True},
     "updateJob": {"limits": {"messages_per_second": 500}},
     "createSchedule": {"name": "nightly copy", "cron": "0 3 * * *", "job": _REPLAY},
     "updateSchedule": {"cron": "0 4 * * *"},

@@ -99,7 +99,9 @@ def check_side(cluster: str, part: str, side: Mapping[str, Any]) -> None:
     Only after the rights: whoever lacks them must not learn which topics and files there are.
     """
     if has_messages(side):
-        _check_messages(side.get("cluster") or cluster, part, side)
+        check_topic(cluster, part, side)
+        if "group" in side and find_group(side.get("cluster") or cluster, side["group"]) is None:
+            raise serializers.ValidationError({part: {"group": f"there is no group {side['group']!r}"}})
         return
     try:
         if side["kind"] == DATABASE:
@@ -108,12 +110,6 @@ def check_side(cluster: str, part: str, side: Mapping[str, Any]) -> None:
             check_file(side["path"], side["kind"])
     except serializers.ValidationError as error:
         raise serializers.ValidationError({part: error.detail}) from error
-
-
-def _check_messages(cluster: str, part: str, side: Mapping[str, Any]) -> None:
-    check_topic(cluster, part, side)
-    if "group" in side and find_group(cluster, side["group"]) is None:
-        raise serializers.ValidationError({part: {"group": f"there is no group {side['group']!r}"}})
 
 
 def title_of(side: Mapping[str, Any]) -> str:

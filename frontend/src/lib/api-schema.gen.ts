@@ -2055,6 +2055,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/jobs/{job_id}:replay_missing": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Start a replay of the messages of the left side whose keys the right side does not have.
+         * @description Start a replay of the messages of the left side whose keys the right side does not have.
+         */
+        post: operations["replayMissing"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/jobs/{job_id}:resume": {
         parameters: {
             query?: never;
@@ -4238,6 +4258,8 @@ export interface components {
             phases?: {
                 [key: string]: number;
             };
+            /** @description How many messages of the left `:replay_missing` would send. */
+            missing_messages?: number;
             /** @description Whether differences.csv has all differences; it has at most a million. */
             is_csv_whole?: boolean;
             /** @description How many messages a dry run would process. */
@@ -5343,6 +5365,15 @@ export interface components {
             /** @description Null: the whole section. */
             name: string | null;
             text: string;
+        };
+        /** @description Where to, and how; by default to the topic of the right side. */
+        ReplayMissingRequest: {
+            target?: components["schemas"]["ReplayTargetRequest"];
+            limits?: components["schemas"]["LimitsRequest"];
+            /** @description Send nothing: the job tells what would be sent, by queue, with the first and last. */
+            dry_run?: boolean;
+            /** @description Send also to a topic that groups read: they get the copies. */
+            allow_live_target?: boolean;
         };
         /** @description The source of a replay: all messages of a topic that fulfil what is given. */
         ReplaySourceRequest: {
@@ -13924,6 +13955,66 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Job"];
+                };
+            };
+            /** @description The caller does not have the right. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing, or the caller may not read it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    replayMissing: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                job_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "dry_run": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["ReplayMissingRequest"];
+            };
+        };
         responses: {
             202: {
                 headers: {

@@ -83,7 +83,7 @@ _NEEDS: Final[Mapping[tuple[Verb | None, On], str]] = {
     ("delete", "topic"): "deleteTopic getTopicImpact purgeTopic",
     ("delete", "group"): "deleteGroup getGroupImpact",
     ("delete", "list"): "deleteTopics deleteGroups",
-    ("jobs", "job"): "startJob updateJob cancelJob pauseJob resumeJob retryJob",
+    ("jobs", "job"): "startJob updateJob cancelJob pauseJob resumeJob retryJob replayMissing",
     ("jobs", "schedule"): "createSchedule updateSchedule deleteSchedule runScheduleNow",
     ("admin", "cluster"): "previewBrokerSettings updateBrokerSettings",
     ("admin", "everything"): """

@@ -83,6 +83,16 @@ print(east.name, alert.pk, delivery.pk)
 """
 
 
+# A reconciliation that a program has done.
+_RECONCILED = """
+import sys, django
+django.setup()
+from console.jobs.models import Job
+artefacts = [{"name": "missing.jsonl", "kind": "jsonl", "bytes": 1}]
+Job.objects.filter(pk=sys.argv[1]).update(state="succeeded", artefacts=artefacts)
+"""
+
+
 class Successes:
     """The wishes; each makes what it needs."""
 
@@ -146,17 +156,28 @@ class Successes:
     def behind(self) -> tuple[str, str, str]:
         """Make what only time makes: a cluster with a broker that is gone, an alert, a failed delivery."""
         if "behind" not in self._kept:
-            environment = {
-                **os.environ, "PYTHONPATH": str(ROOT), "DJANGO_SETTINGS_MODULE": "gateway.settings",
-                "GANTRY_DATA_DIR": str(self.installation.data), "GANTRY_REDIS_URL": self._redis_url,
-            }  # fmt: skip
-            done = subprocess.run(
-                [sys.executable, "-c", _BEHIND, self.control.name("behind")],
-                env=environment, check=True, capture_output=True, text=True,
-            )  # fmt: skip
-            self._kept["behind"] = tuple(done.stdout.split())
+            done = self._run(_BEHIND, self.control.name("behind"))
+            self._kept["behind"] = tuple(done.split())
         cluster, alert, delivery = self._kept["behind"]
         return cluster, alert, delivery
+
+    def reconciled(self) -> str:
+        """Return the id of a reconciliation that found something missing."""
+        sides = {side: {"topic": self.control.topic()} for side in ("left", "right")}
+        job = str(self.made("/api/v1/jobs", {"type": "reconcile", **sides}, 202)["id"])
+        self._run(_RECONCILED, job)
+        return job
+
+    def _run(self, code: str, argument: str) -> str:
+        """Run code beside the installation, with its settings; return what it printed."""
+        environment = {
+            **os.environ, "PYTHONPATH": str(ROOT), "DJANGO_SETTINGS_MODULE": "gateway.settings",
+            "GANTRY_DATA_DIR": str(self.installation.data), "GANTRY_REDIS_URL": self._redis_url,
+        }  # fmt: skip
+        done = subprocess.run(
+            [sys.executable, "-c", code, argument], env=environment, check=True, capture_output=True, text=True
+        )
+        return done.stdout
 
     def consumer(self, group: str) -> None:
         """Run a native client of a group to the end of all tests."""
@@ -413,6 +434,11 @@ def _retry_job(s: Successes) -> Wish:
     job = s.made("/api/v1/jobs", _replay(s), 202)["id"]
     s.made(f"/api/v1/jobs/{job}:cancel", None, 202)
     return Wish([("replay.retry", f"jobs/{job}")], path={"job_id": job})
+
+
+@_for("replayMissing")
+def _replay_missing(s: Successes) -> Wish:
+    return Wish([("replay.start", "jobs/{id}")], path={"job_id": s.reconciled()}, json={"dry_run": True})
 
 
 def _schedule(s: Successes) -> dict[str, Any]:

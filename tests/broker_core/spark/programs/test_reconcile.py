@@ -61,7 +61,8 @@ def test_every_seeded_fault_is_found_and_nothing_else(program: Program) -> None:
     assert sum(queue["rows"] for queue in report["queues"]) == 9950
     result = program.read("result.json")
     assert [artefact["name"] for artefact in result["artefacts"]] == [
-        "report.json", "summary.json", "buckets.parquet", "differences.csv", "differences.parquet", "samples.json"
+        "report.json", "summary.json", "buckets.parquet", "differences.csv", "differences.parquet", "samples.json",
+        "missing.jsonl",
     ]  # fmt: skip
     assert result["counters"]["read"] == result["counters"]["planned"] == 9950
     assert result["versions"]["java"]

@@ -1,0 +1,74 @@
+"""The replay of what a reconciliation found missing on the right."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from rest_framework import serializers
+from rest_framework.request import Request
+
+from console.errors import Conflict
+from console.jobs import services
+from console.jobs.models import Job, JobDocument, JobType
+from console.jobs.requests import plain
+from console.jobs.requests.replay import REPLAY, LimitsSerializer, ReplayTargetSerializer, check_live_target
+from console.jobs.requests.sides import TOPIC
+from console.jobs.requests.topics import check_cluster, check_topic
+
+POSITIONS: Final = "missing.jsonl"
+
+
+class ReplayMissingSerializer(serializers.Serializer[Any]):
+    """Where to, and how; by default to the topic of the right side."""
+
+    target = ReplayTargetSerializer(required=False)
+    limits = LimitsSerializer(required=False)
+    dry_run = serializers.BooleanField(
+        required=False, help_text="Send nothing: the job tells what would be sent, by queue, with the first and last."
+    )
+    allow_live_target = serializers.BooleanField(
+        required=False, help_text="Send also to a topic that groups read: they get the copies."
+    )
+
+
+def request_of(job: Job, asked: Mapping[str, Any]) -> JobDocument:
+    """Return the request of the replay, unchecked against rights and cluster.
+
+    Raises Conflict for a job that found nothing to send, ValidationError where it is not known where to.
+    """
+    if job.type != JobType.RECONCILE:
+        raise Conflict(f"Job {job.id} is a {job.type} and found nothing missing.")
+    if not any(each["name"] == POSITIONS for each in job.artefacts):
+        raise Conflict(f"Job {job.id} is {job.state} and has no position of a message that is missing on the right.")
+    left, right = job.request["left"], job.request["right"]
+    cluster = left.get("cluster") or job.cluster
+    target = asked.get("target")
+    if target is None:
+        if right.get("kind", TOPIC) != TOPIC:
+            raise serializers.ValidationError({"target": "is required: the right side is no topic"})
+        target = {"topic": right["topic"]}
+        if (right.get("cluster") or job.cluster) != cluster:
+            target["cluster"] = right.get("cluster") or job.cluster
+        if job.request.get("by") == "unique_id":
+            # Copies that are paired by their ids must keep them.
+            target["preserve"] = ["unique_id"]
+    rest = {name: asked[name] for name in ("limits", "dry_run", "allow_live_target") if name in asked}
+    source = {"topic": left["topic"], "positions": {"job": job.id, "file": POSITIONS}}
+    whole = {"type": JobType.REPLAY, "cluster": cluster, "source": source, "target": target, **rest}
+    REPLAY.check(whole)
+    return plain(whole)
+
+
+def check_places(by: Request, request: Mapping[str, Any]) -> None:
+    """Raise for a cluster or a topic that is not there, that no job may write to, or that groups read."""
+    check_cluster(request["cluster"])
+    for part in REPLAY.required:
+        check_topic(request["cluster"], part, request[part])
+    check_live_target(by, request)
+
+
+def check_files(job: Job) -> None:
+    """Raise Conflict if the positions were removed after their retention."""
+    if job.files_removed_at is not None:
+        raise Conflict(str(services.FilesRemoved(job)))
