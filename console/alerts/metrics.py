@@ -26,9 +26,12 @@ SUBJECTS: Final[Mapping[str, SubjectKind]] = {
     "broker_silent": "broker",
     "disk_days_to_full": "cluster",
     "jobs_failed": "job",
+    "jobs_failed_in_row": "job",
+    "job_differences": "job",
     "schedule_late_ms": "schedule",
+    "schedule_missed": "schedule",
 }
-OF_JOBS: Final = frozenset({"jobs_failed", "schedule_late_ms"})
+OF_JOBS: Final = frozenset(metric for metric, kind in SUBJECTS.items() if kind in ("job", "schedule"))
 NOT_FILLING_DAYS: Final = 36_500.0
 """Stands for a disk that does not fill: its days to full are more than any limit."""
 

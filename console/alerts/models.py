@@ -33,7 +33,10 @@ class Metric(models.TextChoices):
     BROKER_SILENT = "broker_silent"
     DISK_DAYS_TO_FULL = "disk_days_to_full"
     JOBS_FAILED = "jobs_failed"
+    JOBS_FAILED_IN_ROW = "jobs_failed_in_row"
+    JOB_DIFFERENCES = "job_differences"
     SCHEDULE_LATE_MS = "schedule_late_ms"
+    SCHEDULE_MISSED = "schedule_missed"
 
 
 class Direction(models.TextChoices):

@@ -9,13 +9,15 @@ from typing import Any, Final, Literal
 from django.db import transaction
 from django.utils import timezone
 
-from console.alerts import queue
+from console.alerts import job_values, queue
+from console.alerts.metrics import SUBJECTS
 from console.alerts.models import Alert, Channel, Delivery, Rule
 from console.alerts.silences import in_force, matching
 from console.alerts.template import filled
 from console.alerts.values import written
 from console.audit.record import Actor, record
 from console.moments import rfc3339
+from console.shapes import as_json
 
 Event = Literal["firing", "no_data", "resolved", "repeat", "test", "notice"]
 MAX_LISTED: Final = 50
@@ -87,12 +89,16 @@ def payload_of(event: Event, rule: Rule, alerts: Sequence[Alert], now: int) -> d
             "severity": rule.severity,
         },
         "count": len(alerts),
-        "alerts": [_line(alert) for alert in alerts[:MAX_LISTED]],
+        "alerts": [_line(rule, alert) for alert in alerts[:MAX_LISTED]],
     }
 
 
-def _line(alert: Alert) -> dict[str, Any]:
+def _line(rule: Rule, alert: Alert) -> dict[str, Any]:
+    about: dict[str, Any] = {}
+    if SUBJECTS[rule.metric] == "job":
+        about["job"] = as_json(job_values.newest_job(alert.cluster, alert.subject))
     return {
+        **about,
         "id": alert.pk,
         "cluster": alert.cluster,
         "subject": alert.subject,

@@ -21,7 +21,10 @@ export const METRICS: readonly Metric[] = [
   "broker_silent",
   "disk_days_to_full",
   "jobs_failed",
+  "jobs_failed_in_row",
+  "job_differences",
   "schedule_late_ms",
+  "schedule_missed",
 ]
 
 /** The history of the last day holds these. */
