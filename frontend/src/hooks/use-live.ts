@@ -35,7 +35,7 @@ export function useLiveEvents(subject: string | null, take: (event: LiveEvent) =
  * Write the states of a subject into the query cache under `key`. The answer is the refetch interval of that query:
  * none while events arrive, polling when they do not.
  */
-export function useLiveQuery(subject: string, key: QueryKey, pollMs = POLL_MS): number | false {
+export function useLiveQuery(subject: string | null, key: QueryKey, pollMs = POLL_MS): number | false {
   const cache = useQueryClient()
   const isFlowing = useLiveEvents(subject, ({ data }) => cache.setQueryData(key, (known: unknown) => (isFromBefore(data, known) ? known : data)))
   return isFlowing ? false : pollMs

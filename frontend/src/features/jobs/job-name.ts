@@ -4,7 +4,9 @@ import type { Job } from "@/lib/api-types"
 type Named = Pick<Job, "type" | "name" | "request">
 
 /** The name of a job in the language of the reader: one that nobody named carries what the API made of its request. */
-export function jobNameOf(t: TFunction, { type, name, request }: Named): string {
+export function jobNameOf(t: TFunction, { type, name: whole, request }: Named): string {
+  // A dry run says so with a mark of its own.
+  const name = whole.startsWith(DRY_RUN) ? whole.slice(DRY_RUN.length) : whole
   const { group, source, target, left, right } = request as Record<string, unknown>
   if (type === "redrive" && name === `Redrive dead letters of ${String(group)}`) return t("jobs.redriveName", { group: String(group) })
   if (type === "replay" && name === `Replay ${topicOf(source)} to ${topicOf(target)}`)
@@ -13,5 +15,7 @@ export function jobNameOf(t: TFunction, { type, name, request }: Named): string 
     return t("jobs.reconcileName", { left: topicOf(left), right: topicOf(right) })
   return name
 }
+
+const DRY_RUN = "Dry run: "
 
 const topicOf = (side: unknown): string => String((side as { topic?: unknown } | undefined)?.topic)

@@ -1,3 +1,5 @@
+import type { JobForecastMessage } from "@/lib/api-types"
+
 /** The report of a job, as its program wrote it; every part may be absent. */
 export interface Report {
   tiles?: Partial<Record<Tile | "rows_left" | "rows_right", number>>
@@ -31,6 +33,35 @@ export type Tile = (typeof TILES)[number]
 
 export type Classes = Partial<Record<Tile, number>>
 
+/** What a job would do, as a dry run found it. */
+export interface Forecast {
+  messages: number
+  /** How many pass the filter, where a limit takes only some of them. */
+  found: number
+  damaged: number
+  bytes: number | null
+  first_at: string | null
+  last_at: string | null
+  estimated_ms: number
+  estimated_by: "limit" | "usual_rate"
+  queues: ForecastQueue[]
+  first: JobForecastMessage[]
+  last: JobForecastMessage[]
+  hidden?: "bodies"
+}
+
+export interface ForecastQueue {
+  broker: string
+  queue_id: number
+  from: number
+  to: number
+  messages: number
+  damaged: number
+  bytes: number | null
+  first_at: string | null
+  last_at: string | null
+}
+
 /** The classes over time, by the moment of the first message of a key. */
 export interface Buckets {
   size_ms: number
@@ -49,9 +80,11 @@ export interface QueueFigures {
   classes: Classes
 }
 
+/** Where a row of a side is: in a queue, or what its file or database calls it. */
 export interface Place {
-  queue_id: number
-  queue_offset: number
+  queue_id: number | null
+  queue_offset: number | null
+  place?: string
 }
 
 export interface Sample {

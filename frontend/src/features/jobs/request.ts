@@ -3,6 +3,7 @@ import type { JobRequest } from "@/lib/api-types"
 import { isInstant } from "@/lib/time"
 import { kindOf, LONGEST, MS, SCHEDULED_AT, spanOf } from "./bounds"
 
+type Transform = NonNullable<NonNullable<JobRequest["target"]>["transform"]>
 type TopicRange = Pick<NonNullable<JobRequest["source"]>, "topic" | "from" | "to">
 
 export type ReplayRequest = JobRequest & Required<Pick<JobRequest, "source" | "target">>
@@ -23,11 +24,33 @@ const numberIn = (text: string): number => (/^\d{1,15}$/.test(text) ? Number(tex
 
 const BY = ["key", "unique_id", "body", "source"] as const
 
+const TRANSFORMED = { body: "tbody", tag: "ttag", keys: "tkeys" } as const
+
+/** What copies get instead: SQL by field, and properties as lines "name = SQL". */
+function transformOf(state: UrlState): Transform | undefined {
+  const properties = propertiesIn(state.tprops)
+  const found = {
+    ...Object.fromEntries(Object.entries(TRANSFORMED).flatMap(([field, name]) => (state[name]?.trim() ? [[field, state[name].trim()]] : []))),
+    ...(properties.length > 0 && { properties: Object.fromEntries(properties) }),
+  }
+  return Object.keys(found).length > 0 ? found : undefined
+}
+
+const propertiesIn = (text: string | undefined): [string, string][] =>
+  (text ?? "")
+    .split("\n")
+    .filter((line) => line.trim() !== "")
+    .map((line) => {
+      const [name = "", ...sql] = line.split("=")
+      return [name.trim(), sql.join("=").trim()]
+    })
+
 /** The replay that the address describes; fields left empty are absent. */
 export function replayOf(state: UrlState, cluster: string): ReplayRequest {
   const keys = words(state.keys)
   const queues = words(state.queues).map(numberIn)
   const { rate, max } = state
+  const transform = transformOf(state)
   return {
     type: "replay",
     ...(state.name && { name: state.name }),
@@ -37,8 +60,10 @@ export function replayOf(state: UrlState, cluster: string): ReplayRequest {
       ...(queues.length > 0 && { queues }),
       ...(keys.length > 0 && { keys }),
       ...(state.tag && { tag: state.tag }),
+      ...(state.where?.trim() && { where: state.where.trim() }),
     },
-    target: { topic: state.target ?? "" },
+    target: { topic: state.target ?? "", ...(transform && { transform }), ...(state.preserve === "unique_id" && { preserve: ["unique_id"] }) },
+    ...(state.damage === "stop" && { on_damage: "stop" }),
     ...((rate ?? max) && { limits: { ...(rate && { messages_per_second: numberIn(rate) }), ...(max && { max_messages: numberIn(max) }) } }),
   }
 }
@@ -58,7 +83,7 @@ export function reconcileOf(state: UrlState, cluster: string): TopicsRequest {
 /** The most messages a second that the API takes as a limit. */
 export const MOST_PER_SECOND = 10_000_000
 
-export type Fault = "moment" | "span" | "reversed" | "queues" | "number"
+export type Fault = "moment" | "span" | "reversed" | "queues" | "number" | "properties"
 
 /** What is wrong in the fields of the address, by field; an empty one is never wrong. */
 export function faultsOf(state: UrlState): Readonly<Record<string, Fault>> {
@@ -71,6 +96,7 @@ export function faultsOf(state: UrlState): Readonly<Record<string, Fault>> {
     if ((state[from] ?? state[to]) && !found[from] && !found[to] && isReversed(state[from] ?? state.from, state[to] ?? state.to)) note(to, "reversed")
   }
   note("queues", !words(state.queues).every((word) => /^\d{1,9}$/.test(word)) && "queues")
+  note("tprops", !propertiesIn(state.tprops).every(([name, sql]) => name && sql) && "properties")
   note("rate", !isLimit(state.rate, MOST_PER_SECOND) && "number")
   note("max", !isLimit(state.max) && "number")
   return found

@@ -10,6 +10,7 @@ import { compare } from "./compare"
 import { deadLetters } from "./dead-letters"
 import { definitions } from "./definitions"
 import { find } from "./find"
+import { forecast } from "./forecast"
 import { groupBulk } from "./group-bulk"
 import { groupClone } from "./group-clone"
 import { groupFigures } from "./group-figures"
@@ -45,6 +46,7 @@ export const rest: Shape<typeof english> = {
   ...deadLetters,
   ...definitions,
   ...find,
+  ...forecast,
   ...groupBulk,
   ...groupClone,
   ...groupFigures,

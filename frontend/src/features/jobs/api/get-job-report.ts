@@ -7,10 +7,10 @@ import type { Report } from "../report"
 import { jobKeys } from "./keys"
 
 /** What the job found or did; there when it ended. */
-export const useJobReport = (job: Job) =>
+export const useJobReport = (job: Job | undefined) =>
   useQuery({
-    queryKey: [...jobKeys.report(job.id), job.state],
-    queryFn: ({ signal }) => api.get<Report>(paths.jobReport(job.id), undefined, signal),
-    enabled: hasEnded(job),
+    queryKey: [...jobKeys.report(job?.id ?? ""), job?.state],
+    queryFn: ({ signal }) => api.get<Report>(paths.jobReport(job?.id ?? ""), undefined, signal),
+    enabled: job !== undefined && hasEnded(job),
     retry: false,
   })

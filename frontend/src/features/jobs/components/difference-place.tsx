@@ -6,6 +6,7 @@ import type { Place } from "../report"
 /** Where a message of one side is, as a link to it. */
 export function DifferencePlace({ place, topic }: { place: Place | null; topic: string | undefined }) {
   if (!place) return <NotApplicable />
+  if (place.queue_id === null || place.queue_offset === null) return place.place ? <span className="mono">{place.place}</span> : <NotApplicable />
   return (
     <Link
       to="/messages"

@@ -1,4 +1,5 @@
 import { useTranslation } from "react-i18next"
+import { Tag } from "@/components/badges/badge"
 import { JobState } from "@/components/badges/job-state"
 import { DockedPage } from "@/components/drawer/docked-drawer"
 import { Columns, Page } from "@/components/layout/page"
@@ -14,6 +15,7 @@ import { hasEnded } from "../progress"
 import { JobActions } from "./job-actions"
 import { JobArtefacts, ReportDownloads } from "./job-artefacts"
 import { JobCheckpoints } from "./job-checkpoints"
+import { DryRunReport } from "./dry-run-report"
 import { JobHero } from "./job-hero"
 import { JobLogPanel } from "./job-log-panel"
 import { JobPlan } from "./job-plan"
@@ -43,16 +45,16 @@ function Whole({ job }: { job: Job }) {
   const { t } = useTranslation()
   return (
     <DockedPage drawer={useDifferenceDrawer(job)}>
-      <Page title={jobNameOf(t, job)} badge={isCompared(job) ? <ReconcileBadge job={job} /> : <JobState state={job.state} />} facts={<Facts job={job} />} actions={<Actions job={job} />}>
-        {!isCompared(job) && <JobHero job={job} />}
+      <Page title={jobNameOf(t, job)} badge={<Badges job={job} />} facts={<Facts job={job} />} actions={<Actions job={job} />}>
+        {isForecast(job) ? <DryRunReport job={job} /> : !isCompared(job) && <JobHero job={job} />}
         {job.state_reason && SAYS_WHY.has(job.state) && <Callout tone={job.state === "failed" ? "crit" : "warn"}>{job.state_reason}</Callout>}
         {job.type === "reconcile" && hasEnded(job) && <ReconcileReport job={job} />}
         <Columns
           sideWidth={440}
           main={
             <>
-              {job.files_removed_at === null && <JobRate job={job} />}
-              {job.type === "replay" && job.files_removed_at === null && <JobCheckpoints job={job} />}
+              {job.files_removed_at === null && !job.dry_run && <JobRate job={job} />}
+              {job.type === "replay" && !job.dry_run && job.files_removed_at === null && <JobCheckpoints job={job} />}
               <JobArtefacts job={job} />
             </>
           }
@@ -65,6 +67,19 @@ function Whole({ job }: { job: Job }) {
         />
       </Page>
     </DockedPage>
+  )
+}
+
+/** A dry run that ended well speaks through what it found. */
+const isForecast = ({ dry_run: isDry, state }: Job): boolean => isDry && state === "succeeded"
+
+function Badges({ job }: { job: Job }) {
+  const { t } = useTranslation()
+  return (
+    <>
+      {isCompared(job) ? <ReconcileBadge job={job} /> : <JobState state={job.state} />}
+      {job.dry_run && <Tag>{t("forecast.badge")}</Tag>}
+    </>
   )
 }
 

@@ -1,6 +1,7 @@
 import { Link, useNavigate } from "@tanstack/react-router"
 import { useMemo } from "react"
 import { useTranslation } from "react-i18next"
+import { Tag } from "@/components/badges/badge"
 import { JobState } from "@/components/badges/job-state"
 import { columnsFor } from "@/components/data-table/columns"
 import { DataTable } from "@/components/data-table/data-table"
@@ -30,7 +31,11 @@ export function JobsTable({ query, isFiltered }: { query: ReturnType<typeof useJ
           {jobNameOf(t, job)}
         </Link>
       )),
-      column("type", t("jobs.type"), { isSecondary: true, minWidth: 620 }, ({ type }) => t(`jobs.types.${type}`)),
+      column("type", t("jobs.type"), { isSecondary: true, minWidth: 620 }, ({ type, dry_run: isDry }) => (
+        <>
+          {t(`jobs.types.${type}`)} {isDry && <Tag>{t("forecast.badge")}</Tag>}
+        </>
+      )),
       column("state", t("jobs.state"), {}, ({ state }) => <JobState state={state} />),
       column("rail", t("jobs.progress"), { width: 180, minWidth: 760 }, (job) =>
         job.state === "queued" ? <NotApplicable /> : <ProgressRail ratio={progressOf(job) ?? 0} />,

@@ -1,5 +1,7 @@
+import { Button } from "@mantine/core"
 import type { ReactNode } from "react"
 import { useTranslation } from "react-i18next"
+import { NeedsRight } from "@/components/forms/lock"
 import { Callout } from "@/components/layout/panel"
 import { useCluster } from "@/hooks/use-cluster"
 import { useFormat } from "@/hooks/use-format"
@@ -8,7 +10,11 @@ import type { GroupSummary, Topic } from "@/lib/api-types"
 import { count } from "@/lib/format"
 import { isInstant } from "@/lib/time"
 import { faultsOf, replayOf, type ReplayRequest } from "../request"
-import { LimitFields, SourceFields, TopicSelect } from "./request-fields"
+import { type DryRun, useDryRun } from "../use-dry-run"
+import { DryRunState } from "./dry-run-state"
+import { useForecastFacts } from "./forecast-figures"
+import { ForecastTables } from "./forecast-tables"
+import { LimitFields, SourceFields, TopicSelect, TransformFields } from "./request-fields"
 import { StartDecision } from "./start-decision"
 import { NameField, Wizard } from "./wizard"
 
@@ -32,11 +38,12 @@ export function ReplayWizard({ topics, source, target, seenBy, queues, stored }:
   const name = t("jobs.replayName", { source: request.source.topic, target: request.target.topic })
   const range = useRangeWords(request)
   const limits = useLimitWords(request)
+  const dryRun = useDryRun(request)
   return (
     <Wizard
       title={state.topic ? t("jobs.replayOf", { topic: state.topic }) : t("jobs.newReplay")}
       request={request}
-      touched={{ source: stored, start: queues }}
+      touched={{ source: stored, start: dryRun.forecast ? <ForecastTables forecast={dryRun.forecast} topic={request.source.topic} /> : queues }}
       steps={[
         {
           id: "source",
@@ -49,11 +56,12 @@ export function ReplayWizard({ topics, source, target, seenBy, queues, stored }:
           id: "target",
           label: t("jobs.steps.target"),
           choice: state.target,
-          isReady: Boolean(state.target) && state.target !== state.topic,
+          isReady: Boolean(state.target) && state.target !== state.topic && !faults.tprops,
           fields: (
             <>
               <TopicSelect label={t("jobs.targetTopic")} description={t("jobs.targetWords")} value={state.target} topics={topics} onChange={(next) => change({ target: next })} />
               {state.target && state.target === state.topic && <Callout tone="crit">{t("jobs.sameTopic")}</Callout>}
+              <TransformFields state={state} onChange={change} />
             </>
           ),
         },
@@ -76,7 +84,7 @@ export function ReplayWizard({ topics, source, target, seenBy, queues, stored }:
           ),
         },
       ]}
-      decision={<Decision request={request.name ? request : { ...request, name }} source={source} seenBy={seenBy} range={range} limits={limits} />}
+      decision={<Decision request={request.name ? request : { ...request, name }} source={source} seenBy={seenBy} range={range} limits={limits} dryRun={dryRun} />}
     />
   )
 }
@@ -87,29 +95,42 @@ interface DecisionProps {
   seenBy: GroupSummary[]
   range: string
   limits: string
+  dryRun: DryRun
 }
 
-function Decision({ request, source, seenBy, range, limits }: DecisionProps) {
+/** The number is what the dry run counted, or else the most that it could be. */
+function Decision({ request, source, seenBy, range, limits, dryRun }: DecisionProps) {
   const { t } = useTranslation()
-  const most = mostOf(request, source)
-  const isExact = !request.source.from && !request.source.to && !request.source.keys && !request.source.tag && !request.source.queues
+  const { forecast } = dryRun
+  const most = forecast?.messages ?? mostOf(request, source)
+  const isExact = forecast !== undefined || isWhole(request)
   const amount = most === null ? null : count(most)
+  const facts: [string, ReactNode][] = [
+    [t("jobs.reads"), `${request.source.topic}${t("list.comma")}${range}`],
+    [t("jobs.writes"), request.target.topic],
+    [t("jobs.steps.limits"), limits],
+  ]
   return (
     <StartDecision
       request={request}
+      dryRun={<DryRunState dryRun={dryRun} />}
       hero={amount ?? "—"}
       heroWords={amount === null ? t("jobs.amountUnknown") : isExact ? t("jobs.willBeWritten") : t("jobs.atMostWritten")}
-      facts={[
-        [t("jobs.reads"), `${request.source.topic}${t("list.comma")}${range}`],
-        [t("jobs.writes"), request.target.topic],
-        [t("jobs.steps.limits"), limits],
-        [t("jobs.ifItStops"), t("jobs.resumes")],
-      ]}
+      facts={[...facts, ...useForecastFacts(forecast), [t("jobs.ifItStops"), t("jobs.resumes")]]}
       seenBy={seenBy}
       action={amount === null || !isExact ? t("jobs.replayRange") : t("jobs.replayN", { count: most ?? 0, n: amount })}
+      second={
+        <NeedsRight right="jobs">
+          <Button size="md" loading={dryRun.isRunning} onClick={dryRun.start}>
+            {t(forecast || dryRun.isOld ? "forecast.again" : "forecast.run")}
+          </Button>
+        </NeedsRight>
+      }
     />
   )
 }
+
+const isWhole = ({ source: { from, to, keys, tag, queues, where } }: ReplayRequest): boolean => ![from, to, keys, tag, queues, where].some(Boolean)
 
 /** The most a replay could write: what the topic holds, cut by the limit. */
 function mostOf({ limits }: ReplayRequest, source: Topic | undefined): number | null {

@@ -1,12 +1,14 @@
-import { Group, SegmentedControl, TextInput } from "@mantine/core"
+import { Checkbox, Group, SegmentedControl, Stack, Textarea, TextInput } from "@mantine/core"
 import type { ReactNode } from "react"
 import { useTranslation } from "react-i18next"
 import { Field } from "@/components/forms/field"
+import formClasses from "@/components/forms/forms.module.css"
 import { NamePicker } from "@/components/forms/name-picker"
 import { NumberField } from "@/components/forms/number-field"
 import { WallClockInput } from "@/components/forms/wall-clock-input"
 import type { UrlState } from "@/hooks/use-url-state"
 import { faultsOf, MOST_PER_SECOND } from "../request"
+import classes from "./jobs.module.css"
 
 export interface FieldsProps {
   state: UrlState
@@ -62,9 +64,58 @@ export function SourceFields({ state, topics, onChange, range }: SourceProps) {
           w={180}
         />
       </Group>
+      <SqlField label={t("jobs.where")} description={t("jobs.whereWords")} placeholder={WHERE} value={state.where} onChange={(where) => onChange({ where })} />
     </>
   )
 }
+
+const WHERE = "json:amount::double > 10 AND tag = 'paid'"
+
+/** What copies get instead of what the messages have. */
+export function TransformFields({ state, onChange }: Omit<FieldsProps, "topics">) {
+  const { t } = useTranslation()
+  const field = (name: "tbody" | "ttag" | "tkeys", label: string, placeholder: string) => (
+    <SqlField label={label} placeholder={placeholder} value={state[name]} onChange={(sql) => onChange({ [name]: sql })} />
+  )
+  return (
+    <Stack component="fieldset" gap={10} className={classes.fieldset}>
+      <legend>
+        {t("jobs.transform")} <span className="micro">{t("jobs.transformWords")}</span>
+      </legend>
+      {field("tbody", t("jobs.body"), "to_json(named_struct('id', json:id::string))")}
+      {field("ttag", t("jobs.tag"), "'replayed'")}
+      {field("tkeys", t("jobs.keys"), "json:id::string")}
+      <SqlField
+        label={t("jobs.properties")}
+        description={t("jobs.propertiesWords")}
+        placeholder={"region = 'north'\ntest = NULL"}
+        value={state.tprops}
+        error={faultsOf(state).tprops && t("jobs.faults.properties")}
+        onChange={(tprops) => onChange({ tprops })}
+      />
+      <Checkbox
+        label={t("jobs.keepId")}
+        description={t("jobs.keepIdWords")}
+        checked={state.preserve === "unique_id"}
+        onChange={(event) => onChange({ preserve: event.currentTarget.checked ? "unique_id" : undefined })}
+      />
+    </Stack>
+  )
+}
+
+interface SqlFieldProps {
+  label: string
+  description?: string
+  placeholder?: string
+  value: string | undefined
+  error?: string | false | undefined
+  onChange: (sql: string | undefined) => void
+}
+
+/** An expression of Spark SQL over a message. */
+export const SqlField = ({ value, onChange, ...field }: SqlFieldProps) => (
+  <Textarea {...field} autosize minRows={1} maxRows={8} className={formClasses.code} value={value ?? ""} spellCheck={false} onChange={(event) => onChange(event.currentTarget.value || undefined)} maw={620} />
+)
 
 export function RangeFields({ state, onChange }: Omit<FieldsProps, "topics">) {
   const { t } = useTranslation()
@@ -92,10 +143,28 @@ export function LimitFields({ state, onChange }: Omit<FieldsProps, "topics">) {
     />
   )
   return (
-    <Group gap={12} align="flex-start">
-      {number("rate", t("jobs.perSecond"), t("jobs.perSecondWords"), MOST_PER_SECOND)}
-      {number("max", t("jobs.most"), t("jobs.mostWords"))}
-    </Group>
+    <>
+      <Group gap={12} align="flex-start">
+        {number("rate", t("jobs.perSecond"), t("jobs.perSecondWords"), MOST_PER_SECOND)}
+        {number("max", t("jobs.most"), t("jobs.mostWords"))}
+      </Group>
+      <DamageField state={state} onChange={onChange} />
+    </>
+  )
+}
+
+/** What becomes of a job that meets a message which cannot be read. */
+export function DamageField({ state, onChange }: Omit<FieldsProps, "topics">) {
+  const { t } = useTranslation()
+  return (
+    <Field label={t("jobs.onDamage")} description={t("jobs.onDamageWords")}>
+      <SegmentedControl
+        mt={4}
+        value={state.damage === "stop" ? "stop" : "skip"}
+        onChange={(damage) => onChange({ damage: damage === "skip" ? undefined : damage })}
+        data={(["skip", "stop"] as const).map((value) => ({ value, label: t(`jobs.damage.${value}`) }))}
+      />
+    </Field>
   )
 }
 

@@ -23,10 +23,14 @@ interface StartDecisionProps {
   /** Groups that will see what is written. */
   seenBy?: GroupSummary[]
   action: string
+  /** How the dry run stands, above the number. */
+  dryRun?: ReactNode
+  /** What else can be done, beside the button. */
+  second?: ReactNode
 }
 
 /** One number, the facts, who else is affected, a tick for each thing one should know, then the button. */
-export function StartDecision({ request, hero, heroWords, facts, seenBy = [], action }: StartDecisionProps) {
+export function StartDecision({ request, hero, heroWords, facts, seenBy = [], action, dryRun, second }: StartDecisionProps) {
   const { t } = useTranslation()
   const navigate = useNavigate()
   const [state] = useUrlState()
@@ -45,6 +49,7 @@ export function StartDecision({ request, hero, heroWords, facts, seenBy = [], ac
   return (
     <Panel>
       <div className={classes.big}>
+        {dryRun}
         <strong>{hero}</strong> <span>{heroWords}</span>
       </div>
       <Definitions items={facts} />
@@ -85,6 +90,7 @@ export function StartDecision({ request, hero, heroWords, facts, seenBy = [], ac
             {action}
           </Button>
         </NeedsRight>
+        {second}
       </div>
     </Panel>
   )

@@ -214,3 +214,53 @@ describe("the steps of a comparison", () => {
     expect(requests(START)[0]?.body).toEqual({ type: "reconcile", name: "nightly", cluster: "local", left: { topic: "orders", from }, right: { topic: "ledger", from }, by: "key", compare: "body" })
   })
 })
+
+describe("the dry run of a replay", () => {
+  const forecast = {
+    messages: 1_200, found: 1_500, damaged: 2, bytes: null, first_at: "2026-11-21T06:00:00.000Z", last_at: null, estimated_ms: 40, estimated_by: "usual_rate",
+    queues: [{ broker: "broker-a", queue_id: 3, from: 10, to: 1_510, messages: 1_500, damaged: 2, bytes: null, first_at: null, last_at: null }],
+    first: [], last: [],
+  }
+  const dry = (state: "running" | "succeeded" | "failed", state_reason: string | null = null) => job("d1", { state, dry_run: true, state_reason, finished_at: state === "running" ? null : "2026-11-21T07:00:00Z" })
+
+  it("counts exactly what the button then starts, queue by queue", async () => {
+    answer(START, dry("succeeded"), 202)
+    answer("GET /api/v1/jobs/d1", dry("succeeded"))
+    answer("GET /api/v1/jobs/d1/report", forecast)
+    const { user, address } = replay(`${AT_START}&tag=paid&where=json:a%20%3E%201`)
+    await user.click(await screen.findByRole("button", { name: "Dry run" }))
+    expect(await screen.findByRole("button", { name: "Replay 1,200 messages" })).toBeTruthy()
+    expect(requests(START)[0]?.body).toMatchObject({ source: { tag: "paid", where: "json:a > 1" }, dry_run: true })
+    expect(address()).toContain("dry=d1.")
+    expect(screen.getByText("Dry run: nothing stands in the way")).toBeTruthy()
+    expect(screen.getByText("1,500; the limit leaves the rest out")).toBeTruthy()
+    expect(screen.getByRole("group", { name: "What will be touched, per queue" }).textContent).toContain("1,510")
+  })
+
+  it("says that it was one of another request", async () => {
+    answer("GET /api/v1/jobs/d1", dry("succeeded"))
+    replay(`${AT_START}&dry=d1.other`)
+    expect(await screen.findByText("The dry run was one of another request: something was changed since.")).toBeTruthy()
+    expect(button("Replay 100 messages")).toBeTruthy()
+  })
+
+  it("names the field that was refused", async () => {
+    answer(START, { status: 422, detail: "The request is not valid.", errors: [{ pointer: "#/source/where", detail: "contains a query" }] }, 422)
+    const { user } = replay(`${AT_START}&where=x`)
+    await user.click(await screen.findByRole("button", { name: "Dry run" }))
+    expect(await screen.findByText("source.where")).toBeTruthy()
+    expect(screen.getByText(/contains a query/)).toBeTruthy()
+  })
+})
+
+it("writes what copies get instead into the request", async () => {
+  answer(START, job("j1"), 202)
+  const { user } = replay(`${AT_START}&ttag='copy'&tprops=region%20%3D%20'north'%0Atest%20%3D%20NULL&preserve=unique_id&damage=stop`)
+  await user.click(await screen.findByRole("button", { name: /^Replay/ }))
+  await waitFor(() =>
+    expect(requests(START)[0]?.body).toMatchObject({
+      target: { topic: "staging", transform: { tag: "'copy'", properties: { region: "'north'", test: "NULL" } }, preserve: ["unique_id"] },
+      on_damage: "stop",
+    }),
+  )
+})

@@ -1,0 +1,37 @@
+import { IconCircleCheck, IconCircleDashed, IconCircleX, IconLoader } from "@tabler/icons-react"
+import { Link } from "@tanstack/react-router"
+import { useTranslation } from "react-i18next"
+import { problemIn } from "@/lib/reasons"
+import type { DryRun } from "../use-dry-run"
+import classes from "./jobs.module.css"
+
+/** How the dry run stands, in one line and what follows from it. */
+export function DryRunState({ dryRun: { forecast, job, isRunning, isOld, refused } }: { dryRun: DryRun }) {
+  const { t, i18n } = useTranslation()
+  const [tone, Icon, title, words] = ((): [string | undefined, typeof IconLoader, string, string | null | undefined] => {
+    if (refused && !isRunning) return ["crit", IconCircleX, t("forecast.refused"), problemIn(t, i18n.language, refused)]
+    if (isRunning) return [undefined, IconLoader, t("forecast.running"), t("forecast.runningWords")]
+    if (forecast) return ["ok", IconCircleCheck, t(forecast.messages > 0 ? "forecast.done" : "forecast.nothing"), undefined]
+    if (job) return ["crit", IconCircleX, t("forecast.failed"), job.state_reason]
+    return [undefined, IconCircleDashed, t("forecast.run"), t(isOld ? "forecast.old" : "forecast.none")]
+  })()
+  return (
+    <div role="status">
+      <h3 data-tone={tone} className={classes.verdict}>
+        <Icon size={16} stroke={1.6} aria-hidden />
+        {title}
+      </h3>
+      {words && <p className="micro">{words}</p>}
+      {refused && !isRunning && Object.entries(refused.fields).map(([field, why]) => (
+        <p key={field} className="micro">
+          <span className="mono">{field}</span> {why}
+        </p>
+      ))}
+      {job && !forecast && !isRunning && (
+        <Link to="/jobs/$job" params={{ job: job.id }} search={{}}>
+          {t("jobs.log")}
+        </Link>
+      )}
+    </div>
+  )
+}

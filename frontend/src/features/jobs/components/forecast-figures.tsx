@@ -1,0 +1,23 @@
+import type { ReactNode } from "react"
+import { useTranslation } from "react-i18next"
+import { Unknown } from "@/components/values/num"
+import { Time } from "@/components/values/time"
+import { useFormat } from "@/hooks/use-format"
+import { bytes, count } from "@/lib/format"
+import type { Forecast } from "../report"
+
+/** What a dry run found, as names and values; nothing before there is one. */
+export function useForecastFacts(forecast: Forecast | undefined): [string, ReactNode][] {
+  const { t } = useTranslation()
+  const format = useFormat()
+  if (!forecast) return []
+  const { found, messages, damaged, estimated_ms: takes, estimated_by: by } = forecast
+  return [
+    [t("forecast.bytes"), forecast.bytes === null ? <Unknown reason={t("forecast.bytesUnknown")} /> : bytes(forecast.bytes)],
+    [t("forecast.takes"), t(`forecast.by.${by}`, { time: format.duration(takes) })],
+    ...(found > messages ? [[t("forecast.found"), t("forecast.foundWords", { n: count(found) })] satisfies [string, ReactNode]] : []),
+    [t("forecast.unreadable"), count(damaged)],
+    [t("forecast.first"), <Time at={forecast.first_at} withMs />],
+    [t("forecast.last"), <Time at={forecast.last_at} withMs />],
+  ]
+}

@@ -1,0 +1,47 @@
+import { useUrlState } from "@/hooks/use-url-state"
+import type { Job, JobRequest } from "@/lib/api-types"
+import { asProblem, type Problem } from "@/lib/problem"
+import { useCreateJob } from "./api/create-job"
+import { useJob } from "./api/get-job"
+import { useJobReport } from "./api/get-job-report"
+import { hasEnded } from "./progress"
+import type { Forecast } from "./report"
+
+export interface DryRun {
+  /** What the dry run found; absent while it runs, after it failed, and for another request than the one that is asked. */
+  forecast: Forecast | undefined
+  /** The job that counts, or counted. */
+  job: Job | undefined
+  isRunning: boolean
+  /** Whether there is one, of a request that was changed since. */
+  isOld: boolean
+  /** Why it could not be started. */
+  refused: Problem | null
+  start: () => void
+}
+
+/** A dry run of a request. The address names it, so that a reload shows the same one. */
+export function useDryRun(request: JobRequest): DryRun {
+  const [state, change] = useUrlState()
+  const create = useCreateJob()
+  const [id, of] = state.dry?.split(".") ?? []
+  const mark = markOf(request)
+  const job = useJob(id).data
+  const isOld = id !== undefined && of !== mark
+  const report = useJobReport(isOld || job?.state !== "succeeded" ? undefined : job)
+  return {
+    forecast: isOld ? undefined : (report.data as unknown as Forecast | undefined),
+    job: isOld ? undefined : job,
+    isRunning: create.isPending || (!isOld && (job ? !hasEnded(job) || report.isFetching : id !== undefined)),
+    isOld,
+    refused: create.error ? asProblem(create.error) : null,
+    start: () => create.mutate({ ...request, dry_run: true }, { onSuccess: (made) => change({ dry: `${made.id}.${mark}` }) }),
+  }
+}
+
+/** Tells requests apart; a name changes nothing about what a job does. */
+function markOf(request: JobRequest): string {
+  let hash = 5381
+  for (const sign of JSON.stringify({ ...request, name: undefined })) hash = (Math.imul(hash, 33) ^ (sign.codePointAt(0) ?? 0)) >>> 0
+  return hash.toString(36)
+}
