@@ -36,8 +36,8 @@ COUNTERS: Final = ("planned", "read", "filtered", "damaged", "matched", "written
 
 ARTEFACTS: Final = (
     "report.json", "summary.json", "buckets.parquet", "differences.csv", "differences.parquet", "samples.json",
-    "missing.jsonl",
-    "failures.json", "outcomes.csv", "outcomes.jsonl"
+    "missing.jsonl", "failures.json", "outcomes.csv", "outcomes.jsonl", "messages.csv", "messages.jsonl",
+    "messages.parquet",
 )  # fmt: skip
 
 _RATE_WINDOW_S: Final = 10.0

@@ -1,0 +1,168 @@
+"""Export: messages of a topic as one file, ``python -m broker_core.spark.programs.export JOB_DIR``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+import pyarrow.compute as pc
+from pyspark.sql import SparkSession
+
+from broker_core.spark.checkpoint import Damage
+from broker_core.spark.counting import RowCounter
+from broker_core.spark.export_files import file_name, join_pieces, write_piece
+from broker_core.spark.options import SourceOptions
+from broker_core.spark.planned import planned_table
+from broker_core.spark.programs.dry_run import dry_run
+from broker_core.spark.programs.program import DAMAGED, OK, PARTIAL, ProgramResult, Run, main
+from broker_core.spark.programs.requests import STOP, on_damage
+from broker_core.spark.programs.selection import select
+from broker_core.spark.reading import Partition, read_rows
+from broker_core.spark.replay_plan import plan_by_queue
+from broker_core.spark.row_sql import WANTED, RowSql, failing_expressions
+from broker_core.spark.session import run_tasks
+from broker_core.spark.tasks import run_tasks_on
+
+_MOST_DAMAGE: Final = 100
+_OF_DAMAGE: Final = ("queue_offset", "log_offset", "_error")
+
+
+def work(run: Run) -> ProgramResult:
+    """Plan, write the pieces, join them, report."""
+    selection = select(run.request, run.folder)
+    sql = RowSql(where=selection.where)
+    if run.request.asked.get("dry_run"):
+        return dry_run(run, selection, sql, verb="exported")
+    asked = run.request.asked
+    export = Exporting(run, asked["format"], tuple(asked["columns"]), selection.options, sql)
+    with run.timed("planning"):
+        by_queue = plan_by_queue(selection.options, selection.positions)
+    parts = [part for key in sorted(by_queue) for part in by_queue[key]]
+    return export.run_all(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class PieceResult:
+    """What became of one range."""
+
+    written: int
+    damaged: int
+    damage: list[Damage]
+
+
+@dataclass(slots=True)
+class Exporting:
+    """One run of an export."""
+
+    run: Run
+    kind: str
+    columns: tuple[str, ...]
+    options: SourceOptions
+    sql: RowSql
+
+    def run_all(self, parts: Sequence[Partition]) -> ProgramResult:
+        """Write all ranges, in their order, into one file."""
+        counter = RowCounter(self.run.host)
+        options = replace(self.options, count_to=counter.start())
+        planned = sum(part.end - part.begin if part.only is None else len(part.only) for part in parts)
+
+        def write_progress(phase: str) -> None:
+            read = min(counter.rows(), planned)
+            known = {"written": read} if self._takes_all else {}
+            self.run.progress.write({"planned": planned, "read": read, **known}, phase=phase)
+
+        results: list[PieceResult] = []
+        try:
+            if parts:
+                session = self.run.start_spark(lambda: write_progress("starting"), is_short=lambda: self.sql.is_empty)
+                with self.run.timed("exporting"):
+                    results = self.run.wait_for(
+                        lambda: self._pieces(session, parts, options), lambda: self._tick(session, write_progress)
+                    )
+        finally:
+            counter.close()
+        if self.run.is_stopping:
+            return ProgramResult(self.run.stop_code, f"{self.run.stop_reason}; an export begins anew when it goes on")
+        with self.run.timed("joining"):
+            pieces = [self._piece(number) for number in range(len(parts))]
+            join_pieces(pieces, self.run.folder.path / file_name(self.kind), self.kind, self.columns)
+        return self._report(planned, parts, results)
+
+    @property
+    def _takes_all(self) -> bool:
+        return self.sql.is_empty and self.options.tags is None and self.options.keys is None
+
+    def _tick(self, session: SparkSession, write_progress: Any) -> None:
+        write_progress("running")
+        if self.run.is_stopping:
+            session.interruptAll()
+
+    def _pieces(self, session: SparkSession, parts: Sequence[Partition], options: SourceOptions) -> list[PieceResult]:
+        kind, columns, sql = self.kind, self.columns, self.sql
+        needed = tuple(dict.fromkeys((*columns, *_OF_DAMAGE)))
+        work = [(part, self._piece(number)) for number, part in enumerate(parts)]
+        if sql.is_empty:
+            return run_tasks(
+                session, work, lambda each: _write(each, read_rows(each[0], options, needed), kind, columns)
+            )
+        sql.check(session, needed)
+        rows = sql.apply(planned_table(session, [[part] for part in parts], options, sql.columns(needed)), needed)
+        with failing_expressions():
+            return run_tasks_on(rows, work, lambda each, batches: _write(each, batches, kind, columns))
+
+    def _piece(self, number: int) -> Path:
+        return self.run.folder.path / "tmp" / "pieces" / f"{number:06}"
+
+    def _report(self, read: int, parts: Sequence[Partition], results: Sequence[PieceResult]) -> ProgramResult:
+        written = sum(each.written for each in results)
+        damaged = sum(each.damaged for each in results)
+        damage = [found for each in results for found in each.damage][:_MOST_DAMAGE]
+        name = file_name(self.kind)
+        counters = {
+            "planned": written, "read": read, "filtered": read - written - damaged, "damaged": damaged,
+            "matched": written, "written": written, "bytes": (self.run.folder.path / name).stat().st_size,
+        }  # fmt: skip
+        self.run.progress.write(counters, phase="done", done=True)
+        sentence = f"{written:,} messages exported to {name}"
+        if damaged:
+            sentence += f", {damaged:,} damaged and left out; the report names them"
+        queues: dict[tuple[str, int], dict[str, Any]] = {}
+        for part, each in zip(parts, results, strict=True):
+            place = {"broker": part.broker, "queue_id": part.queue_id, "from": part.begin, "written": 0}
+            queue = queues.setdefault((part.broker, part.queue_id), place)
+            queue |= {"to": part.end, "written": queue["written"] + each.written}
+        content = {"summary": sentence, "columns": self.columns, "queues": list(queues.values()), "damage": damage}
+        self.run.folder.write_json("report.json", msgspec.to_builtins(content))
+        if damaged and on_damage(self.run.request) == STOP:
+            return ProgramResult(DAMAGED, f"{damage[0]}; on_damage=skip leaves such messages out")
+        return ProgramResult(PARTIAL if damaged else OK, sentence)
+
+
+def _write(work: tuple[Partition, Path], batches: Iterator[Any], kind: str, columns: Sequence[str]) -> PieceResult:
+    part, path = work
+    damaged = 0
+    damage: list[Damage] = []
+
+    def sound() -> Iterator[Any]:
+        nonlocal damaged
+        for rows in batches:
+            is_sound = pc.is_null(rows.column("_error"))
+            broken = rows.filter(pc.invert(is_sound)).select(_OF_DAMAGE).to_pylist()
+            damaged += len(broken)
+            damage.extend(_damage(part, *row.values()) for row in broken[: _MOST_DAMAGE - len(damage)])
+            wanted = pc.and_(is_sound, rows.column(WANTED)) if WANTED in rows.schema.names else is_sound
+            yield rows.filter(wanted).select(list(columns))
+
+    written = write_piece(path, kind, columns, sound())
+    return PieceResult(written, damaged, damage)
+
+
+def _damage(part: Partition, queue_offset: int, log_offset: int | None, reason: str) -> Damage:
+    return Damage(part.broker, part.topic, part.queue_id, queue_offset, log_offset, reason)
+
+
+if __name__ == "__main__":
+    main(work)
