@@ -83,7 +83,7 @@ class JobsView(JobRights):
 
     @extend_schema(operation_id="startJob", tags=_TAGS, request=JobRequestSerializer, responses={202: JobSerializer})
     def post(self, request: Request) -> Response:
-        """Start a replay or a reconciliation."""
+        """Start a replay, a reconciliation or an export."""
         form = JobRequestSerializer(data=request.data, context={"request": request})
         form.is_valid(raise_exception=True)
         job = services.create(actor_of(request), plain(form.validated_data))

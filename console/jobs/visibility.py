@@ -16,6 +16,7 @@ from console.accounts.explaining import refusal_of
 from console.accounts.permissions import allows, require
 from console.accounts.rights import EVERYTHING, Kind, Resource, Unnamed, Verb
 from console.errors import NotKnown
+from console.jobs.exported import shows_bodies
 from console.jobs.models import Job, JobType, Schedule
 
 R = TypeVar("R", Job, Schedule)
@@ -158,6 +159,8 @@ def _demands_of_redrive(group: str, target: Mapping[str, Any]) -> Iterator[tuple
 
 
 def _verbs(part: str, asked: Mapping[str, Any]) -> tuple[Verb, ...]:
+    if asked["type"] == JobType.EXPORT:
+        return ("read", "bodies") if shows_bodies(asked) else ("read",)
     return ("read", "bodies") if shows_contents(asked) else _VERBS[part]
 
 
@@ -187,8 +190,8 @@ def require_contents(request: Request, asked: Mapping[str, Any]) -> None:
 
 
 def _told_topics(asked: Mapping[str, Any]) -> list[Resource]:
-    if asked.get("dry_run"):
-        # Its report has some of the messages.
+    if asked.get("dry_run") or (asked["type"] == JobType.EXPORT and shows_bodies(asked)):
+        # The report of a dry run has some of the messages, an export all of them.
         return [Resource("topic", asked["source"]["topic"])]
     return [Resource("topic", topic) for _, topic in _topics(asked)] if shows_contents(asked) else []
 

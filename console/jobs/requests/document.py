@@ -11,6 +11,7 @@ import orjson
 
 from console.jobs.bounds import LAST_SUCCESS, RunTimes
 from console.jobs.models import JobDocument, JobType
+from console.jobs.requests.export import EXPORT
 from console.jobs.requests.kinds import RequestKind
 from console.jobs.requests.reconcile import RECONCILE
 from console.jobs.requests.redrive import REDRIVE
@@ -20,6 +21,7 @@ KINDS: Final[Mapping[str, RequestKind]] = {
     JobType.REPLAY: REPLAY,
     JobType.RECONCILE: RECONCILE,
     JobType.REDRIVE: REDRIVE,
+    JobType.EXPORT: EXPORT,
 }
 RANGES: Final = ("source", "left", "right")
 

@@ -10,6 +10,7 @@ from rest_framework.fields import empty
 from console.fields import NameField
 from console.jobs.models import JobType
 from console.jobs.requests.document import KINDS
+from console.jobs.requests.export import COLUMNS, FORMATS, columns_for
 from console.jobs.requests.reconcile import BY, LONGEST_LATENESS_MS, CompareField
 from console.jobs.requests.replay import (
     LimitsSerializer,
@@ -23,12 +24,17 @@ from console.jobs.visibility import require_parts
 
 ON_DAMAGE: Final = ("skip", "stop")
 # A redrive is started at the dead letters of its group.
-STARTED: Final = (JobType.REPLAY, JobType.RECONCILE)
+STARTED: Final = (JobType.REPLAY, JobType.RECONCILE, JobType.EXPORT)
+_PARTS: Final = ("source", "target", "left", "right")
 _OF_SOME: Final = frozenset().union(*(KINDS[kind].fields for kind in STARTED))
 
 
 class JobRequestSerializer(serializers.Serializer[Any]):
-    """A job to start: `source`, `target` and `limits` for a replay; `left`, `right` and `by` for a reconciliation."""
+    """A job to start.
+
+    `source`, `target` and `limits` are for a replay, `left`, `right` and `by` for a reconciliation, `source`, `format`
+    and `columns` for an export.
+    """
 
     type = serializers.ChoiceField(STARTED)
     name = NameField(max_length=200, required=False, allow_blank=True)
@@ -45,6 +51,14 @@ class JobRequestSerializer(serializers.Serializer[Any]):
     )
     allow_live_target = serializers.BooleanField(
         required=False, help_text="Whether groups may read the target topic, or it is the source: they get the copies."
+    )
+    format = serializers.ChoiceField(FORMATS, required=False, help_text="Of the file of an export.")
+    columns = serializers.ListField(
+        child=serializers.ChoiceField(COLUMNS),
+        required=False,
+        allow_empty=False,
+        max_length=len(COLUMNS),
+        help_text="Of the file of an export, in their order; by default the usual ones that the caller may read.",
     )
     left = SideSerializer(required=False)
     right = SideSerializer(required=False)
@@ -63,6 +77,12 @@ class JobRequestSerializer(serializers.Serializer[Any]):
         help_text="By how much a partner may be late before it is missing.",
     )
 
+    def validate_columns(self, value: list[str]) -> list[str]:
+        """Refuse a column that is listed twice."""
+        if twice := sorted({name for name in value if value.count(name) > 1}):
+            raise serializers.ValidationError(f"names {', '.join(twice)} twice")
+        return value
+
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Check the parts against the type, and the topics against the cluster."""
         kind = KINDS[attrs["type"]]
@@ -71,10 +91,12 @@ class JobRequestSerializer(serializers.Serializer[Any]):
         if missing or foreign:
             raise serializers.ValidationError({**missing, **foreign})
         kind.check(attrs)
+        if attrs["type"] == JobType.EXPORT:
+            attrs["columns"] = columns_for(self.context["request"], attrs)
         # Before asking the cluster: a caller without the right must not learn whether a topic exists.
         require_parts(self.context["request"], attrs)
         check_cluster(attrs["cluster"])
-        for part in kind.required:
+        for part in (name for name in _PARTS if name in kind.required):
             check = check_side if attrs["type"] == JobType.RECONCILE else check_topic
             check(attrs["cluster"], part, attrs[part])
         if attrs["type"] == JobType.REPLAY:

@@ -1901,8 +1901,8 @@ export interface paths {
         get: operations["listJobs"];
         put?: never;
         /**
-         * Start a replay or a reconciliation.
-         * @description Start a replay or a reconciliation.
+         * Start a replay, a reconciliation or an export.
+         * @description Start a replay, a reconciliation or an export.
          */
         post: operations["startJob"];
         delete?: never;
@@ -3509,7 +3509,7 @@ export interface components {
         };
         /** @description All definitions that the caller may read, each section sorted by name. */
         DefinitionsFile: {
-            format: components["schemas"]["FormatEnum"];
+            format: components["schemas"]["DefinitionsFormat"];
             /** Format: date-time */
             exported_at: string;
             clusters: components["schemas"]["ClusterDefinitions"][];
@@ -3518,6 +3518,8 @@ export interface components {
             alert_rules: components["schemas"]["AlertRuleDefinition"][] | null;
             remarks: components["schemas"]["Remark"][];
         };
+        /** @enum {string} */
+        DefinitionsFormat: "gantry.definitions/1";
         /** @description What the file would change; items that are as in the file are only counted. */
         DefinitionsPlan: {
             items: components["schemas"]["PlannedItem"][];
@@ -3605,6 +3607,10 @@ export interface components {
         };
         /** @enum {string} */
         EventKind: "client_joined" | "client_left" | "group_rebalanced" | "group_behind" | "group_caught_up" | "group_created" | "group_changed" | "group_paused" | "group_resumed" | "group_deleted" | "offsets_changed" | "topic_created" | "topic_changed" | "topic_purged" | "topic_deleted" | "broker_went" | "broker_came" | "broker_restarted" | "broker_changed" | "name_server_went" | "name_server_came" | "alert_fired" | "alert_resolved" | "watch_began" | "left_out";
+        /** @enum {string} */
+        ExportColumn: "topic" | "broker" | "queue_id" | "queue_offset" | "log_offset" | "message_id" | "unique_id" | "key" | "keys" | "tag" | "body" | "properties" | "born_timestamp" | "store_timestamp" | "born_host" | "flag" | "sys_flag" | "reconsume_times" | "body_size" | "record_size" | "prepared_offset" | "store_host" | "offset_id" | "properties_text" | "crc_ok";
+        /** @enum {string} */
+        ExportFormat: "csv" | "jsonl" | "parquet";
         /** @description A field that differs. */
         FieldChange: {
             field: string;
@@ -3624,7 +3630,7 @@ export interface components {
         };
         /** @description A file of definitions, as `GET /definitions` gives it. */
         FileRequest: {
-            format: components["schemas"]["FormatEnum"];
+            format: components["schemas"]["DefinitionsFormat"];
             /** @description Changes nothing. */
             exported_at?: string;
             clusters?: components["schemas"]["ClusterPartRequest"][];
@@ -3656,8 +3662,6 @@ export interface components {
                 [key: string]: string;
             } | null;
         };
-        /** @enum {string} */
-        FormatEnum: "gantry.definitions/1";
         /** @description The newest messages of one key. */
         FoundKey: {
             key: string;
@@ -4275,7 +4279,12 @@ export interface components {
             /** @description The right that would show the values that differ. */
             hidden?: components["schemas"]["HiddenEnum"];
         };
-        /** @description A job to start: `source`, `target` and `limits` for a replay; `left`, `right` and `by` for a reconciliation. */
+        /**
+         * @description A job to start.
+         *
+         *     `source`, `target` and `limits` are for a replay, `left`, `right` and `by` for a reconciliation, `source`, `format`
+         *     and `columns` for an export.
+         */
         JobRequestRequest: {
             type: components["schemas"]["StartedJobType"];
             name?: string;
@@ -4290,6 +4299,10 @@ export interface components {
             dry_run?: boolean;
             /** @description Whether groups may read the target topic, or it is the source: they get the copies. */
             allow_live_target?: boolean;
+            /** @description Of the file of an export. */
+            format?: components["schemas"]["ExportFormat"];
+            /** @description Of the file of an export, in their order; by default the usual ones that the caller may read. */
+            columns?: components["schemas"]["ExportColumn"][];
             left?: components["schemas"]["SideRequest"];
             right?: components["schemas"]["SideRequest"];
             /** @description The key that pairs messages: a word, or an SQL expression for each side. */
@@ -6244,7 +6257,7 @@ export interface components {
         /** @enum {string} */
         SpanEnum: "1h" | "24h" | "3d" | "7d" | "all" | "custom";
         /** @enum {string} */
-        StartedJobType: "replay" | "reconcile";
+        StartedJobType: "replay" | "reconcile" | "export";
         /** @enum {string} */
         StepEnum: "name_servers" | "brokers" | "reach" | "clock" | "abilities";
         /** @enum {string} */
@@ -6787,6 +6800,10 @@ export interface components {
             dry_run?: boolean;
             /** @description Whether groups may read the target topic, or it is the source: they get the copies. */
             allow_live_target?: boolean;
+            /** @description Of the file of an export. */
+            format?: components["schemas"]["ExportFormat"];
+            /** @description Of the file of an export, in their order; by default the usual ones that the caller may read. */
+            columns?: components["schemas"]["ExportColumn"][];
             left?: components["schemas"]["SideRequest"];
             right?: components["schemas"]["SideRequest"];
             /** @description The key that pairs messages: a word, or an SQL expression for each side. */

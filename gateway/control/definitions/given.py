@@ -17,7 +17,7 @@ from console.alerts.rule_shapes import RuleWriteSerializer
 from console.fields import EachOnceField, NameField
 from console.jobs.models import Overlap
 from console.jobs.serializers import CatchUpField, JitterField
-from gateway.control.definitions.shapes import FORMAT, SECTIONS, Section
+from gateway.control.definitions.shapes import FORMATS, SECTIONS, Section
 from gateway.control.topic_shapes import MAX_QUEUES, MESSAGE_TYPE_NAMES, SHOWN_PERMISSIONS
 
 MAX_ITEMS: Final = 10_000
@@ -111,7 +111,7 @@ class ClusterPartSerializer(serializers.Serializer[Any]):
 class FileSerializer(serializers.Serializer[Any]):
     """A file of definitions, as `GET /definitions` gives it."""
 
-    format = serializers.ChoiceField([FORMAT])
+    format = serializers.ChoiceField(FORMATS)
     exported_at = serializers.CharField(max_length=64, required=False, help_text="Changes nothing.")
     clusters = serializers.ListField(child=ClusterPartSerializer(), max_length=MAX_CLUSTERS, default=list)
     roles = ItemsField(RoleCreateSerializer)

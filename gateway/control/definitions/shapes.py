@@ -20,6 +20,7 @@ SECTIONS: Final[tuple[Section, ...]] = get_args(Section)
 RemarkCode = Literal["not_allowed", "unreachable", "broker_missing", "no_settings", "brokers_differ", "ordered"]
 REMARK_CODES: Final[tuple[RemarkCode, ...]] = get_args(RemarkCode)
 FORMAT: Final = "gantry.definitions/1"
+FORMATS: Final = (FORMAT,)
 
 
 class TopicDefinition(Struct, frozen=True, kw_only=True):

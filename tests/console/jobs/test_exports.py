@@ -1,0 +1,67 @@
+"""Who may export what of a topic."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from typing import Any
+
+import pytest
+
+from broker_core.client.admin.topics import Topic, TopicKind
+from broker_core.protocol.bodies.topics import TopicConfig
+from broker_core.spark.schema import COLUMNS as OF_SOURCE
+from console.jobs import services
+from console.jobs.models import Job
+from console.jobs.requests import form, topics
+from console.jobs.requests.export import COLUMNS
+from tests.console.jobs.conftest import BY
+from tests.support.cast import Cast
+
+WITHOUT_BODIES = (("topic", "*", "read"), ("job", "*", "read", "jobs"))
+EXPORT: dict[str, Any] = {"type": "export", "source": {"topic": "orders"}, "format": "csv"}
+
+
+@pytest.fixture(autouse=True)
+def _a_topic(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(form, "check_cluster", lambda _: None)
+    found = Topic("orders", TopicKind.NORMAL, {"broker-a": TopicConfig("orders")})
+    monkeypatch.setattr(topics, "find_topic", lambda *_: found)
+
+
+def start(client: Any, **changes: Any) -> Any:
+    return client.post("/api/v1/jobs", {**EXPORT, **changes}, format="json")
+
+
+def test_all_columns_of_a_topic_can_be_exported() -> None:
+    assert set(COLUMNS) == OF_SOURCE.keys() - {"_error"}
+
+
+def test_an_export_has_by_default_what_its_user_may_read(cast: Cast) -> None:
+    """An export without `columns` has bodies and properties only if its user may read `bodies`."""
+    all_of_it = start(cast.browser("operator")).json()["request"]["columns"]
+    assert {"body", "properties"} <= set(all_of_it)
+    limited = start(cast.limited(*WITHOUT_BODIES)).json()["request"]["columns"]
+    assert limited == [name for name in all_of_it if name not in ("body", "properties")]
+
+
+@pytest.mark.parametrize("asked", [{"columns": ["body"]}, {"source": {"topic": "orders", "where": "json:n::int > 1"}}])
+def test_what_stands_in_messages_is_not_exported_for_who_may_not_read_it(cast: Cast, asked: dict[str, Any]) -> None:
+    refused = start(cast.limited(*WITHOUT_BODIES), **asked)
+    assert refused.status_code == 403
+    assert "'bodies' on topic 'orders'" in refused.json()["detail"]
+
+
+@pytest.mark.parametrize(("columns", "status"), [(["key", "body"], 403), (["key", "tag"], 200)])
+def test_a_file_with_bodies_is_downloaded_by_those_alone_who_may_read_them(
+    cast: Cast, columns: list[str], status: int
+) -> None:
+    job = services.create(BY, {**EXPORT, "cluster": "local", "columns": columns})
+    Job.objects.filter(pk=job.pk).update(artefacts=[{"name": "messages.csv", "kind": "csv", "bytes": 1}])
+    folder = services.folder_of(job)
+    folder.mkdir(parents=True)
+    (folder / "messages.csv").write_text(json.dumps("x"))
+    limited = cast.limited(*WITHOUT_BODIES)
+    for client, expected in ((limited, status), (cast.browser("operator"), 200)):
+        with closing(client.get(f"/api/v1/jobs/{job.pk}/artefacts/messages.csv")) as answer:
+            assert answer.status_code == expected
