@@ -56,6 +56,7 @@ GROUPS: Final = (
     _rule(r"tests/compat/.*\[apache", kind="java", name="apache"),
     _rule(r"tests/broker_core/(native/test_build|test_without_native)", is_apart=True),
     _rule(r"tests/compat/", kind="java"),
+    _rule(r"tests/crash/test_job_kills", kind="spark"),
     _rule(r"tests/crash/", kind="disk"),
     _rule(r"tests/fuzz/"),
     _rule(r"tests/console/", name="console"),
