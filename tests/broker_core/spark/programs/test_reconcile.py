@@ -3,35 +3,29 @@
 from __future__ import annotations
 
 import csv
+import json
+import secrets
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from broker_core.protocol.message import Message
 from tests.support.programs import Program
-from tests.support.topics import write_topic
+from tests.support.sales import FAULTS, write_sales
 
 pytestmark = pytest.mark.spark
 
 
-def sale(topic: str, number: int, *, amount: int | None = None) -> Message:
-    body = b'{"id":%d,"amount":%d}' % (number, number if amount is None else amount)
-    return Message.create(topic, body, keys=[f"o-{number:05}"])
+COUNT = 100_000
 
 
 @pytest.fixture
 def program(tmp_path: Path, spark_cache: Path) -> Program:
-    """A job for a ledger and orders that differ in 137 places."""
-    ledger = [sale("ledger", number) for number in range(5000) if not 100 <= number < 130]
-    orders = [
-        sale("orders", number, amount=-1 if 3000 <= number < 3047 else None)
-        for number in range(5000)
-        if not 1000 <= number < 1040
-    ]
-    twice = [sale("orders", number) for number in range(2000, 2020)]
-    write_topic(tmp_path / "store", [*ledger, *orders, *twice], queues=4, segment_bytes=1 << 20)
+    """A job for a ledger and orders that differ in 137 places, chosen at random."""
+    seed = secrets.randbelow(1 << 32)
+    print(f"seed {seed}")
+    write_sales(tmp_path / "store", COUNT, seed)
     place = {"store": str(tmp_path / "store"), "broker": "broker-a", "name_servers": []}
     return Program(tmp_path / "job", "reconcile", place, spark_cache)
 
@@ -40,31 +34,30 @@ def test_every_seeded_fault_is_found_and_nothing_else(program: Program) -> None:
     request: dict[str, Any] = {"left": {"topic": "ledger"}, "right": {"topic": "orders"}, "by": "key"}
     assert program.run(request) == 0, program.log
     report = program.read("report.json")
-    expected = {"missing_left": 30, "missing_right": 40, "different": 47, "duplicate_right": 20}
     assert report["tiles"] == {
-        "matched": 4863, "duplicate_left": 0, "duplicate": 0, "reordered": 0, "late": 0, **expected,
-        "keyless_left": 0, "keyless_right": 0, "damaged_left": 0, "damaged_right": 0, "rows_left": 4970,
-        "rows_right": 4980,
+        "matched": COUNT - 137, "duplicate": 0, "reordered": 0, "late": 0, **FAULTS, "keyless_left": 0,
+        "keyless_right": 0, "damaged_left": 0, "damaged_right": 0, "rows_left": COUNT - 20, "rows_right": COUNT - 30,
     }  # fmt: skip
-    assert report["summary"] == "4,863 keys match, 137 do not"
+    assert report["summary"] == "99,863 keys match, 137 do not"
     pinned = report["request"]["pinned"]
     compared = {side: sum(queue["to"] - queue["from"] for queue in pinned[side]) for side in pinned}
-    assert compared == {"left": 4970, "right": 4980}
-    assert Counter(sample["class"] for sample in report["samples"]) == expected
-    other = next(sample for sample in report["samples"] if sample["key"] == "o-03000")
-    assert other["values"] == {"body": {"left": '{"id":3000,"amount":3000}', "right": '{"id":3000,"amount":-1}'}}
+    assert compared == {"left": COUNT - 20, "right": COUNT - 30}
+    assert Counter(sample["class"] for sample in report["samples"]) == FAULTS
+    other = next(sample for sample in report["samples"] if sample["class"] == "different")
+    left, right = (json.loads(other["values"]["body"][side]) for side in ("left", "right"))
+    assert (left["id"], right["amount"] - left["amount"]) == (other["key"], 1)
     with (program.folder / "differences.csv").open() as file:
-        assert Counter(row["class"] for row in csv.DictReader(file)) == expected
+        assert Counter(row["class"] for row in csv.DictReader(file)) == FAULTS
     # And the charts have every key once
     classes = report["buckets"]["classes"]
-    assert {name: sum(numbers) for name, numbers in classes.items()} == {"matched": 4863, **expected}
-    assert sum(queue["rows"] for queue in report["queues"]) == 9950
+    assert {name: sum(numbers) for name, numbers in classes.items()} == {"matched": COUNT - 137, **FAULTS}
+    assert sum(queue["rows"] for queue in report["queues"]) == 2 * COUNT - 50
     result = program.read("result.json")
     assert [artefact["name"] for artefact in result["artefacts"]] == [
         "report.json", "summary.json", "buckets.parquet", "differences.csv", "differences.parquet", "samples.json",
         "missing.jsonl",
     ]  # fmt: skip
-    assert result["counters"]["read"] == result["counters"]["planned"] == 9950
+    assert result["counters"]["read"] == result["counters"]["planned"] == 2 * COUNT - 50
     assert result["versions"]["java"]
     assert list(result["phases"]) == [
         "starting Python", "starting Spark", "comparing", "reading what differs", "reporting",
@@ -74,6 +67,8 @@ def test_every_seeded_fault_is_found_and_nothing_else(program: Program) -> None:
     assert "the first messages were processed" in program.log
 
 
-def test_a_way_of_pairing_that_does_not_exist_ends_with_2(program: Program) -> None:
+def test_a_way_of_pairing_that_does_not_exist_ends_with_2(tmp_path: Path, spark_cache: Path) -> None:
+    place = {"store": str(tmp_path / "store"), "broker": "broker-a", "name_servers": []}
+    program = Program(tmp_path / "job", "reconcile", place, spark_cache)
     assert program.run({"left": {"topic": "ledger"}, "right": {"topic": "orders"}, "by": "luck"}) == 2
     assert "by='luck'" in program.read("result.json")["reason"]
