@@ -54,7 +54,7 @@ lock: $(VENV)/.dev ## resolve requirements/*.in again, with hashes and without a
 	  --no-emit-index-url --no-header requirements/$$name.in -o requirements/$$name.txt; done
 
 clean: ## remove what was built; messages and other data stay
-	rm -rf $(VENV) broker_core/native/*.so frontend/node_modules frontend/dist .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) broker_core/native/*.so frontend/node_modules frontend/dist .mypy_cache .ruff_cache .hypothesis build *.egg-info
 
 $(VENV)/.python:
 	@$(PYTHON) -c 'import sys; sys.exit("Gantry needs Python 3.11 or later; this is %d.%d. Name another with PYTHON=…" % sys.version_info[:2] if sys.version_info < (3, 11) else 0)'
