@@ -87,7 +87,9 @@ class _Compressing:
 
 def _is_compressible(head: Event) -> bool:
     headers = {name.lower(): value for name, value in head["headers"]}
-    return headers.get(b"content-type", b"").startswith(_TEXTS) and b"content-encoding" not in headers
+    # A range is counted in bytes of the file, not of what compresses it.
+    is_whole = b"content-encoding" not in headers and b"accept-ranges" not in headers
+    return is_whole and headers.get(b"content-type", b"").startswith(_TEXTS)
 
 
 class _Gzip:

@@ -34,6 +34,10 @@ GANTRY_JOBS_FILES = env.existing("GANTRY_JOBS_FILES", is_folder=True)
 GANTRY_JOBS_DATABASES = env.existing("GANTRY_JOBS_DATABASES", is_folder=False)
 # Days for which log, report and files of a job are kept after its end.
 GANTRY_JOBS_KEEP_DAYS = env.number("GANTRY_JOBS_KEEP_DAYS", 30, low=1, high=36_500)
+# MiB that the files of all jobs that have ended may have; those of the oldest are removed before their time.
+GANTRY_JOBS_KEEP_MIB = env.number("GANTRY_JOBS_KEEP_MIB", 20_480, low=1, high=1 << 30)
+# How many jobs may wait for a place; more are refused.
+GANTRY_JOBS_QUEUED = env.number("GANTRY_JOBS_QUEUED", 200, low=1, high=100_000)
 # How many events of each cluster's activity are kept, in Redis.
 GANTRY_ACTIVITY_KEPT = env.number("GANTRY_ACTIVITY_KEPT", 200, low=10, high=10_000)
 GANTRY_SPARK_MASTER = env.text("GANTRY_SPARK_MASTER", "local[*]")

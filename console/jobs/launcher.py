@@ -22,6 +22,7 @@ from django.db import DatabaseError, close_old_connections
 from msgspec import Struct
 
 from console.jobs import control, drivers, events, program, services
+from console.jobs.bounded_log import BoundedLog
 from console.jobs.models import Job, JobState, JobType
 from console.jobs.progress import Counters, Progress, ProgressTail
 from console.jobs.requests import program_request
@@ -94,6 +95,7 @@ class _JobRun:
     def __init__(self, job: Job) -> None:
         self._job = job
         self._folder: Path = services.folder_of(job)
+        self._log = BoundedLog(self._folder / "log")
         self._progress: Progress | None = None
         self._written_at = 0.0
         self._renewed_at = time.monotonic()
@@ -112,6 +114,7 @@ class _JobRun:
         try:
             status = self._watch(child)
             child.end()
+            self._log.close()
             # A killed program could not remove Spark's temporary files.
             shutil.rmtree(self._folder / "tmp", ignore_errors=True)
             self._finish(status)
@@ -126,6 +129,7 @@ class _JobRun:
         services.own(self._job).update(pid=child.pid, pid_started=program.started_at(child.pid))
         tail = ProgressTail(self._folder / "progress.jsonl", skip_old=True)
         while (status := child.poll()) is None:
+            self._log.check()
             self._look(tail)
             self._end_if_asked(child)
             time.sleep(_LOOK_SECONDS)

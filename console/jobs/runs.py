@@ -24,8 +24,8 @@ class ScheduleRunShape(Struct, frozen=True, kw_only=True):
     reason: Annotated[
         RunReason | None,
         Meta(
-            description="Why it started no job: an earlier run had not ended, too many runs wait, or the scheduler "
-            "came to it later than the catch-up window allows."
+            description="Why it started no job: an earlier run had not ended, too many runs or jobs wait, or the "
+            "scheduler came to it later than the catch-up window allows."
         ),
     ]
     scheduled_for: Annotated[Moment | None, Meta(description="The last of its times; null for a manual run.")]
@@ -57,8 +57,8 @@ def note_started(schedule: Schedule, job: Job, earlier: Sequence[datetime]) -> N
     _note(schedule, times, job.created_at, outcome=RunOutcome.STARTED, job=job)
 
 
-def note_skipped(schedule: Schedule, wanted: Start, reason: RunReason, other: Job, now: datetime) -> None:
-    """Note that a run gave way to a job that had not ended."""
+def note_skipped(schedule: Schedule, wanted: Start, reason: RunReason, other: Job | None, now: datetime) -> None:
+    """Note that a run gave way to a job that had not ended, or found too many jobs waiting."""
     times = [*wanted.earlier, wanted.scheduled_for]
     _note(schedule, times, now, outcome=RunOutcome.SKIPPED, reason=reason, job=other)
 

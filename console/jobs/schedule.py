@@ -80,6 +80,9 @@ def _start(by: Actor, schedule: Schedule, wanted: Start, now: datetime) -> Job |
     try:
         with transaction.atomic():
             job = schedules.create_run(by, schedule, wanted.scheduled_for, earlier=wanted.earlier)
+    except services.QueueFull:
+        runs.note_skipped(schedule, wanted, RunReason.TOO_MANY_WAIT, None, now)
+        return None
     except IntegrityError:
         _log.warning("schedule=%s: a job for %s exists already", schedule.id, wanted.scheduled_for)
         return None

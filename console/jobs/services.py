@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from broker_core.errors import GantryError
 from console.audit.record import Actor, record
+from console.errors import Conflict
 from console.jobs import covering, events
 from console.jobs.models import ACTIVE_STATES, Job, JobState, Schedule
 from console.jobs.progress import Counters
@@ -56,14 +57,24 @@ class JobInOtherState(GantryError):
         self.job = job
 
 
+class QueueFull(Conflict):
+    """As many jobs wait as may wait."""
+
+    default_code = "job_queue_full"
+
+    def __init__(self) -> None:
+        super().__init__(
+            f"{settings.GANTRY_JOBS_QUEUED} jobs wait already, and no more are taken (GANTRY_JOBS_QUEUED); "
+            "try again when some have ended, or cancel some."
+        )
+
+
 class FilesRemoved(GantryError):
     """The job's files and checkpoints were removed after their retention: it cannot continue where it stopped."""
 
     def __init__(self, job: Job) -> None:
         at = "" if job.files_removed_at is None else f" on {job.files_removed_at:%Y-%m-%d}"
-        super().__init__(
-            f"the files of job {job.id} were removed{at}, {settings.GANTRY_JOBS_KEEP_DAYS} days after its end"
-        )
+        super().__init__(f"the files of job {job.id} were removed{at}, {why_removed(job)}")
 
 
 class RangeCovered(GantryError):
@@ -75,6 +86,15 @@ class RangeCovered(GantryError):
         )
 
 
+def why_removed(job: Job) -> str:
+    """Return why the files of a job were removed: for their age, or since the files of all jobs took too much."""
+    kept = timedelta(days=settings.GANTRY_JOBS_KEEP_DAYS)
+    removed, ended = job.files_removed_at, job.finished_at
+    if removed is not None and ended is not None and removed - ended < kept:
+        return f"since the files of all jobs had more than {settings.GANTRY_JOBS_KEEP_MIB:,} MiB"
+    return f"{kept.days} days after its end"
+
+
 @transaction.atomic
 def create(
     by: Actor,
@@ -84,7 +104,12 @@ def create(
     scheduled_for: datetime | None = None,
     parent: Job | None = None,
 ) -> Job:
-    """Queue a job for a checked request; workers get a hint after the transaction has committed."""
+    """Queue a job for a checked request; workers get a hint after the transaction has committed.
+
+    Raises QueueFull at the limit.
+    """
+    if Job.objects.filter(state=JobState.QUEUED).count() >= settings.GANTRY_JOBS_QUEUED:
+        raise QueueFull
     job = Job.objects.create(
         type=request["type"],
         name=request.get("name") or name_of(request),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from console.jobs import action_views, schedule_views, views
+from console.jobs import action_views, artefact_views, schedule_views, views
 
 urlpatterns = [
     path("jobs", views.JobsView.as_view()),
@@ -17,7 +17,8 @@ urlpatterns = [
     path("jobs/<str:job_id>/log", views.LogView.as_view()),
     path("jobs/<str:job_id>/progress", views.ProgressView.as_view()),
     path("jobs/<str:job_id>/report", views.ReportView.as_view()),
-    path("jobs/<str:job_id>/artefacts/<str:name>", views.ArtefactView.as_view()),
+    path("jobs/<str:job_id>/artefacts", artefact_views.ArtefactsView.as_view()),
+    path("jobs/<str:job_id>/artefacts/<str:name>", artefact_views.ArtefactView.as_view()),
     path("schedules", schedule_views.SchedulesView.as_view()),
     path("schedules:preview", schedule_views.PreviewView.as_view()),
     path("schedules/<str:schedule_id>:run_now", schedule_views.RunNowView.as_view()),

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Final
 
 import orjson
-from django.http import FileResponse
-from django.http.response import HttpResponseBase
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import exceptions, serializers
 from rest_framework.request import Request
@@ -35,7 +31,6 @@ from console.jobs.visibility import (
     check_changeable,
     check_visible,
     reads_contents,
-    require_contents,
     visible_jobs,
 )
 from console.paging import PAGE_PARAMETERS, page_of, page_queryset
@@ -45,7 +40,6 @@ from console.shapes import as_json
 JobPage = page_of(JobSerializer)
 LOG_PIECE: Final = 64 * 1024
 _TAGS: Final = ["jobs"]
-_PLAIN_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,100}")
 
 
 class FilesGone(exceptions.APIException):
@@ -125,7 +119,7 @@ class LogView(JobRights):
         offset = request.query_params.get("offset", "0")
         if not offset.isascii() or not offset.isdigit() or len(offset) > 15:
             raise serializers.ValidationError({"offset": "must be a number of bytes"})
-        piece = _piece(services.folder_of(_with_files(request, job_id)) / "log", int(offset))
+        piece = _piece(services.folder_of(job_with_files(request, job_id)) / "log", int(offset))
         return Response({"text": piece.decode(errors="replace"), "next_offset": int(offset) + len(piece)})
 
 
@@ -135,7 +129,7 @@ class ProgressView(JobRights):
     @extend_schema(operation_id="getJobProgress", tags=_TAGS, responses=JobProgressSerializer)
     def get(self, request: Request, job_id: str) -> Response:
         """Return the counters of a job over its whole run, and how far each queue of a replay is."""
-        return Response(as_json(history_of(services.folder_of(_with_files(request, job_id)))))
+        return Response(as_json(history_of(services.folder_of(job_with_files(request, job_id)))))
 
 
 class ReportView(JobRights):
@@ -144,29 +138,12 @@ class ReportView(JobRights):
     @extend_schema(operation_id="getJobReport", tags=_TAGS, responses=JobReportSerializer)
     def get(self, request: Request, job_id: str) -> Response:
         """Return the report of a job: the queues of a replay, or the tiles and samples of a reconciliation."""
-        job = _with_files(request, job_id)
+        job = job_with_files(request, job_id)
         try:
             report = orjson.loads((services.folder_of(job) / "report.json").read_bytes())
         except FileNotFoundError:
             raise exceptions.NotFound(f"Job {job.id} is {job.state} and has no report.") from None
         return Response(report if reads_contents(request, job.request) else without_contents(job.request, report))
-
-
-class ArtefactView(JobRights):
-    """A file that a job produced."""
-
-    @extend_schema(
-        operation_id="downloadArtefact", tags=_TAGS, responses={(200, "application/octet-stream"): OpenApiTypes.BINARY}
-    )
-    def get(self, request: Request, job_id: str, name: str) -> HttpResponseBase:
-        """Download a file of a job."""
-        job = _with_files(request, job_id)
-        known = {artefact["name"] for artefact in job.artefacts}
-        file: Path = services.folder_of(job) / name
-        if name not in known or not _PLAIN_NAME.fullmatch(name) or not file.is_file():
-            raise exceptions.NotFound(f"Job {job.id} has no file {name!r}.")
-        require_contents(request, job.request)
-        return FileResponse(file.open("rb"), as_attachment=True, filename=f"{job.id}-{name}")
 
 
 def known_job(job_id: str) -> Job:
@@ -178,7 +155,8 @@ def _job(request: Request, job_id: str) -> Job:
     return check_visible(request, known_job(job_id))
 
 
-def _with_files(request: Request, job_id: str) -> Job:
+def job_with_files(request: Request, job_id: str) -> Job:
+    """Return the job if the caller may read it; raise NotKnown, FilesGone after its retention."""
     job = _job(request, job_id)
     if job.files_removed_at is not None:
         raise FilesGone(str(services.FilesRemoved(job)))

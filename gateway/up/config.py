@@ -39,6 +39,12 @@ SETTINGS: Final = (
     ("GANTRY_SMTP_PASSWORD", "", "password of that user"),
     ("GANTRY_MAIL_FROM", "gantry@localhost", "sender of the mail"),
     ("GANTRY_JOBS_KEEP_DAYS", "30", "days for which log, report and files of a job are kept after its end"),
+    (
+        "GANTRY_JOBS_KEEP_MIB",
+        "20480",
+        "MiB for the files of all ended jobs; above that those of the oldest are removed",
+    ),
+    ("GANTRY_JOBS_QUEUED", "200", "jobs that may wait for a place; more are refused"),
     ("GANTRY_ACTIVITY_KEPT", "200", "how many events of each cluster's activity are kept"),
     ("GANTRY_SECRET_KEY", "(generated, kept in the data folder)", "key that signs sessions, cursors and receipts"),
     (

@@ -1935,6 +1935,26 @@ export interface paths {
         patch: operations["updateJob"];
         trace?: never;
     };
+    "/api/v1/jobs/{job_id}/artefacts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the files of a job with their sizes, and when they are or were removed.
+         * @description List the files of a job with their sizes, and when they are or were removed.
+         */
+        get: operations["listJobArtefacts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/jobs/{job_id}/artefacts/{name}": {
         parameters: {
             query?: never;
@@ -1943,8 +1963,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Download a file of a job.
-         * @description Download a file of a job.
+         * Download a file of a job, or a range of its bytes.
+         * @description Download a file of a job, or a range of its bytes.
          */
         get: operations["downloadArtefact"];
         put?: never;
@@ -4203,6 +4223,30 @@ export interface components {
              */
             files_removed_at: string | null;
         };
+        /** @description A file that a job produced. */
+        JobArtefact: {
+            name: string;
+            kind: string;
+            bytes: number;
+            media_type: string;
+        };
+        /** @description The files that a job produced, and how long they are kept. */
+        JobArtefacts: {
+            items: components["schemas"]["JobArtefact"][];
+            /**
+             * Format: date-time
+             * @description When they are removed, or before if jobs keep too much. Null before the job has ended.
+             */
+            keep_until: string | null;
+            /**
+             * Format: date-time
+             * @description When they were removed; they can be listed, not read.
+             */
+            removed_at: string | null;
+            removed_reason: string | null;
+            /** @description The right that it takes to download them, if the caller lacks it. */
+            hidden: string | null;
+        };
         /** @description Limits in force: those of the request, and what was changed since. */
         JobLimits: {
             /** @description null is no limit. */
@@ -5922,7 +5966,7 @@ export interface components {
         ScheduleRun: {
             id: string;
             outcome: components["schemas"]["ScheduleRunOutcomeEnum"];
-            /** @description Why it started no job: an earlier run had not ended, too many runs wait, or the scheduler came to it later than the catch-up window allows. */
+            /** @description Why it started no job: an earlier run had not ended, too many runs or jobs wait, or the scheduler came to it later than the catch-up window allows. */
             reason: components["schemas"]["ReasonEnum"] | components["schemas"]["NullEnum"];
             /**
              * Format: date-time
@@ -13712,10 +13756,61 @@ export interface operations {
             };
         };
     };
-    downloadArtefact: {
+    listJobArtefacts: {
         parameters: {
             query?: never;
             header?: never;
+            path: {
+                job_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobArtefacts"];
+                };
+            };
+            /** @description The caller does not have the right. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing, or the caller may not read it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    downloadArtefact: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A part, as `bytes=0-999`. */
+                Range?: string;
+            };
             path: {
                 job_id: string;
                 name: string;
@@ -13729,6 +13824,22 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    "application/json": string;
+                    "application/x-ndjson": string;
+                    "text/csv": string;
+                    "application/vnd.apache.parquet": string;
+                    "application/octet-stream": string;
+                };
+            };
+            206: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": string;
+                    "application/x-ndjson": string;
+                    "text/csv": string;
+                    "application/vnd.apache.parquet": string;
                     "application/octet-stream": string;
                 };
             };
@@ -13749,6 +13860,13 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
+            };
+            /** @description No response body */
+            416: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description A problem. */
             default: {

@@ -48,7 +48,7 @@ def test_no_request_tells_a_hidden_job_or_schedule_from_one_that_does_not_exist(
     job = services.create(BY, HIDDEN)
     schedule = schedules.add_schedule(BY, {"name": "nightly", **TIMES, "job": HIDDEN})
     records = AuditRecord.objects.count()
-    for argument, row, expected in (("job_id", job, 10), ("schedule_id", schedule, 5)):
+    for argument, row, expected in (("job_id", job, 12), ("schedule_id", schedule, 5)):
         requests = list(requests_of(argument))
         assert len(requests) == expected
         for method, path in requests:

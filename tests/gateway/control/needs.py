@@ -56,7 +56,7 @@ _NEEDS: Final[Mapping[tuple[Verb | None, On], str]] = {
         listAlertRules getAlertRule previewAlertRule listAlerts getAlert countAlerts listSilences getSilence
     """,
     ("read", "cluster"): "getBrokerSettings",
-    ("read", "job"): "listJobs getJob getJobLog getJobProgress getJobReport downloadArtefact",
+    ("read", "job"): "listJobs getJob getJobLog getJobProgress getJobReport listJobArtefacts downloadArtefact",
     ("read", "schedule"): "listSchedules getSchedule listScheduleRuns previewSchedule",
     ("read", "everything"): """
         listHealthChecks getHealthCheck

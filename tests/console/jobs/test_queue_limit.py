@@ -1,0 +1,33 @@
+"""How many jobs may wait."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pytest_django import Settings
+
+from console.jobs import schedule as clock
+from console.jobs import services
+from console.jobs.models import Job, ScheduleRun
+from tests.console.jobs.conftest import BY, REPLAY
+from tests.console.jobs.test_schedule import NOON, schedule
+from tests.support.cast import Cast
+
+
+def test_a_job_beyond_the_limit_is_refused_and_told_why(settings: Settings, cast: Cast) -> None:
+    settings.GANTRY_JOBS_QUEUED = 2
+    planned = schedule()
+    first, _ = services.create(BY, REPLAY), services.create(BY, REPLAY)
+    with pytest.raises(services.QueueFull):
+        services.create(BY, REPLAY)
+    answer: Any = cast.browser("operator").post(f"/api/v1/schedules/{planned.id}:run_now")
+    assert (answer.status_code, answer.json()["code"]) == (409, "JOB_QUEUE_FULL")
+    assert answer.json()["detail"].startswith("2 jobs wait already, and no more are taken (GANTRY_JOBS_QUEUED)")
+    # A schedule notes it, and goes on at its next time
+    assert clock.step(NOON) == []
+    assert ScheduleRun.objects.values_list("outcome", "reason").get() == ("skipped", "too_many_wait")
+    # A place that is free can be taken
+    services.cancel(BY, first)
+    assert services.create(BY, REPLAY).state == "queued"
+    assert Job.objects.count() == 3
