@@ -1,6 +1,6 @@
 """``make bench``: every benchmark in one run on one machine. Figures differ between machines, ratios hardly.
 
-python -m tests.benchmarks [append] [send] [gateway] [spark_scan] [reconcile] [apache] [crowd] [scale]
+python -m tests.benchmarks [append] [send] [gateway] [spark_scan] [spark_start] [reconcile] [apache] [crowd] [scale]
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 import sys
 
-BENCHMARKS = ("append", "send", "gateway", "spark_scan", "reconcile", "apache", "crowd", "scale")
+BENCHMARKS = ("append", "send", "gateway", "spark_scan", "spark_start", "reconcile", "apache", "crowd", "scale")
 
 
 def main() -> int:

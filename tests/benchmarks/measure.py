@@ -1,4 +1,4 @@
-"""How a benchmark reports: rates of one run, and each as a ratio to another of the same run."""
+"""How a benchmark reports: rates and durations of one run, and each as a ratio to another of the same run."""
 
 from __future__ import annotations
 
@@ -19,3 +19,18 @@ class Row:
         """Return the line."""
         ratio = f"{self.per_second / self.beside_per_second:6.2f} x {self.beside}" if self.beside_per_second else ""
         return f"{self.name:<46} {self.per_second:>12,.0f} {self.unit:<8} {ratio}"
+
+
+@dataclass(frozen=True)
+class Duration:
+    """One line of the table: how many seconds, beside what it is compared with."""
+
+    name: str
+    seconds: float
+    beside: str = ""
+    beside_seconds: float = 0.0
+
+    def text(self) -> str:
+        """Return the line."""
+        ratio = f"{self.seconds / self.beside_seconds:6.2f} x {self.beside}" if self.beside_seconds else ""
+        return f"{self.name:<46} {self.seconds:>12,.2f} {'s':<8} {ratio}"

@@ -39,7 +39,7 @@ class Program:
 
     def start(self, request: Mapping[str, Any], *, request_hash: str = "hash") -> subprocess.Popen[bytes]:
         """Write the request and start the program in a session of its own."""
-        self._write(request, request_hash)
+        self.write(request, request_hash)
         command = [sys.executable, "-m", f"broker_core.spark.programs.{self.type}", str(self.folder)]
         with self._log.open("ab") as log:
             return subprocess.Popen(
@@ -47,7 +47,8 @@ class Program:
                 stdout=log, stderr=log, start_new_session=True,
             )  # fmt: skip
 
-    def _write(self, request: Mapping[str, Any], request_hash: str) -> None:
+    def write(self, request: Mapping[str, Any], request_hash: str = "hash") -> None:
+        """Write the request of the next run."""
         self.folder.mkdir(exist_ok=True)
         self.attempt += 1
         whole = {
@@ -67,7 +68,7 @@ class Program:
 
     def run_here(self, request: Mapping[str, Any], spark: SparkSession) -> int:
         """Run the program in this process and a Spark that goes on; return its exit status."""
-        self._write(request, "hash")
+        self.write(request)
         work = importlib.import_module(f"broker_core.spark.programs.{self.type}").work
         handler = signal.getsignal(signal.SIGTERM)
         try:
