@@ -39,8 +39,13 @@ def _write_beat(key: str) -> None:
 
 
 @signals.heartbeat_sent.connect
-def _note_worker(**_: Any) -> None:
+def _note_worker(sender: Any = None, **_: Any) -> None:
+    # Django's apps are loaded only with the worker itself.
+    from console.jobs import workers
+
     _write_beat(WORKER_BEAT_KEY)
+    if sender is not None:
+        workers.note(sender.eventer.hostname)
 
 
 @signals.beat_init.connect

@@ -19,13 +19,17 @@ class BoundedLog:
     def __init__(self, file: Path, limit: int = LIMIT_BYTES) -> None:
         """What earlier runs have written stays, and counts."""
         self._file = file
-        self._limit = max(limit, file.stat().st_size if file.exists() else 0)
+        self._limit = max(limit, self.size())
         self._end = b""
         self._left_out = 0
 
+    def size(self) -> int:
+        """Return how many bytes it has now."""
+        return self._file.stat().st_size if self._file.exists() else 0
+
     def check(self) -> None:
         """Cut off what is beyond the limit. The program must have opened its log to append."""
-        if not self._file.exists() or self._file.stat().st_size <= self._limit:
+        if self.size() <= self._limit:
             return
         with self._file.open("r+b") as file:
             file.seek(self._limit)

@@ -183,6 +183,11 @@ class Pool:
         driver.send(kind, folder)
         return DriverRun(self, driver)
 
+    def idle(self) -> list[int]:
+        """Return the process ids of the drivers without a job."""
+        with self._lock:
+            return [driver.process.pid for driver, _ in self._idle]
+
     def take_back(self, driver: Driver) -> None:
         """Keep a driver until the next job, for as long as it may be idle, unless it is used up or too large."""
         used_mib, most_mib = driver.memory_mib(), settings.GANTRY_SPARK_WARM_MIB

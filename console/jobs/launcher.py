@@ -33,6 +33,7 @@ from console.shapes import as_json
 _LOOK_SECONDS: Final = 0.2
 _WRITE_SECONDS: Final = 2.0
 _RENEW_SECONDS: Final = 5.0
+_TELL_SECONDS: Final = 1.0
 # A user waits for the cancel. If the job continues later, it finds the copies that are not yet in a checkpoint at the
 # end of the target queues, as after a kill.
 CANCEL_GRACE_SECONDS: Final = 0.8
@@ -97,7 +98,8 @@ class _JobRun:
         self._folder: Path = services.folder_of(job)
         self._log = BoundedLog(self._folder / "log")
         self._progress: Progress | None = None
-        self._written_at = 0.0
+        self._written_at = self._told_at = 0.0
+        self._log_told = 0
         self._renewed_at = time.monotonic()
         self._asked_at: float | None = None
         self._pausing_since: float | None = None
@@ -131,6 +133,7 @@ class _JobRun:
         while (status := child.poll()) is None:
             self._log.check()
             self._look(tail)
+            self._follow_log()
             self._end_if_asked(child)
             time.sleep(_LOOK_SECONDS)
         self._take(tail)
@@ -155,10 +158,20 @@ class _JobRun:
         self._progress = progress
         job = self._job
         job.counters, job.rate, job.eta_ms = as_json(progress.counters), progress.rate, progress.eta_ms
-        events.publish(job)
+        self._tell_pages()
         if now - self._written_at >= _WRITE_SECONDS:
             self._written_at = now
             services.own(job).update(counters=job.counters, rate=job.rate, eta_ms=job.eta_ms)
+
+    def _follow_log(self) -> None:
+        """Tell the pages that the log has grown, where no progress did."""
+        now, size = time.monotonic(), self._log.size()
+        if size != self._log_told and now - self._told_at >= _TELL_SECONDS:
+            self._tell_pages()
+
+    def _tell_pages(self) -> None:
+        self._told_at, self._log_told = time.monotonic(), self._log.size()
+        events.publish(self._job)
 
     def _check_and_renew(self) -> None:
         """Check for a cancel and renew the lease; a run that lost its lease stops its program."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import secrets
 import threading
+from pathlib import Path
 from typing import Any, Final
 
 from django.conf import settings
@@ -198,6 +199,11 @@ class Job(models.Model):
 
     def __str__(self) -> str:
         return f"{self.type} {self.id}"
+
+    @property
+    def folder(self) -> Path:
+        """Where its files are."""
+        return Path(settings.GANTRY_DATA_DIR) / "jobs" / self.id
 
 
 class ScheduleRun(models.Model):

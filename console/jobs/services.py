@@ -307,7 +307,7 @@ def silent_jobs(now: datetime) -> QuerySet[Job]:
 
 
 def folder_of(job: Job) -> Any:
-    return settings.GANTRY_DATA_DIR / "jobs" / job.id
+    return job.folder
 
 
 def _hint_next() -> None:

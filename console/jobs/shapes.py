@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
@@ -53,6 +54,12 @@ class JobShape(Struct, frozen=True, kw_only=True):
     next_try_at: Annotated[Moment | None, Meta(description="When it is retried automatically.")]
     result: dict[str, Any] | None
     artefacts: list[Artefact]
+    log_bytes: Annotated[
+        int | None,
+        Meta(
+            description="The size of its log, which `GET /jobs/{id}/log` has; null where there is none on this machine."
+        ),
+    ]
     files_removed_at: Annotated[
         Moment | None, Meta(description="When log, report and files were removed after their retention.")
     ]
@@ -85,5 +92,13 @@ def shape_of(job: Job) -> JobShape:
         next_try_at=moment(job.next_try_at) if job.next_try_at else None,
         result=job.result,
         artefacts=msgspec.convert(job.artefacts, list[Artefact]),
+        log_bytes=_size_of(job.folder / "log"),
         files_removed_at=moment(job.files_removed_at) if job.files_removed_at else None,
     )
+
+
+def _size_of(file: Path) -> int | None:
+    try:
+        return file.stat().st_size
+    except FileNotFoundError:
+        return None

@@ -8,6 +8,7 @@ from console.jobs import action_views, artefact_views, schedule_views, views
 
 urlpatterns = [
     path("jobs", views.JobsView.as_view()),
+    path("job-workers", views.WorkersView.as_view()),
     path("jobs/<str:job_id>:cancel", action_views.CancelView.as_view()),
     path("jobs/<str:job_id>:pause", action_views.PauseView.as_view()),
     path("jobs/<str:job_id>:resume", action_views.ResumeView.as_view()),

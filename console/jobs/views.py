@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 import orjson
+from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import exceptions, serializers
 from rest_framework.request import Request
@@ -15,9 +16,9 @@ from console.accounts.permissions import actor_of, needs
 from console.accounts.rights import ANYTHING, Resource
 from console.api_view import ApiView
 from console.errors import Conflict
-from console.jobs import control, search, services
+from console.jobs import control, search, services, workers
 from console.jobs.history import history_of
-from console.jobs.models import Job
+from console.jobs.models import Job, JobState
 from console.jobs.reports import JobReportSerializer, without_contents
 from console.jobs.requests import JobRequestSerializer, plain
 from console.jobs.serializers import (
@@ -35,7 +36,7 @@ from console.jobs.visibility import (
 )
 from console.paging import PAGE_PARAMETERS, page_of, page_queryset
 from console.rows import row_of
-from console.shapes import as_json
+from console.shapes import as_json, serializer_of
 
 JobPage = page_of(JobSerializer)
 LOG_PIECE: Final = 64 * 1024
@@ -82,6 +83,17 @@ class JobsView(JobRights):
         form.is_valid(raise_exception=True)
         job = services.create(actor_of(request), plain(form.validated_data))
         return Response(as_json(shape_of(job)), status=202, headers={"Location": f"/api/v1/jobs/{job.id}"})
+
+
+class WorkersView(JobRights):
+    """The workers that run jobs."""
+
+    @extend_schema(operation_id="listJobWorkers", tags=_TAGS, responses=serializer_of(workers.JobWorkers, "JobWorkers"))
+    def get(self, request: Request) -> Response:
+        """List the workers with what each does since when, and how many jobs wait."""
+        running = visible_jobs(request, Job.objects.filter(state=JobState.RUNNING))
+        readable = set(running.values_list("pk", flat=True))
+        return Response(as_json(workers.overview(readable, timezone.now())))
 
 
 class JobView(JobRights):

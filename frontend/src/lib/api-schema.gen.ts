@@ -1887,6 +1887,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/job-workers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the workers with what each does since when, and how many jobs wait.
+         * @description List the workers with what each does since when, and how many jobs wait.
+         */
+        get: operations["listJobWorkers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/jobs": {
         parameters: {
             query?: never;
@@ -4217,6 +4237,8 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             artefacts: components["schemas"]["Artefact"][];
+            /** @description The size of its log, which `GET /jobs/{id}/log` has; null where there is none on this machine. */
+            log_bytes: number | null;
             /**
              * Format: date-time
              * @description When log, report and files were removed after their retention.
@@ -4412,6 +4434,8 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             artefacts: components["schemas"]["Artefact"][];
+            /** @description The size of its log, which `GET /jobs/{id}/log` has; null where there is none on this machine. */
+            log_bytes: number | null;
             /**
              * Format: date-time
              * @description When log, report and files were removed after their retention.
@@ -4422,6 +4446,34 @@ export interface components {
         JobState: "queued" | "running" | "paused" | "succeeded" | "partial" | "failed" | "cancelled";
         /** @enum {string} */
         JobType: "replay" | "reconcile" | "redrive" | "export";
+        /** @description A worker, and what it does. */
+        JobWorker: {
+            name: string;
+            host: string;
+            /** @description Null without Redis, where workers say that they live. */
+            is_alive: boolean | null;
+            /** Format: date-time */
+            heard_at: string | null;
+            runs: components["schemas"]["WorkerRun"][];
+            /** @description Runs of jobs that the caller may not read. */
+            hidden_runs: number;
+            /** @description Processes with a Spark that is kept for the next job. */
+            idle_drivers: number[];
+        };
+        /** @description The workers, and what waits for them. */
+        JobWorkers: {
+            items: components["schemas"]["JobWorker"][];
+            /** @description How many jobs run at the same time, on all workers together. */
+            at_once: number;
+            queued: number;
+            /** @description How many may wait; one more is refused. */
+            most_queued: number;
+            /**
+             * Format: date-time
+             * @description Since when the oldest that could start waits.
+             */
+            waiting_since: string | null;
+        };
         /** @description A topic of the group itself, which its deletion leaves. */
         KeptTopic: {
             name: string;
@@ -6868,6 +6920,22 @@ export interface components {
             multiset?: boolean;
             /** @description By how much a partner may be late before it is missing. */
             lateness_ms?: number;
+        };
+        /** @description A job that a worker runs. */
+        WorkerRun: {
+            job_id: string;
+            type: components["schemas"]["JobType"];
+            name: string;
+            /** Format: date-time */
+            since: string | null;
+            attempt: number;
+            /** @description The process that does it on the worker's host: a driver, or a program. */
+            pid: number | null;
+            /**
+             * Format: date-time
+             * @description If it is not renewed by then, the job is taken from it.
+             */
+            lease_until: string | null;
         };
         _LimitsChangeRequest: {
             /** @description null is no limit; a redrive needs one. */
@@ -13516,6 +13584,43 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["HealthCheck"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listJobWorkers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobWorkers"];
+                };
+            };
+            /** @description The caller does not have the right. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description A problem. */

@@ -211,6 +211,7 @@ export const job = (id: string, overrides: Partial<Job> = {}): Job => ({
   attempt: 1,
   result: null,
   artefacts: [],
+  log_bytes: null,
   files_removed_at: null,
   ...overrides,
 })

@@ -56,7 +56,10 @@ _NEEDS: Final[Mapping[tuple[Verb | None, On], str]] = {
         listAlertRules getAlertRule previewAlertRule listAlerts getAlert countAlerts listSilences getSilence
     """,
     ("read", "cluster"): "getBrokerSettings",
-    ("read", "job"): "listJobs getJob getJobLog getJobProgress getJobReport listJobArtefacts downloadArtefact",
+    (
+        "read",
+        "job",
+    ): "listJobs listJobWorkers getJob getJobLog getJobProgress getJobReport listJobArtefacts downloadArtefact",
     ("read", "schedule"): "listSchedules getSchedule listScheduleRuns previewSchedule",
     ("read", "everything"): """
         listHealthChecks getHealthCheck

@@ -1,0 +1,143 @@
+"""The workers that run jobs: which live, and what each does. They say so in Redis; the rows of jobs have the rest."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+from collections.abc import Collection, Iterable
+from datetime import datetime
+from typing import Annotated, Final
+
+import msgspec
+import redis
+from django.conf import settings
+from msgspec import Meta, Struct
+
+from broker_core.clock import now_ms
+from console import redis_client
+from console.fields import moment
+from console.jobs import services
+from console.jobs.drivers import POOL
+from console.jobs.models import Job, JobState, JobType
+from console.moments import Moment, rfc3339
+
+_KEY: Final = "gantry:workers"
+# A worker says every two seconds that it lives.
+_ALIVE_MS: Final = 15_000
+_FORGOTTEN_MS: Final = 3_600_000
+
+_log = logging.getLogger(__name__)
+
+
+class Sign(Struct, frozen=True, kw_only=True):
+    """What a worker says of itself."""
+
+    at: int
+    host: str
+    pid: int
+    idle_drivers: list[int]
+
+
+class WorkerRun(Struct, frozen=True, kw_only=True):
+    """A job that a worker runs."""
+
+    job_id: str
+    type: JobType
+    name: str
+    since: Moment | None
+    attempt: int
+    pid: Annotated[
+        int | None, Meta(description="The process that does it on the worker's host: a driver, or a program.")
+    ]
+    lease_until: Annotated[Moment | None, Meta(description="If it is not renewed by then, the job is taken from it.")]
+
+
+class JobWorker(Struct, frozen=True, kw_only=True):
+    """A worker, and what it does."""
+
+    name: str
+    host: str
+    is_alive: Annotated[bool | None, Meta(description="Null without Redis, where workers say that they live.")]
+    heard_at: Moment | None
+    runs: list[WorkerRun]
+    hidden_runs: Annotated[int, Meta(description="Runs of jobs that the caller may not read.")]
+    idle_drivers: Annotated[list[int], Meta(description="Processes with a Spark that is kept for the next job.")]
+
+
+class JobWorkers(Struct, frozen=True, kw_only=True):
+    """The workers, and what waits for them."""
+
+    items: list[JobWorker]
+    at_once: Annotated[int, Meta(description="How many jobs run at the same time, on all workers together.")]
+    queued: int
+    most_queued: Annotated[int, Meta(description="How many may wait; one more is refused.")]
+    waiting_since: Annotated[Moment | None, Meta(description="Since when the oldest that could start waits.")]
+
+
+def note(name: str) -> None:
+    """Say that this worker lives; silence is all that others hear without Redis."""
+    sign = Sign(at=now_ms(), host=socket.gethostname(), pid=os.getpid(), idle_drivers=POOL.idle())
+    try:
+        redis_client.store().hset(_KEY, name, msgspec.json.encode(sign))
+    except redis.RedisError as error:
+        _log.debug("worker %s: no sign of life was left (%s)", name, error)
+
+
+def overview(readable: Collection[str], now: datetime) -> JobWorkers:
+    """Return all workers; of the jobs, those among `readable` are named."""
+    signs = _signs()
+    runs: dict[str, list[Job]] = {}
+    for job in Job.objects.filter(state=JobState.RUNNING).order_by("started_at"):
+        runs.setdefault(job.worker, []).append(job)
+    oldest = services.due_jobs(now).first()
+    since = None if oldest is None else oldest.queued_at
+    return JobWorkers(
+        items=[_worker(name, runs.get(name, []), signs, readable) for name in sorted({*runs, *(signs or ())})],
+        at_once=settings.GANTRY_JOBS_AT_ONCE,
+        queued=Job.objects.filter(state=JobState.QUEUED).count(),
+        most_queued=settings.GANTRY_JOBS_QUEUED,
+        waiting_since=None if since is None else moment(since),
+    )
+
+
+def _signs() -> dict[str, Sign] | None:
+    """Return the sign of each worker of the last hour; None without Redis."""
+    store = redis_client.store()
+    try:
+        found: dict[bytes, bytes] = store.hgetall(_KEY)  # type: ignore[assignment]
+        signs = {name.decode(): msgspec.json.decode(sign, type=Sign) for name, sign in found.items()}
+        gone = [name for name, sign in signs.items() if now_ms() - sign.at > _FORGOTTEN_MS]
+        if gone:
+            store.hdel(_KEY, *gone)
+    except redis.RedisError as error:
+        _log.warning("redis: the signs of workers were not read (%s)", error)
+        return None
+    return {name: sign for name, sign in signs.items() if name not in gone}
+
+
+def _worker(name: str, runs: Iterable[Job], signs: dict[str, Sign] | None, readable: Collection[str]) -> JobWorker:
+    own, sign = list(runs), (signs or {}).get(name)
+    shown = [job for job in own if job.pk in readable]
+    alive = sign is not None and now_ms() - sign.at < _ALIVE_MS
+    return JobWorker(
+        name=name,
+        host=sign.host if sign else own[0].host,
+        is_alive=None if signs is None else alive,
+        heard_at=rfc3339(sign.at) if sign else None,
+        runs=[_run(job) for job in shown],
+        hidden_runs=len(own) - len(shown),
+        idle_drivers=sign.idle_drivers if sign and alive else [],
+    )
+
+
+def _run(job: Job) -> WorkerRun:
+    return WorkerRun(
+        job_id=job.id,
+        type=JobType(job.type),
+        name=job.name,
+        since=moment(job.started_at) if job.started_at else None,
+        attempt=job.attempt,
+        pid=job.pid,
+        lease_until=moment(job.lease_until) if job.lease_until else None,
+    )

@@ -1,0 +1,66 @@
+"""Requirements of `console.jobs.workers`: which worker does what, since when, and which is silent."""
+
+from __future__ import annotations
+
+import os
+import socket
+from typing import Any
+
+import msgspec
+import pytest
+import redis
+from pytest_django import Settings
+
+from console.fields import moment
+from console.jobs import services, workers
+from console.jobs.models import Job
+from tests.console.jobs.conftest import BY, REPLAY
+from tests.support.cast import Cast
+
+
+@pytest.fixture
+def store(redis_of_test: str, settings: Settings) -> Any:
+    settings.GANTRY_REDIS_URL = redis_of_test
+    with redis.Redis.from_url(redis_of_test) as found:
+        yield found
+        found.delete("gantry:workers")
+
+
+def test_the_workers_are_shown_with_what_they_do_and_what_waits(cast: Cast, job: Job, store: redis.Redis) -> None:
+    # Given a worker with a run, one that fell silent with one, an idle one, and a job that waits
+    silent, waiting = services.create(BY, REPLAY), services.create(BY, REPLAY)
+    for each, name in ((job, "celery@one"), (silent, "celery@two")):
+        assert services.claim(each.id, worker=name, host="h") is not None
+    Job.objects.filter(pk=job.pk).update(pid=4711)
+    for name in ("celery@one", "celery@idle"):
+        workers.note(name)
+    long_ago = msgspec.json.encode(workers.Sign(at=1, host="gone", pid=1, idle_drivers=[]))
+    store.hset("gantry:workers", "celery@gone", long_ago)
+    # When somebody looks
+    found: Any = cast.browser("viewer").get("/api/v1/job-workers").json()
+    # Then each says whether it lives and what it does
+    idle, one, two = found["items"]
+    assert (one["name"], one["host"], one["is_alive"]) == ("celery@one", socket.gethostname(), True)
+    assert [(run["job_id"], run["pid"], run["attempt"]) for run in one["runs"]] == [(job.id, 4711, 1)]
+    assert one["runs"][0]["since"] is not None
+    assert (idle["name"], idle["runs"], idle["idle_drivers"]) == ("celery@idle", [], [])
+    assert (two["is_alive"], two["heard_at"], two["runs"][0]["job_id"]) == (False, None, silent.id)
+    assert (found["at_once"], found["queued"], found["most_queued"]) == (2, 1, 200)
+    queued_at = Job.objects.get(pk=waiting.pk).queued_at
+    assert queued_at is not None
+    assert found["waiting_since"] == moment(queued_at)
+
+
+def test_a_job_that_one_may_not_read_is_only_counted(cast: Cast, job: Job, store: redis.Redis) -> None:
+    services.claim(job.id, worker="w", host="h")
+    reader = cast.limited(("topic", "other", "read"), ("job", "*", "read"))
+    [worker] = reader.get("/api/v1/job-workers").json()["items"]
+    assert (worker["runs"], worker["hidden_runs"]) == ([], 1)
+
+
+def test_without_redis_nobody_knows_whether_a_worker_lives(cast: Cast, job: Job, settings: Settings) -> None:
+    settings.GANTRY_REDIS_URL = "redis://127.0.0.1:1/0"
+    workers.note(f"celery@{os.getpid()}")
+    services.claim(job.id, worker="w", host="h")
+    [worker] = cast.browser("viewer").get("/api/v1/job-workers").json()["items"]
+    assert (worker["name"], worker["is_alive"], len(worker["runs"])) == ("w", None, 1)
