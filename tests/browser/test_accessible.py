@@ -95,8 +95,9 @@ OPENED: Final = {
 ELSEWHERE: Final = {
     # Opens only beside a broker that is gone: test_outage.py looks at it.
     "features/clusters/components/forget-broker",
-    # Opens only on what a reconciliation found: test_jobs.py looks at it.
+    # Open only on what a reconciliation found: test_jobs.py looks at them.
     "features/jobs/components/difference-drawer",
+    "features/jobs/components/replay-missing",
 }
 _OPENS: Final = re.compile(r"<(?:FormDrawer|DockedDrawer|Modal|ConfirmDanger)\s")
 

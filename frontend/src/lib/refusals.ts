@@ -21,6 +21,7 @@ export const DETAILS: readonly [DetailKey, RegExp][] = [
   ["noMatch", /^No (?<thing>\w+) matches the given query$/],
   ["noMatch", /^There is no (?<thing>\w+)$/],
   ["noSuch", /^[Tt]here is no (?:alert )?(?<thing>\w+) '(?<name>[^']*)'(?: of one's own)?$/],
+  ["readBy", /^topic '(?<name>[^']+)' is read by (?<groups>.+), which would get the copies; true allows this$/],
   ["noTopic", /^[Tt]opic '(?<name>[^']+)' does not exist$/],
   ["taken", /^(?:(?:User|Topic|Consumer group|A role) '(?<name>[^']+)' already exists|There is already a cluster named '(?<cluster>[^']+)'|There is a \w+ '(?<rule>[^']+)' already|There is another \w+ '(?<other>[^']+)'|You have a saved search '(?<search>[^']+)' already|You already have a token named '(?<token>[^']+)')$/],
   ["needsRight", /^This needs the right '(?<right>\w+)'$/],

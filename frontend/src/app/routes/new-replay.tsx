@@ -1,4 +1,5 @@
 import { useTranslation } from "react-i18next"
+import { useClusters } from "@/features/clusters/api/get-clusters"
 import { ReplayWizard } from "@/features/jobs/components/replay-wizard"
 import { ReadRange } from "@/features/jobs/components/read-range"
 import { useTopicNames } from "@/features/topics/api/find-topics"
@@ -12,13 +13,16 @@ import { useUrlState } from "@/hooks/use-url-state"
 export function NewReplayRoute() {
   const { t } = useTranslation()
   const cluster = useCluster()
-  const [{ topic, target }] = useUrlState()
+  const [{ topic, target, tcluster }] = useUrlState()
+  const targetCluster = tcluster ?? cluster
   return (
     <ReplayWizard
       topics={useTopicNames(cluster).data ?? []}
       source={useTopic(cluster, topic).data}
-      target={useTopic(cluster, target).data}
-      seenBy={useTopicGroups(cluster, target).data ?? []}
+      target={useTopic(targetCluster, target).data}
+      seenBy={useTopicGroups(targetCluster, target).data ?? []}
+      clusters={useClusters().data?.map(({ name }) => name) ?? [cluster]}
+      targetTopics={useTopicNames(targetCluster).data ?? []}
       stored={topic && <Stored cluster={cluster} topic={topic} />}
       queues={topic && <TopicQueues cluster={cluster} topic={topic} title={t("jobs.touched")} />}
     />

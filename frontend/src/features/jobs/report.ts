@@ -8,6 +8,8 @@ export interface Report {
   queues?: QueueFigures[]
   /** Of the tags with the most differences. */
   tags?: Record<string, Classes>
+  /** How many messages of the left side could be replayed to the right one. */
+  missing_messages?: number
   /** Whether the CSV file holds every difference. */
   is_csv_whole?: boolean
   /** The right that would show the values. */

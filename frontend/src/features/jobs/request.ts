@@ -45,25 +45,39 @@ const propertiesIn = (text: string | undefined): [string, string][] =>
       return [name.trim(), sql.join("=").trim()]
     })
 
-/** The replay that the address describes; fields left empty are absent. */
-export function replayOf(state: UrlState, cluster: string): ReplayRequest {
+function sourceOf(state: UrlState): ReplayRequest["source"] {
   const keys = words(state.keys)
   const queues = words(state.queues).map(numberIn)
-  const { rate, max } = state
+  return {
+    ...rangeOf(state.topic, state.from, state.to),
+    ...(queues.length > 0 && { queues }),
+    ...(keys.length > 0 && { keys }),
+    ...(state.tag && { tag: state.tag }),
+    ...(state.where?.trim() && { where: state.where.trim() }),
+  }
+}
+
+function targetOf(state: UrlState, cluster: string): ReplayRequest["target"] {
   const transform = transformOf(state)
+  return {
+    topic: state.target ?? "",
+    ...(state.tcluster && state.tcluster !== cluster && { cluster: state.tcluster }),
+    ...(transform && { transform }),
+    ...(state.preserve === "unique_id" && { preserve: ["unique_id"] }),
+  }
+}
+
+/** The replay that the address describes; fields left empty are absent. */
+export function replayOf(state: UrlState, cluster: string): ReplayRequest {
+  const { rate, max } = state
   return {
     type: "replay",
     ...(state.name && { name: state.name }),
     cluster,
-    source: {
-      ...rangeOf(state.topic, state.from, state.to),
-      ...(queues.length > 0 && { queues }),
-      ...(keys.length > 0 && { keys }),
-      ...(state.tag && { tag: state.tag }),
-      ...(state.where?.trim() && { where: state.where.trim() }),
-    },
-    target: { topic: state.target ?? "", ...(transform && { transform }), ...(state.preserve === "unique_id" && { preserve: ["unique_id"] }) },
+    source: sourceOf(state),
+    target: targetOf(state, cluster),
     ...(state.damage === "stop" && { on_damage: "stop" }),
+    ...(state.live === "1" && { allow_live_target: true }),
     ...((rate ?? max) && { limits: { ...(rate && { messages_per_second: numberIn(rate) }), ...(max && { max_messages: numberIn(max) }) } }),
   }
 }
@@ -124,8 +138,10 @@ function placeOf(bound: string | undefined): { isFixed: boolean; at: number } | 
   return isInstant(bound) ? { isFixed: true, at: Date.parse(bound) } : null
 }
 
+const isElsewhere = ({ target }: JobRequest): boolean => target?.cluster !== undefined
+
 /** Whether a job could start with it: its two topics are named, they differ, and no field is wrong. */
 export function isWhole(request: JobRequest, state: UrlState): boolean {
   const [one, other] = request.type === "replay" ? [request.source, request.target] : [request.left, request.right]
-  return Boolean(one?.topic && other?.topic) && one?.topic !== other?.topic && Object.keys(faultsOf(state)).length === 0
+  return Boolean(one?.topic && other?.topic) && (one?.topic !== other?.topic || isElsewhere(request)) && Object.keys(faultsOf(state)).length === 0
 }

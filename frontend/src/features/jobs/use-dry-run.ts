@@ -1,5 +1,6 @@
+import { paths } from "@/config/paths"
 import { useUrlState } from "@/hooks/use-url-state"
-import type { Job, JobRequest } from "@/lib/api-types"
+import type { Job, JobRequest, MissingRequest } from "@/lib/api-types"
 import { asProblem, type Problem } from "@/lib/problem"
 import { useCreateJob } from "./api/create-job"
 import { useJob } from "./api/get-job"
@@ -20,10 +21,10 @@ export interface DryRun {
   start: () => void
 }
 
-/** A dry run of a request. The address names it, so that a reload shows the same one. */
-export function useDryRun(request: JobRequest): DryRun {
+/** A dry run of a request to an address of the API. The address of the page names it, so that a reload shows the same one. */
+export function useDryRun(request: JobRequest | MissingRequest, path: string = paths.jobs): DryRun {
   const [state, change] = useUrlState()
-  const create = useCreateJob()
+  const create = useCreateJob(path)
   const [id, of] = state.dry?.split(".") ?? []
   const mark = markOf(request)
   const job = useJob(id).data
@@ -39,9 +40,9 @@ export function useDryRun(request: JobRequest): DryRun {
   }
 }
 
-/** Tells requests apart; a name changes nothing about what a job does. */
-function markOf(request: JobRequest): string {
+/** Tells requests apart. A name changes nothing about what a job does, and a dry run is always allowed. */
+function markOf(request: JobRequest | MissingRequest): string {
   let hash = 5381
-  for (const sign of JSON.stringify({ ...request, name: undefined })) hash = (Math.imul(hash, 33) ^ (sign.codePointAt(0) ?? 0)) >>> 0
+  for (const sign of JSON.stringify({ ...request, name: undefined, allow_live_target: undefined })) hash = (Math.imul(hash, 33) ^ (sign.codePointAt(0) ?? 0)) >>> 0
   return hash.toString(36)
 }

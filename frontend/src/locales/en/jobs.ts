@@ -149,6 +149,9 @@ export const jobs = {
     onDamage: "Damaged messages",
     onDamageWords: "messages that cannot be read",
     damage: { skip: "Skip and list", stop: "Stop at the first" },
+    targetCluster: "Cluster to write to",
+    allowLive: "The groups of the target get the copies too",
+    allowLiveWords: "without it a target that groups read is refused",
     steps: {
       source: "Source",
       target: "Target",

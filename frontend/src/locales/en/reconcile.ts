@@ -60,5 +60,9 @@ export const reconcile = {
     views: { samples: "Samples", queues: "By queue", tags: "By tag" },
     ofRows: "read {{left}} left, {{right}} right",
     csvCut: "The CSV file holds the first million differences, the Parquet file all of them.",
+    replayMissing_one: "Replay the missing {{n}}",
+    replayMissing_other: "Replay the missing {{n}}",
+    replayTitle: "Replay the missing",
+    replayWords: "Sends exactly the messages of {{left}} whose keys {{right}} does not have.",
   },
 }

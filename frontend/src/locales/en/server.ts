@@ -113,6 +113,7 @@ export const server = {
     beyondRights: "{{name}} exceeds your own rights",
     noSuch: "There is no {{thing}} {{name}}",
     noTopic: "Topic {{name}} does not exist",
+    readBy: "{{groups}} read topic {{name}} and would get the copies",
     taken: "{{name}} already exists",
     needsRight: "This needs the right: {{right}}",
     needsRightOn: "This needs the right on {{name}}: {{right}}",

@@ -147,6 +147,9 @@ export const jobs = {
     onDamage: "损坏的消息",
     onDamageWords: "无法读取的消息",
     damage: { skip: "跳过并列出", stop: "遇到即停止" },
+    targetCluster: "写入的集群",
+    allowLive: "目标 Topic 的消费组也会收到副本",
+    allowLiveWords: "不勾选时，已有消费组读取的目标会被拒绝",
     steps: {
       source: "来源",
       target: "目标",

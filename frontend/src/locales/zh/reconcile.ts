@@ -57,5 +57,8 @@ export const reconcile = {
     views: { samples: "样本", queues: "按队列", tags: "按 Tag" },
     ofRows: "左侧读 {{left}}，右侧 {{right}}",
     csvCut: "CSV 文件只含前一百万处差异，Parquet 文件含全部差异。",
+    replayMissing_other: "重放缺失的 {{n}} 条",
+    replayTitle: "重放缺失的消息",
+    replayWords: "只发送 {{left}} 中 {{right}} 没有对应 Key 的消息。",
   },
 }

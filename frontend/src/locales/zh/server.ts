@@ -107,6 +107,7 @@ export const server = {
     beyondRights: "{{name}} 超出当前用户自己的权限",
     noSuch: "{{thing}} {{name}} 不存在",
     noTopic: "Topic {{name}} 不存在",
+    readBy: "{{groups}} 正在读取 Topic {{name}}，会收到副本",
     taken: "{{name}} 已存在",
     needsRight: "需要权限：{{right}}",
     needsRightOn: "需要对 {{name}} 的权限：{{right}}",

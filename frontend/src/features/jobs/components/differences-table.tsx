@@ -15,6 +15,7 @@ import type { ReconcileRequest } from "../request"
 import { DifferenceKind } from "./difference-kind"
 import { DifferencesByQueue, DifferencesByTag } from "./differences-by-place"
 import { DifferencePlace } from "./difference-place"
+import { ReplayMissingButton } from "./replay-missing"
 import classes from "./jobs.module.css"
 
 const column = columnsFor<Sample>()
@@ -54,9 +55,10 @@ export function DifferencesPanel({ report, request, selected, onSelect }: Differ
             {samples.length < total && <span className="micro">{t("reconcile.onlySamples", { n: count(samples.length), total: count(total) })}</span>}
           </>
         )}
+        <span className={classes.views} />
+        {(report.missing_messages ?? 0) > 0 && <ReplayMissingButton missing={report.missing_messages ?? 0} />}
         {views.length > 1 && (
           <SegmentedControl
-            className={classes.views}
             size="xs"
             aria-label={t("reconcile.view")}
             value={view}

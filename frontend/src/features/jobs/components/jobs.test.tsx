@@ -59,7 +59,7 @@ describe("a finished comparison", () => {
 
 describe("the replay wizard", () => {
   const wizard = (seenBy = [groupSummary("staging-billing")]) => (
-    <ReplayWizard topics={["orders", "staging"]} source={topic("orders", { messages: 1_625_600 })} target={topic("staging")} seenBy={seenBy} queues={null} stored={null} />
+    <ReplayWizard topics={["orders", "staging"]} source={topic("orders", { messages: 1_625_600 })} target={topic("staging")} seenBy={seenBy} clusters={[]} targetTopics={[]} queues={null} stored={null} />
   )
 
   it("names the amount on the button, which waits until one knows who will see the copies", async () => {
@@ -76,6 +76,7 @@ describe("the replay wizard", () => {
         name: "orders to staging",
         source: { topic: "orders" },
         target: { topic: "staging" },
+        allow_live_target: true,
       }),
     )
   })

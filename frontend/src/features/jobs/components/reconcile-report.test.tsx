@@ -1,8 +1,8 @@
-import { screen, within } from "@testing-library/react"
+import { screen, waitFor, within } from "@testing-library/react"
 import { beforeEach, describe, expect, it } from "vitest"
 import { job } from "@/testing/factories"
 import { renderApp } from "@/testing/render"
-import { answer } from "@/testing/server"
+import { answer, requests } from "@/testing/server"
 import type { Job } from "@/lib/api-types"
 import type { Report, Sample } from "../report"
 import { JobPage } from "./job-page"
@@ -77,6 +77,25 @@ describe("the report of a reconciliation", () => {
     await user.click(screen.getByText("By tag"))
     expect(within(await screen.findByRole("group", { name: "By tag" })).getByText("shipped").closest("tr")?.textContent).toBe("shipped00")
     expect(address()).toContain("view=tags")
+  })
+
+  it("replays the missing after a dry run, and asks before groups get the copies", async () => {
+    const MISSING = "POST /api/v1/jobs/j1:replay_missing"
+    answer(MISSING, job("d1", { dry_run: true, state: "succeeded", finished_at: "2026-11-21T07:00:00Z" }), 202)
+    answer("GET /api/v1/jobs/d1", job("d1", { dry_run: true, state: "succeeded", finished_at: "2026-11-21T07:00:00Z" }))
+    answer("GET /api/v1/jobs/d1/report", { messages: 4, found: 4, damaged: 0, bytes: 400, first_at: null, last_at: null, estimated_ms: 1, estimated_by: "usual_rate", queues: [], first: [], last: [] })
+    const { user } = show({ ...REPORT, missing_messages: 5 })
+    await user.click(await screen.findByRole("button", { name: "Replay the missing 5" }))
+    await user.click(await screen.findByRole("button", { name: "Dry run" }))
+    const start = await screen.findByRole("button", { name: "Replay 4 messages" })
+    expect(requests(MISSING)[0]?.body).toEqual({ dry_run: true })
+    answer(MISSING, { status: 422, detail: "not valid", errors: [{ pointer: "#/allow_live_target", detail: "topic 'ledger' is read by books, which would get the copies; true allows this" }] }, 422)
+    await user.click(start)
+    expect((await screen.findByRole("note")).textContent).toContain("books")
+    answer(MISSING, job("j2"), 202)
+    await user.click(screen.getByLabelText("The groups of the target get the copies too"))
+    await user.click(screen.getByRole("button", { name: "Replay 4 messages" }))
+    await waitFor(() => expect(requests(MISSING).at(-1)?.body).toEqual({ allow_live_target: true }))
   })
 
   it("has its files at its head", async () => {

@@ -12,6 +12,7 @@ import { differencesOf, type Report, type Tile, TILES, tokenOf } from "../report
 import type { ReconcileRequest } from "../request"
 import { DifferenceDrawer } from "./difference-drawer"
 import { DifferencesOverTime } from "./differences-over-time"
+import { ReplayMissing } from "./replay-missing"
 import { DifferencesPanel, idOf, shownSamples } from "./differences-table"
 
 /** What agrees and what does not: tiles, and samples of each kind. */
@@ -36,6 +37,8 @@ export function ReconcileReport({ job }: { job: Job }) {
 export function useDifferenceDrawer(job: Job) {
   const report = useJobReport(job).data
   const { sample, rows, open, close } = useOpened(report)
+  const [state] = useUrlState()
+  if (report?.missing_messages && state.missing === "replay") return <ReplayMissing job={job} missing={report.missing_messages} />
   if (!report || !sample) return null
   const index = rows.indexOf(sample)
   const step = (to: number) => {

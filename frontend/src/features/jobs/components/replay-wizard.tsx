@@ -1,4 +1,4 @@
-import { Button } from "@mantine/core"
+import { Button, Select } from "@mantine/core"
 import type { ReactNode } from "react"
 import { useTranslation } from "react-i18next"
 import { NeedsRight } from "@/components/forms/lock"
@@ -24,17 +24,24 @@ interface ReplayWizardProps {
   source: Topic | undefined
   target: Topic | undefined
   seenBy: GroupSummary[]
+  /** The clusters that a replay can write to, and the topics of the chosen one. */
+  clusters: string[]
+  targetTopics: string[]
   /** The queues of the source. */
   queues: ReactNode
   /** What the source stored over time. */
   stored: ReactNode
 }
 
-export function ReplayWizard({ topics, source, target, seenBy, queues, stored }: ReplayWizardProps) {
+export function ReplayWizard({ topics, source, target, seenBy, clusters, targetTopics, queues, stored }: ReplayWizardProps) {
   const { t } = useTranslation()
   const [state, change] = useUrlState()
-  const request = replayOf(state, useCluster())
+  const cluster = useCluster()
+  const asked = replayOf(state, cluster)
+  // The last step names the groups that read the target, and asks for a tick for each that is there.
+  const request = seenBy.length > 0 ? { ...asked, allow_live_target: true } : asked
   const faults = faultsOf(state)
+  const isSame = Boolean(state.target) && state.target === state.topic && request.target.cluster === undefined
   const name = t("jobs.replayName", { source: request.source.topic, target: request.target.topic })
   const range = useRangeWords(request)
   const limits = useLimitWords(request)
@@ -55,37 +62,65 @@ export function ReplayWizard({ topics, source, target, seenBy, queues, stored }:
         {
           id: "target",
           label: t("jobs.steps.target"),
-          choice: state.target,
-          isReady: Boolean(state.target) && state.target !== state.topic && !faults.tprops,
-          fields: (
-            <>
-              <TopicSelect label={t("jobs.targetTopic")} description={t("jobs.targetWords")} value={state.target} topics={topics} onChange={(next) => change({ target: next })} />
-              {state.target && state.target === state.topic && <Callout tone="crit">{t("jobs.sameTopic")}</Callout>}
-              <TransformFields state={state} onChange={change} />
-            </>
-          ),
+          choice: request.target.cluster ? `${request.target.cluster} / ${request.target.topic}` : state.target,
+          isReady: Boolean(state.target) && !isSame && !faults.tprops,
+          fields: <TargetFields clusters={clusters} topics={targetTopics} isSame={isSame} />,
         },
         { id: "limits", label: t("jobs.steps.limits"), choice: limits, isReady: !faults.rate && !faults.max, fields: <LimitFields state={state} onChange={change} /> },
         {
           id: "start",
           label: t("jobs.steps.start"),
           isReady: true,
-          fields: (
-            <>
-              <NameField placeholder={name} />
-              {source && target && source.read_queues !== target.write_queues && (
-                <Callout>
-                  <b>{t("jobs.orderChanges")}</b>{" "}
-                  {t("jobs.orderWords", { source: source.name, target: target.name, from: source.read_queues, to: target.write_queues })}
-                </Callout>
-              )}
-              <p className="dense">{t("jobs.provenance")}</p>
-            </>
-          ),
+          fields: <StartFields name={name} source={source} target={target} />,
         },
       ]}
       decision={<Decision request={request.name ? request : { ...request, name }} source={source} seenBy={seenBy} range={range} limits={limits} dryRun={dryRun} />}
     />
+  )
+}
+
+function StartFields({ name, source, target }: Pick<ReplayWizardProps, "source" | "target"> & { name: string }) {
+  const { t } = useTranslation()
+  return (
+    <>
+      <NameField placeholder={name} />
+      {source && target && source.read_queues !== target.write_queues && (
+        <Callout>
+          <b>{t("jobs.orderChanges")}</b>{" "}
+          {t("jobs.orderWords", { source: source.name, target: target.name, from: source.read_queues, to: target.write_queues })}
+        </Callout>
+      )}
+      <p className="dense">{t("jobs.provenance")}</p>
+    </>
+  )
+}
+
+interface TargetProps {
+  clusters: string[]
+  topics: string[]
+  isSame: boolean
+}
+
+function TargetFields({ clusters, topics, isSame }: TargetProps) {
+  const { t } = useTranslation()
+  const cluster = useCluster()
+  const [state, change] = useUrlState()
+  return (
+    <>
+      {clusters.length > 1 && (
+        <Select
+          label={t("jobs.targetCluster")}
+          data={clusters}
+          value={state.tcluster ?? cluster}
+          allowDeselect={false}
+          onChange={(next) => change({ tcluster: next === cluster ? undefined : (next ?? undefined), target: undefined })}
+          maw={360}
+        />
+      )}
+      <TopicSelect label={t("jobs.targetTopic")} description={t("jobs.targetWords")} value={state.target} topics={topics} onChange={(next) => change({ target: next })} />
+      {isSame && <Callout tone="crit">{t("jobs.sameTopic")}</Callout>}
+      <TransformFields state={state} onChange={change} />
+    </>
   )
 }
 

@@ -1,3 +1,4 @@
+import { Checkbox } from "@mantine/core"
 import { useUrlState } from "@/hooks/use-url-state"
 import { useTranslation } from "react-i18next"
 import { ByField, LimitFields, SourceFields, TopicSelect } from "./request-fields"
@@ -21,6 +22,7 @@ export function ScheduleJobFields({ topics }: { topics: string[] }) {
       <SourceFields state={state} topics={topics} onChange={change} range={<ScheduledRange state={state} onChange={change} />} />
       <TopicSelect label={t("jobs.targetTopic")} value={state.target} error={isSame(state.topic, state.target) && t("jobs.sameTopic")} topics={topics} onChange={(target) => change({ target })} />
       <LimitFields state={state} onChange={change} />
+      <Checkbox label={t("jobs.allowLive")} description={t("jobs.allowLiveWords")} checked={state.live === "1"} onChange={(event) => change({ live: event.currentTarget.checked ? "1" : undefined })} />
     </>
   )
 }

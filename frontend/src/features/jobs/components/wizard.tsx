@@ -43,7 +43,7 @@ export function Wizard({ title, steps, request, decision, touched }: WizardProps
           <Button
             variant="subtle"
             disabled={!isWhole(request, state)}
-            onClick={() => void navigate({ to: "/schedules", search: { ...state, step: undefined, new: request.type } })}
+            onClick={() => void navigate({ to: "/schedules", search: { ...state, step: undefined, dry: undefined, live: request.allow_live_target ? "1" : undefined, new: request.type } })}
           >
             {t("jobs.saveAsSchedule")}
           </Button>

@@ -17,7 +17,7 @@ interface Known {
 }
 
 const replay = (query: string, { source = topic("orders"), target = topic("staging"), seenBy = [] }: Known = {}, me?: ReturnType<typeof reader>) =>
-  renderApp(<ReplayWizard topics={TOPICS} source={source} target={target} seenBy={seenBy} queues={<p>the queues of the source</p>} stored={<p>stored over time</p>} />, { at: `/jobs/new/replay?zone=UTC${query}`, ...(me && { me }) })
+  renderApp(<ReplayWizard topics={TOPICS} source={source} target={target} seenBy={seenBy} clusters={["local"]} targetTopics={TOPICS} queues={<p>the queues of the source</p>} stored={<p>stored over time</p>} />, { at: `/jobs/new/replay?zone=UTC${query}`, ...(me && { me }) })
 
 const reconcile = (query: string, left = topic("orders"), right = topic("ledger")) =>
   renderApp(<ReconcileWizard topics={TOPICS} left={left} right={right} />, { at: `/jobs/new/reconcile?zone=UTC${query}` })
@@ -251,6 +251,21 @@ describe("the dry run of a replay", () => {
     expect(await screen.findByText("source.where")).toBeTruthy()
     expect(screen.getByText(/contains a query/)).toBeTruthy()
   })
+})
+
+it("allows what is read to be written to, and nothing besides", async () => {
+  answer(START, job("j1"), 202)
+  const { user } = replay(AT_START, { seenBy: [groupSummary("empty", { clients: 0 })] })
+  await user.click(await screen.findByRole("button", { name: /^Replay/ }))
+  await waitFor(() => expect(requests(START)[0]?.body).toMatchObject({ allow_live_target: true }))
+})
+
+it("writes to the topic of the same name in another cluster", async () => {
+  answer(START, job("j1"), 202)
+  const { user } = replay("&topic=orders&target=orders&tcluster=east&step=start")
+  await user.click(await screen.findByRole("button", { name: /^Replay/ }))
+  await waitFor(() => expect(requests(START)[0]?.body).toMatchObject({ target: { topic: "orders", cluster: "east" } }))
+  expect(requests(START)[0]?.body).not.toHaveProperty("allow_live_target")
 })
 
 it("writes what copies get instead into the request", async () => {

@@ -1,0 +1,116 @@
+import { Button, Checkbox, Group } from "@mantine/core"
+import { IconPlayerTrackNext } from "@tabler/icons-react"
+import { useNavigate } from "@tanstack/react-router"
+import { useState } from "react"
+import { useTranslation } from "react-i18next"
+import { FormDrawer } from "@/components/drawer/form-drawer"
+import { NeedsRight } from "@/components/forms/lock"
+import { isWithin, NumberField } from "@/components/forms/number-field"
+import { Callout, Definitions } from "@/components/layout/panel"
+import { toastDone, toastFailed } from "@/components/toast/toast"
+import { paths } from "@/config/paths"
+import { useUrlState } from "@/hooks/use-url-state"
+import type { Job, MissingRequest } from "@/lib/api-types"
+import { count } from "@/lib/format"
+import { asProblem } from "@/lib/problem"
+import { detailIn } from "@/lib/reasons"
+import { useCreateJob } from "../api/create-job"
+import { jobNameOf } from "../job-name"
+import { MOST_PER_SECOND, type ReconcileRequest } from "../request"
+import { type DryRun, useDryRun } from "../use-dry-run"
+import { DryRunState } from "./dry-run-state"
+import { useForecastFacts } from "./forecast-figures"
+import { ForecastTables } from "./forecast-tables"
+
+const RANGE = { min: 1, max: MOST_PER_SECOND }
+
+/** The way to a replay of what the right side lacks; it counts what it will send. */
+export function ReplayMissingButton({ missing }: { missing: number }) {
+  const { t } = useTranslation()
+  const [, change] = useUrlState()
+  return (
+    <NeedsRight right="jobs">
+      <Button size="xs" leftSection={<IconPlayerTrackNext size={14} stroke={1.6} />} onClick={() => change({ sample: undefined, missing: "replay" })}>
+        {t("reconcile.replayMissing", { count: missing, n: count(missing) })}
+      </Button>
+    </NeedsRight>
+  )
+}
+
+/** Replays exactly the messages that a reconciliation found missing, after a dry run of the same. */
+export function ReplayMissing({ job, missing }: { job: Job; missing: number }) {
+  const { t } = useTranslation()
+  const navigate = useNavigate()
+  const [, change] = useUrlState()
+  const path = paths.jobReplayMissing(job.id)
+  const [rate, setRate] = useState<number>()
+  const [isAllowed, setAllowed] = useState(false)
+  const create = useCreateJob(path)
+  const request: MissingRequest = { ...(rate !== undefined && { limits: { messages_per_second: rate } }), ...(isAllowed && { allow_live_target: true }) }
+  const dryRun = useDryRun(request, path)
+  const { forecast } = dryRun
+  const amount = forecast?.messages ?? missing
+  const { left, right } = job.request as Partial<ReconcileRequest>
+  const submit = () =>
+    create.mutate(request, {
+      onSuccess: (made) => {
+        toastDone(t("jobs.startedToast", { name: jobNameOf(t, made) }))
+        void navigate({ to: "/jobs/$job", params: { job: made.id }, search: {} })
+      },
+      onError: (error) => toastFailed(t("jobs.notStarted"), error),
+    })
+  return (
+    <FormDrawer
+      title={t("reconcile.replayTitle")}
+      action={t("jobs.replayN", { count: amount, n: count(amount) })}
+      right="jobs"
+      isReady={rate === undefined || isWithin(rate, RANGE)}
+      isBusy={create.isPending}
+      onSubmit={submit}
+      onClose={() => change({ missing: undefined, dry: undefined })}
+      request={{ method: "POST", path, body: request }}
+    >
+      <p className="dense">{t("reconcile.replayWords", { left: left?.topic ?? "", right: right?.topic ?? "" })}</p>
+      <NumberField label={t("jobs.perSecond")} description={t("jobs.perSecondWords")} value={rate} {...RANGE} isOptional onChange={setRate} />
+      <ReadBy error={create.error} isAllowed={isAllowed} onAllow={setAllowed} />
+      <Preview dryRun={dryRun} topic={left?.topic ?? ""} />
+    </FormDrawer>
+  )
+}
+
+interface ReadByProps {
+  error: unknown
+  isAllowed: boolean
+  onAllow: (isAllowed: boolean) => void
+}
+
+/** The server knows which groups read the target, and names them when it refuses. */
+function ReadBy({ error, isAllowed, onAllow }: ReadByProps) {
+  const { t, i18n } = useTranslation()
+  const why = error ? asProblem(error).fields.allow_live_target : undefined
+  if (!why) return null
+  return (
+    <Callout>
+      {detailIn(t, i18n.language, why)}
+      <Checkbox mt={8} label={t("jobs.allowLive")} checked={isAllowed} onChange={(event) => onAllow(event.currentTarget.checked)} />
+    </Callout>
+  )
+}
+
+function Preview({ dryRun, topic }: { dryRun: DryRun; topic: string }) {
+  const { t } = useTranslation()
+  const { forecast } = dryRun
+  const facts = useForecastFacts(forecast)
+  return (
+    <>
+      <DryRunState dryRun={dryRun} />
+      {facts.length > 0 && <Definitions items={facts} />}
+      <Group>
+        <Button loading={dryRun.isRunning} onClick={dryRun.start}>
+          {t(forecast || dryRun.isOld ? "forecast.again" : "forecast.run")}
+        </Button>
+      </Group>
+      {forecast && <ForecastTables forecast={forecast} topic={topic} />}
+    </>
+  )
+}
