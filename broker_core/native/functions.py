@@ -224,3 +224,38 @@ class Native(Protocol):
         /,
     ) -> tuple[int, int]:
         """Do what the loop of `store.fetch` does, as far as nothing is unusual: (units walked, room left)."""
+
+    def check_records(
+        self,
+        data: Buffer,
+        positions: Buffer | None,
+        sizes: Buffer | None,
+        log_offsets: Buffer | None,
+        queue_offsets: Buffer | None,
+        topic: bytes | None,
+        queue_id: int,
+        checks_bodies: bool,
+        heads: Writable,
+        damage: Writable,
+        /,
+    ) -> None:
+        """Twin of `store.columns.Records.find_damage`, which also copies the heads; numbers are arrays of int64."""
+
+    def gather_spans(self, data: Buffer, starts: Buffer, lengths: Buffer, /) -> tuple[bytes, bytes]:
+        """Twin of `spark.text.gather_spans`."""
+
+    def are_utf8(self, data: Buffer, starts: Buffer, lengths: Buffer, /) -> bool:
+        """Twin of `spark.text.are_utf8`."""
+
+    def find_properties(
+        self, data: Buffer, starts: Buffer, lengths: Buffer, names: tuple[bytes, ...], /
+    ) -> tuple[bytes, ...]:
+        """Twin of `spark.text.find_properties`."""
+
+    def split_pairs(
+        self, data: Buffer, starts: Buffer, lengths: Buffer, /
+    ) -> tuple[bytes, bytes, bytes, bytes, bytes] | None:
+        """Twin of `spark.text.split_pairs`; None for a text of very many pairs."""
+
+    def split_words(self, data: Buffer, starts: Buffer, lengths: Buffer, /) -> tuple[bytes, bytes, bytes]:
+        """Twin of `spark.text.split_words`."""

@@ -31,6 +31,12 @@ static PyMethodDef functions[] = {
     FAST(write_leased, "Write leased messages as JSON."),
     FAST(open_receipts, "Check receipts and sort them by portion."),
     FAST(walk_units, "Collect records along a consume queue."),
+    FAST(check_records, "Find the damaged ones of many records, and copy their heads."),
+    FAST(gather_spans, "Copy parts of data into a column."),
+    FAST(are_utf8, "Say whether parts of data are UTF-8."),
+    FAST(find_properties, "Find the values of properties in property texts."),
+    FAST(split_pairs, "Split property texts into columns of names and values."),
+    FAST(split_words, "Split texts at spaces."),
     {NULL, NULL, 0, NULL},
 };
 

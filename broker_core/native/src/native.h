@@ -234,6 +234,17 @@ PyObject *native_open_receipts(PyObject *module, PyObject *const *args, Py_ssize
 /* leased.c */
 PyObject *native_write_leased(PyObject *module, PyObject *const *args, Py_ssize_t count);
 
+/* scan.c */
+int read_numbers(PyObject *object, Py_buffer *buffer, Py_ssize_t wanted);
+PyObject *native_check_records(PyObject *module, PyObject *const *args, Py_ssize_t count);
+
+/* columns.c */
+PyObject *native_gather_spans(PyObject *module, PyObject *const *args, Py_ssize_t count);
+PyObject *native_are_utf8(PyObject *module, PyObject *const *args, Py_ssize_t count);
+PyObject *native_find_properties(PyObject *module, PyObject *const *args, Py_ssize_t count);
+PyObject *native_split_pairs(PyObject *module, PyObject *const *args, Py_ssize_t count);
+PyObject *native_split_words(PyObject *module, PyObject *const *args, Py_ssize_t count);
+
 /* walk.c */
 PyObject *native_walk_units(PyObject *module, PyObject *const *args, Py_ssize_t count);
 

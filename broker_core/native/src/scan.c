@@ -1,0 +1,156 @@
+/* Many records of a segment at once: which are damaged, and their heads side by side; the twin of
+ * store/columns.py, `Records.find_damage`. */
+#include "native.h"
+
+#define MAGIC_V1 0xDAA320A7u
+#define MAGIC_V2 0xDAA320ABu
+#define LEAST 91
+#define HEAD 88
+#define BORN_IPV6 0x10u
+#define STORE_IPV6 0x20u
+#define IPV6_EXTRA 12
+
+/* `Damage` of store/columns.py. */
+enum { NONE, OUTSIDE, MAGIC, SIZE, PLACE, PARTS, QUEUE, BODY };
+
+typedef struct {
+    const uint8_t *data;
+    Py_ssize_t size;
+    const uint8_t *topic; /* NULL: any */
+    Py_ssize_t topic_size;
+    int32_t queue_id;
+    int checks_bodies;
+} Scan;
+
+/* Copy a head as it would be with two IPv4 hosts; return how many bytes later than that the body begins. */
+static Py_ssize_t copy_head(const uint8_t *record, Py_ssize_t left, uint8_t *head)
+{
+    memcpy(head, record, HEAD);
+    uint32_t flags = get32(record + 36);
+    Py_ssize_t born = flags & BORN_IPV6 ? IPV6_EXTRA : 0, both = born + (flags & STORE_IPV6 ? IPV6_EXTRA : 0);
+    if (both > 0 && left >= HEAD + both) {
+        memcpy(head + 56, record + 56 + born, 8);
+        memcpy(head + 72, record + 72 + both, 16);
+    }
+    return both;
+}
+
+/* Return what is wrong with the parts behind the head. */
+static int check_parts(const Scan *scan, const uint8_t *head, const uint8_t *body, const uint8_t *end, int32_t body_size)
+{
+    const uint8_t *topic = body + body_size + 1;
+    Py_ssize_t topic_size = (int8_t)topic[-1];
+    if (get32(head + 4) == MAGIC_V2) {
+        topic_size = (int16_t)get16(topic - 1);
+        topic++;
+    }
+    if (topic_size < 0 || topic_size > end - 2 - topic)
+        return PARTS;
+    Py_ssize_t properties = (int16_t)get16(topic + topic_size);
+    if (properties < 0 || properties != end - topic - topic_size - 2)
+        return PARTS;
+    if (scan->topic != NULL &&
+        ((int32_t)get32(head + 12) != scan->queue_id || topic_size != scan->topic_size ||
+         memcmp(topic, scan->topic, (size_t)topic_size) != 0))
+        return QUEUE;
+    if (scan->checks_bodies && body_size != 0 && (crc32_of(body, (size_t)body_size) & 0x7FFFFFFF) != get32(head + 8))
+        return BODY;
+    return NONE;
+}
+
+static int check_record(const Scan *scan, int64_t at, const int64_t *size, const int64_t *log_offset,
+                        const int64_t *queue_offset, uint8_t *head)
+{
+    if (at < 0 || at > scan->size - LEAST)
+        return OUTSIDE;
+    const uint8_t *record = scan->data + at;
+    Py_ssize_t left = scan->size - (Py_ssize_t)at, shift = copy_head(record, left, head);
+    uint32_t magic = get32(record + 4);
+    if (magic != MAGIC_V1 && magic != MAGIC_V2)
+        return MAGIC;
+    int32_t total = (int32_t)get32(record);
+    if (total < LEAST || total > left || HEAD + shift > left)
+        return OUTSIDE;
+    int32_t body_size = (int32_t)get32(head + 84);
+    if (body_size < 0 || HEAD + shift + (int64_t)body_size + 3 > total)
+        return OUTSIDE;
+    if (size != NULL && total != *size)
+        return SIZE;
+    if ((log_offset != NULL && (int64_t)get64(head + 28) != *log_offset) ||
+        (queue_offset != NULL && (int64_t)get64(head + 20) != *queue_offset))
+        return PLACE;
+    return check_parts(scan, head, record + HEAD + shift, record + total, body_size);
+}
+
+/* Get int64 values, as many as wanted (-1: any number); `object` may be None. */
+int read_numbers(PyObject *object, Py_buffer *buffer, Py_ssize_t wanted)
+{
+    buffer->obj = NULL;
+    buffer->buf = NULL;
+    if (object == Py_None)
+        return 0;
+    if (PyObject_GetBuffer(object, buffer, PyBUF_SIMPLE) < 0)
+        return -1;
+    if (buffer->len % 8 == 0 && (wanted < 0 || buffer->len == 8 * wanted))
+        return 0;
+    PyErr_SetString(PyExc_ValueError, "there must be one int64 for each record");
+    PyBuffer_Release(buffer);
+    buffer->obj = NULL;
+    return -1;
+}
+
+static int read_output(PyObject *object, Py_buffer *buffer, Py_ssize_t wanted)
+{
+    if (PyObject_GetBuffer(object, buffer, PyBUF_WRITABLE) < 0)
+        return -1;
+    if (buffer->len == wanted)
+        return 0;
+    PyErr_SetString(PyExc_ValueError, "there is no room for each record");
+    PyBuffer_Release(buffer);
+    buffer->obj = NULL;
+    return -1;
+}
+
+/* check_records(data, positions, sizes, log_offsets, queue_offsets, topic, queue_id, checks_bodies, heads, damage) */
+PyObject *native_check_records(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    enum { DATA, POSITIONS, SIZES, LOG_OFFSETS, QUEUE_OFFSETS, HEADS, DAMAGES, BUFFERS };
+    Py_buffer at[BUFFERS] = {0};
+    Scan scan = {0};
+    PyObject *done = NULL;
+    if (check_count(count, 10, "check_records") < 0 || as_int32(args[6], &scan.queue_id) < 0 ||
+        (scan.checks_bodies = PyObject_IsTrue(args[7])) < 0)
+        return NULL;
+    if (args[5] != Py_None) {
+        if (!PyBytes_Check(args[5])) {
+            PyErr_SetString(PyExc_TypeError, "a topic is bytes");
+            return NULL;
+        }
+        scan.topic = (const uint8_t *)PyBytes_AS_STRING(args[5]);
+        scan.topic_size = PyBytes_GET_SIZE(args[5]);
+    }
+    if (PyObject_GetBuffer(args[0], &at[DATA], PyBUF_SIMPLE) < 0 || read_numbers(args[1], &at[POSITIONS], -1) < 0)
+        goto end;
+    scan.data = at[DATA].buf;
+    scan.size = at[DATA].len;
+    Py_ssize_t records = at[POSITIONS].len / 8;
+    for (int each = SIZES; each <= QUEUE_OFFSETS; each++)
+        if (read_numbers(args[each], &at[each], records) < 0)
+            goto end;
+    if (read_output(args[8], &at[HEADS], records * HEAD) < 0 || read_output(args[9], &at[DAMAGES], records) < 0)
+        goto end;
+    for (Py_ssize_t i = 0; i < records; i++) {
+        const int64_t *of[BUFFERS];
+        for (int each = POSITIONS; each <= QUEUE_OFFSETS; each++)
+            of[each] = at[each].buf == NULL ? NULL : (const int64_t *)at[each].buf + i;
+        ((uint8_t *)at[DAMAGES].buf)[i] =
+            (uint8_t)check_record(&scan, *of[POSITIONS], of[SIZES], of[LOG_OFFSETS], of[QUEUE_OFFSETS],
+                                  (uint8_t *)at[HEADS].buf + i * HEAD);
+    }
+    done = Py_NewRef(Py_None);
+end:
+    for (int each = 0; each < BUFFERS; each++)
+        if (at[each].obj != NULL)
+            PyBuffer_Release(&at[each]);
+    return done;
+}
