@@ -19,21 +19,14 @@ from broker_core.protocol.compression import decompress
 from broker_core.protocol.errors import ProtocolError
 from broker_core.protocol.host import decode_host
 from broker_core.protocol.message_id import format_offset_id
-from broker_core.spark.text import (
-    SPACE,
-    Pairs,
-    Pieces,
-    cut,
-    cut_pairs,
-    find_values,
-    gather,
-    gather_pieces,
-    map_of,
-    run_of,
-)
+from broker_core.spark.text import are_utf8, column_of, find_values, map_of, words_of
 from broker_core.store.columns import Bytes, Ints, Records, Span
 
 COMPRESSED: Final = 0x1
+KEYS: Final = b"KEYS"
+UNIQUE_ID: Final = b"UNIQ_KEY"
+TAG: Final = b"TAGS"
+_LOOKED_FOR: Final = (KEYS, UNIQUE_ID, TAG)
 _TIME: Final = pa.timestamp("us", tz="UTC")
 _HEX: Final = np.array([f"{byte:02X}".encode() for byte in range(256)], "S2").view(np.uint16)
 
@@ -85,55 +78,49 @@ class Batch:
         return _COLUMNS[name](self)
 
     @cached_property
-    def properties_text(self) -> Any:
-        """The text of the properties as stored, binary."""
-        return gather(self.records.data, self.records.properties, pa.binary())
+    def text(self) -> tuple[Bytes, Span]:
+        """The texts of the properties, all valid UTF-8: bytes that contain them, and where."""
+        data, span = self.records.data, self.records.properties
+        if are_utf8(data, span.start, span.length):
+            return data, span
+        return self._repaired_properties()
 
-    @cached_property
-    def pairs(self) -> Pairs:
-        """The pairs of the properties, all valid UTF-8."""
-        data, offsets = run_of(self.properties_text)
-        if (data & 0x80).any() and not _is_utf8(self.properties_text):
-            data, offsets = run_of(self._repaired_properties())
-        return cut_pairs(data, offsets)
-
-    def _repaired_properties(self) -> Any:
+    def _repaired_properties(self) -> tuple[Bytes, Span]:
         texts = []
-        for row, text in enumerate(self.properties_text.to_pylist()):
+        for row, text in enumerate(_raw(self.records.data, self.records.properties)):
             repaired = text.decode(errors="replace").encode()
             if repaired != text:
                 self.errors.setdefault(row, "the properties are not UTF-8")
             texts.append(repaired)
-        return pa.array(texts, pa.binary())
+        length = np.array([len(text) for text in texts], np.int64)
+        return np.frombuffer(b"".join(texts), np.uint8), Span(np.cumsum(length) - length, length)
 
     @cached_property
-    def keys_run(self) -> tuple[Bytes, Pieces]:
-        """The words of KEYS, and the bytes that contain them."""
-        span, _ = find_values(self.pairs, b"KEYS")
-        data, offsets = run_of(gather(self.pairs.data, span, pa.binary()))
-        words = cut(data, offsets, SPACE)
-        return data, words.keep(words.end > words.start)
+    def values(self) -> dict[bytes, Span]:
+        """Where the values of the usual properties are in `text`; they are looked for together."""
+        data, span = self.text
+        return dict(zip(_LOOKED_FOR, find_values(data, span, _LOOKED_FOR), strict=True))
+
+    @cached_property
+    def key_words(self) -> tuple[Ints, Any]:
+        """Where the words of KEYS begin in each row, and all the words."""
+        return words_of(self.text[0], self.values[KEYS])
 
     @cached_property
     def unique_id(self) -> Any:
         """The producer's id, null without one."""
-        return self.property(b"UNIQ_KEY")
+        return column_of(self.text[0], self.values[UNIQUE_ID], pa.string())
 
     @cached_property
     def tag(self) -> Any:
         """The tag, null without one."""
-        return self.property(b"TAGS")
+        return column_of(self.text[0], self.values[TAG], pa.string())
 
     @cached_property
     def keys(self) -> Any:
         """The words of KEYS as a list."""
-        data, words = self.keys_run
-        return pa.ListArray.from_arrays(pa.array(words.first.astype(np.int32)), gather_pieces(data, words, pa.string()))
-
-    def property(self, name: bytes) -> Any:
-        """Return the values of a property whose name has at most 8 bytes, null where a row does not have it."""
-        span, found = find_values(self.pairs, name)
-        return gather(self.pairs.data, span, pa.string(), present=None if found.all() else found)
+        first, words = self.key_words
+        return pa.ListArray.from_arrays(pa.array(first.astype(np.int32)), words)
 
     @cached_property
     def offset_id(self) -> Any:
@@ -146,20 +133,13 @@ class Batch:
 
 
 def _first_key(batch: Batch) -> Any:
-    data, words = batch.keys_run
-    has_one = np.diff(words.first) > 0
-    rows = np.flatnonzero(has_one)
-    firsts = words.first[rows]
-    start, end = np.zeros(len(batch), np.int64), np.zeros(len(batch), np.int64)
-    start[rows], end[rows] = words.start[firsts], words.end[firsts]
-    before = np.maximum.accumulate(end)
-    start[~has_one] = before[~has_one]
-    return gather(data, Span(start, np.where(has_one, end - start, 0)), pa.string(), present=has_one)
+    first, words = batch.key_words
+    return words.take(pa.array(first[:-1], mask=np.diff(first) == 0))
 
 
 def _body(batch: Batch) -> Any:
     records = batch.records
-    stored = gather(records.data, records.body, pa.binary())
+    stored = column_of(records.data, records.body, pa.binary())
     packed = (records.column("sys_flag") & COMPRESSED) != 0
     if not batch.origin.decompress or not packed.any():
         return stored
@@ -189,7 +169,7 @@ def _constant(text: str, batch: Batch) -> Any:
 def _topic(batch: Batch) -> Any:
     if batch.origin.topic is not None:
         return _constant(batch.origin.topic, batch)
-    return gather(batch.records.data, batch.records.topic, pa.string())
+    return column_of(batch.records.data, batch.records.topic, pa.string())
 
 
 def _message_id(batch: Batch) -> Any:
@@ -240,14 +220,6 @@ def _raw(data: Bytes, span: Span) -> list[bytes]:
     return [data[at : at + length].tobytes() for at, length in zip(span.start, span.length, strict=True)]
 
 
-def _is_utf8(array: Any) -> bool:
-    try:
-        array.cast(pa.string())
-    except pa.ArrowInvalid:
-        return False
-    return True
-
-
 _COLUMNS: Final[dict[str, Callable[[Batch], Any]]] = {
     "topic": _topic,
     "broker": lambda batch: _constant(batch.origin.broker, batch),
@@ -260,7 +232,7 @@ _COLUMNS: Final[dict[str, Callable[[Batch], Any]]] = {
     "keys": lambda batch: batch.keys,
     "tag": lambda batch: batch.tag,
     "body": _body,
-    "properties": lambda batch: map_of(batch.pairs),
+    "properties": lambda batch: map_of(*batch.text),
     "born_timestamp": _time("born_timestamp"),
     "store_timestamp": _time("store_timestamp"),
     "born_host": _host(lambda records: records.born_host),
@@ -272,6 +244,6 @@ _COLUMNS: Final[dict[str, Callable[[Batch], Any]]] = {
     "record_size": _number("total_size"),
     "prepared_offset": _number("prepared_offset"),
     "offset_id": lambda batch: batch.offset_id,
-    "properties_text": lambda batch: batch.properties_text,
+    "properties_text": lambda batch: column_of(batch.records.data, batch.records.properties, pa.binary()),
     "crc_ok": _crc_ok,
 }

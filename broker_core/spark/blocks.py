@@ -46,8 +46,7 @@ class Block:
     def part(self, begin: int, end: int) -> Block:
         """Return the rows from `begin` to `end`."""
         rows = slice(begin, end)
-        records = Records(self.records.data, self.records.positions[rows])
-        return Block(records, self.damage[rows], self.queue_offsets[rows], self.log_offsets[rows])
+        return Block(self.records.part(begin, end), self.damage[rows], self.queue_offsets[rows], self.log_offsets[rows])
 
 
 def lost_block(queue_offsets: Ints, damage: NDArray[np.int8], log_offsets: Ints | None = None) -> Block:

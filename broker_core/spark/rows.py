@@ -15,6 +15,7 @@ from broker_core.spark.blocks import Block
 from broker_core.spark.errors import DamagedRecord
 from broker_core.spark.options import Mode, SourceOptions
 from broker_core.spark.schema import arrow_schema
+from broker_core.spark.text import rows_of
 from broker_core.store.columns import DAMAGE_TEXT, Damage, Ints, Mask, Records
 
 MOST_BATCH_BYTES: Final = 32 << 20
@@ -141,8 +142,7 @@ class RowMaker:
         """Return which rows have one of the keys, also as unique id, as in the index."""
         has = _numpy(pc.is_in(batch.unique_id, self._chosen_keys))
         hits = _numpy(pc.is_in(batch.keys.flatten(), self._chosen_keys))
-        rows = batch.keys_run[1].row[hits]
-        has[rows] = True
+        has[rows_of(batch.key_words[0])[hits]] = True
         return has
 
     def _damaged_rows(self, block: Block, damaged: Mask) -> Any:

@@ -25,6 +25,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from broker_core.native import native
 from broker_core.protocol.record import MAGIC_V1, MAGIC_V2, MIN_RECORD_BYTES, crc_of
 from broker_core.protocol.sys_flag import BORN_HOST_IPV6, STORE_HOST_IPV6
 
@@ -97,16 +98,22 @@ class Span:
 class Records:
     """The records of `data` that begin at `positions`; columns may be requested only for intact records."""
 
-    def __init__(self, data: Bytes, positions: Ints) -> None:
+    def __init__(self, data: Bytes, positions: Ints, heads: NDArray[Any] | None = None) -> None:
         """Take any bytes and positions; `find_damage` determines which positions hold a record."""
-        self.data, self.positions = data, positions
+        self.data, self.positions, self._found_heads = data, positions, heads
 
     def __len__(self) -> int:
         return len(self.positions)
 
     def take(self, chosen: Mask) -> Records:
         """Return the selected records."""
-        return Records(self.data, self.positions[chosen])
+        heads = None if self._found_heads is None else self._found_heads[chosen]
+        return Records(self.data, self.positions[chosen], heads)
+
+    def part(self, begin: int, end: int) -> Records:
+        """Return the records from one index to another."""
+        heads = None if self._found_heads is None else self._found_heads[begin:end]
+        return Records(self.data, self.positions[begin:end], heads)
 
     def column(self, name: str) -> NDArray[Any]:
         """Return a field of `HEAD` in this machine's byte order."""
@@ -126,6 +133,26 @@ class Records:
 
         `of_queue` is the encoded topic of the records, and the queue id. Without `check_bodies` no body is read.
         """
+        if native is None:
+            return self._find_damage(sizes, log_offsets, queue_offsets, of_queue=of_queue, check_bodies=check_bodies)
+        topic, queue_id = of_queue or (None, 0)
+        heads, damage = np.empty((len(self), HEAD.itemsize), np.uint8), np.empty(len(self), np.int8)
+        native.check_records(
+            self.data, _numbers(self.positions), _numbers(sizes), _numbers(log_offsets), _numbers(queue_offsets),
+            topic, queue_id, check_bodies, heads, damage,
+        )  # fmt: skip
+        self._found_heads = heads.view(HEAD).ravel()
+        return damage
+
+    def _find_damage(
+        self,
+        sizes: Ints | None = None,
+        log_offsets: Ints | None = None,
+        queue_offsets: Ints | None = None,
+        *,
+        of_queue: tuple[bytes, int] | None = None,
+        check_bodies: bool = True,
+    ) -> NDArray[np.int8]:
         damage = np.zeros(len(self), np.int8)
         self._mark(damage, Damage.OUTSIDE, lambda some: some.positions > len(some.data) - MIN_RECORD_BYTES)
         self._mark(damage, Damage.MAGIC, lambda some: ~np.isin(some.column("magic"), (MAGIC_V1, MAGIC_V2)))
@@ -189,6 +216,8 @@ class Records:
     @cached_property
     def _heads(self) -> NDArray[Any]:
         """The 88 bytes before each body as they would be with two IPv4 hosts."""
+        if self._found_heads is not None:
+            return self._found_heads
         heads = _rows(self.data, HEAD.itemsize)[self.positions].view(HEAD)
         flags = heads["sys_flag"].astype(np.int32)
         if (flags & (BORN_HOST_IPV6 | STORE_HOST_IPV6)).any():
@@ -259,6 +288,10 @@ def walk(data: bytes | memoryview, *, begin: int = 0) -> Ints:
         places.append(at)
         at += size
     return np.array(places, np.int64)
+
+
+def _numbers(column: Ints | None) -> Ints | None:
+    return None if column is None else np.ascontiguousarray(column, np.int64)
 
 
 def _shift_of(flags: NDArray[np.int32]) -> Ints:

@@ -101,6 +101,29 @@ def test_any_damage_is_found_before_a_column_is_read(records: list[dict[str, Any
     assert sound.column("queue_offset").tolist() == [message.queue_offset for message in messages]
 
 
+@settings(max_examples=200)
+@given(st.lists(_records, min_size=1, max_size=5), st.data())
+def test_the_compiled_check_says_what_the_one_in_python_says(
+    records: list[dict[str, Any]], data: st.DataObject
+) -> None:
+    """Also of a log that is cut off, of bytes that are anything, and of a queue that says something else."""
+    log = bytearray(log_of(records))
+    positions = walk(bytes(log))
+    for _ in range(data.draw(st.integers(0, 3))):
+        log[data.draw(st.integers(0, len(log) - 1))] = data.draw(st.sampled_from([0, 1, 0x10, 0x7F, 0x80, 0xFF]))
+    content = bytes(log[: data.draw(st.integers(0, len(log)))] if data.draw(st.booleans()) else log)
+    told = positions + data.draw(st.integers(-1, 1)) * data.draw(st.booleans())
+    asked: dict[str, Any] = {"of_queue": data.draw(st.sampled_from([None, (b"orders", 7), (b"T", 7), (b"T", 8)]))}
+    asked["check_bodies"] = data.draw(st.booleans())
+    compiled, plain = (Records(np.frombuffer(content, np.uint8), positions) for _ in range(2))
+    damage = compiled.find_damage(None, told, None, **asked)
+    assert damage.tolist() == plain._find_damage(None, told, None, **asked).tolist()
+    sound = damage == Damage.NONE
+    for one, other in ((compiled.take(sound), plain.take(sound)), (compiled.part(0, 0), plain.part(0, 0))):
+        for name in ("total_size", "sys_flag", "store_timestamp", "prepared_offset", "body_length"):
+            assert one.column(name).tolist() == other.column(name).tolist()
+
+
 def _spans(records: Records) -> list[tuple[int, int]]:
     return list(zip(records.positions.tolist(), records.column("total_size").tolist(), strict=True))
 
