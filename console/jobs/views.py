@@ -29,7 +29,7 @@ from console.jobs.serializers import (
 )
 from console.jobs.shapes import shape_of
 from console.jobs.visibility import (
-    check_changeable,
+    check_startable,
     check_visible,
     reads_contents,
     visible_jobs,
@@ -107,7 +107,8 @@ class JobView(JobRights):
     @extend_schema(operation_id="updateJob", tags=_TAGS, request=JobChangeSerializer, responses=JobSerializer)
     def patch(self, request: Request, job_id: str) -> Response:
         """Change the rate of a job that has not ended; it is in force within a second."""
-        job = check_changeable(request, known_job(job_id))
+        # A higher rate is more of what the job does to its topics.
+        job = check_startable(request, known_job(job_id))
         form = JobChangeSerializer(data=request.data, context={"type": job.type})
         form.is_valid(raise_exception=True)
         try:
