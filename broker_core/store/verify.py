@@ -2,19 +2,24 @@
 
 The queues and the index can be rebuilt from the log, so the log is authoritative. After a damaged place the check
 continues with the next record that a queue names, so that all damage is reported. In a store that is being written to,
-records at the very end may not have a unit yet.
+records behind the last one that a queue knew at the beginning are only counted, and the last index file is not counted.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Final, NamedTuple
 
+from broker_core.protocol import properties as names
+from broker_core.protocol.properties import value_after
 from broker_core.protocol.record import RecordHead, read_head
+from broker_core.protocol.string_hash import tags_code
 from broker_core.protocol.sys_flag import enters_consume_queue
+from broker_core.protocol.topics import SCHEDULE_TOPIC
 from broker_core.store.errors import Corrupt
 from broker_core.store.index_file import IndexFile, hashes_of
 from broker_core.store.reader import StoreReader
@@ -25,6 +30,10 @@ from broker_core.store.units import FILLER_SIZE, UNIT
 MOST_LISTED: Final = 1000
 # As in recovery: an index file may end a few ms after its last record, and a clock may have been set back slightly.
 _CHECKPOINT_AHEAD_MS: Final = 60_000
+_LOOK_EVERY: Final = 4096
+_TAGS: Final = names.mark_of(names.TAGS)
+# Lower codes are places in RocketMQ's extended queues.
+_LEAST_CODE: Final = -(1 << 31)
 
 
 @dataclass(slots=True)
@@ -44,13 +53,23 @@ class Findings:
     index_entries: int = 0
     # Entries whose record has left the log.
     expired_entries: int = 0
+    # Records that no queue knew when the check began, of a store that is being written to.
+    pending: int = 0
     faults: Counter[str] = field(default_factory=Counter)
     told: list[str] = field(default_factory=list)
+    look: Callable[[Findings], None] | None = field(default=None, repr=False, compare=False)
+    _steps: int = field(default=0, repr=False, compare=False)
 
     @property
     def is_sound(self) -> bool:
         """Whether there are no faults."""
         return not self.faults
+
+    def step(self) -> None:
+        """Let `look` have a look, if it is time."""
+        self._steps += 1
+        if self.look is not None and self._steps % _LOOK_EVERY == 0:
+            self.look(self)
 
     def add(self, kind: str, text: str) -> None:
         """Record one fault."""
@@ -59,9 +78,12 @@ class Findings:
             self.told.append(f"{kind}: {text}")
 
 
-def verify(reader: StoreReader, *, most: int = MOST_LISTED) -> Findings:
-    """Read the whole store and return its faults, with descriptions of the first `most`."""
-    findings = Findings(most)
+def verify(reader: StoreReader, *, most: int = MOST_LISTED, look: Callable[[Findings], None] | None = None) -> Findings:
+    """Read the whole store and return its faults, with descriptions of the first `most`.
+
+    `look` is called with what is found so far, after every few thousand steps; it may raise to end the check.
+    """
+    findings = Findings(most, look=look)
     damaged = _check_records(reader, findings)
     for topic, queue_id in reader.queues():
         _check_units(reader, topic, queue_id, findings, damaged)
@@ -105,12 +127,16 @@ class Places:
 
 def _check_records(reader: StoreReader, findings: Findings) -> Places:
     """Walk over the log; return the places without an intact record."""
-    walk = reader.walk(check_crc=True)
+    walk, known_end, indexed_end = reader.walk(check_crc=True), reader.log_end, _indexed_end(reader)
     for head, view in walk:
+        findings.step()
         findings.records += 1
-        if enters_consume_queue(head.sys_flag):
-            _check_record_has_unit(reader, _topic(head, view), head, findings)
-        findings.keys += len(hashes_of(head, view))
+        if reader.is_open_elsewhere and head.log_offset >= known_end:
+            findings.pending += 1
+        elif enters_consume_queue(head.sys_flag):
+            _check_record_has_unit(reader, head, view, findings)
+        if indexed_end is None or head.log_offset < indexed_end:
+            findings.keys += len(hashes_of(head, view))
         findings.newest = max(findings.newest, head.store_timestamp)
     findings.log_end = walk.end
     damaged = [Place(*place) for place in walk.damaged]
@@ -121,6 +147,13 @@ def _check_records(reader: StoreReader, findings: Findings) -> Places:
     return Places(damaged)
 
 
+def _indexed_end(reader: StoreReader) -> int | None:
+    """Return up to which log offset all keys are in finished index files, of a store that is being written to."""
+    if not reader.is_open_elsewhere:
+        return None
+    return reader.index.files[-1].begin_log_offset if reader.index.files else 0
+
+
 def _check_checkpoint(reader: StoreReader, findings: Findings) -> None:
     checkpoint = reader.checkpoint()
     for name, time in (("log", checkpoint.log), ("queues", checkpoint.queues), ("index", checkpoint.index)):
@@ -128,7 +161,8 @@ def _check_checkpoint(reader: StoreReader, findings: Findings) -> None:
             findings.add("checkpoint", f"{name} up to {time} ms, the newest record is of {findings.newest}")
 
 
-def _check_record_has_unit(reader: StoreReader, topic: str, head: RecordHead, findings: Findings) -> None:
+def _check_record_has_unit(reader: StoreReader, head: RecordHead, view: memoryview, findings: Findings) -> None:
+    topic = _topic(head, view)
     unit = reader.find_unit(topic, head.queue_id, head.queue_offset)
     place = f"{topic} queue {head.queue_id} offset {head.queue_offset} at {head.log_offset}"
     if unit is None:
@@ -142,6 +176,16 @@ def _check_record_has_unit(reader: StoreReader, topic: str, head: RecordHead, fi
         findings.orphans += 1
     elif (unit.log_offset, unit.size) != (head.log_offset, head.size):
         findings.add("record with another unit", f"{place}: the unit says {unit.size} bytes at {unit.log_offset}")
+    # The unit of a delayed message has the time at which it is due.
+    elif topic != SCHEDULE_TOPIC and unit.tags_code >= _LEAST_CODE:
+        expected = _tags_code(head, view)
+        if unit.tags_code != expected:
+            findings.add("wrong tag hash", f"{place}: the unit says {unit.tags_code}, the tag has {expected}")
+
+
+def _tags_code(head: RecordHead, view: memoryview) -> int:
+    text = names.PAIR_END + str(view[head.properties_begin : head.properties_end], "utf-8", "replace")
+    return tags_code(value_after(_TAGS, text)) if _TAGS in text else 0
 
 
 def _check_units(reader: StoreReader, topic: str, queue_id: int, findings: Findings, damaged: Places) -> None:
@@ -150,6 +194,7 @@ def _check_units(reader: StoreReader, topic: str, queue_id: int, findings: Findi
     queue_offset = int(low)
     for part in reader.units(topic, queue_id, low, high):
         for log_offset, size, _ in UNIT.iter_unpack(part):
+            findings.step()
             findings.units += 1
             if size == FILLER_SIZE:
                 findings.fillers += 1
@@ -170,10 +215,12 @@ def _find_damage(
 
 def _check_index(reader: StoreReader, file: IndexFile, findings: Findings) -> None:
     visited = 0
+    is_written = reader.is_open_elsewhere and file is reader.index.files[-1]
     if not file.agrees_with(reader.log) and not reader.is_open_elsewhere:
         findings.add("index", f"{file.path.name}: its header does not match the entries it has")
     try:
         for entry in file.all_entries():
+            findings.step()
             visited += 1
             record = reader.find_raw(entry.log_offset)
             if record is None and entry.log_offset < reader.log_begin:
@@ -183,6 +230,8 @@ def _check_index(reader: StoreReader, file: IndexFile, findings: Findings) -> No
                 findings.add("index", f"{place} names {entry.log_offset}, whose record does not have its key")
     except Corrupt as error:
         findings.add("index", str(error))
+    if is_written:
+        return
     findings.index_entries += visited
     if visited != file.count - 1:
         findings.add("index", f"{file.path.name} has {file.count - 1} entries, {visited} are in chains")

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from broker_core.protocol.message import Message
 from broker_core.store.reader import StoreReader
 from broker_core.store.verify import Findings, verify
-from tests.support.stores import NOW, fill, opened, overwrite, put, queue_file, segment, small
+from tests.support.stores import NOW, fill, incoming, opened, overwrite, put, queue_file, segment, small
 
 
 def checked(folder: Path) -> Findings:
@@ -68,6 +71,44 @@ def test_a_unit_that_points_elsewhere_is_found(tmp_path: Path) -> None:
     overwrite(queue_file(tmp_path), 3 * 20 + 8, (77).to_bytes(4, "big"))
     found = checked(tmp_path)
     assert found.faults == {"record with another unit": 1, "unit without record": 1}
+
+
+def test_a_wrong_hash_of_a_tag_is_found(tmp_path: Path) -> None:
+    with opened(tmp_path) as store:
+        for tag in ("A", "B", None):
+            put(store, tag=tag)
+    overwrite(queue_file(tmp_path), 20 + 12, (77).to_bytes(8, "big"))
+    found = checked(tmp_path)
+    assert found.faults == {"wrong tag hash": 1}
+    assert "T queue 0 offset 1 at" in found.told[0]
+    assert "the unit says 77, the tag has 66" in found.told[0]
+
+
+def test_what_a_writer_is_about_to_do_is_no_fault(tmp_path: Path) -> None:
+    with opened(tmp_path) as store:
+        for number in range(30):
+            put(store, keys=[f"k{number}"])
+        # Three records that are in no queue yet, and a key that is in no finished index file
+        for number in range(3):
+            store.put(incoming(Message.create("T", b"new", keys=[f"n{number}"]), queue_id=0, now=NOW))
+        found = checked(tmp_path)
+        assert found.is_sound, found.told
+        assert (found.records, found.pending) == (33, 3)
+
+
+def test_a_check_tells_how_far_it_is_and_can_be_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    filled(tmp_path)
+    monkeypatch.setattr("broker_core.store.verify._LOOK_EVERY", 10)
+    seen: list[int] = []
+
+    def look(found: Findings) -> None:
+        seen.append(found.records)
+        if len(seen) == 3:
+            raise InterruptedError
+
+    with StoreReader.open(tmp_path, small(tmp_path)) as reader, pytest.raises(InterruptedError):
+        verify(reader, look=look)
+    assert seen == [9, 19, 29]
 
 
 def test_missing_units_are_found(tmp_path: Path) -> None:
