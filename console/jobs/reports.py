@@ -102,6 +102,14 @@ class JobReportSerializer(serializers.Serializer[Any]):
     retried = serializers.IntegerField(
         required=False, help_text="How many messages the group consumed after retries, where a side is a group."
     )
+    faults = serializers.DictField(
+        child=serializers.IntegerField(), required=False, help_text="The faults of a store, by kind."
+    )
+    told = serializers.ListField(
+        child=serializers.CharField(),
+        required=False,
+        help_text="The first thousand faults of a store.",
+    )
     phases = serializers.DictField(
         child=serializers.FloatField(), required=False, help_text="The duration of each phase, in seconds."
     )

@@ -115,6 +115,8 @@ def reads_parts(request: Request, asked: Mapping[str, Any]) -> bool:
         return False
     if _has_tables(asked) and not allows(request, "bodies", EVERYTHING):
         return False
+    if asked.get("check") and not allows(request, "read", EVERYTHING):
+        return False
     # Whoever sends to a topic knows it, even without the right to read it.
     return all(
         allows(request, "read", Resource("topic", topic))
@@ -139,6 +141,9 @@ def _may_read(request: Request, resource: Resource, asked: Mapping[str, Any]) ->
 def _demands(asked: Mapping[str, Any]) -> Iterator[tuple[Verb, Resource | Unnamed]]:
     yield "jobs", Resource("job", asked["type"])
     if asked["type"] == JobType.RECONCILE:
+        if asked.get("check"):
+            # Its report names topics and places of all messages.
+            yield "read", EVERYTHING
         for group in _groups(asked):
             yield "read", Resource("group", group)
         if _has_tables(asked):
@@ -166,7 +171,7 @@ def _verbs(part: str, asked: Mapping[str, Any]) -> tuple[Verb, ...]:
 
 def shows_contents(asked: Mapping[str, Any]) -> bool:
     """Return whether the report of a job tells what stands in messages: values that differ, or hashes of bodies."""
-    if asked["type"] != JobType.RECONCILE:
+    if asked["type"] != JobType.RECONCILE or asked.get("check"):
         return False
     compared = asked.get("compare", "body")
     words = [compared] if isinstance(compared, str) else compared

@@ -32,6 +32,7 @@ from broker_core.spark.comparing.sides import Side, TopicSide
 from broker_core.spark.counting import RowCounter
 from broker_core.spark.programs.program import CANCELLED, OK, PARTIAL, ProgramResult, Run, main
 from broker_core.spark.programs.reconcile_sides import AskedRange, Sides, asked_range
+from broker_core.spark.programs.store_check import check_store
 from broker_core.spark.session import is_local
 
 # From this number of rows on, Java's optimizing compiler pays off.
@@ -41,6 +42,8 @@ _SHORT_ROWS: Final = 500_000
 def work(run: Run) -> ProgramResult:
     """Read both sides, compare, report."""
     asked = run.request.asked
+    if asked.get("check"):
+        return check_store(run)
     comparison = parse_comparison(asked)
     counter = RowCounter(run.host)
     count_to = counter.start()

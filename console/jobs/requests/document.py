@@ -13,7 +13,7 @@ from console.jobs.bounds import LAST_SUCCESS, RunTimes
 from console.jobs.models import JobDocument, JobType
 from console.jobs.requests.export import EXPORT
 from console.jobs.requests.kinds import RequestKind
-from console.jobs.requests.reconcile import RECONCILE
+from console.jobs.requests.reconcile import CHECK, RECONCILE
 from console.jobs.requests.redrive import REDRIVE
 from console.jobs.requests.replay import REPLAY
 
@@ -24,6 +24,12 @@ KINDS: Final[Mapping[str, RequestKind]] = {
     JobType.EXPORT: EXPORT,
 }
 RANGES: Final = ("source", "left", "right")
+
+
+def kind_of(request: Mapping[str, Any]) -> RequestKind:
+    """Return what the request of a job may have: a check has other fields than the other reconciliations."""
+    is_check = request["type"] == JobType.RECONCILE and request.get("check") is not None
+    return CHECK if is_check else KINDS[request["type"]]
 
 
 def plain(checked: Mapping[str, Any]) -> JobDocument:
@@ -52,7 +58,7 @@ def filled(
 
 def name_of(request: Mapping[str, Any]) -> str:
     """Return a name for a job that was started without one."""
-    name = KINDS[request["type"]].name(request)
+    name = kind_of(request).name(request)
     return f"Dry run: {name}" if request.get("dry_run") else name
 
 

@@ -9,9 +9,9 @@ from rest_framework.fields import empty
 
 from console.fields import NameField
 from console.jobs.models import JobType
-from console.jobs.requests.document import KINDS
+from console.jobs.requests.document import KINDS, kind_of
 from console.jobs.requests.export import COLUMNS, FORMATS, columns_for
-from console.jobs.requests.reconcile import BY, LONGEST_LATENESS_MS, CompareField
+from console.jobs.requests.reconcile import BY, CHECK, CHECKS, LONGEST_LATENESS_MS, CompareField
 from console.jobs.requests.replay import (
     LimitsSerializer,
     ReplaySourceSerializer,
@@ -19,14 +19,14 @@ from console.jobs.requests.replay import (
     check_live_target,
 )
 from console.jobs.requests.sides import ByField, SideSerializer, check_side
-from console.jobs.requests.topics import check_cluster, check_topic
+from console.jobs.requests.topics import check_cluster, check_embedded, check_topic
 from console.jobs.visibility import require_parts
 
 ON_DAMAGE: Final = ("skip", "stop")
 # A redrive is started at the dead letters of its group.
 STARTED: Final = (JobType.REPLAY, JobType.RECONCILE, JobType.EXPORT)
 _PARTS: Final = ("source", "target", "left", "right")
-_OF_SOME: Final = frozenset().union(*(KINDS[kind].fields for kind in STARTED))
+_OF_SOME: Final = frozenset().union(CHECK.fields, *(KINDS[kind].fields for kind in STARTED))
 
 
 class JobRequestSerializer(serializers.Serializer[Any]):
@@ -67,6 +67,11 @@ class JobRequestSerializer(serializers.Serializer[Any]):
     order = serializers.BooleanField(
         required=False, help_text="Whether the messages of a key must have the same order on both sides."
     )
+    check = serializers.ChoiceField(
+        CHECKS,
+        required=False,
+        help_text="Instead of two sides: the store of the embedded broker against itself, its log, queues and index.",
+    )
     multiset = serializers.BooleanField(
         required=False, help_text="Whether it counts how often a message occurs; by default it does."
     )
@@ -85,7 +90,7 @@ class JobRequestSerializer(serializers.Serializer[Any]):
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Check the parts against the type, and the topics against the cluster."""
-        kind = KINDS[attrs["type"]]
+        kind = kind_of(attrs)
         missing = {name: "is required for this type of job" for name in kind.required if name not in attrs}
         foreign = {name: "does not belong to this type of job" for name in _OF_SOME - kind.fields if name in attrs}
         if missing or foreign:
@@ -96,6 +101,8 @@ class JobRequestSerializer(serializers.Serializer[Any]):
         # Before asking the cluster: a caller without the right must not learn whether a topic exists.
         require_parts(self.context["request"], attrs)
         check_cluster(attrs["cluster"])
+        if "check" in attrs:
+            check_embedded(attrs["cluster"])
         for part in (name for name in _PARTS if name in kind.required):
             check = check_side if attrs["type"] == JobType.RECONCILE else check_topic
             check(attrs["cluster"], part, attrs[part])

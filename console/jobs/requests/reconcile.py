@@ -112,3 +112,12 @@ RECONCILE: Final = RequestKind(
     check=_check,
     name=_name,
 )
+
+
+def _name_of_check(request: Mapping[str, Any]) -> str:
+    return f"Check the store of {request['cluster']}"
+
+
+CHECKS: Final = ("store",)
+CHECK: Final = RequestKind(required=("check",), name=_name_of_check)
+"""A reconciliation of a store with itself: its log, queues and index."""

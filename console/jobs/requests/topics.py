@@ -11,7 +11,7 @@ from broker_core.client.admin.topics import TopicKind
 from broker_core.client.errors import NameIllegal, TopicNotFound
 from broker_core.protocol.codes import PERM_WRITE
 from console.clusters.connections import ClusterNotFound
-from console.clusters.models import Cluster
+from console.clusters.models import Cluster, ClusterKind
 from console.clusters.operations import find_topic
 from console.clusters.services import require as require_cluster
 
@@ -21,6 +21,13 @@ def check_cluster(name: str) -> None:
     require_cluster(name)
     if Cluster.objects.exclude(address_map={}).filter(name=name).exists():
         fault = "jobs connect to brokers at their announced addresses; this cluster needs its address map"
+        raise serializers.ValidationError({"cluster": fault})
+
+
+def check_embedded(name: str) -> None:
+    """Raise ValidationError for a cluster whose files are not on this machine."""
+    if not Cluster.objects.filter(name=name, kind=ClusterKind.EMBEDDED).exists():
+        fault = "only the store of the embedded broker is on this machine and can be checked"
         raise serializers.ValidationError({"cluster": fault})
 
 

@@ -3313,6 +3313,8 @@ export interface components {
             total: number | null;
         };
         /** @enum {string} */
+        CheckEnum: "store";
+        /** @enum {string} */
         ClientProtocol: "native" | "http_lease";
         /** @description What became of the offsets in one topic. */
         ClonedTopic: {
@@ -4324,6 +4326,12 @@ export interface components {
             };
             /** @description How many messages the group consumed after retries, where a side is a group. */
             retried?: number;
+            /** @description The faults of a store, by kind. */
+            faults?: {
+                [key: string]: number;
+            };
+            /** @description The first thousand faults of a store. */
+            told?: string[];
             /** @description The duration of each phase, in seconds. */
             phases?: {
                 [key: string]: number;
@@ -4385,6 +4393,8 @@ export interface components {
             })[];
             /** @description Whether the messages of a key must have the same order on both sides. */
             order?: boolean;
+            /** @description Instead of two sides: the store of the embedded broker against itself, its log, queues and index. */
+            check?: components["schemas"]["CheckEnum"];
             /** @description Whether it counts how often a message occurs; by default it does. */
             multiset?: boolean;
             /** @description By how much a partner may be late before it is missing. */
@@ -6916,6 +6926,8 @@ export interface components {
             })[];
             /** @description Whether the messages of a key must have the same order on both sides. */
             order?: boolean;
+            /** @description Instead of two sides: the store of the embedded broker against itself, its log, queues and index. */
+            check?: components["schemas"]["CheckEnum"];
             /** @description Whether it counts how often a message occurs; by default it does. */
             multiset?: boolean;
             /** @description By how much a partner may be late before it is missing. */

@@ -93,7 +93,7 @@ def test_the_target_may_be_another_topic_and_must_be_named_where_the_right_is_no
     [
         (ASKED, {"artefacts": []}, "has no position of a message that is missing on the right"),
         (ASKED, {"state": "running", "artefacts": []}, "is running and has no position"),
-        (REPLAY, {}, "is a replay and found nothing missing"),
+        (REPLAY, {}, "is no reconciliation of two sides"),
         (ASKED, {"files_removed_at": "2026-05-01T00:00:00Z"}, "were removed on 2026-05-01"),
     ],
 )

@@ -11,7 +11,8 @@ from rest_framework.exceptions import ValidationError
 from broker_core.client.admin.groups import Group
 from broker_core.client.admin.topics import Topic, TopicKind
 from broker_core.protocol.bodies.topics import TopicConfig
-from console.jobs.requests import JobRequestSerializer, form, sides, topics
+from console.clusters.models import Cluster
+from console.jobs.requests import JobRequestSerializer, form, name_of, sides, topics
 from console.jobs.requests.reconcile import CompareField
 from console.jobs.requests.sides import ByField
 
@@ -146,3 +147,21 @@ def test_a_group_must_be_there(monkeypatch: pytest.MonkeyPatch) -> None:
     right = {"kind": "group", "topic": "b", "group": "known"}
     assert faults(right=right) == {}
     assert "no group 'none'" in str(faults(right={**right, "group": "none"})["right"]["group"])
+
+
+def test_a_store_is_checked_without_sides(monkeypatch: pytest.MonkeyPatch) -> None:
+    def of_check(**more: Any) -> dict[str, Any]:
+        asked = JobRequestSerializer(data={"type": "reconcile", "check": "store", **more}, context={"request": None})
+        return {} if asked.is_valid() else dict(asked.errors)
+
+    monkeypatch.setattr(form, "check_embedded", lambda _: None)
+    assert of_check() == {}
+    assert list(of_check(left={"topic": "a"})) == ["left"]
+    assert list(of_check(check="disk")) == ["check"]
+    assert name_of({"type": "reconcile", "check": "store", "cluster": "local"}) == "Check the store of local"
+
+
+def test_only_the_store_of_the_embedded_broker_is_checked(db: None) -> None:
+    Cluster.objects.create(name="east", kind="rocketmq", name_servers=["127.0.0.1:1"])
+    with pytest.raises(ValidationError, match="only the store of the embedded broker"):
+        topics.check_embedded("east")

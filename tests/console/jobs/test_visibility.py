@@ -195,3 +195,9 @@ def test_a_reconciliation_shows_no_file_table_or_group_to_those_who_may_not_read
     job = services.create(BY, asked)
     assert mia.get(f"/api/v1/jobs/{job.pk}").status_code == 404
     assert job.pk not in {each["id"] for each in mia.get("/api/v1/jobs").json()["items"]}
+
+
+def test_the_check_of_a_store_needs_the_right_to_read_everything(mia: Any) -> None:
+    asked = {"type": "reconcile", "check": "store", "cluster": "local"}
+    assert mia.post("/api/v1/jobs", asked, format="json").status_code == 403
+    assert mia.get(f"/api/v1/jobs/{services.create(BY, asked).pk}").status_code == 404

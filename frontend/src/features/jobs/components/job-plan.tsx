@@ -91,9 +91,13 @@ function useRedriveItems({ group = "", target, limits }: Partial<RedriveRequest>
 function useReconcileItems({ left, right, by }: Partial<ReconcileRequest>, startedAt: string | null): Items {
   const { t } = useTranslation()
   const range = useRange(startedAt)
+  // A store that is checked against itself has no sides.
+  if (!left || !right) return []
+  // A side may be a file or a database.
+  const side = (asked: NonNullable<JobRequest["left"]>) => (asked.topic ? range(asked) : <b>{asked.path ?? [asked.connection, asked.table].filter(Boolean).join(" ")}</b>)
   return [
-    [t("jobs.left"), range(left)],
-    [t("jobs.right"), range(right)],
+    [t("jobs.left"), side(left)],
+    [t("jobs.right"), side(right)],
     [t("jobs.joinBy"), typeof by === "object" ? `${by.left} = ${by.right}` : t(`jobs.by_.${by ?? "key"}`)],
   ]
 }

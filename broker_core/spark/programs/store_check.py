@@ -1,0 +1,84 @@
+"""A store against itself: log, queues and index (a reconciliation with `check`). It needs no Spark."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any, Final
+
+from broker_core.spark.errors import BadRequest, StoreUnreadable
+from broker_core.spark.programs.program import OK, PARTIAL, ProgramResult, Run
+from broker_core.store.errors import Corrupt
+from broker_core.store.reader import StoreReader
+from broker_core.store.verify import Findings, verify
+
+STORE: Final = "store"
+
+
+class _Stopped(Exception):
+    """The run must end."""
+
+
+def check_store(run: Run) -> ProgramResult:
+    """Read the whole store, report its faults; raise BadRequest where its files are not on this machine."""
+    wanted, folder = run.request.asked["check"], run.request.source.store
+    if wanted != STORE:
+        raise BadRequest(f"check={wanted!r}: {STORE}")
+    if folder is None:
+        raise BadRequest("cluster: only a store whose files are on this machine can be checked")
+
+    try:
+        with run.timed("checking"), StoreReader.open(Path(folder), spare_index=True) as reader:
+            found = verify(reader, look=_Watch(run, reader).look)
+            for damage in reader.index_damage:
+                found.add("index", damage)
+    except _Stopped:
+        return ProgramResult(run.stop_code, run.stop_reason)
+    except Corrupt as error:
+        raise StoreUnreadable(str(error)) from error
+    sentence = _sentence(found)
+    tiles = {
+        "records": found.records, "units": found.units, "keys": found.keys, "index_entries": found.index_entries,
+        "orphans": found.orphans, "expired_entries": found.expired_entries, "pending": found.pending,
+    }  # fmt: skip
+    summary: dict[str, Any] = {
+        "summary": sentence, "check": STORE, "tiles": tiles, "faults": dict(found.faults), "phases": dict(run.phases),
+    }  # fmt: skip
+    run.folder.write_json("summary.json", summary)
+    run.folder.write_json("report.json", {**summary, "told": found.told})
+    run.progress.write(_counters(found), phase="done", done=True)
+    return ProgramResult(OK if found.is_sound else PARTIAL, sentence)
+
+
+class _Watch:
+    """Writes progress once a second, and ends the check when the run must end."""
+
+    def __init__(self, run: Run, reader: StoreReader) -> None:
+        self._run = run
+        self._written_at = 0.0
+        ranges = (reader.range(topic, queue_id) for topic, queue_id in reader.queues())
+        self._planned = sum(high - low for low, high in ranges)
+
+    def look(self, found: Findings) -> None:
+        """Look at what is found so far."""
+        if self._run.is_stopping:
+            raise _Stopped
+        if time.monotonic() - self._written_at >= 1:
+            self._written_at = time.monotonic()
+            planned = max(self._planned, found.records)
+            self._run.progress.write(_counters(found) | {"planned": planned}, phase="checking")
+
+
+def _counters(found: Findings) -> dict[str, int]:
+    damaged = sum(found.faults.values())
+    return {"planned": found.records, "read": found.records, "damaged": damaged}
+
+
+def _sentence(found: Findings) -> str:
+    size = (
+        f"{found.records:,} records, {found.units:,} units of queues and {found.index_entries:,} entries of the index"
+    )
+    if found.is_sound:
+        return f"{size} agree"
+    kinds = ", ".join(f"{number:,} of {kind}" for kind, number in found.faults.most_common())
+    return f"{size} were read, and not all agree: {kinds}"
