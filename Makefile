@@ -50,7 +50,7 @@ bench: setup ## measure; prints ratios of one run
 	@$(BIN)/python -m tests.benchmarks
 
 lock: $(VENV)/.dev ## resolve requirements/*.in again, with hashes and without addresses
-	@for name in tools runtime dev; do $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
+	@for name in tools runtime connect dev; do $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
 	  --no-emit-index-url --no-header requirements/$$name.in -o requirements/$$name.txt; done
 
 clean: ## remove what was built; messages and other data stay
