@@ -1,0 +1,74 @@
+"""Where Spark runs, and Spark's own settings for it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from broker_core.spark.errors import BadRequest, Unreachable
+from broker_core.spark.masters import address_of, check_master, driver_host, read_conf, shown
+
+
+@pytest.mark.parametrize(
+    "master", ["local[2]", "spark://h:7077", "sc://h:15002/;token=x", "k8s://https://h:6443", "yarn"]
+)
+def test_these_masters_run_the_programs(master: str) -> None:
+    check_master(master)
+
+
+def test_another_master_is_refused_and_the_known_ones_are_named() -> None:
+    with pytest.raises(BadRequest, match=r"'mesos://h:5050' cannot run .*; name local\[N\], spark://.* or yarn"):
+        check_master("mesos://h:5050")
+
+
+@pytest.mark.parametrize(
+    ("master", "address"),
+    [
+        ("spark://one:7077,two:7077", ("one", 7077)),
+        ("sc://one", ("one", 15002)),
+        ("sc://one:99/;token=x;use_ssl=true", ("one", 99)),
+        ("k8s://https://one:6443", ("one", 6443)),
+        ("k8s://one", ("one", 443)),
+    ],
+)
+def test_the_address_of_a_master(master: str, address: tuple[str, int]) -> None:
+    assert address_of(master) == address
+
+
+def test_tasks_reach_this_machine_where_the_route_to_the_master_begins_or_where_a_setting_says() -> None:
+    assert driver_host("local[2]") == driver_host("sc://127.0.0.1:15002") == "127.0.0.1"
+    assert driver_host("k8s://h:1", {"spark.driver.host": "192.0.2.7"}) == "192.0.2.7"
+    with pytest.raises(BadRequest, match=r"GANTRY_SPARK_CONF has to name spark.driver.host"):
+        driver_host("yarn")
+    with pytest.raises(Unreachable, match=r"Spark master spark://127.0.0.1:many"):
+        driver_host("spark://127.0.0.1:many")
+
+
+def test_the_token_of_a_server_is_not_shown() -> None:
+    assert shown("sc://h:15002/;token=secret") == "sc://h:15002"
+
+
+def test_the_settings_of_a_file_are_written_as_in_sparks_own(tmp_path: Path) -> None:
+    file = tmp_path / "spark.conf"
+    file.write_text("# ours\n\nspark.executor.memory\t2g\nspark.kubernetes.namespace=gantry\nspark.x a=c\n")
+    assert read_conf(file) == {
+        "spark.executor.memory": "2g",
+        "spark.kubernetes.namespace": "gantry",
+        "spark.x": "a=c",
+    }
+    assert read_conf(None) == {}
+
+
+@pytest.mark.parametrize("line", ["executor.memory 2g", "spark.executor.memory"])
+def test_a_line_that_is_no_setting_is_refused_with_its_number_and_without_its_text(tmp_path: Path, line: str) -> None:
+    file = tmp_path / "spark.conf"
+    file.write_text(f"spark.a b\n{line}\n")
+    with pytest.raises(BadRequest, match="line 2: not the name") as refused:
+        read_conf(file)
+    assert line not in str(refused.value)
+
+
+def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadRequest, match=r"GANTRY_SPARK_CONF: .*No such file"):
+        read_conf(tmp_path / "none")
