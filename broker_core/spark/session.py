@@ -6,7 +6,6 @@ import atexit
 import hashlib
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -21,14 +20,22 @@ from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 import broker_core
-from broker_core.spark.errors import BadRequest, Unreachable
+from broker_core.spark.connect import connect
 from broker_core.spark.java import Java, find_java
+from broker_core.spark.masters import check_master as check_master
+from broker_core.spark.masters import driver_host as driver_host
+from broker_core.spark.masters import is_connect
+from broker_core.spark.masters import is_local as is_local
 from broker_core.spark.source import RocketMQSource
 from broker_core.spark.tasks import run_tasks as run_tasks
 
 _MIB: Final = 1 << 20
 # Spark requires less than 61: the 104 bytes of the strictest kernel minus ``/.<uuid>.sock``.
 _LONGEST_SOCKET_FOLDER: Final = 60
+_BATCHES: Final[Mapping[str, str]] = {
+    "spark.sql.execution.arrow.maxBytesPerBatch": str(8 * _MIB),
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "8192",
+}
 _LOG_SETTINGS: Final = Path(__file__).with_name("log4j2.properties")
 
 
@@ -54,17 +61,21 @@ class SessionConfig:
     record_archive: Path | None = None
     """Write a class archive to this file when the JVM ends, instead of using the one in the cache."""
     extra: Mapping[str, str] = field(default_factory=dict)
+    """Spark's own settings, which go before ours."""
 
 
 def start(config: SessionConfig) -> SparkSession:
     """Start Spark, register ``format("rocketmq")`` and return the session.
 
     Changes this process's environment (``JAVA_HOME``, ``PYSPARK_PYTHON``, ``PYTHONPATH``), which the JVM and the Python
-    workers inherit, so there is only one session per process. Raises JavaNotFound.
+    workers inherit, so there is only one session per process. Raises JavaNotFound, and what `connect` raises.
     """
     check_master(config.master)
-    java = find_java(config.cache, setting=config.java_home)
     (config.work_dir / "tmp").mkdir(parents=True, exist_ok=True)
+    if is_connect(config.master):
+        code = _pack_code(config.work_dir / "tmp")
+        return connect(config.master, config.app_name, _sql_settings(config), code)
+    java = find_java(config.cache, setting=config.java_home)
     _prepare_environment(java, config)
     builder = SparkSession.builder.appName(config.app_name).master(_master(config))
     for key, value in settings(config, java).items():
@@ -98,34 +109,6 @@ def stop_java(session: SparkSession, *, within_s: float) -> None:
         raise
 
 
-def check_master(master: str) -> None:
-    """Raise BadRequest for a master that cannot run these programs."""
-    if not is_local(master) and not master.startswith("spark://"):
-        raise BadRequest(
-            f"master {master!r}: Spark Connect and other cluster managers cannot run these programs; name local[N] or "
-            "a standalone master, spark://host:7077"
-        )
-
-
-def is_local(master: str) -> bool:
-    """Whether tasks run in the JVM on this machine and can see its files."""
-    return master.startswith("local")
-
-
-def driver_host(master: str) -> str:
-    """Return this machine's address at which executors of `master` can reach the driver."""
-    if is_local(master):
-        return "127.0.0.1"
-    host, _, port = master.removeprefix("spark://").split(",")[0].rpartition(":")
-    try:
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-            # Nothing is sent: the kernel only chooses the route to the master.
-            probe.connect((host, int(port)))
-            return str(probe.getsockname()[0])
-    except (OSError, ValueError) as error:
-        raise Unreachable(f"Spark master {master}: {error}") from error
-
-
 def settings(config: SessionConfig, java: Java) -> dict[str, str]:
     """Return the Spark settings of `config`; spark/README.md#starting-spark has the reasons."""
     temporary = str(config.work_dir / "tmp")
@@ -139,8 +122,7 @@ def settings(config: SessionConfig, java: Java) -> dict[str, str]:
         "spark.python.unix.domain.socket.dir": _socket_folder(config.work_dir / "tmp"),
         "spark.python.worker.faulthandler.enabled": "true",
         "spark.speculation": "false",
-        "spark.sql.execution.arrow.maxBytesPerBatch": str(8 * _MIB),
-        "spark.sql.execution.arrow.maxRecordsPerBatch": "8192",
+        **_BATCHES,
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": str(max(8, 2 * (os.cpu_count() or 1))),
         "spark.sql.warehouse.dir": temporary,
@@ -152,7 +134,7 @@ def settings(config: SessionConfig, java: Java) -> dict[str, str]:
         chosen |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
         chosen["spark.python.daemon.module"] = "broker_core.spark.daemon"
     else:
-        host = driver_host(config.master)
+        host = driver_host(config.master, config.extra)
         chosen |= {
             "spark.driver.host": host,
             "spark.driver.bindAddress": host,
@@ -161,6 +143,12 @@ def settings(config: SessionConfig, java: Java) -> dict[str, str]:
             "spark.python.unix.domain.socket.enabled": "false",
         }
     return chosen | dict(config.extra)
+
+
+def _sql_settings(config: SessionConfig) -> dict[str, str]:
+    """Return the settings that a client of Spark Connect may change: all others are the server's."""
+    chosen = {"spark.sql.session.timeZone": "UTC", **_BATCHES}
+    return chosen | {name: value for name, value in config.extra.items() if name.startswith("spark.sql.")}
 
 
 def _socket_folder(preferred: Path) -> str:
@@ -208,12 +196,13 @@ def _prepare_environment(java: Java, config: SessionConfig) -> None:
 
 
 def _pack_code(folder: Path) -> Path:
-    """Return an archive of our own code, for executors that share only the network with this machine."""
-    root = Path(broker_core.__file__).parent
+    """Return an archive of our own code, for executors that share only the network with this machine.
+
+    It is compiled, for Spark requires the same Python there: each of its workers would compile all of it again.
+    """
     target = folder / "broker_core.zip"
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in sorted(root.rglob("*.py")):
-            archive.write(path, path.relative_to(root.parent))
+    with zipfile.PyZipFile(str(target), "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writepy(str(Path(broker_core.__file__).parent))
     return target
 
 

@@ -1,10 +1,11 @@
-"""A standalone Spark cluster of one machine: a master and workers that share no folder and no environment."""
+"""A standalone Spark cluster of one machine whose workers share no folder and no environment, and a Connect server."""
 
 from __future__ import annotations
 
 import os
 import re
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +14,7 @@ import pyspark
 
 from broker_core.spark.java import find_java
 from broker_core.spark.session import SessionConfig, _archive_options
+from tests.support.ports import free_ports
 from tests.support.wait import wait_until
 
 _PATIENCE_SECONDS = 120.0
@@ -42,7 +44,29 @@ def spark_cluster(folder: Path, cache: Path, *, workers: int = 2) -> Iterator[st
             process.wait(_PATIENCE_SECONDS)
 
 
-def _start(folder: Path, cache: Path, command: list[str]) -> subprocess.Popen[bytes]:
+@contextmanager
+def connect_server(folder: Path, cache: Path) -> Iterator[str]:
+    """Run a Spark Connect server of two cores; yield its address for clients."""
+    port = free_ports()
+    command = [
+        "SparkSubmit", "--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "--master", "local[2]",
+        "--driver-memory", "1g",
+        "--conf", f"spark.connect.grpc.binding.port={port}", "--conf", "spark.connect.grpc.binding.address=127.0.0.1",
+        "--conf", "spark.ui.enabled=false", "--conf", "spark.sql.shuffle.partitions=2",
+        "--conf", f"spark.sql.warehouse.dir={folder / 'warehouse'}", "spark-internal",
+    ]  # fmt: skip
+    server = _start(folder / "server", cache, command, PYSPARK_PYTHON=sys.executable, SPARK_DAEMON_MEMORY="1g")
+    try:
+        log = folder / "server" / "log"
+        wait_until(lambda: "Spark Connect server started" in log.read_text() or server.poll(), within=_PATIENCE_SECONDS)
+        assert server.poll() is None, log.read_text()
+        yield f"sc://127.0.0.1:{port}"
+    finally:
+        server.terminate()
+        server.wait(_PATIENCE_SECONDS)
+
+
+def _start(folder: Path, cache: Path, command: list[str], **more: str) -> subprocess.Popen[bytes]:
     folder.mkdir()
     home = Path(pyspark.__file__).parent
     java = find_java(cache)
@@ -56,6 +80,7 @@ def _start(folder: Path, cache: Path, command: list[str]) -> subprocess.Popen[by
         "SPARK_DAEMON_MEMORY": "256m",
         # For the daemons and, by inheritance, for the executors: none works long enough to gain from more.
         "JDK_JAVA_OPTIONS": " ".join(["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", *archive]),
+        **more,
     }
     name, *arguments = command
     with (folder / "log").open("wb") as log:

@@ -107,7 +107,7 @@ class Run:
     @property
     def host(self) -> str:
         """The address at which tasks can reach this machine."""
-        return sessions.driver_host(self.request.spark.master)
+        return sessions.driver_host(self.request.spark.master, self.request.spark.conf())
 
     @contextmanager
     def timed(self, phase: str) -> Iterator[None]:
@@ -146,6 +146,7 @@ class Run:
             jobs_at_once=place.jobs_at_once,
             is_short=is_short,
             max_failures=max_failures,
+            extra=place.conf(),
         )
         return self.spark.start(config)
 
@@ -187,7 +188,7 @@ def main(work: Callable[[Run], ProgramResult]) -> None:
 
 def run_job(folder: JobFolder, work: Callable[[Run], ProgramResult], spark: SparkOfRun, *, python_s: float) -> int:
     """Run a program for a job folder, write the result and return the exit code; `python_s` went into imports."""
-    say(f"{work.__module__.rpartition('.')[2]} {folder.path.name}: starting Python took {python_s:.1f} s")
+    say(f"job {folder.path.name}: starting Python took {python_s:.1f} s")
     versions = {"gantry": broker_core.__version__, "spark": pyspark.__version__}
     about = ResultFile(versions=versions, phases={PYTHON: round(python_s, 2)})
     result = _result(folder, work, about, spark)

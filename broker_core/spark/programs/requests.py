@@ -10,8 +10,8 @@ from msgspec import Struct
 
 from broker_core.job_folder import JobFolder
 from broker_core.spark.errors import BadRequest
+from broker_core.spark.masters import check_master, driver_host, is_local, read_conf, shown
 from broker_core.spark.options import SourceOptions
-from broker_core.spark.session import check_master, driver_host, is_local
 
 SKIP: Final = "skip"
 STOP: Final = "stop"
@@ -34,6 +34,11 @@ class SparkPlace(Struct, frozen=True, kw_only=True):
     java_home: str | None = None
     executor_python: str | None = None
     jobs_at_once: int = 2
+    conf_file: str | None = None
+
+    def conf(self) -> dict[str, str]:
+        """Return the settings in the file; raise BadRequest if it cannot be read."""
+        return read_conf(Path(self.conf_file) if self.conf_file else None)
 
 
 class ProgramRequest(Struct, frozen=True, kw_only=True):
@@ -97,11 +102,11 @@ def whole_topic(request: ProgramRequest, topic: str, cluster: str | None = None)
     servers = place.name_servers
     if not servers:
         raise BadRequest("the request names neither a store that Spark can see nor a name server")
-    if not is_local(master) and not _is_loopback(driver_host(master)):
+    if not is_local(master) and not _is_loopback(driver_host(master, request.spark.conf())):
         for server in servers:
             if _is_loopback(server.rpartition(":")[0]):
                 raise BadRequest(
-                    f"the executors of {master} cannot reach the name server {server}, which is an address of "
+                    f"the executors of {shown(master)} cannot reach the name server {server}, which is an address of "
                     "this machine only; use one that they can reach, and have the brokers announce such addresses too"
                 )
     return SourceOptions(topics=(topic,), name_servers=servers)

