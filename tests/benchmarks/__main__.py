@@ -1,6 +1,7 @@
 """``make bench``: every benchmark in one run on one machine. Figures differ between machines, ratios hardly.
 
-python -m tests.benchmarks [append] [send] [gateway] [spark_scan] [spark_start] [reconcile] [apache] [crowd] [scale]
+python -m tests.benchmarks [append] [send] [gateway] [spark_scan] [spark_start] [replay] [reconcile] [apache] [crowd]
+    [scale]
 """
 
 from __future__ import annotations
@@ -8,7 +9,9 @@ from __future__ import annotations
 import importlib
 import sys
 
-BENCHMARKS = ("append", "send", "gateway", "spark_scan", "spark_start", "reconcile", "apache", "crowd", "scale")
+BENCHMARKS = (
+    "append", "send", "gateway", "spark_scan", "spark_start", "replay", "reconcile", "apache", "crowd", "scale"
+)  # fmt: skip
 
 
 def main() -> int:
