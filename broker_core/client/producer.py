@@ -117,6 +117,7 @@ class Producer:
         *,
         waits_for_store: bool = True,
         timeout_ms: int | None = None,
+        queue: MessageQueue | None = None,
     ) -> asyncio.Future[SendResult]:
         """Begin to send a batch whose entries are encoded (`protocol.batch`) and have these ids of `make_ids`.
 
@@ -124,7 +125,7 @@ class Producer:
         there.
         """
         packed = self._packer.pack_encoded(topic, body, ids, waits_for_store=waits_for_store, now=now_ms())
-        terms = self._terms(None, timeout_ms, True)
+        terms = self._terms(queue, timeout_ms, True)
         deadline = time.monotonic() + terms.timeout_ms / 1000
         return asyncio.get_running_loop().create_task(self._attempts.deliver(packed, terms, deadline), name="send")
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Final
+
+from broker_core.protocol.properties import NAME_END, PAIR_END
 
 JOB: Final = "GANTRY_JOB"
 SOURCE: Final = "GANTRY_SRC"
@@ -27,8 +30,22 @@ NOT_COPIED_PREFIXES: Final = ("TRANSACTION_", "TIMER_")
 
 def kept_properties(properties: Mapping[str, str]) -> dict[str, str]:
     """Return the properties that a copy keeps of its original."""
-    return {
-        name: value
-        for name, value in properties.items()
-        if name not in NOT_COPIED and not name.startswith(NOT_COPIED_PREFIXES)
-    }
+    return {name: value for name, value in properties.items() if _is_kept(name)}
+
+
+def kept_pairs(text: str) -> list[str]:
+    """Return the pairs of a property string that a copy keeps, as in the string, without the provenance of a copy.
+
+    Faster than `parse_properties`, `kept_properties` and formatting; of duplicates all are kept.
+    """
+    found = []
+    for pair in text.split(PAIR_END):
+        name, _, value = pair.partition(NAME_END)
+        if value and name and _is_kept(name) and name not in PROVENANCE:
+            found.append(pair)
+    return found
+
+
+@lru_cache(maxsize=4096)
+def _is_kept(name: str) -> bool:
+    return name not in NOT_COPIED and not name.startswith(NOT_COPIED_PREFIXES)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import repeat
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from broker_core.protocol.copies import COPIED_AT, COPIED_BY, JOB, SOURCE, SOURCE_ID, kept_properties
-from broker_core.protocol.message import Message
-from broker_core.protocol.properties import PAIR_END, UNIQ_KEY, parse_properties
+from broker_core.protocol.copies import COPIED_AT, COPIED_BY, JOB, SOURCE, SOURCE_ID, kept_pairs
+from broker_core.protocol.properties import NAME_END, PAIR_END, UNIQ_KEY, mark_of, parse_properties, value_after
 from broker_core.spark.row_sql import RowSql, ValueRefused, Values
 
 COLUMNS: Final = ("queue_offset", "message_id", "flag", "body", "properties_text", "log_offset", "_error")
 """The columns that a copy needs, and the report of a damaged message."""
+_UNIQUE_ID: Final = mark_of(UNIQ_KEY)
+_MOST_BESIDE: Final = 100
+"""Bytes of an entry of a batch beside body and properties: its fixed fields, and the unique id with its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +27,24 @@ class Damaged:
     log_offset: int | None
     """None where it is not known."""
     reason: str
+
+
+class Copy(NamedTuple):
+    """A copy as it goes into a batch."""
+
+    flag: int
+    body: bytes
+    properties: str
+    """The property string, without the unique id."""
+    unique_id: str | None = None
+    """That of the original, if the copy keeps it."""
+
+    @property
+    def size(self) -> int:
+        """An upper bound of the bytes that it takes in a batch, close to its size."""
+        text = self.properties
+        # A character has at most four bytes in UTF-8.
+        return len(self.body) + (len(text) if text.isascii() else 4 * len(text)) + _MOST_BESIDE
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,36 +62,31 @@ class Copier:
     by: str
     source: str
     """``cluster/broker/topic/queue`` of the lane."""
-    topic: str
     sql: RowSql = field(default_factory=RowSql)
     """The expressions whose values the rows have."""
     keeps_unique_id: bool = False
 
-    def copies(self, rows: Any, now: datetime | None = None) -> Iterator[tuple[int, Message | NoCopy]]:
+    def copies(self, rows: Any, now: datetime | None = None) -> Iterator[tuple[int, Copy | NoCopy]]:
         """Yield source queue offset and copy of each intact row of an Arrow batch with `COLUMNS` that is wanted."""
         at = (now or datetime.now(UTC)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        begin = f"{JOB}{NAME_END}{self.job_id}{PAIR_END}{SOURCE}{NAME_END}{self.source}/"
+        middle = f"{PAIR_END}{SOURCE_ID}{NAME_END}"
+        end = f"{PAIR_END}{COPIED_AT}{NAME_END}{at}{PAIR_END}{COPIED_BY}{NAME_END}{self.by}"
         made: Iterator[Values | None] = repeat(None) if self.sql.is_empty else self.sql.values(rows)
-        for (offset, message_id, flag, body, text, _, error), values in zip(_rows(rows), made, strict=False):
+        for (offset, message_id, flag, body, raw, _, error), values in zip(_rows(rows), made, strict=False):
             if error is not None or (values is not None and not values.is_wanted):
                 continue
-            original = parse_properties(text.decode(errors="replace"))
-            properties = kept_properties(original)
+            text = raw.decode(errors="replace")
+            pairs = kept_pairs(text)
             if values is not None:
                 try:
-                    body, properties = values.body(body), values.properties(properties)
+                    body, pairs = values.body(body), _pairs_of(values.properties(_properties_of(pairs)))
                 except ValueRefused as refused:
                     yield offset, NoCopy(str(refused))
                     continue
-            if self.keeps_unique_id and UNIQ_KEY in original:
-                properties[UNIQ_KEY] = original[UNIQ_KEY]
-            properties |= {
-                JOB: self.job_id,
-                SOURCE: f"{self.source}/{offset}",
-                SOURCE_ID: message_id,
-                COPIED_AT: at,
-                COPIED_BY: self.by,
-            }
-            yield offset, Message(self.topic, body, properties, flag)
+            pairs.append(f"{begin}{offset}{middle}{message_id}{end}")
+            kept_id = value_after(_UNIQUE_ID, PAIR_END + text) if self.keeps_unique_id else ""
+            yield offset, Copy(flag, body, PAIR_END.join(pairs), kept_id or None)
 
     @staticmethod
     def damaged(rows: Any) -> Iterator[Damaged]:
@@ -91,10 +106,9 @@ def _rows(rows: Any) -> Iterator[tuple[Any, ...]]:
     return zip(*(rows.column(name).to_pylist() for name in COLUMNS), strict=True)
 
 
-def size_in_batch(message: Message) -> int:
-    """Return an upper bound of the bytes that a message takes in a batch, close to its size."""
-    pairs = message.properties
-    # Not a loop in Python: this is called for every copy.
-    characters = sum(map(len, pairs)) + sum(map(len, pairs.values())) + 2 * len(PAIR_END) * len(pairs)
-    # A character has at most four bytes in UTF-8; properties are mostly ASCII, so count twice.
-    return len(message.body) + 2 * characters + 32
+def _properties_of(pairs: Iterable[str]) -> dict[str, str]:
+    return parse_properties(PAIR_END.join(pairs))
+
+
+def _pairs_of(properties: Mapping[str, str]) -> list[str]:
+    return [f"{name}{NAME_END}{value}" for name, value in properties.items()]

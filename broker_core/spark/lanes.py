@@ -15,7 +15,7 @@ from typing import Any, Final
 from broker_core.client.errors import MessageRefused, MessageTooLarge
 from broker_core.spark.checkpoint import Checkpoint, Damage, Failure
 from broker_core.spark.collector import Address, Reporter
-from broker_core.spark.copies import COLUMNS, Copier, Damaged, NoCopy, size_in_batch
+from broker_core.spark.copies import COLUMNS, Copier, Damaged, NoCopy
 from broker_core.spark.options import SourceOptions
 from broker_core.spark.reading import read_rows
 from broker_core.spark.replay_plan import Chunk, Lane, Start
@@ -138,7 +138,7 @@ class _LaneRun:
         source = self.lane.source
         name = f"{self.job.cluster}/{source.broker}/{source.topic}/{source.queue_id}"
         job = self.job
-        self.copier = Copier(job.job_id, job.by, name, self.lane.target.topic, job.sql, job.keeps_unique_id)
+        self.copier = Copier(job.job_id, job.by, name, job.sql, job.keeps_unique_id)
         self.target = TargetQueue(session_of(self.job.target_servers), self.lane, self.copier, self.start.target_from)
 
     def run(self) -> None:
@@ -193,7 +193,7 @@ class _LaneRun:
             self._written(pairs)
 
     def _written(self, pairs: list[Pair]) -> None:
-        self.totals.bytes += sum(len(message.body) for _, message in pairs)
+        self.totals.bytes += sum([len(copy.body) for _, copy in pairs])
         self.totals.written += len(pairs)
         self.totals.matched += len(pairs)
         self._pass(pairs[-1][0] + 1)
@@ -235,7 +235,7 @@ class _LaneRun:
             batch: list[Pair] = []
             size = 0
             for offset, copy in self.copier.copies(rows):
-                more = 0 if isinstance(copy, NoCopy) else size_in_batch(copy)
+                more = 0 if isinstance(copy, NoCopy) else copy.size
                 is_full = len(batch) >= _MOST_MESSAGES or size + more > _MOST_BYTES
                 if batch and (is_full or isinstance(copy, NoCopy)):
                     yield batch

@@ -35,7 +35,6 @@ from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.copies import COPIED_AT, COPIED_BY, JOB, SOURCE
 from broker_core.protocol.message import Message
 from broker_core.protocol.properties import format_properties
-from broker_core.spark.copies import size_in_batch
 from broker_core.spark.errors import BadOption, NotSent, RowRefused
 from broker_core.spark.sink_options import QueueSelector, SinkOptions
 from broker_core.spark.sink_rows import Row, is_alone
@@ -109,7 +108,7 @@ class BatchSender:
         if is_alone(message):
             self._send([message], queue)
             return
-        size = size_in_batch(message) + (_ORIGIN_BYTES if self._origin else 0)
+        size = _size_in_batch(message) + (_ORIGIN_BYTES if self._origin else 0)
         waiting = self._waiting.setdefault((message.topic, queue), _Waiting())
         if waiting.messages and waiting.size + size > self._options.batch_bytes:
             self._flush(message.topic, queue)
@@ -244,3 +243,12 @@ def _refused(error: ClientError, messages: Sequence[Message]) -> Exception:
         keys = messages[0].properties.get(names.KEYS)
         return RowRefused(f"{len(messages)} rows from the one with keys {keys!r}: {error}")
     return NotSent(str(error))
+
+
+def _size_in_batch(message: Message) -> int:
+    """Return an upper bound of the bytes that a message takes in a batch, close to its size."""
+    pairs = message.properties
+    # Not a loop in Python: this is called for every message.
+    characters = sum(map(len, pairs)) + sum(map(len, pairs.values())) + 2 * len(names.PAIR_END) * len(pairs)
+    # A character has at most four bytes in UTF-8; properties are mostly ASCII, so count twice.
+    return len(message.body) + 2 * characters + 32

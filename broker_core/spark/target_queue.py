@@ -24,17 +24,22 @@ from broker_core.client.errors import (
     Unreachable,
 )
 from broker_core.client.retry import backoff
+from broker_core.client.sending import SendResult
+from broker_core.protocol.batch import encode_entries
 from broker_core.protocol.codes import ResponseCode
+from broker_core.protocol.errors import MalformedProperties
 from broker_core.protocol.message import Message
-from broker_core.spark.copies import Copier
+from broker_core.protocol.properties import UNIQ_KEY, mark_of, parse_properties
+from broker_core.spark.copies import Copier, Copy
 from broker_core.spark.replay_plan import Lane
 
 _GIVE_UP_AFTER_S: Final = 60.0
 _FIRST_PAUSE_S: Final = 0.1
 _LONGEST_PAUSE_S: Final = 5.0
 _SEND_TIMEOUT_MS: Final = 10_000
+_UNIQUE_ID: Final = mark_of(UNIQ_KEY)
 
-Pair = tuple[int, Message]
+Pair = tuple[int, Copy]
 """A copy and the queue offset of its original."""
 
 
@@ -85,14 +90,27 @@ class TargetQueue:
         raise LaneFailed(str(failure)) from failure
 
     def _send_once(self, pairs: Sequence[Pair]) -> None:
-        messages = [message for _, message in pairs]
-        if len(messages) == 1:
-            sending = self._producer.send(messages[0], queue=self._queue, timeout_ms=_SEND_TIMEOUT_MS)
-        else:
-            topic = self._queue.topic
-            sending = self._producer.send_batch(topic, messages, queue=self._queue, timeout_ms=_SEND_TIMEOUT_MS)
-        result = self._session.run(sending)
-        self.end = result.queue_offset + len(messages)
+        new_ids = self._producer.make_ids(len(pairs))
+        ids = [copy.unique_id or new for (_, copy), new in zip(pairs, new_ids, strict=True)]
+        entries = [
+            (copy.flag, copy.body, f"{copy.properties}{_UNIQUE_ID}{unique_id}")
+            for (_, copy), unique_id in zip(pairs, ids, strict=True)
+        ]
+        result = self._session.run(self._deliver(entries, ids))
+        self.end = result.queue_offset + len(pairs)
+
+    async def _deliver(self, entries: list[tuple[int, bytes, str]], ids: Sequence[str]) -> SendResult:
+        topic = self._queue.topic
+        if len(entries) == 1:
+            # Alone, so that what no broker accepts in a batch may still be accepted.
+            [(flag, body, text)] = entries
+            message = Message(topic, body, parse_properties(text), flag)
+            return await self._producer.send(message, queue=self._queue, timeout_ms=_SEND_TIMEOUT_MS)
+        try:
+            encoded = encode_entries(entries)
+        except MalformedProperties as error:
+            raise MessageRefused(str(error)) from error
+        return await self._producer.submit_encoded(topic, encoded, ids, queue=self._queue, timeout_ms=_SEND_TIMEOUT_MS)
 
     def _not_arrived(self, pairs: Sequence[Pair]) -> Sequence[Pair]:
         try:
