@@ -65,6 +65,11 @@ class RowSql:
         """Whether Spark has nothing to compute."""
         return not list(self._named())
 
+    @property
+    def changes_messages(self) -> bool:
+        """Whether there is more than a condition."""
+        return any(column != WANTED for _, column, _ in self._named())
+
     def _named(self) -> Iterator[tuple[str, str, str]]:
         """Yield for each expression the field of the request, the column of its value, and its text."""
         given = [("source.where", WANTED, self.where), ("target.transform.body", _BODY, self.body)]

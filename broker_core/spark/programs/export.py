@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,7 +11,8 @@ import msgspec
 import pyarrow.compute as pc
 from pyspark.sql import SparkSession
 
-from broker_core.spark.checkpoint import Damage
+from broker_core.spark.changed_rows import Refused, changed
+from broker_core.spark.checkpoint import Damage, Failure
 from broker_core.spark.counting import RowCounter
 from broker_core.spark.export_files import file_name, join_pieces, write_piece
 from broker_core.spark.options import SourceOptions
@@ -19,14 +20,14 @@ from broker_core.spark.planned import planned_table
 from broker_core.spark.programs.dry_run import dry_run
 from broker_core.spark.programs.program import DAMAGED, OK, PARTIAL, ProgramResult, Run, main
 from broker_core.spark.programs.requests import STOP, on_damage
-from broker_core.spark.programs.selection import select
+from broker_core.spark.programs.selection import Selection, select
 from broker_core.spark.reading import Partition, read_rows
 from broker_core.spark.replay_plan import plan_by_queue
 from broker_core.spark.row_sql import WANTED, RowSql, failing_expressions
 from broker_core.spark.session import run_tasks
 from broker_core.spark.tasks import run_tasks_on
 
-_MOST_DAMAGE: Final = 100
+_MOST_NAMED: Final = 100
 _OF_DAMAGE: Final = ("queue_offset", "log_offset", "_error")
 
 
@@ -37,11 +38,15 @@ def work(run: Run) -> ProgramResult:
     if run.request.asked.get("dry_run"):
         return dry_run(run, selection, sql, verb="exported")
     asked = run.request.asked
-    export = Exporting(run, asked["format"], tuple(asked["columns"]), selection.options, sql)
+    return export(run, selection, sql, asked["format"], tuple(asked["columns"]))
+
+
+def export(run: Run, selection: Selection, sql: RowSql, kind: str, columns: tuple[str, ...]) -> ProgramResult:
+    """Write what is selected into one file of the job; a transformation needs body and properties among the columns."""
     with run.timed("planning"):
         by_queue = plan_by_queue(selection.options, selection.positions)
     parts = [part for key in sorted(by_queue) for part in by_queue[key]]
-    return export.run_all(parts)
+    return Exporting(run, kind, columns, selection.options, sql).run_all(parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +56,8 @@ class PieceResult:
     written: int
     damaged: int
     damage: list[Damage]
+    failed: int
+    failures: list[Failure]
 
 
 @dataclass(slots=True)
@@ -106,62 +113,92 @@ class Exporting:
         work = [(part, self._piece(number)) for number, part in enumerate(parts)]
         if sql.is_empty:
             return run_tasks(
-                session, work, lambda each: _write(each, read_rows(each[0], options, needed), kind, columns)
+                session, work, lambda each: _write(each, read_rows(each[0], options, needed), kind, columns, sql)
             )
         sql.check(session, needed)
         rows = sql.apply(planned_table(session, [[part] for part in parts], options, sql.columns(needed)), needed)
         with failing_expressions():
-            return run_tasks_on(rows, work, lambda each, batches: _write(each, batches, kind, columns))
+            return run_tasks_on(rows, work, lambda each, batches: _write(each, batches, kind, columns, sql))
 
     def _piece(self, number: int) -> Path:
         return self.run.folder.path / "tmp" / "pieces" / f"{number:06}"
 
     def _report(self, read: int, parts: Sequence[Partition], results: Sequence[PieceResult]) -> ProgramResult:
-        written = sum(each.written for each in results)
+        written, failed = sum(each.written for each in results), sum(each.failed for each in results)
         damaged = sum(each.damaged for each in results)
-        damage = [found for each in results for found in each.damage][:_MOST_DAMAGE]
+        damage = [found for each in results for found in each.damage][:_MOST_NAMED]
+        failures = [found for each in results for found in each.failures][:_MOST_NAMED]
         name = file_name(self.kind)
+        matched = written + failed
         counters = {
-            "planned": written, "read": read, "filtered": read - written - damaged, "damaged": damaged,
-            "matched": written, "written": written, "bytes": (self.run.folder.path / name).stat().st_size,
+            "planned": matched, "read": read, "filtered": read - matched - damaged, "damaged": damaged,
+            "matched": matched, "written": written, "failed": failed,
+            "bytes": (self.run.folder.path / name).stat().st_size,
         }  # fmt: skip
         self.run.progress.write(counters, phase="done", done=True)
         sentence = f"{written:,} messages exported to {name}"
-        if damaged:
-            sentence += f", {damaged:,} damaged and left out; the report names them"
+        others = {"damaged": damaged, "spoilt by the expressions": failed}
+        sentence += "".join(f", {count:,} {what} and left out" for what, count in others.items() if count)
+        sentence += "; the report names them" if damaged or failed else ""
         queues: dict[tuple[str, int], dict[str, Any]] = {}
         for part, each in zip(parts, results, strict=True):
             place = {"broker": part.broker, "queue_id": part.queue_id, "from": part.begin, "written": 0}
             queue = queues.setdefault((part.broker, part.queue_id), place)
             queue |= {"to": part.end, "written": queue["written"] + each.written}
-        content = {"summary": sentence, "columns": self.columns, "queues": list(queues.values()), "damage": damage}
+        content = {
+            "summary": sentence, "columns": self.columns, "queues": list(queues.values()), "failures": failures,
+            "damage": damage,
+        }  # fmt: skip
         self.run.folder.write_json("report.json", msgspec.to_builtins(content))
         if damaged and on_damage(self.run.request) == STOP:
             return ProgramResult(DAMAGED, f"{damage[0]}; on_damage=skip leaves such messages out")
-        return ProgramResult(PARTIAL if damaged else OK, sentence)
+        return ProgramResult(PARTIAL if damaged or failed else OK, sentence)
 
 
-def _write(work: tuple[Partition, Path], batches: Iterator[Any], kind: str, columns: Sequence[str]) -> PieceResult:
-    part, path = work
-    damaged = 0
-    damage: list[Damage] = []
+@dataclass(slots=True)
+class _Piece:
+    """Counts what is left out of one range."""
 
-    def sound() -> Iterator[Any]:
-        nonlocal damaged
+    part: Partition
+    columns: tuple[str, ...]
+    sql: RowSql
+    damaged: int = 0
+    failed: int = 0
+    damage: list[Damage] = field(default_factory=list)
+    failures: list[Failure] = field(default_factory=list)
+
+    def kept(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Yield batches of what goes into the file."""
         for rows in batches:
             is_sound = pc.is_null(rows.column("_error"))
-            broken = rows.filter(pc.invert(is_sound)).select(_OF_DAMAGE).to_pylist()
-            damaged += len(broken)
-            damage.extend(_damage(part, *row.values()) for row in broken[: _MOST_DAMAGE - len(damage)])
+            self._note_damage(rows.filter(pc.invert(is_sound)))
             wanted = pc.and_(is_sound, rows.column(WANTED)) if WANTED in rows.schema.names else is_sound
-            yield rows.filter(wanted).select(list(columns))
+            found = rows.filter(wanted)
+            if self.sql.changes_messages:
+                found, refused = changed(found, self.sql, self.columns)
+                self._note_failures(refused)
+            yield found.select(list(self.columns))
 
-    written = write_piece(path, kind, columns, sound())
-    return PieceResult(written, damaged, damage)
+    def _note_damage(self, rows: Any) -> None:
+        part = self.part
+        self.damaged += rows.num_rows
+        for row in rows.select(_OF_DAMAGE).to_pylist()[: _MOST_NAMED - len(self.damage)]:
+            self.damage.append(Damage(part.broker, part.topic, part.queue_id, *row.values()))
+
+    def _note_failures(self, refused: Sequence[Refused]) -> None:
+        part = self.part
+        self.failed += len(refused)
+        for offset, reason in refused[: _MOST_NAMED - len(self.failures)]:
+            self.failures.append(Failure(f"{part.broker}/{part.topic}/{part.queue_id}/{offset}", reason))
 
 
-def _damage(part: Partition, queue_offset: int, log_offset: int | None, reason: str) -> Damage:
-    return Damage(part.broker, part.topic, part.queue_id, queue_offset, log_offset, reason)
+def _write(
+    work: tuple[Partition, Path], batches: Iterator[Any], kind: str, columns: tuple[str, ...], sql: RowSql
+) -> PieceResult:
+    part, path = work
+    piece = _Piece(part, columns, sql)
+    written = write_piece(path, kind, columns, piece.kept(batches))
+    return PieceResult(written, piece.damaged, piece.damage, piece.failed, piece.failures)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 from broker_core.client.admin.groups import is_system_group
 from broker_core.client.blocking import BlockingSession
 from broker_core.client.errors import TopicNotFound
+from broker_core.spark import changed_rows
 from broker_core.spark.checkpoint import Checkpoint, Damage, sum_counters
 from broker_core.spark.collector import Budget, Collector
 from broker_core.spark.copies import COLUMNS
@@ -22,6 +23,7 @@ from broker_core.spark.lanes import LaneResult, ReplayJob, copy_lane
 from broker_core.spark.options import SourceOptions
 from broker_core.spark.planned import planned_table
 from broker_core.spark.programs.dry_run import dry_run
+from broker_core.spark.programs.export import export
 from broker_core.spark.programs.program import DAMAGED, OK, PARTIAL, UNREACHABLE, ProgramResult, Run, main
 from broker_core.spark.programs.requests import STOP, ProgramRequest, on_damage, place_of
 from broker_core.spark.programs.selection import Selection, select
@@ -41,6 +43,8 @@ def work(run: Run) -> ProgramResult:
     sql = _sql(selection, run.request.asked["target"])
     if run.request.asked.get("dry_run"):
         return dry_run(run, selection, sql, verb="copied")
+    if run.request.asked["target"].get("kind") == "parquet":
+        return export(run, selection, sql, "parquet", changed_rows.COLUMNS)
     limits = run.request.asked.get("limits") or {}
     on_damage(run.request)
     # A plan is written before anything is sent, so without one the target has no copies of this job.

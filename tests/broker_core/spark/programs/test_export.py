@@ -13,6 +13,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from broker_core.protocol.message import Message
+from broker_core.spark.changed_rows import COLUMNS as OF_COPIES
 from tests.support.programs import Program
 from tests.support.stores import NOW, overwrite
 from tests.support.topics import order, orders, write_topic
@@ -89,3 +90,35 @@ def test_a_dry_run_of_an_export_writes_no_file(program: Program, spark: SparkSes
     assert export(program, spark, dry_run=True) == 0
     assert program.read("report.json")["messages"] == 11
     assert not (program.folder / "messages.jsonl").exists()
+
+
+def test_a_replay_into_parquet_has_messages_as_copies_would_be(program: Program, spark: SparkSession) -> None:
+    program.type = "replay"
+    transform = {"body": "to_json(named_struct('id', json:n::int))", "tag": "null", "properties": {"was": "tag"}}
+    request = {
+        "source": {"topic": "orders", "where": "queue_offset < 2 or json is null"},
+        "target": {"kind": "parquet", "transform": {**transform, "keys": "array(key)"}},
+    }
+    assert program.run_here(request, spark) == 0, program.log
+    table = pq.read_table(program.folder / "messages.parquet")
+    assert tuple(table.column_names) == OF_COPIES
+    rows = table.to_pylist()
+    assert [row["body"] for row in rows] == [b'{"id":0}', b'{"id":2}', b"{}", b'{"id":1}', b'{"id":3}']
+    assert [row["keys"] for row in rows[:2]] == [["k0"], ["k2"]]
+    assert [(row["tag"], dict(row["properties"])["was"], row["queue_offset"]) for row in rows[:2]] == [
+        (None, "A", 0), (None, "A", 1)
+    ]  # fmt: skip
+
+
+def test_a_message_that_an_expression_spoils_is_left_out_of_a_file_and_named(
+    program: Program, spark: SparkSession
+) -> None:
+    program.type = "replay"
+    request = {
+        "source": {"topic": "orders"}, "target": {"kind": "parquet", "transform": {"body": "cast(json as string)"}}
+    }  # fmt: skip
+    assert program.run_here(request, spark) == 3, program.log
+    counters = program.read("result.json")["counters"]
+    assert (counters["matched"], counters["written"], counters["failed"]) == (11, 10, 1)
+    [failure] = program.read("report.json")["failures"]
+    assert failure == {"source": "broker-a/orders/0/5", "reason": "target.transform.body is null for this message"}
