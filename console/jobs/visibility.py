@@ -195,7 +195,7 @@ def require_contents(request: Request, asked: Mapping[str, Any]) -> None:
 
 
 def _told_topics(asked: Mapping[str, Any]) -> list[Resource]:
-    if asked.get("dry_run") or (asked["type"] == JobType.EXPORT and shows_bodies(asked)):
+    if asked.get("dry_run") or shows_bodies(asked):
         # The report of a dry run has some of the messages, an export all of them.
         return [Resource("topic", asked["source"]["topic"])]
     return [Resource("topic", topic) for _, topic in _topics(asked)] if shows_contents(asked) else []

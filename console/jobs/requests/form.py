@@ -17,6 +17,7 @@ from console.jobs.requests.replay import (
     ReplaySourceSerializer,
     ReplayTargetSerializer,
     check_live_target,
+    is_file,
 )
 from console.jobs.requests.sides import ByField, SideSerializer, check_side
 from console.jobs.requests.topics import check_cluster, check_embedded, check_topic
@@ -104,6 +105,8 @@ class JobRequestSerializer(serializers.Serializer[Any]):
         if "check" in attrs:
             check_embedded(attrs["cluster"])
         for part in (name for name in _PARTS if name in kind.required):
+            if part == "target" and is_file(attrs[part]):
+                continue
             check = check_side if attrs["type"] == JobType.RECONCILE else check_topic
             check(attrs["cluster"], part, attrs[part])
         if attrs["type"] == JobType.REPLAY:

@@ -20,6 +20,9 @@ from console.jobs.requests.topics import check_kind
 
 MAX_KEYS: Final = 1000
 MAX_PROPERTIES: Final = 50
+TOPIC: Final = "topic"
+PARQUET: Final = "parquet"
+TARGETS: Final = (TOPIC, PARQUET)
 PRESERVED: Final = ("unique_id",)
 _PROPERTY: Final = re.compile(r"[A-Za-z0-9._-]{1,100}")
 MOST_PER_SECOND: Final = 10_000_000
@@ -106,9 +109,10 @@ class TransformSerializer(serializers.Serializer[Any]):
 
 
 class ReplayTargetSerializer(serializers.Serializer[Any]):
-    """The target of a replay."""
+    """The target of a replay: a topic, or a Parquet file among the files of the job."""
 
-    topic = serializers.CharField(max_length=127)
+    kind = serializers.ChoiceField(TARGETS, required=False, help_text=f"By default {TOPIC}.")
+    topic = serializers.CharField(max_length=127, required=False, help_text="Of the kind `topic`.")
     cluster = serializers.CharField(max_length=64, required=False, help_text="By default the cluster of the job.")
     transform = TransformSerializer(required=False)
     preserve = serializers.ListField(
@@ -116,6 +120,17 @@ class ReplayTargetSerializer(serializers.Serializer[Any]):
         required=False,
         help_text="What copies keep beside body, keys, tag and own properties.",
     )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Refuse fields of the other kind."""
+        if attrs.get("kind", TOPIC) == TOPIC:
+            if "topic" not in attrs:
+                raise serializers.ValidationError({"topic": "is required for a target of the kind topic"})
+            return attrs
+        foreign = [name for name in ("topic", "cluster", "preserve") if name in attrs]
+        if foreign:
+            raise serializers.ValidationError(dict.fromkeys(foreign, "does not belong to a target of the kind parquet"))
+        return attrs
 
 
 class LimitsSerializer(serializers.Serializer[Any]):
@@ -128,13 +143,23 @@ class LimitsSerializer(serializers.Serializer[Any]):
 
 
 def _check(attrs: Mapping[str, Any]) -> None:
-    """Refuse a target that is the source, unless that is allowed, or that no job may write to."""
+    """Refuse a target that is the source, unless that is allowed, or that no job may write to; limits of a file."""
+    if is_file(attrs["target"]):
+        foreign = [name for name in ("limits", "allow_live_target") if name in attrs]
+        if foreign:
+            raise serializers.ValidationError(dict.fromkeys(foreign, "does not belong to a target of the kind parquet"))
+        return
     target = attrs["target"]["topic"]
     is_source = (attrs["cluster"], attrs["source"]["topic"]) == (target_cluster(attrs), target)
     if is_source and not attrs.get("allow_live_target"):
         fault = "must be a different topic from the source; allow_live_target allows the same one"
         raise serializers.ValidationError({"target": {"topic": fault}})
     check_kind(kind_of(target), target)
+
+
+def is_file(target: Mapping[str, Any]) -> bool:
+    """Return whether the target of a replay is a file of the job."""
+    return bool(target.get("kind") == PARQUET)
 
 
 def target_cluster(attrs: Mapping[str, Any]) -> str:
@@ -144,12 +169,12 @@ def target_cluster(attrs: Mapping[str, Any]) -> str:
 
 def check_live_target(request: Request, attrs: Mapping[str, Any]) -> None:
     """Raise ValidationError if groups read the target and the request does not allow that; a dry run writes nothing."""
-    if not attrs.get("allow_live_target") and not attrs.get("dry_run"):
+    if not is_file(attrs["target"]) and not attrs.get("allow_live_target") and not attrs.get("dry_run"):
         check_not_live(request, target_cluster(attrs), attrs["target"]["topic"])
 
 
 def _name(request: Mapping[str, Any]) -> str:
-    return f"Replay {request['source']['topic']} to {request['target']['topic']}"
+    return f"Replay {request['source']['topic']} to {request['target'].get('topic', 'Parquet')}"
 
 
 REPLAY: Final = RequestKind(

@@ -5509,9 +5509,14 @@ export interface components {
             /** @description An SQL condition over the columns of a topic, and `json`, its body. */
             where?: string;
         };
-        /** @description The target of a replay. */
+        /** @enum {string} */
+        ReplayTargetKindEnum: "topic" | "parquet";
+        /** @description The target of a replay: a topic, or a Parquet file among the files of the job. */
         ReplayTargetRequest: {
-            topic: string;
+            /** @description By default topic. */
+            kind?: components["schemas"]["ReplayTargetKindEnum"];
+            /** @description Of the kind `topic`. */
+            topic?: string;
             /** @description By default the cluster of the job. */
             cluster?: string;
             transform?: components["schemas"]["TransformRequest"];

@@ -65,3 +65,17 @@ def test_a_file_with_bodies_is_downloaded_by_those_alone_who_may_read_them(
     for client, expected in ((limited, status), (cast.browser("operator"), 200)):
         with closing(client.get(f"/api/v1/jobs/{job.pk}/artefacts/messages.csv")) as answer:
             assert answer.status_code == expected
+
+
+def test_a_replay_into_a_file_shows_bodies_to_those_alone_who_may_read_them(cast: Cast) -> None:
+    asked = {"type": "replay", "source": {"topic": "orders"}, "target": {"kind": "parquet"}}
+    started = cast.browser("operator").post("/api/v1/jobs", asked, format="json")
+    assert (started.status_code, started.json()["name"]) == (202, "Replay orders to Parquet")
+    job = Job.objects.get(pk=started.json()["id"])
+    Job.objects.filter(pk=job.pk).update(artefacts=[{"name": "messages.parquet", "kind": "parquet", "bytes": 1}])
+    folder = services.folder_of(job)
+    folder.mkdir(parents=True)
+    (folder / "messages.parquet").write_bytes(b"x")
+    for client, expected in ((cast.limited(*WITHOUT_BODIES), 403), (cast.browser("operator"), 200)):
+        with closing(client.get(f"/api/v1/jobs/{job.pk}/artefacts/messages.parquet")) as answer:
+            assert answer.status_code == expected
