@@ -1,7 +1,7 @@
 import { screen, waitFor, within } from "@testing-library/react"
 import { beforeEach, describe, expect, it } from "vitest"
 import type { Me, Schedule } from "@/lib/api-types"
-import { admin, page, reader, schedule } from "@/testing/factories"
+import { admin, job, page, reader, schedule } from "@/testing/factories"
 import { held } from "@/testing/fields"
 import { renderApp } from "@/testing/render"
 import { answer, holdAnswer, refuse, requests } from "@/testing/server"
@@ -31,7 +31,7 @@ describe("the list of schedules", () => {
   it("says why the scheduler switched one off", async () => {
     const reason = "The user 'ann', who made it, is deactivated."
     const { user } = show({ schedules: [schedule("s1", { name: "nightly", enabled: false, next_run_at: null, next_runs: [], stopped_reason: reason })] })
-    await user.hover(await screen.findByText("switched off by the scheduler"))
+    await user.hover(await screen.findByText("paused: see why"))
     expect(await screen.findByText(reason)).toBeTruthy()
   })
 
@@ -189,5 +189,41 @@ describe.each([
     const remove = (await screen.findByText("Delete schedule")).closest("button")
     expect(remove?.disabled).toBe(!may)
     if (!may) expect(remove?.getAttribute("aria-description")).toBe("Needs the right: jobs")
+  })
+})
+
+describe("a schedule", () => {
+  it("gets other times, and keeps its job", async () => {
+    answer(CHANGE, NIGHTLY)
+    answer("POST /api/v1/schedules:preview", { next_runs: [] })
+    const { user, address } = show({ at: "/schedules?zone=UTC&edit=s1" })
+    const cron = await screen.findByLabelText<HTMLInputElement>("Cron")
+    await user.clear(cron)
+    await user.type(cron, "30 4 * * *")
+    await user.type(screen.getByLabelText("Start late by at most, minutes"), "90")
+    await user.click(screen.getByRole("button", { name: "Save nightly" }))
+    await waitFor(() => expect(requests(CHANGE)[0]?.body).toMatchObject({ cron: "30 4 * * *", catch_up_ms: 5_400_000, jitter_ms: 0 }))
+    expect(requests(CHANGE)[0]?.body).not.toHaveProperty("job")
+    await waitFor(() => expect(address()).not.toContain("edit="))
+  })
+
+  it("is paused with a reason", async () => {
+    answer(CHANGE, NIGHTLY)
+    const { user } = show({ at: "/schedules?zone=UTC&pause=s1" })
+    await user.type(await screen.findByLabelText("Reason"), "no ledger today")
+    await user.click(screen.getByRole("button", { name: "Pause nightly" }))
+    await waitFor(() => expect(requests(CHANGE)[0]?.body).toEqual({ enabled: false, stopped_reason: "no ledger today" }))
+  })
+
+  it("tells what became of each of its times, and why none was started", async () => {
+    const run = { id: "r1", outcome: "missed", reason: "too_late", scheduled_for: "2025-01-02T03:00:00Z", first_scheduled_for: "2025-01-01T03:00:00Z", times: 2, created_at: "2025-01-02T09:00:00Z", job_id: null, job: null }
+    answer("GET /api/v1/schedules/s1/runs", page([run, { ...run, id: "r2", outcome: "started", reason: null, scheduled_for: null, times: 1, job_id: "j1", job: job("j1", { state: "failed" }) }]))
+    show({ at: "/schedules?zone=UTC&runs=s1" })
+    const drawer = within(await screen.findByRole("complementary", { name: "Runs of nightly" }))
+    const missed = within((await drawer.findByText("Missed")).closest("tr") as HTMLElement)
+    expect([missed.getByText("2 Jan 2025 03:00"), missed.getByText("2 times"), missed.getByText("later than it may start")]).toHaveLength(3)
+    const byHand = within(drawer.getByText("by hand").closest("tr") as HTMLElement)
+    expect(byHand.getByText("Failed")).toBeTruthy()
+    expect(byHand.getByRole("link", { name: "Open job" }).getAttribute("href")).toContain("/jobs/j1")
   })
 })

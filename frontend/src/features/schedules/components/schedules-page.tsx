@@ -11,6 +11,9 @@ import { QueryPanel } from "@/components/states/query-panel"
 import { paths } from "@/config/paths"
 import { useUrlState } from "@/hooks/use-url-state"
 import { useSchedules } from "../api/get-schedules"
+import { EditSchedule } from "./edit-schedule"
+import { PauseSchedule } from "./pause-schedule"
+import { ScheduleRuns } from "./schedule-runs"
 import { SchedulesTable } from "./schedules-table"
 
 export function SchedulesPage({ form }: { form: ReactNode }) {
@@ -24,8 +27,16 @@ export function SchedulesPage({ form }: { form: ReactNode }) {
       </Button>
     </NeedsRight>
   )
+  const known = (id: string | undefined) => schedules.data?.find((schedule) => schedule.id === id)
+  const close = () => change({ edit: undefined, runs: undefined, pause: undefined })
+  const [edited, followed, paused] = [known(state.edit), known(state.runs), known(state.pause)]
+  const drawer =
+    (state.new !== undefined && form) ||
+    (edited && <EditSchedule key={edited.id} schedule={edited} onClose={close} />) ||
+    (followed && <ScheduleRuns key={followed.id} schedule={followed} onClose={close} />) ||
+    (paused && <PauseSchedule key={paused.id} schedule={paused} onClose={close} />)
   return (
-    <DockedPage drawer={state.new !== undefined && form}>
+    <DockedPage drawer={drawer}>
       <Page
         title={t("nav.schedules")}
         facts={schedules.data && t("schedules.facts", { count: schedules.data.length })}

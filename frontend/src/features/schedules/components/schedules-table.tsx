@@ -12,6 +12,7 @@ import { NotApplicable } from "@/components/values/num"
 import { Time } from "@/components/values/time"
 import { useFormat } from "@/hooks/use-format"
 import { useNow } from "@/hooks/use-now"
+import { useUrlState } from "@/hooks/use-url-state"
 import type { Job, Schedule } from "@/lib/api-types"
 import { reasonIn } from "@/lib/reasons"
 import { useDeleteSchedule } from "../api/delete-schedule"
@@ -71,7 +72,7 @@ function Next({ schedule }: { schedule: Schedule }): ReactNode {
     return (
       <Tooltip label={reasonIn(t, schedule.stopped_reason)}>
         <span className="micro" tabIndex={0}>
-          {t("schedules.stopped")}
+          {t("schedules.stoppedWith")}
         </span>
       </Tooltip>
     )
@@ -92,11 +93,13 @@ function LastState({ state }: { state: string | null }) {
   return known ? <JobState state={known} /> : <NotApplicable />
 }
 
-function ScheduleActions({ schedule: { id, name } }: { schedule: Schedule }) {
+function ScheduleActions({ schedule: { id, name, enabled } }: { schedule: Schedule }) {
   const { t } = useTranslation()
   const run = useRunNow(id)
   const remove = useDeleteSchedule(id)
   const [isDeleting, setDeleting] = useState(false)
+  const [, change] = useUrlState()
+  const show = (drawer: "edit" | "runs" | "pause") => change({ new: undefined, edit: undefined, runs: undefined, pause: undefined, [drawer]: id })
   return (
     <Group component="span" display="inline-flex" gap={2} wrap="nowrap">
       <Tooltip label={t("schedules.runNow")}>
@@ -125,6 +128,15 @@ function ScheduleActions({ schedule: { id, name } }: { schedule: Schedule }) {
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>
+          <Menu.Item onClick={() => show("runs")}>{t("schedules.runs")}</Menu.Item>
+          <NeedsRight right="jobs">
+            <Menu.Item onClick={() => show("edit")}>{t("schedules.edit")}</Menu.Item>
+          </NeedsRight>
+          {enabled && (
+            <NeedsRight right="jobs">
+              <Menu.Item onClick={() => show("pause")}>{t("schedules.pauseTitle")}</Menu.Item>
+            </NeedsRight>
+          )}
           <NeedsRight right="jobs">
             <Menu.Item color="var(--crit)" onClick={() => setDeleting(true)}>
               {t("schedules.delete")}
