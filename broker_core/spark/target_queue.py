@@ -72,13 +72,16 @@ class TargetQueue:
                 time.sleep(pause_s)
                 if not is_wanted():
                     raise Stopped from failure
-                pairs = self._not_arrived(pairs) if isinstance(failure, SendUncertain) else pairs
-            if not pairs:
-                return
             try:
+                if isinstance(failure, SendUncertain):
+                    # Nothing is sent again before the end of the queue was read.
+                    pairs = self._not_arrived(pairs)
+                    if not pairs:
+                        return
+                    failure = None
                 self._send_once(pairs)
             except (BrokerBusy, BrokerUnavailable, Unreachable, SendUncertain) as error:
-                failure = error
+                failure = failure if isinstance(failure, SendUncertain) else error
             except (MessageTooLarge, MessageRefused):
                 raise
             except ClientError as error:
@@ -113,11 +116,7 @@ class TargetQueue:
         return await self._producer.submit_encoded(topic, encoded, ids, queue=self._queue, timeout_ms=_SEND_TIMEOUT_MS)
 
     def _not_arrived(self, pairs: Sequence[Pair]) -> Sequence[Pair]:
-        try:
-            arrived = self.find_arrived()
-        except ClientError:
-            # No answer: the next attempt shows whether the problem persists.
-            return pairs
+        arrived = self.find_arrived()
         return [pair for pair in pairs if arrived is None or pair[0] > arrived]
 
     def find_arrived(self) -> int | None:

@@ -12,6 +12,7 @@ from unittest.mock import ANY
 import pytest
 
 from broker_core.client.blocking import BlockingSession
+from broker_core.client.errors import SendUncertain, Unreachable
 from broker_core.protocol.message import Message
 from broker_core.protocol.record import decode_many
 from broker_core.spark.checkpoint import Checkpoint, Damage, sum_counters
@@ -21,6 +22,7 @@ from broker_core.spark.lanes import LaneResult, ReplayJob, copy_lane
 from broker_core.spark.options import SourceOptions
 from broker_core.spark.reading import plan
 from broker_core.spark.replay_plan import Lane, Positions, find_start, make_plan
+from broker_core.spark.target_queue import TargetQueue
 from broker_core.store.reader import StoreReader
 from tests.support.cluster import RunningBroker
 from tests.support.replays import fill_topic, make_topic, read_topic
@@ -165,6 +167,36 @@ def test_what_a_killed_run_sent_and_did_not_write_down_is_found_in_the_target(re
     # When it runs again
     replay.run()
     # Then there are no duplicates, and the counts are those of a run that was not killed
+    assert replay.copies() == read_numbers(replay)
+    assert replay.totals() == ALL_WRITTEN
+
+
+def test_nothing_is_sent_again_before_the_target_was_looked_at(replay: Replay, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Given a send whose answer is lost, and a broker that then answers no pull, twice
+    send, look = TargetQueue._send_once, TargetQueue.find_arrived
+    lost: list[str] = []
+    reason = "the connection was lost"
+
+    def send_and_lose(self: TargetQueue, pairs: Any) -> None:
+        end = self.end
+        send(self, pairs)
+        if not lost and self._queue.queue_id == 0:
+            lost.append("answer")
+            self.end = end
+            raise SendUncertain(replay.target, "broker", reason)
+
+    def look_in_vain(self: TargetQueue) -> int | None:
+        if 0 < len(lost) < 3:
+            lost.append("look")
+            raise Unreachable("broker", reason)
+        return look(self)
+
+    monkeypatch.setattr(TargetQueue, "_send_once", send_and_lose)
+    monkeypatch.setattr(TargetQueue, "find_arrived", look_in_vain)
+    results = replay.run()
+    # Then the copies are found when it answers again
+    assert [result.state for result in results] == ["done", "done"]
+    assert lost == ["answer", "look", "look"]
     assert replay.copies() == read_numbers(replay)
     assert replay.totals() == ALL_WRITTEN
 

@@ -54,6 +54,7 @@ def test_a_queue_that_the_topic_does_not_have_is_refused(
     monkeypatch.setattr(topics, "find_topic", found)
     monkeypatch.setattr(form, "require_parts", lambda *_: None)
     monkeypatch.setattr(form, "check_cluster", lambda _: None)
+    monkeypatch.setattr(form, "check_live_target", lambda *_: None)
     source, target = {"topic": "orders", "queues": queues}, {"topic": "orders-copy"}
     asked = JobRequestSerializer(data={"type": "replay", "source": source, "target": target}, context={"request": None})
 
