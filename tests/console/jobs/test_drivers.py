@@ -109,7 +109,7 @@ def test_two_jobs_at_once_have_a_driver_each_and_killing_one_harms_only_its_own_
     make_topic(embedded, "pair")
     fill_topic(embedded, "pair", orders(600))
     jobs = []
-    for name in ("killed", "unharmed"):
+    for name in ("driver-killed", "unharmed"):
         make_topic(embedded, name)
         job = replay("pair", name, messages_per_second=300)
         program.prepare(services.folder_of(job), program_request(job))
