@@ -73,8 +73,7 @@ class ArtefactView(JobRights):
             (status, kind): OpenApiTypes.BINARY
             for status in (200, 206)
             for kind in (*(each.partition(";")[0] for each in MEDIA_TYPES.values()), "application/octet-stream")
-        }
-        | {416: None},
+        },
     )
     def get(self, request: Request, job_id: str, name: str) -> HttpResponseBase:
         """Download a file of a job, or a range of its bytes."""

@@ -6,8 +6,9 @@ import re
 from pathlib import Path
 from typing import IO, Final
 
-from django.http import FileResponse, HttpResponse
+from django.http import FileResponse
 from django.http.response import HttpResponseBase
+from rest_framework.exceptions import APIException
 from rest_framework.request import Request
 
 MEDIA_TYPES: Final = {
@@ -19,6 +20,13 @@ MEDIA_TYPES: Final = {
 _RANGE: Final = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 
 
+class RangeBehindEnd(APIException):
+    """No byte of the file is in the range."""
+
+    status_code = 416
+    default_code = "range_behind_end"
+
+
 def media_type_of(name: str) -> str:
     """Return the media type of a file of a job."""
     return MEDIA_TYPES.get(Path(name).suffix, "application/octet-stream")
@@ -27,7 +35,7 @@ def media_type_of(name: str) -> str:
 def download(request: Request, file: Path, name: str) -> HttpResponseBase:
     """Return a response with the file as an attachment of this name.
 
-    One range is served (206), several are answered by the whole file, and one behind its end by 416.
+    One range is served (206), several are answered by the whole file. Raises RangeBehindEnd.
     """
     stat = file.stat()
     tag = f'"{stat.st_size:x}-{stat.st_mtime_ns:x}"'
@@ -37,7 +45,7 @@ def download(request: Request, file: Path, name: str) -> HttpResponseBase:
     found = _RANGE.fullmatch(asked.replace(" ", ""))
     bounds = None if found is None else _bounds(found[1], found[2], stat.st_size)
     if found is not None and bounds is None and found[0] != "bytes=-":
-        return HttpResponse(status=416, headers={"Content-Range": f"bytes */{stat.st_size}"})
+        raise RangeBehindEnd(f"The file has {stat.st_size:,} bytes; no byte of it is in the range {asked[:60]!r}.")
     begin, end = bounds or (0, stat.st_size)
     response = FileResponse(
         _Part(file.open("rb"), begin, end), as_attachment=True, filename=name, content_type=media_type_of(name)
