@@ -97,6 +97,8 @@ export const DETAILS: readonly [DetailKey, RegExp][] = [
   ["noZoneGiven", /^(?<quote>'?)(?<name>[^\s']+)\k<quote> has no time zone; append Z for UTC$/],
   ["noCalendar", /^is (?:after the end of the year 9999|before the beginning of the year 1) in UTC$/],
   ["scheduleStarts", /^Schedule '(?<name>[^']+)' starts jobs of cluster '(?<cluster>[^']+)'\. .+$/],
+  ["jobsWait", /^(?<n>[\d,]+) jobs wait already, and no more are taken \(GANTRY_JOBS_QUEUED\); try again .+$/],
+  ["pausedHasReason", /^only a schedule that is paused has one$/],
   ["jobRuns", /^Job \S+ \((?<name>.+)\) of cluster '(?<cluster>[^']+)' is \w+\. .+$/],
   ["embedded", /^The embedded cluster follows the settings of the process; .+$/],
   ["noneToSend", /^No dead letter of group '(?<name>[^']+)' is left to send: .+$/],

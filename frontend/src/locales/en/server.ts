@@ -169,6 +169,8 @@ export const server = {
     noZoneGiven: "{{name}} has no time zone",
     noCalendar: "It is beyond the calendar",
     scheduleStarts: "Schedule {{name}} starts jobs of cluster {{cluster}}",
+    jobsWait: "{{n}} jobs wait already, and no more are taken",
+    pausedHasReason: "only a schedule that is paused has a reason",
     jobRuns: "Job {{name}} of cluster {{cluster}} has not ended",
     embedded: "The embedded cluster follows the settings of the process",
     noneToSend: "No dead letter of group {{name}} is left to send",

@@ -163,6 +163,8 @@ export const server = {
     noZoneGiven: "{{name}} 没有时区，UTC 应以 Z 结尾",
     noCalendar: "超出可表示的日期",
     scheduleStarts: "定时任务 {{name}} 会启动集群 {{cluster}} 的任务，需先停用或删除它",
+    jobsWait: "已有 {{n}} 个任务在排队，不再接受新任务",
+    pausedHasReason: "只有暂停的定时任务才有原因",
     jobRuns: "集群 {{cluster}} 的任务 {{name}} 尚未结束，需先取消它或等它结束",
     embedded: "内置集群由进程的配置决定，不能在此修改",
     noneToSend: "消费组 {{name}} 没有可重新发送的死信",
