@@ -73,6 +73,11 @@ class Replays:
         (found,) = (pid for pid, command in processes() if b"programs.driver" in command and stderr(pid) == log)
         return found
 
+    def running(self) -> dict[str, int]:
+        """Return which process does each job that a worker runs, as the API tells."""
+        workers = self.http.get("/job-workers").json()["items"]
+        return {run["job_id"]: run["pid"] for worker in workers for run in worker["runs"]}
+
     def end(self, job: str) -> dict[str, Any]:
         """Wait until a job has ended; return it."""
 
@@ -155,7 +160,9 @@ def assert_as_undisturbed(replays: Replays, jobs: dict[str, dict[str, Any]]) -> 
 def test_replays_go_on_after_every_process_was_killed(gantry: Gantry, replays: Replays) -> None:
     # Given two replays at once, one whose program and one whose JVM is killed in the middle
     program, jvm = replays.start("program-killed", 300), replays.start("jvm-killed", 300)
+    replays.wait_for(jvm, 1)
     replays.wait_for(program, MESSAGES // 4)
+    assert replays.running() == {job: replays.driver(job) for job in (program, jvm)}
     kill(replays.driver(program))
     replays.wait_for(jvm, MESSAGES // 4)
     kill(java(replays.driver(jvm)))
