@@ -8,14 +8,13 @@ from typing import Final
 LONGEST: Final = 4000
 
 # A text, or a quoted name: what is in it is no code. A raw text ends elsewhere than others.
-_QUOTED: Final = re.compile(
-    r"""(?P<raw>(?<![A-Za-z0-9_])[rR]['"])|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`""", re.DOTALL
-)
+_QUOTED: Final = re.compile(r"""(?P<raw>[rR]['"])|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`""", re.DOTALL)
 _WORD: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_DOLLARS: Final = re.compile(r"\$[A-Za-z0-9_]*\$")
 _QUOTED_CALL: Final = re.compile(r"`\s*\(")
 # A query in an expression may read any file, or run a command.
 _QUERIES: Final = frozenset({"select", "table", "values", "with", "map", "reduce", "exists", "using"})
-_FROM: Final = re.compile(r"\(\s*from\b", re.IGNORECASE)
+_FROM: Final = re.compile(r"\(\s*from\b")
 # They call any method of Java, or tell of the machine.
 _FUNCTIONS: Final = frozenset({
     "identifier", "reflect", "try_reflect", "java_method", "current_user", "user", "session_user", "current_database",
@@ -40,14 +39,17 @@ def sql_fault(text: str) -> str | None:
     if any(found["raw"] for found in _QUOTED.finditer(text)):
         return "has a raw text (r'…'); write it with doubled backslashes"
     rest = _QUOTED.sub(lambda found: "` " if found[0][0] == "`" else " ? ", text)
+    if _DOLLARS.search(text):
+        return "has a text in dollar signs; write it in quotes"
     if _QUOTED_CALL.search(rest):
         return "has the name of a function in backquotes"
-    rest = rest.replace("` ", " ? ")
-    for mark in ("'", '"', "`", ";", "--", "/*"):
+    # Spark's words are compared in capitals, and those of some foreign letters are ours.
+    rest = rest.replace("` ", " ? ").upper().lower()
+    for mark in ("'", '"', "`", ";", "--", "/*", "$"):
         if mark in rest:
             return f"has {mark!r} outside of a text"
     for found in _WORD.finditer(rest):
-        fault = _word_fault(found[0].lower(), rest[found.end() :])
+        fault = _word_fault(found[0], rest[found.end() :])
         if fault:
             return fault
     return "has a query; only an expression over the row is allowed" if _FROM.search(rest) else None
