@@ -29,7 +29,14 @@ def files_below(folder: Path | None, path: str, suffix: str) -> list[Path]:
         raise SourceRefused("this server lets jobs read no files: GANTRY_JOBS_FILES is not set")
     if "\0" in path or Path(path).is_absolute() or ".." in Path(path).parts:
         raise SourceRefused("must be a path below the folder of GANTRY_JOBS_FILES, without '..'")
-    root = folder.resolve()
+    try:
+        return _files(folder.resolve(), path, suffix)
+    except (OSError, ValueError) as error:
+        # A name that is too long, or has characters that no file has.
+        raise SourceRefused("names no file that can be read") from error
+
+
+def _files(root: Path, path: str, suffix: str) -> list[Path]:
     named = root / path
     found = sorted(named.glob(f"*{suffix}")) if named.is_dir() else [named]
     for file in (named, *found):

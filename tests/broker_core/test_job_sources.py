@@ -43,6 +43,8 @@ def test_a_path_names_a_file_or_all_files_of_a_folder(folder: Path) -> None:
         ("day/none.csv", "names no file"),
         ("day/a\0.csv", "below the folder"),
         ("empty", "without .csv files"),
+        ("x" * 300, "no file that can be read"),
+        ("\ud800.csv", "no file that can be read"),
     ],
 )
 def test_a_path_never_leads_out_of_the_folder(folder: Path, path: str, fault: str) -> None:
