@@ -85,7 +85,8 @@ class RowSql:
 
     def check(self, session: SparkSession, kept: Sequence[str]) -> None:
         """Raise BadRequest for an expression that reaches beyond the row, or that Spark does not understand."""
-        self.apply(session.createDataFrame([], spark_schema(self.columns(kept))), kept)
+        # All columns, so that Spark can suggest the one that was meant.
+        self.apply(session.createDataFrame([], spark_schema(COLUMNS)), kept)
 
     def apply(self, rows: DataFrame, kept: Sequence[str]) -> DataFrame:
         """Return the rows with the columns that are kept, and a column for each expression.

@@ -67,6 +67,7 @@ def test_keys_may_be_a_text_with_spaces(spark: SparkSession, store: Path) -> Non
     [
         (RowSql(where="tag = "), "source.where: [PARSE_SYNTAX_ERROR]"),
         (RowSql(where="amount > 1"), "source.where: [UNRESOLVED_COLUMN.WITH_SUGGESTION]"),
+        (RowSql(where="queue = 1"), "`queue_id`"),
         (RowSql(where="tag"), "source.where: it is string; a condition is true or false"),
         (RowSql(where="count(1) > 1"), "source.where: [MISSING_GROUP_BY]"),
         (RowSql(where="exists(select 1)"), "source.where: has the word 'select' of a query"),
