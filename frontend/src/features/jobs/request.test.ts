@@ -59,3 +59,19 @@ it.each([
 ])("finds in %j the faults %j", (state, faults) => {
   expect(faultsOf(state)).toEqual(faults)
 })
+
+it("writes what is compared, and finds the faults of it", () => {
+  const state = { left: "a", right: "b", by: "sql", bleft: "key", bright: "json:id::string", cmp: "tag", values: "amount: json:a::double | json:b || 'x' | 0.01\nid: json:id::string", lwhere: "tag = 'x'", order: "1", late: "60" }
+  expect(reconcileOf(state, "local")).toMatchObject({
+    left: { topic: "a", where: "tag = 'x'" },
+    by: { left: "key", right: "json:id::string" },
+    compare: ["tag", { name: "amount", left: "json:a::double", right: "json:b || 'x'", tolerance: 0.01 }, { name: "id", left: "json:id::string", right: "json:id::string" }],
+    order: true,
+    lateness_ms: 60_000,
+  })
+  expect(faultsOf(state)).toEqual({})
+  expect(faultsOf({ by: "sql", bleft: "key", values: "amount json:a" })).toEqual({ bright: "expression", values: "values" })
+  expect(faultsOf({ values: "a: b | c | much" })).toEqual({ values: "values" })
+  expect(reconcileOf({ cmp: "none" }, "local").compare).toBe("none")
+  expect(reconcileOf({}, "local").compare).toBe("body")
+})

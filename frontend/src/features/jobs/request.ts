@@ -9,7 +9,7 @@ type TopicRange = Pick<NonNullable<JobRequest["source"]>, "topic" | "from" | "to
 export type ReplayRequest = JobRequest & Required<Pick<JobRequest, "source" | "target">>
 export type ReconcileRequest = JobRequest & Required<Pick<JobRequest, "left" | "right">>
 /** A reconciliation of two topics by a word, as the wizard makes it. */
-export type TopicsRequest = Omit<ReconcileRequest, "left" | "right" | "by"> & { left: TopicRange; right: TopicRange; by: (typeof BY)[number] }
+export type TopicsRequest = Omit<ReconcileRequest, "left" | "right" | "by"> & { left: TopicRange; right: TopicRange; by: NonNullable<JobRequest["by"]> }
 
 const words = (text: string | undefined) => text?.split(/[\s,]+/).filter(Boolean) ?? []
 
@@ -82,22 +82,56 @@ export function replayOf(state: UrlState, cluster: string): ReplayRequest {
   }
 }
 
+const FIELDS = ["body", "tag", "keys", "properties"] as const
+
+/** Compared values as lines "name: left SQL | right SQL | tolerance"; one expression stands for both sides. */
+function comparedIn(text: string | undefined): Compared[] {
+  return (text ?? "")
+    .split("\n")
+    .filter((line) => line.trim() !== "")
+    .map((line) => {
+      const [, name = "", rest = ""] = /^\s*([\w.-]+)\s*:(?!:)(.*)$/.exec(line) ?? []
+      const [left = "", right, tolerance] = rest.split(" | ").map((part) => part.trim())
+      return { name, left, right: right ?? left, ...(tolerance !== undefined && { tolerance: numberOr(tolerance) }) }
+    })
+}
+
+type Compared = Exclude<Extract<NonNullable<JobRequest["compare"]>, unknown[]>[number], string>
+
+const numberOr = (text: string): number => (text !== "" && Number.isFinite(Number(text)) ? Number(text) : Number.NaN)
+
+function compareOf({ cmp, values }: UrlState): NonNullable<JobRequest["compare"]> {
+  const expressions = comparedIn(values)
+  if (cmp === "none") return expressions.length > 0 ? expressions : "none"
+  const fields = FIELDS.filter((field) => (cmp ?? "body").split(",").includes(field))
+  return expressions.length === 0 && fields.length === 1 && fields[0] === "body" ? "body" : [...fields, ...expressions]
+}
+
+const sideOf = (topic: string | undefined, from: string | undefined, to: string | undefined, where: string | undefined): TopicRange => ({
+  ...rangeOf(topic, from, to),
+  ...(where?.trim() && { where: where.trim() }),
+})
+
 export function reconcileOf(state: UrlState, cluster: string): TopicsRequest {
+  const lateness = state.late ? Number(state.late) * 1_000 : 0
   return {
     type: "reconcile",
     ...(state.name && { name: state.name }),
     cluster,
-    left: rangeOf(state.left, state.from, state.to),
-    right: rangeOf(state.right, state.rfrom ?? state.from, state.rto ?? state.to),
-    by: BY.find((by) => by === state.by) ?? "key",
-    compare: "body",
+    left: sideOf(state.left, state.from, state.to, state.lwhere),
+    right: sideOf(state.right, state.rfrom ?? state.from, state.rto ?? state.to, state.rwhere),
+    by: state.by === "sql" ? { left: state.bleft?.trim() ?? "", right: state.bright?.trim() ?? "" } : (BY.find((by) => by === state.by) ?? "key"),
+    compare: compareOf(state),
+    ...(state.order === "1" && { order: true }),
+    ...(state.multiset === "0" && { multiset: false }),
+    ...(lateness > 0 && { lateness_ms: lateness }),
   }
 }
 
 /** The most messages a second that the API takes as a limit. */
 export const MOST_PER_SECOND = 10_000_000
 
-export type Fault = "moment" | "span" | "reversed" | "queues" | "number" | "properties"
+export type Fault = "moment" | "span" | "reversed" | "queues" | "number" | "properties" | "values" | "expression"
 
 /** What is wrong in the fields of the address, by field; an empty one is never wrong. */
 export function faultsOf(state: UrlState): Readonly<Record<string, Fault>> {
@@ -111,9 +145,17 @@ export function faultsOf(state: UrlState): Readonly<Record<string, Fault>> {
   }
   note("queues", !words(state.queues).every((word) => /^\d{1,9}$/.test(word)) && "queues")
   note("tprops", !propertiesIn(state.tprops).every(([name, sql]) => name && sql) && "properties")
+  for (const name of sqlFaults(state)) note(name, name === "values" ? "values" : "expression")
   note("rate", !isLimit(state.rate, MOST_PER_SECOND) && "number")
   note("max", !isLimit(state.max) && "number")
   return found
+}
+
+/** Which expressions of a comparison are not whole. */
+function sqlFaults(state: UrlState): string[] {
+  const isWholeList = comparedIn(state.values).every(({ name, left, right, tolerance = 0 }) => name && left && right && tolerance >= 0)
+  const keys = state.by === "sql" ? ["bleft", "bright"].filter((name) => !state[name]?.trim()) : []
+  return isWholeList ? keys : [...keys, "values"]
 }
 
 const isLimit = (text: string | undefined, most = Number.MAX_SAFE_INTEGER) => !text || (/^[1-9]\d{0,14}$/.test(text) && Number(text) <= most)

@@ -134,6 +134,8 @@ export const jobs = {
       span: "At most 366 days",
       reversed: "The end must be later than the start",
       queues: "Only queue numbers, such as 0, 3",
+      values: "One a line: name: left SQL | right SQL | tolerance",
+      expression: "An SQL expression is needed",
       properties: "One a line: name = SQL",
       number: "Use a whole number from 1",
     },

@@ -5,6 +5,7 @@ import { brokers } from "./brokers"
 import { bulkTopics } from "./bulk-topics"
 import { clusters } from "./clusters"
 import { compare } from "./compare"
+import { compareFields } from "./compare-fields"
 import { deadLetters } from "./dead-letters"
 import { definitions } from "./definitions"
 import { find } from "./find"
@@ -41,6 +42,7 @@ export const rest = {
   ...bulkTopics,
   ...clusters,
   ...compare,
+  ...compareFields,
   ...deadLetters,
   ...definitions,
   ...find,

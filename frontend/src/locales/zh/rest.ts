@@ -7,6 +7,7 @@ import { brokers } from "./brokers"
 import { bulkTopics } from "./bulk-topics"
 import { clusters } from "./clusters"
 import { compare } from "./compare"
+import { compareFields } from "./compare-fields"
 import { deadLetters } from "./dead-letters"
 import { definitions } from "./definitions"
 import { find } from "./find"
@@ -43,6 +44,7 @@ export const rest: Shape<typeof english> = {
   ...bulkTopics,
   ...clusters,
   ...compare,
+  ...compareFields,
   ...deadLetters,
   ...definitions,
   ...find,

@@ -1,3 +1,4 @@
+import type { TFunction } from "i18next"
 import { useTranslation } from "react-i18next"
 import { Callout } from "@/components/layout/panel"
 import { useCluster } from "@/hooks/use-cluster"
@@ -7,7 +8,8 @@ import type { Topic } from "@/lib/api-types"
 import { count } from "@/lib/format"
 import { isInstant } from "@/lib/time"
 import { faultsOf, reconcileOf, type TopicsRequest } from "../request"
-import { ByField, type FieldsProps, RangeFields, TopicSelect } from "./request-fields"
+import { type FieldsProps, RangeFields, TopicSelect } from "./request-fields"
+import { CompareFields, ConditionFields } from "./compare-fields"
 import { StartDecision } from "./start-decision"
 import { NameField, Wizard } from "./wizard"
 
@@ -35,13 +37,13 @@ export function ReconcileWizard({ topics, left, right }: ReconcileWizardProps) {
           isReady: hasSides(state) && state.left !== state.right,
           fields: <SidesFields state={state} topics={topics} onChange={change} />,
         },
-        { id: "range", label: t("jobs.steps.range"), choice: range, isReady: Object.keys(faultsOf(state)).length === 0, fields: <RangeFields state={state} onChange={change} /> },
+        { id: "range", label: t("jobs.steps.range"), choice: range, isReady: !BOUNDS.some((name) => faultsOf(state)[name]), fields: <><RangeFields state={state} onChange={change} /><ConditionFields state={state} onChange={change} /></> },
         {
           id: "compare",
           label: t("jobs.steps.compare"),
-          choice: t(`jobs.by_.${request.by}`),
-          isReady: true,
-          fields: <ByField state={state} onChange={change} />,
+          choice: byWords(t, request.by),
+          isReady: Object.keys(faultsOf(state)).length === 0,
+          fields: <CompareFields state={state} onChange={change} />,
         },
         { id: "start", label: t("jobs.steps.start"), isReady: true, fields: <NameField placeholder={name} /> },
       ]}
@@ -49,6 +51,10 @@ export function ReconcileWizard({ topics, left, right }: ReconcileWizardProps) {
     />
   )
 }
+
+const BOUNDS = ["from", "to", "rfrom", "rto"] as const
+
+const byWords = (t: TFunction, by: TopicsRequest["by"]): string => (typeof by === "string" ? t(`jobs.by_.${by}`) : `${by.left} = ${by.right}`)
 
 const hasSides = (state: UrlState): boolean => Boolean(state.left && state.right)
 
@@ -74,7 +80,7 @@ function Decision({ request, most, range }: { request: TopicsRequest; most: numb
         [t("jobs.left"), request.left.topic],
         [t("jobs.right"), request.right.topic],
         [t("jobs.range"), range],
-        [t("jobs.joinBy"), t(`jobs.by_.${request.by}`)],
+        [t("jobs.joinBy"), byWords(t, request.by)],
         [t("jobs.writes"), t("jobs.writesNothing")],
       ]}
       action={t("jobs.reconcileStart")}

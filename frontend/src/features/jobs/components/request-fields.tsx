@@ -69,7 +69,7 @@ export function SourceFields({ state, topics, onChange, range }: SourceProps) {
   )
 }
 
-const WHERE = "json:amount::double > 10 AND tag = 'paid'"
+const WHERE = "json:amount::double > 10"
 
 /** What copies get instead of what the messages have. */
 export function TransformFields({ state, onChange }: Omit<FieldsProps, "topics">) {
@@ -88,7 +88,7 @@ export function TransformFields({ state, onChange }: Omit<FieldsProps, "topics">
       <SqlField
         label={t("jobs.properties")}
         description={t("jobs.propertiesWords")}
-        placeholder={"region = 'north'\ntest = NULL"}
+        placeholder="region = 'north'"
         value={state.tprops}
         error={faultsOf(state).tprops && t("jobs.faults.properties")}
         onChange={(tprops) => onChange({ tprops })}
@@ -163,20 +163,6 @@ export function DamageField({ state, onChange }: Omit<FieldsProps, "topics">) {
         value={state.damage === "stop" ? "stop" : "skip"}
         onChange={(damage) => onChange({ damage: damage === "skip" ? undefined : damage })}
         data={(["skip", "stop"] as const).map((value) => ({ value, label: t(`jobs.damage.${value}`) }))}
-      />
-    </Field>
-  )
-}
-
-export function ByField({ state, onChange }: Omit<FieldsProps, "topics">) {
-  const { t } = useTranslation()
-  return (
-    <Field label={t("jobs.joinBy")} description={t("jobs.joinByWords")}>
-      <SegmentedControl
-        mt={4}
-        value={state.by ?? "key"}
-        onChange={(by) => onChange({ by: by === "key" ? undefined : by })}
-        data={(["key", "unique_id", "body", "source"] as const).map((value) => ({ value, label: t(`jobs.by_.${value}`) }))}
       />
     </Field>
   )

@@ -1,7 +1,8 @@
 import { Checkbox } from "@mantine/core"
 import { useUrlState } from "@/hooks/use-url-state"
 import { useTranslation } from "react-i18next"
-import { ByField, LimitFields, SourceFields, TopicSelect } from "./request-fields"
+import { CompareFields, ConditionFields } from "./compare-fields"
+import { LimitFields, SourceFields, TopicSelect } from "./request-fields"
 import { ScheduledRange } from "./scheduled-range"
 
 /** The fields of a job that a schedule starts; the same words of the address as in the wizards. */
@@ -14,7 +15,8 @@ export function ScheduleJobFields({ topics }: { topics: string[] }) {
         <TopicSelect label={t("jobs.left")} value={state.left} topics={topics} onChange={(left) => change({ left })} />
         <TopicSelect label={t("jobs.right")} value={state.right} error={isSame(state.left, state.right) && t("jobs.sameSides")} topics={topics} onChange={(right) => change({ right })} />
         <ScheduledRange state={state} onChange={change} />
-        <ByField state={state} onChange={change} />
+        <ConditionFields state={state} onChange={change} />
+        <CompareFields state={state} onChange={change} />
       </>
     )
   return (

@@ -34,7 +34,7 @@ export function CreateSchedule({ jobFields, job, isJobWhole, jobName }: CreateSc
   const refused = refusedFields(create, input)
   const isReady = draft.cron.trim() !== "" && preview.error?.status !== 422 && isJobWhole && isInBounds(draft)
   const close = () =>
-    change(Object.fromEntries(["new", "topic", "from", "to", "keys", "tag", "queues", "target", "rate", "max", "left", "right", "by", "name", "where", "tbody", "ttag", "tkeys", "tprops", "preserve", "damage", "live", "tcluster"].map((key) => [key, undefined])))
+    change(Object.fromEntries(["new", "topic", "from", "to", "keys", "tag", "queues", "target", "rate", "max", "left", "right", "by", "name", "where", "tbody", "ttag", "tkeys", "tprops", "preserve", "damage", "live", "tcluster", "lwhere", "rwhere", "bleft", "bright", "cmp", "values", "order", "multiset", "late"].map((key) => [key, undefined])))
   const submit = () =>
     create.mutate(input, {
       onSuccess: () => {
