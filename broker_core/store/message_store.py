@@ -34,6 +34,7 @@ from broker_core.store.errors import (
 )
 from broker_core.store.guard import Guard
 from broker_core.store.incoming import Incoming
+from broker_core.store.layout import COMMIT_LOG
 from broker_core.store.queries import StoreQueries
 from broker_core.store.recovery import Recovered, recover
 from broker_core.store.stats import StoreStats, measure
@@ -112,6 +113,8 @@ class MessageStore:
         """
         guard = Guard.take(config.folder)
         try:
+            # So that readers of the files take a store without messages for one.
+            (config.folder / COMMIT_LOG).mkdir(exist_ok=True)
             store = cls(config, guard, recover(config))
             # What recovery kept may not be on the disk yet: the previous process may have been killed.
             store.checkpoint()

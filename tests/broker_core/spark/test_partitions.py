@@ -72,6 +72,13 @@ def test_a_topic_that_is_not_there_names_the_nearest_one(store: Path) -> None:
         ranges(store, topics=("oders",))
 
 
+def test_a_topic_of_a_store_without_any_message_is_empty(tmp_path: Path) -> None:
+    write_topic(tmp_path, [])
+    (tmp_path / "config").mkdir(exist_ok=True)
+    (tmp_path / "config" / "topics.json").write_text('{"topicConfigTable":{"orders":{"readQueueNums":4}}}')
+    assert ranges(tmp_path) == {}
+
+
 def test_a_folder_without_a_store_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(StoreUnreadable, match="it is not a store"):
         ranges(tmp_path)

@@ -106,6 +106,11 @@ def test_a_folder_without_a_log_is_not_a_store(tmp_path: Path) -> None:
         StoreReader.open(tmp_path)
 
 
+def test_a_store_without_a_message_is_one(tmp_path: Path) -> None:
+    with opened(tmp_path), StoreReader.open(tmp_path) as reader:
+        assert (reader.segments(), reader.range("T", 0)) == ([], (0, 0))
+
+
 def test_offsets_by_time_and_messages_by_offset(tmp_path: Path) -> None:
     with opened(tmp_path) as store:
         fill(store, 30)
