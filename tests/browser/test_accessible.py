@@ -51,7 +51,7 @@ ROW: Final = (MESSAGE, ("row", f"{TOPIC}-1"))
 # How each drawer and each dialog of the code is opened.
 OPENED: Final = {
     # First, while the job runs.
-    "features/jobs/components/job-page": at("/jobs/{job}", ("button", "Cancel job")),
+    "features/jobs/components/job-actions": at("/jobs/{job}", ("button", "Cancel job")),
     "app/shell/keys-modal": at("/", ("button", "Keyboard")),
     "features/accounts/components/create-token": at("/access?new=token"),
     "features/accounts/components/create-user": at("/access?tab=users&new=user"),
