@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -17,6 +18,7 @@ from broker_core.spark.stores import open_store
 from broker_core.spark.wire import plan_wire, read_wire_blocks
 
 Partition = FilePartition | WirePartition
+_log = logging.getLogger(__name__)
 
 
 def plan(options: SourceOptions, cost: PlanCost | None = None) -> Sequence[Partition]:
@@ -42,11 +44,14 @@ def read_any_blocks(partition: Partition, options: SourceOptions, read: BytesRea
 def read_rows(
     partition: Partition, options: SourceOptions, columns: Sequence[str], read: BytesRead | None = None
 ) -> Iterator[Any]:
-    """Yield the selected rows of a range as Arrow batches of these columns; adds the bytes read to `read`."""
+    """Yield the selected rows of a range as Arrow batches of these columns; adds the bytes read to `read`.
+
+    What mode ``dropMalformed`` leaves out is counted in a warning, which a worker writes to its standard error.
+    """
     read = read or BytesRead()
     origin = RowOrigin(partition.topic, partition.broker, options.decompress)
     maker = RowMaker(columns, options, origin, partition.topic, partition.queue_id)
-    with _reporting(partition, options, read) as report:
+    with _telling(partition, maker), _reporting(partition, options, read) as report:
         for block in read_any_blocks(partition, options, read):
             for batch in maker.make(block):
                 if batch.num_rows:
@@ -57,6 +62,18 @@ def read_rows(
 def count_wanted(partition: Partition, options: SourceOptions) -> int:
     """Return how many intact messages of a range match the filters."""
     return sum(batch.column(0).null_count for batch in read_rows(partition, options, ("_error",)))
+
+
+@contextmanager
+def _telling(partition: Partition, maker: RowMaker) -> Iterator[None]:
+    """Warn at the end of a range of the messages that were left out, also if only some of its rows were wanted."""
+    try:
+        yield
+    finally:
+        if maker.left_out:
+            place = f"{partition.broker} topic={partition.topic} queue={partition.queue_id}"
+            span = f"offsets {partition.begin} to {partition.end - 1}"
+            _log.warning("mode=dropMalformed left out %d damaged messages: %s %s", maker.left_out, place, span)
 
 
 @contextmanager

@@ -35,6 +35,8 @@ class RowMaker:
     origin: RowOrigin
     topic: str
     queue_id: int
+    left_out: int = 0
+    """Damaged messages that mode ``dropMalformed`` left out so far."""
     arrow_schema: Any = field(init=False)
     _chosen_tags: Any = field(init=False)
     _chosen_keys: Any = field(init=False)
@@ -86,10 +88,12 @@ class RowMaker:
         if self.options.mode is Mode.FAIL_FAST:
             row = int(np.flatnonzero(~sound)[0])
             raise self._damaged(int(block.queue_offsets[row]), DAMAGE_TEXT[Damage(block.damage[row])])
+        is_dropping = self.options.mode is Mode.DROP_MALFORMED
+        self.left_out += int((~sound).sum()) if is_dropping else 0
         if not sound.any():
-            return self._damaged_rows(block, ~sound).slice(0, 0 if self.options.mode is Mode.DROP_MALFORMED else None)
+            return self._damaged_rows(block, ~sound).slice(0, 0 if is_dropping else None)
         rows, places = self._sound_rows(block.records.take(sound), bodies)
-        if self.options.mode is Mode.DROP_MALFORMED:
+        if is_dropping:
             return rows
         order = np.argsort(np.concatenate((np.flatnonzero(sound)[places], np.flatnonzero(~sound))), kind="stable")
         both = pa.Table.from_batches([rows, self._damaged_rows(block, ~sound)]).take(pa.array(order))
@@ -119,6 +123,7 @@ class RowMaker:
             arrays[_ERROR] = pa.nulls(len(batch), pa.string())
         kept = np.ones(len(batch), bool)
         kept[list(batch.errors)] = False
+        self.left_out += len(batch.errors)
         return self._assemble(arrays).filter(pa.array(kept)), places[kept]
 
     def _wanted(self, batch: Batch) -> Mask:

@@ -101,8 +101,10 @@ def test_a_damaged_record_is_a_row_with_its_place_and_its_damage(damaged: Path) 
     assert found[3]["_error"] is None
 
 
-def test_damaged_records_can_be_left_out(damaged: Path) -> None:
+def test_damaged_records_can_be_left_out_and_are_counted(damaged: Path, caplog: pytest.LogCaptureFixture) -> None:
     assert [row["queue_offset"] for row in rows(damaged, mode=Mode.DROP_MALFORMED)] == [0, 1, 3, 4]
+    told = "left out 1 damaged messages: broker-a topic=orders queue=0 offsets 0 to 4"
+    assert [record.getMessage() for record in caplog.records] == [f"mode=dropMalformed {told}"]
 
 
 def test_damaged_records_can_end_the_read(damaged: Path) -> None:
@@ -117,13 +119,14 @@ def test_a_unit_that_points_elsewhere_is_damage_and_no_foreign_message(tmp_path:
     assert [row["_error"] for row in rows(tmp_path)] == [None, None, "the record states another log offset", None]
 
 
-def test_properties_that_are_no_utf_8_are_damage_inside_a_row(tmp_path: Path) -> None:
+def test_properties_that_are_no_utf_8_are_damage_inside_a_row(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     write_topic(tmp_path, orders(3), queues=1)
     overwrite(segment(tmp_path), segment(tmp_path).read_bytes().index(b"k1 all"), b"\xff")
     assert [row["_error"] for row in rows(tmp_path)] == [None, "the properties are not UTF-8", None]
     assert numbers(tmp_path, mode=Mode.DROP_MALFORMED) == [0, 1, 2]
     read = rows(tmp_path, "key", "body", mode=Mode.DROP_MALFORMED)
     assert [row["key"] for row in read] == ["k0", "k2"]
+    assert "left out 1 damaged messages" in caplog.text
     with pytest.raises(DamagedRecord, match="offset=1: the properties"):
         rows(tmp_path, "key", mode=Mode.FAIL_FAST)
 
