@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.sql.streaming.datasource import ReadAllAvailable
 
+from broker_core.client.admin import Admin
 from broker_core.client.blocking import BlockingSession
-from broker_core.spark.errors import UnknownOption, Unreachable
+from broker_core.client.producer import Producer
+from broker_core.spark.errors import DataLoss, UnknownOption, Unreachable
 from broker_core.spark.options import SourceOptions
 from broker_core.spark.partitions import WirePartition
 from broker_core.spark.reading import plan, read_rows
 from broker_core.spark.rows import MOST_BATCH_BYTES
+from broker_core.spark.stream import RocketMQStreamReader
 from broker_core.spark.wire import MOST_BYTES, read_wire_blocks
 from broker_core.store.reader import StoreReader
-from tests.support.cluster import RunningBroker
+from tests.support.cluster import RunningBroker, create_topic, several_brokers
 from tests.support.replays import fill_topic, make_topic
 from tests.support.stores import overwrite, segment
 from tests.support.topics import order, orders
-from tests.support.wait import wait_until
+from tests.support.wait import eventually, wait_until
 
 COLUMNS = ("broker", "queue_id", "queue_offset", "log_offset", "message_id", "keys", "tag", "body", "properties")
 _names = count(1)
@@ -145,3 +152,35 @@ def test_a_message_that_the_broker_leaves_out_is_reported(
     # Then its row has the position and the damage
     assert [row["body"] for row in found] == [*marks[:2], None, *marks[3:]]
     assert [row["_error"] for row in found if row["_error"]] == ["the broker did not send a message for this offset"]
+
+
+async def test_a_broker_that_is_away_is_missed_if_it_is_named_and_by_a_stream(tmp_path: Path) -> None:
+    async with several_brokers(tmp_path) as cluster:
+        async with cluster.session() as session:
+            await create_topic(session, "shared", queues=2)
+            producer = Producer(session)
+            topics = Admin(session).topics
+
+            async def is_at_both() -> bool:
+                return len((await topics.route("shared")).read_queues) == 4
+
+            await eventually(is_at_both)
+            for each in (await topics.route("shared")).read_queues:
+                await producer.send(order(1, topic="shared"), queue=each)
+        options = SourceOptions(topics=("shared",), name_servers=(f"127.0.0.1:{cluster.name_server.port}",))
+        found = await asyncio.to_thread(read, options, ("broker", "queue_id", "queue_offset"))
+        assert sorted((row["broker"], row["queue_id"]) for row in found) == [
+            ("broker-a", 0), ("broker-a", 1), ("broker-b", 0), ("broker-b", 1)
+        ]  # fmt: skip
+        stream, lax = (
+            RocketMQStreamReader(replace(options, fail_on_data_loss=may), ("body",)) for may in (True, False)
+        )
+        begin = await asyncio.to_thread(stream.initialOffset)
+        await cluster.stop("broker-b")
+        named = replace(options, brokers=("broker-a", "broker-b"))
+        with pytest.raises(UnknownOption, match="unknown broker 'broker-b'"):
+            await asyncio.to_thread(plan, named)
+        with pytest.raises(DataLoss, match=r"broker-b topic=shared queue=0: .*its broker is away"):
+            await asyncio.to_thread(stream.latestOffset, begin, ReadAllAvailable())
+        end = await asyncio.to_thread(lax.latestOffset, begin, ReadAllAvailable())
+        assert end["topics"]["shared"] == {"broker-a": {"0": 1, "1": 1}, "broker-b": {"0": 0, "1": 0}}
