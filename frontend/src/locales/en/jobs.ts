@@ -51,6 +51,7 @@ export const jobs = {
     doneOf: { replay: "{{n}} of {{total}} written", reconcile: "{{n}} of {{total}} read", redrive: "{{n}} of {{total}} redriven or skipped", export: "{{n}} of {{total}} exported" },
     doneOnly: { replay_one: "{{n}} written", replay_other: "{{n}} written", reconcile_one: "{{n}} read", reconcile_other: "{{n}} read", redrive_one: "{{n}} redriven", redrive_other: "{{n}} redriven", export_one: "{{n}} exported", export_other: "{{n}} exported" },
     ended: "ended {{time}}",
+    nextTry: "tried again at {{time}}: retry {{n}} of {{most}}",
     waits: "waiting for a worker",
     noEstimate: "— no estimate yet",
     endsAbout: "ends about",

@@ -49,6 +49,7 @@ export const jobs = {
     doneOf: { replay: "已写入 {{n}} / {{total}}", reconcile: "已读取 {{n}} / {{total}}", redrive: "已重投或跳过 {{n}} / {{total}}", export: "已导出 {{n}} / {{total}}" },
     doneOnly: { replay_other: "已写入 {{n}}", reconcile_other: "已读取 {{n}}", redrive_other: "已重投 {{n}}", export_other: "已导出 {{n}}" },
     ended: "结束于 {{time}}",
+    nextTry: "{{time}} 自动重试：第 {{n}} 次，共 {{most}} 次",
     waits: "等待 worker",
     noEstimate: "— 尚无估计",
     endsAbout: "预计结束",

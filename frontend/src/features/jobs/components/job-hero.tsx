@@ -42,6 +42,7 @@ function End({ job }: { job: Job }) {
   const { t } = useTranslation()
   const format = useFormat()
   const now = useNow()
+  if (job.next_try_at) return <>{t("jobs.nextTry", { time: format.when(job.next_try_at), n: job.retries + 1, most: job.max_retries })}</>
   if (job.finished_at) return <>{t("jobs.ended", { time: format.when(job.finished_at) })}</>
   if (job.state === "queued") return <>{t("jobs.waits")}</>
   if (job.state === "paused") return <>{t("jobs.isPaused")}</>

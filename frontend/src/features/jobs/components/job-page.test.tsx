@@ -64,6 +64,12 @@ describe("the page of a job", () => {
     expect((await screen.findByText("Cancelling")).closest("button")?.disabled).toBe(true)
   })
 
+  it("says when it is retried by itself, and how often yet", async () => {
+    answer("GET /api/v1/jobs/j1", job("j1", { state: "queued", next_try_at: "2025-01-02T03:04:05Z", retries: 1, max_retries: 3 }))
+    renderApp(<JobPage id="j1" />, { at: "/jobs/j1?zone=UTC" })
+    expect(await screen.findByText("tried again at 2 Jan 2025 03:04: retry 2 of 3")).toBeTruthy()
+  })
+
   it("is paused and resumed, and says where a resume continues", async () => {
     answer("POST /api/v1/jobs/j1:pause", job("j1", { pause_requested: true }), 202)
     answer("POST /api/v1/jobs/j1:resume", job("j1", { state: "queued" }), 202)

@@ -9,7 +9,7 @@ import { useJobs } from "../api/get-jobs"
 import { JobsTable } from "./jobs-table"
 import { NewJob } from "./new-job"
 
-const TYPES = ["replay", "reconcile", "redrive"] as const
+const TYPES = ["replay", "reconcile", "redrive", "export"] as const
 const STATES = ["queued", "running", "paused", "succeeded", "partial", "failed", "cancelled"] as const
 
 export function JobsPage() {
