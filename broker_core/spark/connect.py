@@ -11,7 +11,7 @@ import pyspark
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from broker_core.spark.errors import BadRequest, Unreachable
+from broker_core.spark.errors import BadRequest, Unreachable, first_line
 from broker_core.spark.masters import address_of, shown
 
 # What PySpark's client needs besides PySpark: not installed with Gantry, since few need it.
@@ -39,7 +39,7 @@ def connect(master: str, app_name: str, settings: dict[str, str], code: Path) ->
             session.conf.set(name, value)
         session.addArtifact(str(code), pyfile=True)
     except (PySparkException, OSError, ValueError) as error:
-        raise Unreachable(f"Spark Connect server {shown(master)}: {_first_line(error)}") from error
+        raise Unreachable(f"Spark Connect server {shown(master)}: {first_line(error)}") from error
     return session
 
 
@@ -53,7 +53,3 @@ def _is_installed(name: str) -> bool:
         return importlib.util.find_spec(name) is not None
     except ModuleNotFoundError:
         return False
-
-
-def _first_line(error: Exception) -> str:
-    return next(iter(str(error).strip().splitlines()), type(error).__name__)

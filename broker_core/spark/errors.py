@@ -81,3 +81,9 @@ class StoreUnreadable(SparkError):
 
 class Unreachable(SparkError):
     """A broker or name server did not answer; a later retry may help."""
+
+
+def first_line(error: Exception) -> str:
+    """Return the first line of an error's text that says something; the name of the error if there is none."""
+    lines = (line.strip() for line in str(error).splitlines() if line.strip())
+    return next(lines, type(error).__name__)

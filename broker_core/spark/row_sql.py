@@ -19,7 +19,7 @@ from pyspark.sql.types import ArrayType, BinaryType, BooleanType, DataType, MapT
 
 from broker_core.protocol import properties as names
 from broker_core.protocol.errors import MalformedProperties
-from broker_core.spark.errors import BadRequest
+from broker_core.spark.errors import BadRequest, first_line
 from broker_core.spark.schema import COLUMNS, spark_schema
 from broker_core.sql_text import sql_fault
 
@@ -38,10 +38,15 @@ class ValueRefused(Exception):
     """The values of the expressions make no message that can be sent; the text says why."""
 
 
+def words_in(text: str) -> set[str]:
+    """Return the words of an expression, in lower case."""
+    return {word.lower() for word in _WORD.findall(text)}
+
+
 def named_columns(texts: Iterable[str], columns: Iterable[str]) -> tuple[str, ...]:
     """Return which of the columns the expressions name, the body also as `json`."""
     texts = [text.lower() for text in texts]
-    words = {word for text in texts for word in _WORD.findall(text)}
+    words = {word for text in texts for word in words_in(text)}
     columns = tuple(columns)
     body = {"body"} if JSON in words and JSON not in columns else set()
     return tuple(
@@ -98,7 +103,7 @@ class RowSql:
             fault = sql_fault(text)
             if fault is not None:
                 raise BadRequest(f"{part}: {fault}")
-        if any(JSON in _words(text) for _, text in given.values()):
+        if any(JSON in words_in(text) for _, text in given.values()):
             rows = rows.withColumn(JSON, F.try_parse_json(F.col("body").cast("string")))
         is_sound = F.col("_error").isNull()
         wanted = is_sound
@@ -174,20 +179,11 @@ def failing_expressions() -> Iterator[None]:
         state = error.getSqlState() or ""
         if not state.startswith(_OF_VALUES):
             raise
-        raise BadRequest(f"an expression cannot be computed for a message: {_first_line(error)}") from error
-
-
-def _first_line(error: PySparkException) -> str:
-    lines = (line for line in str(error).splitlines() if line.strip())
-    return next(lines, type(error).__name__)
+        raise BadRequest(f"an expression cannot be computed for a message: {first_line(error)}") from error
 
 
 def _property(number: int) -> str:
     return f"_property_{number}"
-
-
-def _words(text: str) -> set[str]:
-    return {word.lower() for word in _WORD.findall(text)}
 
 
 def _value(rows: DataFrame, part: str, text: str, make: Callable[[Column, DataType], Column]) -> Column:
@@ -207,7 +203,7 @@ def _understood(part: str, make: Callable[[], DataFrame]) -> DataFrame:
         made = make()
         _ = made.schema
     except PySparkException as error:
-        raise BadRequest(f"{part}: {_first_line(error)}") from error
+        raise BadRequest(f"{part}: {first_line(error)}") from error
     return made
 
 

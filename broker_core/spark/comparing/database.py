@@ -13,7 +13,7 @@ import pyarrow.csv
 from psycopg import sql
 
 from broker_core.spark.comparing.tables import TableSide, parquet_side, text_options, write_copy
-from broker_core.spark.errors import BadRequest, Unreachable
+from broker_core.spark.errors import BadRequest, Unreachable, first_line
 
 _CONNECT_S: Final = 10
 _NUMERIC: Final = 1700
@@ -47,9 +47,9 @@ def database_side(
             batches, schema = rows.read(wanted)
             write_copy(target, schema, batches, each_batch)
     except psycopg.OperationalError as error:
-        raise Unreachable(f"{name}.connection: {asked['connection']}: {_line(error)}") from error
+        raise Unreachable(f"{name}.connection: {asked['connection']}: {first_line(error)}") from error
     except psycopg.Error as error:
-        raise BadRequest(f"{name}.{'table' if asked.get('table') else 'query'}: {_line(error)}") from error
+        raise BadRequest(f"{name}.{'table' if asked.get('table') else 'query'}: {first_line(error)}") from error
     except pa.ArrowInvalid as error:
         raise BadRequest(f"{name}: a value has no place in its type, cast it in the query: {error}") from error
     # Rows of a database have no number.
@@ -137,8 +137,3 @@ def _with_bytes(batch: Any, names: Sequence[str]) -> Any:
         values = [None if text is None else bytes.fromhex(text[2:]) for text in batch.column(number).to_pylist()]
         batch = batch.set_column(number, pa.field(name, pa.binary()), pa.array(values, pa.binary()))
     return batch
-
-
-def _line(error: Exception) -> str:
-    lines = str(error).strip().splitlines()
-    return lines[0] if lines else type(error).__name__

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -28,12 +27,11 @@ from pyspark.sql.types import (
 from broker_core.spark.comparing.comparison import Comparison
 from broker_core.spark.comparing.keys import KEY_COLUMN, field_column
 from broker_core.spark.comparing.sides import PLACE_FIELDS
-from broker_core.spark.errors import BadRequest
+from broker_core.spark.errors import BadRequest, first_line
+from broker_core.spark.row_sql import JSON, named_columns, words_in
 from broker_core.sql_text import sql_fault
 
-JSON: Final = "json"
 _BODY: Final = "body"
-_WORD: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,21 +57,15 @@ class SideSql:
 
     def columns(self, names: Sequence[str]) -> tuple[str, ...]:
         """Return which of the columns of the side the expressions name."""
-        words = {word.lower() for text in self._expressions() for word in _WORD.findall(text)}
-        body = {_BODY} if JSON in words and JSON not in names else set()
-        quoted = [text.lower() for text in self._expressions() if "`" in text]
-        return tuple(
-            name for name in names
-            if name.lower() in words | body or any(f"`{name.lower()}`" in text for text in quoted)
-        )  # fmt: skip
+        return named_columns(self._expressions(), names)
 
     def select(self, rows: DataFrame) -> DataFrame:
         """Return the rows that the condition lets through, with the values of the expressions.
 
         Damaged rows stay: whether they fulfil it is not known. Raises BadRequest for an expression that is wrong.
         """
-        words = {word.lower() for text in self._expressions() for word in _WORD.findall(text)}
-        if JSON in words and JSON not in rows.columns:
+        names_json = any(JSON in words_in(text) for text in self._expressions())
+        if names_json and JSON not in rows.columns:
             rows = rows.withColumn(JSON, F.try_parse_json(F.col(_BODY).cast("string")))
         if self.where is not None:
             rows = self._checked("where", lambda: rows.where(F.col("_error").isNotNull() | F.expr(self.where or "")))
@@ -98,8 +90,7 @@ class SideSql:
             made = make()
             _ = made.schema
         except PySparkException as error:
-            lines = str(error).splitlines()
-            raise BadRequest(f"{part} ({self.name}): {lines[0] if lines else error}") from error
+            raise BadRequest(f"{part} ({self.name}): {first_line(error)}") from error
         return made
 
 
