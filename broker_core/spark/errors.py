@@ -63,6 +63,10 @@ class DataLoss(SparkError):
     """Messages of the requested range no longer exist; ``failOnDataLoss=false`` reads what is left."""
 
 
+class QueueGone(DataLoss):
+    """A queue that was read before is listed no more: it was removed, or its broker is away, perhaps not for long."""
+
+
 class DamagedRecord(SparkError):
     """A record in the range is damaged and ``mode`` is ``failFast``."""
 

@@ -23,7 +23,7 @@ from pyspark.sql.streaming.datasource import (
 )
 
 from broker_core.client.retry import backoff
-from broker_core.spark.errors import DataLoss, Unreachable
+from broker_core.spark.errors import QueueGone, Unreachable
 from broker_core.spark.options import EARLIEST, LATEST, SourceOptions
 from broker_core.spark.partitions import FilePartition, WirePartition
 from broker_core.spark.places import Places, QueuePlace, Reach, by_topic, cluster_name, resolved
@@ -117,7 +117,7 @@ class RocketMQStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         exist = set(places.queues)
         gone = sorted(set(begins) - exist)
         if gone and options.fail_on_data_loss:
-            raise DataLoss(f"{gone[0]} does not exist any more; failOnDataLoss=false goes on with what is left")
+            raise QueueGone(f"{gone[0]} does not exist any more; failOnDataLoss=false goes on with what is left")
         if not set(begins) & exist:
             return []
         planned = plan(
@@ -174,12 +174,12 @@ class RocketMQStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
 
 def _patiently(ask: Callable[[], T]) -> T:
-    failure: Unreachable | None = None
+    failure: Unreachable | QueueGone | None = None
     for pause_s in backoff(first_s=_FIRST_PAUSE_S, longest_s=_LONGEST_PAUSE_S, within_s=_GIVE_UP_AFTER_S):
         time.sleep(pause_s)
         try:
             return ask()
-        except Unreachable as error:
+        except (Unreachable, QueueGone) as error:
             failure = error
     assert failure is not None
     raise failure

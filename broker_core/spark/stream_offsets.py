@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from broker_core.spark.errors import BadOption, DataLoss
+from broker_core.spark.errors import BadOption, DataLoss, QueueGone
 from broker_core.spark.places import QueuePlace, Reach, by_topic
 from broker_core.store.columns import Ints
 
@@ -109,8 +109,8 @@ def _shared(wanted: Offsets, most: int) -> dict[QueuePlace, int]:
 def starts(position: Position, reaches: Mapping[QueuePlace, Reach], *, may_lose: bool) -> tuple[Offsets, Offsets]:
     """Return where the next batch begins in each queue, and which of these places are new to the stream.
 
-    Raises DataLoss for a queue that vanished or ends before the position, unless losses are allowed: then it is kept
-    as it is, or read anew from its beginning.
+    Raises QueueGone for a queue that vanished and DataLoss for one that ends before the position, unless losses are
+    allowed: then it is kept as it is, or read anew from its beginning.
     """
     new = {
         place: begin for place, begin in position.began.items() if position.offsets.get(place) == begin
@@ -130,12 +130,12 @@ def starts(position: Position, reaches: Mapping[QueuePlace, Reach], *, may_lose:
             found[place] = reach.begin
     for place in position.offsets:
         if place not in reaches and not may_lose:
-            raise _loss(place, "the queue does not exist any more, or its broker is away")
+            raise _loss(place, "the queue does not exist any more, or its broker is away", QueueGone)
     return found, new
 
 
-def _loss(place: QueuePlace, reason: str) -> DataLoss:
-    return DataLoss(
+def _loss(place: QueuePlace, reason: str, kind: type[DataLoss] = DataLoss) -> DataLoss:
+    return kind(
         f"{place.broker} topic={place.topic} queue={place.queue_id}: {reason}; failOnDataLoss=false goes on with what "
         "is left"
     )

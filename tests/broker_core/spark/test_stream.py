@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,10 @@ from pyspark.sql import SparkSession
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
 
 from broker_core.client.blocking import BlockingSession
-from broker_core.spark.errors import BadOption, DataLoss
+from broker_core.spark import stream
+from broker_core.spark.errors import BadOption, DataLoss, QueueGone
 from broker_core.spark.options import parse_source_options
+from broker_core.spark.places import Places, QueuePlace, Reach
 from broker_core.spark.stream import RocketMQStreamReader
 from tests.support.cluster import RunningBroker
 from tests.support.replays import fill_topic, make_topic
@@ -153,6 +156,28 @@ def test_lost_messages_end_the_stream_unless_allowed(store: Path, tmp_path: Path
     assert rows(lax, start, lax.latestOffset(start, ReadAllAvailable())) == 4
 
 
+def test_queues_that_are_listed_again_in_time_do_not_end_the_stream(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Given a name server that does not list the queues twice, as while their broker is restarted
+    strict, real = reader(store), Places.reaches
+    looks: list[Places] = []
+    start = strict.initialOffset()
+
+    def reaches(self: Places) -> Mapping[QueuePlace, Reach]:
+        looks.append(self)
+        return {} if len(looks) < 3 else real(self)
+
+    monkeypatch.setattr(Places, "reaches", reaches)
+    assert rows(strict, start, strict.latestOffset(start, ReadAllAvailable())) == 0
+    assert len(looks) == 3
+    # And that lists them no more
+    monkeypatch.setattr(Places, "reaches", lambda _: {})
+    monkeypatch.setattr(stream, "_GIVE_UP_AFTER_S", 0.1)
+    with pytest.raises(QueueGone, match="or its broker is away"):
+        strict.latestOffset(start, ReadAllAvailable())
+
+
 def test_a_checkpoint_of_another_cluster_is_refused(store: Path) -> None:
     start = reader(store, cluster="east").initialOffset()
     with pytest.raises(BadOption, match="the checkpoint belongs to cluster 'east'"):
@@ -184,9 +209,9 @@ def folders(tmp_path: Path) -> dict[str, str]:
 
 
 def run_available(spark: SparkSession, folders: dict[str, str], **options: str) -> None:
-    stream = spark.readStream.format("rocketmq").options(startingOffsets="earliest", **options).load()
+    topic = spark.readStream.format("rocketmq").options(startingOffsets="earliest", **options).load()
     query = (
-        stream.select("queue_id", "queue_offset", "key")
+        topic.select("queue_id", "queue_offset", "key")
         .writeStream.format("parquet")
         .trigger(availableNow=True)
         .start(folders["table"], checkpointLocation=folders["checkpoint"])

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 
-from broker_core.spark.errors import BadOption, DataLoss
+from broker_core.spark.errors import BadOption, DataLoss, QueueGone
 from broker_core.spark.places import QueuePlace, Reach
 from broker_core.spark.stream_offsets import Limits, Position, starts
 from broker_core.store.columns import Ints
@@ -91,6 +91,14 @@ def test_lost_messages_are_an_error_unless_allowed(
     with pytest.raises(DataLoss, match=said):
         begins(Position("live", {A0: 4}), reaches)
     assert starts(Position("live", {A0: 4}), reaches, may_lose=True)[0] == left
+
+
+def test_a_queue_that_is_away_is_told_from_lost_messages() -> None:
+    with pytest.raises(QueueGone):
+        begins(Position("live", {A0: 4}), {})
+    with pytest.raises(DataLoss) as lost:
+        begins(Position("live", {A0: 4}), {A0: Reach(6, 9)})
+    assert not isinstance(lost.value, QueueGone)
 
 
 def test_a_repeated_first_batch_begins_where_it_began() -> None:
