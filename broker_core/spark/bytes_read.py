@@ -45,6 +45,10 @@ class PlanCost:
         if text not in self.notes:
             self.notes.append(text)
 
+    def lines(self) -> list[str]:
+        """Return the lines for a job's log."""
+        return [f"planned; {self.read.text()}", *self.notes]
+
 
 def _amount(size: int) -> str:
     amount, unit = float(size), 0

@@ -18,6 +18,7 @@ from typing import Any, Final
 from broker_core.client.blocking import BlockingSession
 from broker_core.client.errors import TopicNotFound
 from broker_core.protocol.bodies.queues import MessageQueue
+from broker_core.spark.bytes_read import PlanCost
 from broker_core.spark.checkpoint import Checkpoint
 from broker_core.spark.errors import BadRequest
 from broker_core.spark.options import SourceOptions
@@ -88,12 +89,13 @@ def make_plan(
     session: BlockingSession,
     target_topic: str,
     positions: Positions | None = None,
+    cost: PlanCost | None = None,
 ) -> list[Lane]:
     """Return the lanes of a new replay, of all messages in the range or of those at the positions.
 
-    Raises BadRequest without a target, and the errors of planning a read.
+    Adds to `cost` what planning took. Raises BadRequest without a target, and the errors of planning a read.
     """
-    by_queue = plan_by_queue(options, positions)
+    by_queue = plan_by_queue(options, positions, cost)
     targets = _target_queues(session, target_topic)
     wanted = _counts(options, by_queue)
     lanes: list[Lane] = []
@@ -112,12 +114,12 @@ def make_plan(
 
 
 def plan_by_queue(
-    options: SourceOptions, positions: Positions | None = None
+    options: SourceOptions, positions: Positions | None = None, cost: PlanCost | None = None
 ) -> dict[tuple[str, str, int], list[Partition]]:
     """Return the ranges to read by topic, broker and queue id: each as large as a chunk may be."""
     options = options if positions is None else _bounded(options, positions)
     by_queue: dict[tuple[str, str, int], list[Partition]] = {}
-    for partition in plan(replace(options, max_partition_bytes=_CHUNK_BYTES)):
+    for partition in plan(replace(options, max_partition_bytes=_CHUNK_BYTES), cost):
         by_queue.setdefault((partition.topic, partition.broker, partition.queue_id), []).append(partition)
     if positions is None:
         return by_queue

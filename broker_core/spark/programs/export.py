@@ -11,6 +11,8 @@ import msgspec
 import pyarrow.compute as pc
 from pyspark.sql import SparkSession
 
+from broker_core.job_folder import say
+from broker_core.spark.bytes_read import PlanCost
 from broker_core.spark.changed_rows import Refused, changed
 from broker_core.spark.checkpoint import Damage, Failure
 from broker_core.spark.counting import RowCounter
@@ -43,8 +45,11 @@ def work(run: Run) -> ProgramResult:
 
 def export(run: Run, selection: Selection, sql: RowSql, kind: str, columns: tuple[str, ...]) -> ProgramResult:
     """Write what is selected into one file of the job; a transformation needs body and properties among the columns."""
+    cost = PlanCost()
     with run.timed("planning"):
-        by_queue = plan_by_queue(selection.options, selection.positions)
+        by_queue = plan_by_queue(selection.options, selection.positions, cost)
+    for line in cost.lines():
+        say(line)
     parts = [part for key in sorted(by_queue) for part in by_queue[key]]
     return Exporting(run, kind, columns, selection.options, sql).run_all(parts)
 
@@ -91,6 +96,7 @@ class Exporting:
                     )
         finally:
             counter.close()
+        say(counter.bytes_read().text())
         if self.run.is_stopping:
             return ProgramResult(self.run.stop_code, f"{self.run.stop_reason}; an export begins anew when it goes on")
         with self.run.timed("joining"):

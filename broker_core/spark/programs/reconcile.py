@@ -12,6 +12,7 @@ import msgspec
 import pyarrow.parquet
 from pyspark.sql import DataFrame, SparkSession
 
+from broker_core.job_folder import say
 from broker_core.spark.comparing.charts import Tally, write_buckets
 from broker_core.spark.comparing.comparison import CLASSES, DAMAGED, SIDES, Comparison, parse_comparison
 from broker_core.spark.comparing.differences import batches_of, write_differences
@@ -85,6 +86,8 @@ class Comparing:
         """Pin the ranges of both sides."""
         self.pinned_at_ms = time.time_ns() // 1_000_000
         self.sides = tuple(map(self._compared, SIDES, self.planner.plan()))
+        for line in self.planner.cost.lines():
+            say(line)
         self.write_progress("starting")
 
     @property
@@ -130,6 +133,7 @@ class Comparing:
                 self._differences(session, folder)
         if self.run.is_stopping:
             return ProgramResult(CANCELLED, self.run.stop_reason)
+        say(self.counter.bytes_read().text())
         with self.run.timed("reporting"):
             sentence = self._report(folder)
         self.write_progress("done", done=True)

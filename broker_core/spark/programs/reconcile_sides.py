@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from broker_core.job_folder import say
 from broker_core.job_sources import SourceRefused, connection_named, files_below
+from broker_core.spark.bytes_read import PlanCost
 from broker_core.spark.comparing.comparison import SIDES, Comparison
 from broker_core.spark.comparing.expressions import side_sql
 from broker_core.spark.comparing.groups import group_side
@@ -58,6 +59,8 @@ class Sides:
     count_to: str
     retried: int | None = None
     """Once planned: how many messages a group consumed after retries, if a side has one."""
+    cost: PlanCost = field(default_factory=PlanCost)
+    """What planning took."""
     _copied: dict[str, int] = field(default_factory=dict)
     _told_at: float = 0.0
 
@@ -65,7 +68,7 @@ class Sides:
         """Return the left and the right side; topics are pinned together, tables copied after that."""
         asked = {name: self.run.request.asked[name] for name in SIDES}
         options = {name: self._options(side) for name, side in asked.items() if kind_of(side) in (TOPIC, GROUP)}
-        planned = dict(zip(options, plan_together(list(options.values())), strict=True))
+        planned = dict(zip(options, plan_together(list(options.values()), self.cost), strict=True))
         topics = {name: topic_side(options[name], parts) for name, parts in planned.items()}
         return tuple(self._side(name, side, topics.get(name)) for name, side in asked.items())
 

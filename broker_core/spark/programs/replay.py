@@ -14,10 +14,13 @@ from pyspark.sql import SparkSession
 from broker_core.client.admin.groups import is_system_group
 from broker_core.client.blocking import BlockingSession
 from broker_core.client.errors import TopicNotFound
+from broker_core.job_folder import say
 from broker_core.spark import changed_rows
+from broker_core.spark.bytes_read import PlanCost
 from broker_core.spark.checkpoint import Checkpoint, Damage, sum_counters
 from broker_core.spark.collector import Budget, Collector
 from broker_core.spark.copies import COLUMNS
+from broker_core.spark.counting import RowCounter
 from broker_core.spark.errors import BadRequest
 from broker_core.spark.lanes import LaneResult, ReplayJob, copy_lane
 from broker_core.spark.options import SourceOptions
@@ -80,7 +83,10 @@ def _lanes(run: Run, selection: Selection) -> list[Lane]:
     session, topic = session_of(_target_servers(run.request)), run.request.asked["target"]["topic"]
     if not run.request.asked.get("allow_live_target"):
         _refuse_live(session, topic)
-    lanes = make_plan(selection.options, session, topic, selection.positions)
+    cost = PlanCost()
+    lanes = make_plan(selection.options, session, topic, selection.positions, cost)
+    for line in cost.lines():
+        say(line)
     run.folder.write_json("plan.json", to_json(lanes, run.request.request_hash))
     return lanes
 
@@ -161,12 +167,12 @@ class Replaying:
 
     def copy(self, options: SourceOptions, session: SparkSession, sql: RowSql) -> list[LaneResult]:
         """Copy all lanes and return the outcome of each; raise BadRequest for an expression that fails on a message."""
-        request = self.run.request
+        request, counter = self.run.request, RowCounter(self.run.host)
         job = ReplayJob(
             job_id=request.job_id,
             by=request.created_by,
             cluster=request.cluster,
-            options=options,
+            options=replace(options, count_to=counter.start()),
             target_servers=_target_servers(request),
             address=self.collector.start(),
             stops_at_damage=on_damage(request) == STOP,
@@ -183,6 +189,8 @@ class Replaying:
         finally:
             self._flush_running()
             self.collector.close()
+            counter.close()
+            say(counter.bytes_read().text())
 
     def write_progress(self, phase: str, *, done: bool = False) -> None:
         """Write a progress line."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import secrets
 from collections import Counter
 from pathlib import Path
@@ -65,6 +66,9 @@ def test_every_seeded_fault_is_found_and_nothing_else(program: Program) -> None:
     ]  # fmt: skip
     assert all(f"{phase}: took" in program.log for phase in list(result["phases"])[1:-1])
     assert "the first messages were processed" in program.log
+    # And what it cost
+    assert "planned; bytes read: log" in program.log
+    assert re.search(r"INFO bytes read: log [1-9][\d.]* [KM]iB", program.log)
 
 
 def test_a_way_of_pairing_that_does_not_exist_ends_with_2(tmp_path: Path, spark_cache: Path) -> None:

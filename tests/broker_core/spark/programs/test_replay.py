@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -202,6 +203,7 @@ def test_a_replay_into_another_cluster_and_one_into_the_source_itself(
         request = {"source": {"topic": source, "queues": [0]}, "target": {"topic": target, "cluster": "east"}}
         assert program.run_here(request, spark) == 0, program.log
         assert bodies(other, target)[0] == bodies(session, source)[0]
+    assert re.search(r"INFO bytes read: log [1-9][\d.]* [KM]iB", program.log)
     itself = Program(tmp_path / "itself", "replay", program.source, program.cache)
     assert itself.run_here({**request, "target": {"topic": source}, "allow_live_target": True}, spark) == 0, itself.log
     copied = bodies(session, source)[0]
