@@ -38,7 +38,7 @@ export function RateLimit({ job, limit }: { job: Job; limit: number | null }) {
     setOpen(!isOpen)
   }
   return (
-    <Popover opened={isOpen} onChange={setOpen} position="bottom-end" withinPortal={false}>
+    <Popover opened={isOpen} onChange={setOpen} position="bottom-end" withinPortal={false} withRoles={false}>
       <Popover.Target>
         <span>
           <NeedsRight right="jobs">
