@@ -130,6 +130,7 @@ IN_PROGRESS: Final = ProblemKind(409, "IN_PROGRESS", "The first request with thi
 CURSOR_GONE: Final = ProblemKind(410, "CURSOR_GONE", "The cursor does not belong to this query")
 OFFSET_GONE: Final = ProblemKind(410, "OFFSET_GONE", "The offset is no longer stored")
 RANGE_NOT_SATISFIABLE: Final = ProblemKind(416, "RANGE_NOT_SATISFIABLE", "The range lies behind the end of the body")
+JOB_QUEUE_FULL: Final = ProblemKind(409, "JOB_QUEUE_FULL", "Too many jobs wait")
 FILES_GONE: Final = ProblemKind(410, "FILES_GONE", "The files of the job were removed")
 BODY_TOO_LARGE: Final = ProblemKind(413, "BODY_TOO_LARGE", "The request body is too large")
 MESSAGE_TOO_LARGE: Final = ProblemKind(413, "MESSAGE_TOO_LARGE", "The message is larger than brokers accept")

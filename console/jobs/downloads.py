@@ -24,7 +24,7 @@ class RangeBehindEnd(APIException):
     """No byte of the file is in the range."""
 
     status_code = 416
-    default_code = "range_behind_end"
+    default_code = "range_not_satisfiable"
 
 
 def media_type_of(name: str) -> str:

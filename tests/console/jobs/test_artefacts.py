@@ -74,7 +74,7 @@ def test_a_file_is_a_download_that_no_browser_takes_for_a_page(cast: Cast, job: 
     same = viewer.get(file, headers={"Range": "bytes=0-9", "If-Range": answer["ETag"]})
     assert (same.status_code, same.getvalue()) == (206, CONTENT[:10])
     behind = viewer.get(file, headers={"Range": "bytes=100-"})
-    assert (behind.status_code, behind.json()["code"]) == (416, "RANGE_BEHIND_END")
+    assert (behind.status_code, behind.json()["code"]) == (416, "RANGE_NOT_SATISFIABLE")
     assert behind.json()["detail"].startswith("The file has 100 bytes; no byte of it is in the range")
 
 

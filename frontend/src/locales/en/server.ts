@@ -245,6 +245,7 @@ export const server = {
     RANGE_NOT_SATISFIABLE: "The range lies behind the end of the body",
     OFFSET_GONE: "The offset is no longer stored",
     NO_EFFECT: "The change would have no effect",
+    JOB_QUEUE_FULL: "Too many jobs wait",
     FILES_GONE: "The files of the job were removed",
     BODY_TOO_LARGE: "The request body is too large",
     MESSAGE_TOO_LARGE: "The message is larger than brokers accept",

@@ -239,6 +239,7 @@ export const server = {
     RANGE_NOT_SATISFIABLE: "范围超出消息体末尾",
     OFFSET_GONE: "该位点的消息已不再存储",
     NO_EFFECT: "该修改不会产生任何变化",
+    JOB_QUEUE_FULL: "排队的任务已达上限",
     FILES_GONE: "任务的文件已删除",
     BODY_TOO_LARGE: "请求体过大",
     MESSAGE_TOO_LARGE: "消息超过 Broker 的大小上限",
