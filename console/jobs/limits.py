@@ -18,6 +18,6 @@ class JobLimits(Struct, frozen=True, kw_only=True):
 
 def limits_of(job: Job) -> JobLimits | None:
     """Return the limits in force; None for a job that sends nothing."""
-    if not has_rate(job.type):
+    if not has_rate(job.request):
         return None
     return JobLimits(**{"messages_per_second": rate_of(job.request), **job.limits})

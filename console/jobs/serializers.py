@@ -50,8 +50,8 @@ class JobChangeSerializer(serializers.Serializer[Any]):
 
     def validate_limits(self, value: dict[str, Any]) -> dict[str, Any]:
         """Refuse a rate for a job that sends nothing."""
-        if not has_rate(self.context["type"]):
-            raise serializers.ValidationError(f"a job of the type {self.context['type']} has no rate")
+        if not has_rate(self.context["request_of_job"]):
+            raise serializers.ValidationError("this job sends no messages, so it has no rate")
         return value
 
 

@@ -109,7 +109,7 @@ class JobView(JobRights):
         """Change the rate of a job that has not ended; it is in force within a second."""
         # A higher rate is more of what the job does to its topics.
         job = check_startable(request, known_job(job_id))
-        form = JobChangeSerializer(data=request.data, context={"type": job.type})
+        form = JobChangeSerializer(data=request.data, context={"type": job.type, "request_of_job": job.request})
         form.is_valid(raise_exception=True)
         try:
             job = control.change_limits(actor_of(request), job, form.validated_data["limits"])

@@ -15,7 +15,7 @@ from console.jobs.requests.export import EXPORT
 from console.jobs.requests.kinds import RequestKind
 from console.jobs.requests.reconcile import CHECK, RECONCILE
 from console.jobs.requests.redrive import REDRIVE
-from console.jobs.requests.replay import REPLAY
+from console.jobs.requests.replay import REPLAY, is_file
 
 KINDS: Final[Mapping[str, RequestKind]] = {
     JobType.REPLAY: REPLAY,
@@ -68,9 +68,10 @@ def rate_of(request: Mapping[str, Any]) -> int | None:
     return found
 
 
-def has_rate(kind: str) -> bool:
-    """Return whether jobs of this type send messages, at a rate that can be limited."""
-    return kind in KINDS and "limits" in KINDS[kind].fields
+def has_rate(request: Mapping[str, Any]) -> bool:
+    """Return whether a job sends messages, at a rate that can be limited; one that writes a file does not."""
+    kind = KINDS.get(request["type"])
+    return kind is not None and "limits" in kind.fields and not is_file(request.get("target") or {})
 
 
 def hash_of(request: Mapping[str, Any]) -> str:

@@ -168,6 +168,10 @@ def test_a_rate_that_a_job_cannot_have_is_refused(cast: Cast, job: Job) -> None:
     Job.objects.update(type="reconcile", request={"type": "reconcile", "left": {}, "right": {}})
     answer = operator.patch(path, slow, format="json")
     assert "has no rate" in answer.json()["errors"][0]["detail"]
+    Job.objects.update(type="replay", request={"type": "replay", "source": {}, "target": {"kind": "parquet"}})
+    answer = operator.patch(path, slow, format="json")
+    assert "has no rate" in answer.json()["errors"][0]["detail"]
+    assert operator.get(path).json()["limits"] is None
     redrive = {"type": "redrive", "group": "g", "target": {"to": "failed_group"}, "topics": []}
     Job.objects.update(type="redrive", request=redrive)
     answer = operator.patch(path, slow, format="json")
