@@ -45,7 +45,8 @@ class QueueForecast:
     messages: int = 0
     bytes: int | None = 0
     """Of whole records, as stored; None if it is not known without reading them."""
-    damaged: int = 0
+    damaged: int | None = 0
+    """None where the messages were not read."""
     first: list[Place] = field(default_factory=list)
     last: list[Place] = field(default_factory=list)
 
@@ -55,7 +56,7 @@ class QueueForecast:
             rows = rows.filter(pc.or_(rows.column(WANTED), pc.is_valid(rows.column("_error"))))
         sound = _places(rows)
         self.messages += len(sound)
-        self.damaged += rows.num_rows - rows.column("_error").null_count
+        self.damaged = (self.damaged or 0) + rows.num_rows - rows.column("_error").null_count
         self.bytes = (self.bytes or 0) + sum(size for size in rows.column("record_size").to_pylist() if size)
         self.first = nsmallest(MOST_SAMPLES, (*self.first, *sound))
         self.last = nlargest(MOST_SAMPLES, (*self.last, *sound))
@@ -101,6 +102,7 @@ def forecast_by_sql(
 
 def _count_by_ends(queue: QueueForecast, options: SourceOptions) -> None:
     """Count an unfiltered queue: its range is widened by the clock's skew, so its ends are looked at."""
+    queue.damaged = None
     first = _sound_places(_pieces(queue.parts), options)
     if not first:
         return

@@ -34,7 +34,7 @@ def dry_run(run: Run, selection: Selection, sql: RowSql, *, verb: str) -> Progra
     run.folder.write_json("summary.json", short)
     run.folder.write_json("report.json", {**short, **samples})
     counters = {
-        "planned": totals["messages"], "matched": totals["found"], "damaged": totals["damaged"], "written": 0
+        "planned": totals["messages"], "matched": totals["found"], "damaged": totals["damaged"] or 0, "written": 0
     }  # fmt: skip
     run.progress.write(counters, phase="done", done=True)
     return ProgramResult(OK, sentence)
@@ -62,18 +62,23 @@ def _counted(
 def _totals(queues: Sequence[QueueForecast], limits: dict[str, Any]) -> dict[str, Any]:
     found, most = sum(queue.messages for queue in queues), limits.get("max_messages")
     messages = found if most is None else min(found, most)
-    sizes = [queue.bytes for queue in queues]
     rate = limits.get("messages_per_second")
     return {
         "messages": messages,
         "found": found,
-        "damaged": sum(queue.damaged for queue in queues),
-        "bytes": None if None in sizes else sum(size for size in sizes if size is not None),
+        "damaged": _sum([queue.damaged for queue in queues]),
+        "bytes": _sum([queue.bytes for queue in queues]),
         "first_at": moment(min((at for queue in queues for at, _ in queue.first), default=None)),
         "last_at": moment(max((at for queue in queues for at, _ in queue.last), default=None)),
         "estimated_ms": round(messages / (rate or USUAL_RATE) * 1000),
         "estimated_by": "limit" if rate else "usual_rate",
     }
+
+
+def _sum(numbers: Sequence[int | None]) -> int | None:
+    """Return the sum; None if one of the numbers is not known."""
+    known = [number for number in numbers if number is not None]
+    return sum(known) if len(known) == len(numbers) else None
 
 
 def _queue(queue: QueueForecast) -> dict[str, Any]:

@@ -47,6 +47,7 @@ def test_counts_bytes_and_ends_are_the_same_however_they_are_found(store: Path, 
 def test_a_filter_is_counted_by_reading(store: Path) -> None:
     queues, options = found(store, keys=frozenset({"k7", "k8"}))
     assert [queue.messages for queue in queues] == [1, 1]
+    assert [queue.damaged for queue in queues] == [0, 0]
     assert [message["tag"] for message in samples_of(queues, options)["first"]] == ["B", "A"]
 
 
@@ -65,8 +66,11 @@ def test_only_the_ends_of_an_unfiltered_range_are_decoded(store: Path, monkeypat
     seen: list[int] = []
     monkeypatch.setattr(forecasts, "read_rows", read)
     monkeypatch.setattr(forecasts, "_PIECE", 100)
-    assert [queue.messages for queue in found(store)[0]] == [1500, 1500]
+    queues = found(store)[0]
+    assert [queue.messages for queue in queues] == [1500, 1500]
     assert sum(seen) == 400
+    # So whether any between them is damaged is not known
+    assert [queue.damaged for queue in queues] == [None, None]
 
 
 def test_bodies_of_a_sample_have_a_limited_length(tmp_path: Path) -> None:

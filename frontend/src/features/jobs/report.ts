@@ -40,7 +40,7 @@ export interface Forecast {
   messages: number
   /** How many pass the filter, where a limit takes only some of them. */
   found: number
-  damaged: number
+  damaged: number | null
   bytes: number | null
   first_at: string | null
   last_at: string | null
@@ -58,7 +58,7 @@ export interface ForecastQueue {
   from: number
   to: number
   messages: number
-  damaged: number
+  damaged: number | null
   bytes: number | null
   first_at: string | null
   last_at: string | null
