@@ -18,11 +18,18 @@ Planner and worker processes send exceptions as text, so every message names the
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
+from typing import Final
+
+from py4j.protocol import Py4JError
+from pyspark.errors import AnalysisException, PySparkException
 
 from broker_core.errors import GantryError
 
 _MOST_NAMES = 20
+_CONDITION: Final = re.compile(r"Exception: \[([A-Z0-9_.]+)\]")
+_RAISED_IN_PYTHON: Final = "pyspark.errors.exceptions.base"
 
 
 class SparkError(GantryError):
@@ -91,3 +98,20 @@ def first_line(error: Exception) -> str:
     """Return the first line of an error's text that says something; the name of the error if there is none."""
     lines = (line.strip() for line in str(error).splitlines() if line.strip())
     return next(lines, type(error).__name__)
+
+
+def without_values(error: PySparkException | Py4JError) -> str:
+    """Return what Spark refused, without the values of rows that its errors quote.
+
+    Before Spark reads rows, its errors quote the request alone, and are told as they are.
+    """
+    if isinstance(error, PySparkException):
+        if isinstance(error, AnalysisException) or type(error).__module__ == _RAISED_IN_PYTHON:
+            return first_line(error)
+        condition, given = error.getCondition(), error.getMessageParameters() or {}
+    else:
+        condition, given = None, {}
+    named = _CONDITION.search(str(error))
+    name = condition or (named[1] if named else type(error).__name__)
+    kinds = [given[part] for part in ("sourceType", "targetType") if part in given]
+    return f"{name} ({' to '.join(kinds)})" if kinds else name

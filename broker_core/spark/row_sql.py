@@ -17,9 +17,10 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name that all of Spark's documentation uses
 from pyspark.sql.types import ArrayType, BinaryType, BooleanType, DataType, MapType, StructType
 
+from broker_core.job_folder import say
 from broker_core.protocol import properties as names
 from broker_core.protocol.errors import MalformedProperties
-from broker_core.spark.errors import BadRequest, first_line
+from broker_core.spark.errors import BadRequest, first_line, without_values
 from broker_core.spark.schema import COLUMNS, spark_schema
 from broker_core.sql_text import sql_fault
 
@@ -29,8 +30,8 @@ WANTED: Final = "_wanted"
 _BODY: Final = "_body"
 _TAG: Final = "_tag"
 _KEYS: Final = "_keys"
-# SQLSTATE: data exceptions.
-_OF_VALUES: Final = "22"
+# SQLSTATE: data exceptions, and what expressions raise themselves.
+_OF_VALUES: Final = ("22", "P0001")
 _WORD: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -159,7 +160,7 @@ class Values:
             if self.sql.tag is not None:
                 changed[names.TAGS] = self.found[_TAG]
             if self.sql.keys is not None:
-                changed[names.KEYS] = names.join_keys(key for key in self.found[_KEYS] or () if key)
+                changed[names.KEYS] = _joined(self.found[_KEYS] or ())
             for number, name in enumerate(self.sql.properties):
                 changed[name] = self.found[_property(number)]
             kept = {name: text for name, text in original.items() if name not in changed}
@@ -168,6 +169,14 @@ class Values:
         except MalformedProperties as error:
             raise ValueRefused(f"target.transform: {error}") from error
         return kept | set_now
+
+
+def _joined(keys: Iterable[str]) -> str:
+    kept = [key for key in keys if key]
+    if any(" " in key for key in kept):
+        # Not which: the report is shown to those who may not see what stands in messages.
+        raise ValueRefused("target.transform.keys: a key has a space, which separates keys")
+    return names.join_keys(kept)
 
 
 @contextmanager
@@ -179,7 +188,10 @@ def failing_expressions() -> Iterator[None]:
         state = error.getSqlState() or ""
         if not state.startswith(_OF_VALUES):
             raise
-        raise BadRequest(f"an expression cannot be computed for a message: {first_line(error)}") from error
+        # Whoever sees the job may not see its messages.
+        say(f"Spark says: {error}")
+        fault = f"an expression cannot be computed for a message: {without_values(error)}; the log has the value"
+        raise BadRequest(fault) from error
 
 
 def _property(number: int) -> str:

@@ -17,6 +17,7 @@ from typing import Final
 
 import pyspark
 from pyspark import SparkContext
+from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
 import broker_core
@@ -36,6 +37,8 @@ _BATCHES: Final[Mapping[str, str]] = {
     "spark.sql.execution.arrow.maxBytesPerBatch": str(8 * _MIB),
     "spark.sql.execution.arrow.maxRecordsPerBatch": "8192",
 }
+# They write each error of a query with its trace as one line of JSON; whoever catches the error writes it as text.
+_JSON_LOGGERS: Final = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
 _LOG_SETTINGS: Final = Path(__file__).with_name("log4j2.properties")
 
 
@@ -71,6 +74,8 @@ def start(config: SessionConfig) -> SparkSession:
     workers inherit, so there is only one session per process. Raises JavaNotFound, and what `connect` raises.
     """
     check_master(config.master)
+    for name in _JSON_LOGGERS:
+        PySparkLogger.getLogger(name).disabled = True
     (config.work_dir / "tmp").mkdir(parents=True, exist_ok=True)
     if is_connect(config.master):
         code = _pack_code(config.work_dir / "tmp")

@@ -32,6 +32,7 @@ from console.jobs.visibility import (
     check_startable,
     check_visible,
     reads_contents,
+    require_log,
     visible_jobs,
 )
 from console.paging import PAGE_PARAMETERS, page_of, page_queryset
@@ -132,7 +133,9 @@ class LogView(JobRights):
         offset = request.query_params.get("offset", "0")
         if not offset.isascii() or not offset.isdigit() or len(offset) > 15:
             raise serializers.ValidationError({"offset": "must be a number of bytes"})
-        piece = _piece(services.folder_of(job_with_files(request, job_id)) / "log", int(offset))
+        job = job_with_files(request, job_id)
+        require_log(request, job.request)
+        piece = _piece(services.folder_of(job) / "log", int(offset))
         return Response({"text": piece.decode(errors="replace"), "next_offset": int(offset) + len(piece)})
 
 

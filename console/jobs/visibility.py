@@ -194,6 +194,21 @@ def require_contents(request: Request, asked: Mapping[str, Any]) -> None:
         require(request, "bodies", topic)
 
 
+def require_log(request: Request, asked: Mapping[str, Any]) -> None:
+    """Raise PermissionDenied unless the caller may read what the log of a job may quote.
+
+    Spark's errors quote the value that an expression could not be computed for, or that a file cannot hold.
+    """
+    for topic in _quoted_topics(asked):
+        require(request, "bodies", topic)
+
+
+def _quoted_topics(asked: Mapping[str, Any]) -> list[Resource]:
+    if asked["type"] == JobType.REPLAY and ("where" in asked["source"] or "transform" in asked["target"]):
+        return [Resource("topic", asked["source"]["topic"])]
+    return _told_topics(asked)
+
+
 def _told_topics(asked: Mapping[str, Any]) -> list[Resource]:
     if asked.get("dry_run") or shows_bodies(asked):
         # The report of a dry run has some of the messages, an export all of them.

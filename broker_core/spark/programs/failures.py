@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import builtins
 import re
 from collections.abc import Mapping
 from typing import Final
 
-from py4j.protocol import Py4JNetworkError
+from py4j.protocol import Py4JError, Py4JNetworkError
 from pyspark.errors import PySparkException
 
 from broker_core.client import errors as client
@@ -19,6 +20,7 @@ from broker_core.spark.errors import (
     JavaNotFound,
     StoreUnreadable,
     Unreachable,
+    without_values,
 )
 
 OK: Final = 0
@@ -46,6 +48,8 @@ _EXIT_CODES: Final[Mapping[type[GantryError], int]] = {
 _QUOTED: Final = re.compile(r"(?P<kind>[A-Za-z_][\w.]*(?:Error|Exception|[a-z]\.[A-Z]\w+)): (?P<text>.+)")
 _OURS: Final = "broker_core.spark.errors."
 JAVA_GONE: Final = "Spark's Java process has ended; it was killed, or the machine ran out of memory"
+# Others may quote a value of a message: the log has their text, which not everybody who sees the job may read.
+_TELL_NO_VALUE: Final = (AttributeError, ImportError, MemoryError, NameError, OSError, TypeError)
 _SPARK_ITSELF: Final = ("org.apache.", "java.", "py4j.", "pyspark.", "scala.")
 
 
@@ -55,7 +59,7 @@ def code_of(error: GantryError) -> int:
 
 
 def error_sentence(error: Exception) -> str:
-    """Return an error as one sentence: the Python error quoted in Spark's long text, else the first line."""
+    """Return an error as one sentence without values of messages: the Python error that Spark quotes, else its own."""
     if _is_java_gone(error):
         return JAVA_GONE
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
@@ -65,9 +69,17 @@ def error_sentence(error: Exception) -> str:
         return ours["text"]
     if quoted:
         # The last error was raised; those before it are its causes.
-        return f"the program failed with {quoted[-1]['kind'].rpartition('.')[2]}: {quoted[-1]['text']}"
-    kind, text = type(error).__name__, lines[0] if lines else "no details are known"
-    return text if isinstance(error, PySparkException) else f"the program failed with {kind}: {text}"
+        return _named(quoted[-1]["kind"].rpartition(".")[2], quoted[-1]["text"])
+    if isinstance(error, (PySparkException, Py4JError)):
+        told = without_values(error)
+        return told if told == lines[0] else f"Spark failed: {told}; the log says more"
+    return _named(type(error).__name__, lines[0] if lines else "no details are known")
+
+
+def _named(kind: str, text: str) -> str:
+    known = getattr(builtins, kind, None)
+    is_open = isinstance(known, type) and issubclass(known, _TELL_NO_VALUE)
+    return f"the program failed with {kind}{f': {text}' if is_open else '; the log says more'}"
 
 
 def _is_java_gone(error: BaseException | None) -> bool:

@@ -34,6 +34,7 @@ from broker_core.spark.counting import RowCounter
 from broker_core.spark.programs.program import CANCELLED, OK, PARTIAL, ProgramResult, Run, main
 from broker_core.spark.programs.reconcile_sides import AskedRange, Sides, asked_range
 from broker_core.spark.programs.store_check import check_store
+from broker_core.spark.row_sql import failing_expressions
 from broker_core.spark.session import is_local
 
 # From this number of rows on, Java's optimizing compiler pays off.
@@ -140,7 +141,8 @@ class Comparing:
         return ProgramResult(PARTIAL if any(self.tiles[name] for name in DAMAGED) else OK, sentence)
 
     def _collected(self, session: SparkSession, rows: DataFrame) -> Any:
-        return self.run.wait_for(rows.toArrow, lambda: self._tick(session), at_each_look=self._look)
+        with failing_expressions():
+            return self.run.wait_for(rows.toArrow, lambda: self._tick(session), at_each_look=self._look)
 
     def _look(self) -> None:
         # Its user waits for the first rows.

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from logging.handlers import MemoryHandler
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
 from broker_core.spark.copies import COLUMNS
@@ -86,9 +88,24 @@ def test_an_expression_that_is_wrong_is_refused_at_its_field_before_anything_is_
     assert str(met.value).startswith(why) or why in str(met.value)
 
 
-def test_a_value_that_cannot_be_computed_is_the_fault_of_the_request(spark: SparkSession, store: Path) -> None:
-    with pytest.raises(BadRequest, match=r"cannot be computed for a message.*CAST_INVALID_INPUT"):
-        made(spark, store, RowSql(where="cast(decode(body, 'UTF-8') as int) > 1"))
+@pytest.mark.parametrize(
+    ("where", "what"),
+    [
+        ("cast(decode(body, 'UTF-8') as int) > 1", 'CAST_INVALID_INPUT ("STRING" to "INT")'),
+        ("raise_error(decode(body, 'UTF-8')) is null", "USER_RAISED_EXCEPTION"),
+    ],
+)
+def test_a_value_that_cannot_be_computed_is_the_fault_of_the_request_and_is_told_in_the_log_alone(
+    spark: SparkSession, store: Path, capsys: pytest.CaptureFixture[str], where: str, what: str
+) -> None:
+    traces = MemoryHandler(100)
+    PySparkLogger.getLogger("SQLQueryContextLogger").addHandler(traces)
+    with pytest.raises(BadRequest) as met:
+        made(spark, store, RowSql(where=where))
+    assert str(met.value) == f"an expression cannot be computed for a message: {what}; the log has the value"
+    assert '{"n":0}' in capsys.readouterr().err
+    # Not once more as a line of JSON
+    assert traces.buffer == []
 
 
 def test_a_damaged_row_is_neither_wanted_nor_computed(spark: SparkSession, store: Path, tmp_path: Path) -> None:

@@ -133,10 +133,31 @@ def test_what_stands_in_messages_is_reported_to_those_alone_who_may_read_bodies(
     # And can start no such job, neither
     refused = ask(mia, "POST", "/api/v1/jobs", **asked)
     assert (refused.status_code == 403 and missing in refused.json()["detail"]) == shows_contents, refused.content
+    # Nor does it see a log that may quote some
+    log = mia.get(f"/api/v1/jobs/{job.pk}/log")
+    assert (log.status_code == 403 and missing in log.json()["detail"]) == shows_contents, log.content
     # But whoever may read bodies has all of it
     assert cast.browser("developer").get(paths[0]).json() == report
     with closing(cast.browser("developer").get(paths[1])) as file:
         assert file.status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("how", "status"),
+    [
+        ({}, 200),
+        ({"source": {"topic": "t-a", "where": "json:n::int > 1"}}, 403),
+        ({"target": {"topic": "t-pub", "transform": {"tag": "json:n::string"}}}, 403),
+    ],
+)
+def test_the_log_of_a_job_with_expressions_may_quote_messages_and_needs_the_right_to_read_bodies(
+    cast: Cast, mia: Any, how: dict[str, Any], status: int
+) -> None:
+    job = services.create(BY, {**REPLAY, "source": {"topic": "t-a"}, "target": {"topic": "t-pub"}, **how})
+    answer = mia.get(f"/api/v1/jobs/{job.pk}/log")
+    assert answer.status_code == status
+    assert status == 200 or "'bodies' on topic 't-a'" in answer.json()["detail"]
+    assert cast.browser("developer").get(f"/api/v1/jobs/{job.pk}/log").status_code == 200
 
 
 def test_the_messages_in_the_report_of_a_dry_run_are_masked_as_everywhere(cast: Cast, mia: Any) -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from py4j.protocol import Py4JNetworkError
-from pyspark.errors import PythonException
+from py4j.protocol import Py4JError, Py4JNetworkError
+from pyspark.errors import PySparkRuntimeError, PythonException
 
 from broker_core.job_folder import JobFolder, Progress
 from broker_core.spark import session as sessions
@@ -46,6 +46,8 @@ Caused by: org.apache.spark.SparkException: Job aborted
             "broker_core.spark.errors.DamagedRecord: broker-a topic=orders queue=0 offset=2: no record begins here",
             "broker-a topic=orders queue=0 offset=2: no record begins here",
         ),
+        ("pyarrow.lib.ArrowInvalid: secret", "the program failed with ArrowInvalid; the log says more"),
+        ("ValueError: invalid literal: 'secret'", "the program failed with ValueError; the log says more"),
     ],
 )
 def test_the_error_of_a_worker_is_the_reason_and_not_that_it_came_from_one(raised: str, sentence: str) -> None:
@@ -53,7 +55,17 @@ def test_the_error_of_a_worker_is_the_reason_and_not_that_it_came_from_one(raise
 
 
 def test_an_error_of_the_program_itself_is_named() -> None:
-    assert error_sentence(KeyError("lanes")) == "the program failed with KeyError: 'lanes'"
+    assert error_sentence(FileNotFoundError("plan.json")) == "the program failed with FileNotFoundError: plan.json"
+    assert error_sentence(KeyError("secret")) == "the program failed with KeyError; the log says more"
+
+
+def test_an_error_of_spark_is_told_without_the_values_that_it_quotes() -> None:
+    quoted = "org.apache.spark.SparkException: [MALFORMED_RECORD_IN_PARSING] Malformed records: secret\n\tat org."
+    assert error_sentence(Py4JError(f"An error occurred while calling o330.collect.\n: {quoted}")) == (
+        "Spark failed: MALFORMED_RECORD_IN_PARSING; the log says more"
+    )
+    gone = PySparkRuntimeError(errorClass="JAVA_GATEWAY_EXITED", messageParameters={})
+    assert "Java gateway process exited" in error_sentence(gone)
 
 
 def broken_line() -> Exception:
