@@ -71,8 +71,10 @@ def cut_block(block: Block) -> Iterator[Block]:
         at = stop
 
 
-def read_blocks(partition: FilePartition, options: SourceOptions, read: BytesRead) -> Iterator[Block]:
-    """Yield the blocks of a range; adds the bytes read to `read`.
+def read_blocks(
+    partition: FilePartition, options: SourceOptions, read: BytesRead, *, check_bodies: bool = True
+) -> Iterator[Block]:
+    """Yield the blocks of a range; adds the bytes read to `read`: those of bodies only if they are checked.
 
     Units whose tag hash does not match, and messages that by the index have none of the keys, are left out before the
     log is read. Every other message of the range is in a block: intact, or with its damage.
@@ -95,7 +97,7 @@ def read_blocks(partition: FilePartition, options: SourceOptions, read: BytesRea
                 log_offsets = np.where(damage[run] == Damage.NOWHERE, units["log_offset"][run].astype(np.int64), -1)
                 yield lost_block(queue_offsets[run], damage[run], log_offsets)
             else:
-                yield from _blocks(store, units[run], queue_offsets[run], partition, options, read)
+                yield from _blocks(store, units[run], queue_offsets[run], partition, options, read, check_bodies)
 
 
 def _units(
@@ -169,6 +171,7 @@ def _blocks(
     partition: FilePartition,
     options: SourceOptions,
     read: BytesRead,
+    check_bodies: bool,
 ) -> Iterator[Block]:
     log_offsets, sizes = units["log_offset"].astype(np.int64), units["size"].astype(np.int64)
     topic = store.record_topic(partition.topic, partition.queue_id)
@@ -183,13 +186,16 @@ def _blocks(
             continue
         positions = log_offsets[part] - start
         span = int(positions[-1] + sizes[part][-1] - positions[0])
-        if 2 * int(sizes[part].sum()) > span:
+        wanted = int(sizes[part].sum())
+        if 2 * wanted > span:
             populate(view, int(positions[0]), int(positions[0]) + span)
-        read.log += int(sizes[part].sum())
         records = Records(np.frombuffer(view, np.uint8), positions)
         # Light queues refer to records of other topics, which have a different queue offset.
         in_queue = queue_offsets[part] if of_queue else None
-        damage = records.find_damage(sizes[part], log_offsets[part], in_queue, of_queue=of_queue)
+        damage = records.find_damage(
+            sizes[part], log_offsets[part], in_queue, of_queue=of_queue, check_bodies=check_bodies
+        )
+        read.log += wanted if check_bodies else wanted - records.body_bytes(damage == Damage.NONE)
         yield Block(records, damage, queue_offsets[part], log_offsets[part])
 
 

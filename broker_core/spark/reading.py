@@ -14,6 +14,7 @@ from broker_core.spark.counting import RowReporter
 from broker_core.spark.options import SourceOptions
 from broker_core.spark.partitions import FilePartition, WirePartition, plan_files
 from broker_core.spark.rows import RowMaker
+from broker_core.spark.schema import asks_for_bodies
 from broker_core.spark.stores import open_store
 from broker_core.spark.wire import plan_wire, read_wire_blocks
 
@@ -34,11 +35,13 @@ def plan_together(all_options: Sequence[SourceOptions], cost: PlanCost | None = 
     return [plan_files(options, opened, cost) if options.stores else next(over_wire) for options in all_options]
 
 
-def read_any_blocks(partition: Partition, options: SourceOptions, read: BytesRead) -> Iterator[Block]:
+def read_any_blocks(
+    partition: Partition, options: SourceOptions, read: BytesRead, *, check_bodies: bool = True
+) -> Iterator[Block]:
     """Yield the records of a range in queue order; adds the bytes read to `read`."""
     if isinstance(partition, FilePartition):
-        return read_blocks(partition, options, read)
-    return read_wire_blocks(partition, options, read)
+        return read_blocks(partition, options, read, check_bodies=check_bodies)
+    return read_wire_blocks(partition, options, read, check_bodies=check_bodies)
 
 
 def read_rows(
@@ -46,13 +49,14 @@ def read_rows(
 ) -> Iterator[Any]:
     """Yield the selected rows of a range as Arrow batches of these columns; adds the bytes read to `read`.
 
-    What mode ``dropMalformed`` leaves out is counted in a warning, which a worker writes to its standard error.
+    Bodies are compared with their checksums only if the columns ask for it (`schema.asks_for_bodies`). What mode
+    ``dropMalformed`` leaves out is counted in a warning, which a worker writes to its standard error.
     """
     read = read or BytesRead()
     origin = RowOrigin(partition.topic, partition.broker, options.decompress)
     maker = RowMaker(columns, options, origin, partition.topic, partition.queue_id)
     with _telling(partition, maker), _reporting(partition, options, read) as report:
-        for block in read_any_blocks(partition, options, read):
+        for block in read_any_blocks(partition, options, read, check_bodies=asks_for_bodies(columns)):
             for batch in maker.make(block):
                 if batch.num_rows:
                     yield batch

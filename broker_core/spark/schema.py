@@ -47,6 +47,13 @@ COLUMNS: Final[dict[str, str]] = {
 BY_REQUEST_ONLY: Final = frozenset({"store_host", "offset_id", "properties_text", "crc_ok"})
 """Expensive, rarely used columns: included only if `columns` or a schema names them."""
 
+_OF_BODIES: Final = frozenset({"body", "crc_ok", "_error"})
+
+
+def asks_for_bodies(columns: Iterable[str]) -> bool:
+    """Return whether a read of these columns compares bodies with their checksums; other reads touch no body."""
+    return not _OF_BODIES.isdisjoint(columns)
+
 
 def choose_columns(columns: Sequence[str] | None, *, with_error: bool, with_properties: bool = True) -> tuple[str, ...]:
     """Return the requested columns, or the default ones; `_error` is included in permissive mode only.

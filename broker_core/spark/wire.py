@@ -143,7 +143,7 @@ async def offset_at(admin: Admin, queue: MessageQueue, timestamp: int, low: int,
 
 
 def read_wire_blocks(
-    partition: WirePartition, options: SourceOptions, read: BytesRead | None = None
+    partition: WirePartition, options: SourceOptions, read: BytesRead | None = None, *, check_bodies: bool = True
 ) -> Iterator[Block]:
     """Yield the blocks of a range in queue order, each message intact or with its damage; raises DataLoss, Unreachable.
 
@@ -157,14 +157,14 @@ def read_wire_blocks(
         with translated():
             piece = session.run(puller.window(at, partition.end))
         read.wire += sum(map(len, piece.bodies))
-        yield from _blocks(piece, partition)
+        yield from _blocks(piece, partition, check_bodies)
         at = piece.end
 
 
-def _blocks(piece: _Piece, partition: WirePartition) -> Iterator[Block]:
+def _blocks(piece: _Piece, partition: WirePartition, check_bodies: bool) -> Iterator[Block]:
     data = b"".join(piece.bodies)
     records = Records(np.frombuffer(data, np.uint8), _positions(piece.bodies))
-    damage = records.find_damage(of_queue=_known_as(partition))
+    damage = records.find_damage(of_queue=_known_as(partition), check_bodies=check_bodies)
     # Other kinds of damage make even the offset unreadable.
     is_readable = (damage == Damage.NONE) | (damage == Damage.BODY)
     records, damage = records.take(is_readable), damage[is_readable]

@@ -106,7 +106,9 @@ class Records:
         return len(self.positions)
 
     def take(self, chosen: Mask) -> Records:
-        """Return the selected records."""
+        """Return the selected records; these themselves if all are."""
+        if chosen.all():
+            return self
         heads = None if self._found_heads is None else self._found_heads[chosen]
         return Records(self.data, self.positions[chosen], heads)
 
@@ -212,6 +214,10 @@ class Records:
         properties = self.properties
         unequal: Mask = (properties.length < 0) | (properties.start + properties.length != self.positions + size)
         return unequal
+
+    def body_bytes(self, chosen: Mask) -> int:
+        """Return how many bytes the bodies of the selected records have as stored."""
+        return int(self.take(chosen).column("body_length").sum(dtype=np.int64))
 
     @cached_property
     def _heads(self) -> NDArray[Any]:

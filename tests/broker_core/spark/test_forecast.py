@@ -12,7 +12,7 @@ from broker_core.spark.forecast import QueueForecast, forecast, samples_of
 from broker_core.spark.options import SourceOptions
 from broker_core.spark.reading import read_rows
 from broker_core.spark.replay_plan import plan_by_queue
-from tests.support.stores import NOW
+from tests.support.stores import NOW, overwrite, segment
 from tests.support.topics import order, orders, write_topic
 
 RANGE: dict[str, Any] = {"starting_timestamp": NOW + 20, "ending_timestamp": NOW + 1501}
@@ -49,6 +49,13 @@ def test_a_filter_is_counted_by_reading(store: Path) -> None:
     assert [queue.messages for queue in queues] == [1, 1]
     assert [queue.damaged for queue in queues] == [0, 0]
     assert [message["tag"] for message in samples_of(queues, options)["first"]] == ["B", "A"]
+
+
+def test_a_damaged_body_is_found_where_messages_are_counted_by_reading(tmp_path: Path) -> None:
+    write_topic(tmp_path, orders(4, tags=("A",)), queues=1)
+    overwrite(segment(tmp_path), segment(tmp_path).read_bytes().index(b'{"n":1}'), b"z")
+    (queue,), _ = found(tmp_path, tags=frozenset({"A"}))
+    assert (queue.messages, queue.damaged) == (3, 1)
 
 
 def test_an_empty_range_has_no_ends(store: Path) -> None:

@@ -11,12 +11,15 @@ import pytest
 from broker_core.protocol import sys_flag as flags
 from broker_core.protocol.compression import compress
 from broker_core.protocol.message import Message
+from broker_core.spark.bytes_read import BytesRead
 from broker_core.spark.counting import RowCounter
 from broker_core.spark.errors import DamagedRecord, DataLoss
 from broker_core.spark.options import Mode, SourceOptions
 from broker_core.spark.partitions import FilePartition, plan_files
-from broker_core.spark.reading import plan, read_rows
+from broker_core.spark.reading import count_wanted, plan, read_rows
 from broker_core.spark.rows import MOST_BATCH_BYTES
+from broker_core.spark.schema import COLUMNS as COLUMNS_OF_ALL
+from broker_core.spark.schema import asks_for_bodies
 from tests.support.stores import NOW, opened, overwrite, put, queue_file, segment
 from tests.support.topics import order, orders, write_topic
 from tests.support.wait import wait_until
@@ -155,8 +158,33 @@ def test_a_body_with_another_checksum_is_damage_in_every_mode(flipped: Path) -> 
     assert found[1]["_error"] == "the body does not match the checksum in the record"
     assert numbers(flipped, mode=Mode.DROP_MALFORMED) == [0, 2]
     with pytest.raises(DamagedRecord, match="offset=1: the body does not match the checksum"):
-        rows(flipped, "queue_offset", mode=Mode.FAIL_FAST)
+        rows(flipped, "queue_offset", "body", mode=Mode.FAIL_FAST)
     assert [row["crc_ok"] for row in rows(flipped, "crc_ok")] == [True, False, True]
+
+
+@pytest.mark.parametrize("asked", ["body", "crc_ok", "_error"])
+def test_the_checksum_of_a_body_is_compared_only_if_the_read_asks_for_it(flipped: Path, asked: str) -> None:
+    others = tuple(name for name in COLUMNS_OF_ALL if not asks_for_bodies([name]))
+    assert len(rows(flipped, *others, mode=Mode.FAIL_FAST)) == 3
+    with pytest.raises(DamagedRecord, match="offset=1: the body does not match the checksum"):
+        rows(flipped, "queue_offset", asked, mode=Mode.FAIL_FAST)
+
+
+def test_messages_that_match_are_counted_without_those_of_damaged_bodies(flipped: Path) -> None:
+    options = options_of(flipped)
+    assert [count_wanted(part, options) for part in plan(options)] == [2]
+
+
+def test_a_read_of_other_columns_touches_no_body_and_counts_no_byte_of_one(tmp_path: Path) -> None:
+    bodies = [b"x" * 10_000] * 4
+    write_topic(tmp_path, [order(number, body=body) for number, body in enumerate(bodies)], queues=1)
+    options = options_of(tmp_path)
+    (part,) = plan(options)
+    small, whole = BytesRead(), BytesRead()
+    (batch,) = read_rows(part, options, ("record_size",), small)
+    list(read_rows(part, options, ("record_size", "body"), whole))
+    assert whole.log == sum(batch.column(0).to_pylist())
+    assert small.log == whole.log - 40_000
 
 
 @pytest.mark.parametrize(
