@@ -74,8 +74,8 @@ class ProgressLine(msgspec.Struct, frozen=True, kw_only=True):
     seq: int
     at: str
     phase: str
-    counters: dict[str, int]
-    """By the names of `COUNTERS`; a program may add others."""
+    counters: dict[str, int | None]
+    """By the names of `COUNTERS`; a program may add others. None is unknown."""
     rate: float | None
     """Messages a second over the last ten seconds."""
     eta_ms: int | None
@@ -175,10 +175,14 @@ class Progress:
         counters: Mapping[str, int],
         *,
         phase: str,
+        unknown: Sequence[str] = (),
         done: bool = False,
         chunks: tuple[int, int] | msgspec.UnsetType = msgspec.UNSET,
     ) -> None:
-        """Write a line with the counters, the rate per second over the last ten seconds, and the remaining time."""
+        """Write a line with the counters, the rate per second over the last ten seconds, and the remaining time.
+
+        `unknown` names the counters of what nobody looked for.
+        """
         self._seq += 1
         # The goal of a replay is the number of copies, that of a reconciliation the number of messages read.
         moved = counters["written"] + counters.get("failed", 0) if "written" in counters else counters.get("read", 0)
@@ -194,7 +198,7 @@ class Progress:
             seq=self._seq,
             at=datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
             phase=phase,
-            counters={**dict.fromkeys(COUNTERS, 0), **counters},
+            counters={**dict.fromkeys(COUNTERS, 0), **counters, **dict.fromkeys(unknown)},
             rate=None if done else rate,
             eta_ms=int(left / rate * 1000) if rate and left > 0 and not done else None,
             chunks=chunks,

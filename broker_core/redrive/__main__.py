@@ -31,7 +31,7 @@ class ResultFile(Struct, kw_only=True):
     reason: str
     error: str | None
     versions: dict[str, str]
-    counters: dict[str, int]
+    counters: dict[str, int | None]
     artefacts: list[Artefact]
 
 

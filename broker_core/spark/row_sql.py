@@ -30,8 +30,8 @@ WANTED: Final = "_wanted"
 _BODY: Final = "_body"
 _TAG: Final = "_tag"
 _KEYS: Final = "_keys"
-# SQLSTATE: data exceptions, and what expressions raise themselves.
-_OF_VALUES: Final = ("22", "P0001")
+# SQLSTATE: data exceptions.
+_OF_VALUES: Final = "22"
 _WORD: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 

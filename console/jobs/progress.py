@@ -15,7 +15,10 @@ class Counters(Struct, frozen=True, kw_only=True):
     planned: Annotated[int | None, Meta(description="Messages that pass the filter; null until counted.")] = None
     read: Annotated[int, Meta(description="filtered + damaged + matched")] = 0
     filtered: Annotated[int, Meta(description="Messages that the filter excludes.")] = 0
-    damaged: Annotated[int, Meta(description="Messages that could not be read; the report lists them.")] = 0
+    damaged: Annotated[
+        int | None,
+        Meta(description="Messages that could not be read; the report lists them. Null where nobody looked for them."),
+    ] = 0
     matched: int = 0
     written: int = 0
     failed: Annotated[int, Meta(description="Messages that the broker refused; the report lists them.")] = 0

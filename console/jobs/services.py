@@ -187,6 +187,8 @@ def claim(job_id: str, *, worker: str, host: str) -> Job | None:
         lease_until=now + LEASE,
         started_at=now,
         next_try_at=None,
+        # Why it waited, or how its last try ended.
+        state_reason=None,
     )
     job = Job.objects.select_related("created_by", "schedule").get(pk=job_id)
     if job.covers_until is None and job.schedule is not None:

@@ -33,10 +33,10 @@ def dry_run(run: Run, selection: Selection, sql: RowSql, *, verb: str) -> Progra
     # The row of the job keeps the summary, and lists of jobs show it: no content of messages is in there.
     run.folder.write_json("summary.json", short)
     run.folder.write_json("report.json", {**short, **samples})
-    counters = {
-        "planned": totals["messages"], "matched": totals["found"], "damaged": totals["damaged"] or 0, "written": 0
-    }  # fmt: skip
-    run.progress.write(counters, phase="done", done=True)
+    counters = {"planned": totals["messages"], "matched": totals["found"], "written": 0}
+    known = {} if totals["damaged"] is None else {"damaged": totals["damaged"]}
+    unknown = () if known else ("damaged",)
+    run.progress.write(counters | known, phase="done", unknown=unknown, done=True)
     return ProgramResult(OK, sentence)
 
 

@@ -70,7 +70,7 @@ class ResultFile(msgspec.Struct, kw_only=True):
     phases: dict[str, float]
     """Duration of each phase in seconds (spark/README.md#where-a-start-goes)."""
     spark_app_id: str | msgspec.UnsetType = msgspec.UNSET
-    counters: dict[str, int] = {}
+    counters: dict[str, int | None] = {}
     artefacts: list[Artefact] = []
 
 

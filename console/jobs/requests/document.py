@@ -69,9 +69,10 @@ def rate_of(request: Mapping[str, Any]) -> int | None:
 
 
 def has_rate(request: Mapping[str, Any]) -> bool:
-    """Return whether a job sends messages, at a rate that can be limited; one that writes a file does not."""
+    """Return whether a job sends messages, at a rate that can be limited: no dry run, and none that writes a file."""
     kind = KINDS.get(request["type"])
-    return kind is not None and "limits" in kind.fields and not is_file(request.get("target") or {})
+    sends = not request.get("dry_run") and not is_file(request.get("target") or {})
+    return kind is not None and "limits" in kind.fields and sends
 
 
 def hash_of(request: Mapping[str, Any]) -> str:

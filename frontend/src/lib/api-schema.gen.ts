@@ -3414,8 +3414,8 @@ export interface components {
             read: number;
             /** @description Messages that the filter excludes. */
             filtered: number;
-            /** @description Messages that could not be read; the report lists them. */
-            damaged: number;
+            /** @description Messages that could not be read; the report lists them. Null where nobody looked for them. */
+            damaged: number | null;
             matched: number;
             written: number;
             /** @description Messages that the broker refused; the report lists them. */

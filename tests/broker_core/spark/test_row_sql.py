@@ -92,7 +92,7 @@ def test_an_expression_that_is_wrong_is_refused_at_its_field_before_anything_is_
     ("where", "what"),
     [
         ("cast(decode(body, 'UTF-8') as int) > 1", 'CAST_INVALID_INPUT ("STRING" to "INT")'),
-        ("raise_error(decode(body, 'UTF-8')) is null", "USER_RAISED_EXCEPTION"),
+        ("to_timestamp(decode(body, 'UTF-8'), 'yyyy') is not null", "CANNOT_PARSE_TIMESTAMP"),
     ],
 )
 def test_a_value_that_cannot_be_computed_is_the_fault_of_the_request_and_is_told_in_the_log_alone(

@@ -172,6 +172,12 @@ def test_a_rate_that_a_job_cannot_have_is_refused(cast: Cast, job: Job) -> None:
     answer = operator.patch(path, slow, format="json")
     assert "has no rate" in answer.json()["errors"][0]["detail"]
     assert operator.get(path).json()["limits"] is None
+    dry_run = {"type": "replay", "source": {}, "target": {"topic": "t"}, "limits": {"messages_per_second": 9}}
+    Job.objects.update(request={**dry_run, "dry_run": True})
+    answer = operator.patch(path, slow, format="json")
+    assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, "#/limits")
+    assert "has no rate" in answer.json()["errors"][0]["detail"]
+    assert operator.get(path).json()["limits"] is None
     redrive = {"type": "redrive", "group": "g", "target": {"to": "failed_group"}, "topics": []}
     Job.objects.update(type="redrive", request=redrive)
     answer = operator.patch(path, slow, format="json")

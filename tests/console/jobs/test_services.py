@@ -103,6 +103,9 @@ def test_each_automatic_retry_waits_longer_than_the_one_before(job: Job, claimed
         waits.append(round((job.next_try_at - began).total_seconds()))
         Job.objects.filter(pk=job.pk).update(next_try_at=began)
     assert waits == [5, 30, 120]
+    # And while it runs it tells nothing of how the try before ended
+    assert "it died" in (job.state_reason or "")
+    assert claimed(job).state_reason is None
 
 
 def test_a_hint_for_a_later_try_comes_in_time_and_one_that_is_lost_is_repeated_by_the_tick(

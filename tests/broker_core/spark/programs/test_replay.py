@@ -123,6 +123,9 @@ def test_a_dry_run_writes_nothing_and_needs_no_spark(
     ]  # fmt: skip
     assert report["bytes"] == sum(queue["bytes"] for queue in report["queues"]) > 3000 * 100
     assert (len(report["first"]), len(report["last"])) == (10, 10)
+    # Nobody looked for damage
+    counters = program.read("result.json")["counters"]
+    assert (report["damaged"], counters["damaged"], counters["matched"]) == (None, None, 3000)
     # The row of a job, which lists show, has no message
     assert "first" not in row
     assert sum(map(len, bodies(session, target).values())) == 0
