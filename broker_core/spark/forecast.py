@@ -22,7 +22,7 @@ from broker_core.spark.partitions import FilePartition, chosen_offsets
 from broker_core.spark.planned import planned_table
 from broker_core.spark.reading import Partition, read_rows
 from broker_core.spark.row_sql import WANTED, RowSql, failing_expressions
-from broker_core.spark.stores import open_store
+from broker_core.spark.stores import open_store, record_sizes
 from broker_core.spark.tasks import run_tasks_on
 from broker_core.store.columns import UNIT
 
@@ -152,8 +152,9 @@ def _stored_bytes(part: Partition) -> int | None:
     """Return the bytes of the records of a range by its consume queue; None without its files."""
     if not isinstance(part, FilePartition):
         return None
-    units = b"".join(open_store(Path(part.store)).units(part.topic, part.queue_id, part.begin, part.end))
-    sizes = np.frombuffer(units, UNIT)["size"]
+    store = open_store(Path(part.store))
+    units = b"".join(store.units(part.topic, part.queue_id, part.begin, part.end))
+    sizes = record_sizes(store, np.frombuffer(units, UNIT))
     chosen = chosen_offsets(part, part.begin, part.end)
     return int((sizes if chosen is None else sizes[chosen - part.begin]).sum())
 

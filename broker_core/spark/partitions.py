@@ -16,7 +16,7 @@ from broker_core.spark.bytes_read import PlanCost
 from broker_core.spark.errors import DataLoss, UnknownOption
 from broker_core.spark.key_places import find_places
 from broker_core.spark.options import EARLIEST, LATEST, QueueOffsets, SourceOptions
-from broker_core.spark.stores import open_store, queues_of, topics_of
+from broker_core.spark.stores import open_store, queues_of, record_sizes, topics_of
 from broker_core.store.columns import UNIT, Ints
 from broker_core.store.reader import StoreReader
 
@@ -219,10 +219,10 @@ def _choose(store: StoreReader, wanted: WantedRange, options: SourceOptions, cos
     for part in store.units(topic, queue_id, begin, end):
         units = np.frombuffer(part, UNIT)
         low, high = np.searchsorted(offsets, [begin, begin + len(units)])
-        sizes.append(units["size"][offsets[low:high] - begin].astype(np.int64))
+        sizes.append(record_sizes(store, units[offsets[low:high] - begin]))
         cost.read.queue += int(high - low) * UNIT.itemsize
         begin += len(units)
-    return offsets, np.cumsum(np.maximum(np.concatenate([np.zeros(0, np.int64), *sizes]), 0))
+    return offsets, np.cumsum(np.concatenate([np.zeros(0, np.int64), *sizes]))
 
 
 def _cut(wanted: WantedRange, store: StoreReader, offsets: Ints, sums: Ints, target: int) -> list[FilePartition]:

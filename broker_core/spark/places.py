@@ -17,7 +17,7 @@ from broker_core.protocol.topics import DEAD_LETTER_PREFIX, RETRY_PREFIX, is_sys
 from broker_core.spark.errors import UnknownOption
 from broker_core.spark.options import QueueOffsets, SourceOptions
 from broker_core.spark.partitions import check_names, check_offsets, is_chosen
-from broker_core.spark.stores import open_store, queues_of, topics_of
+from broker_core.spark.stores import open_store, queues_of, record_sizes, topics_of
 from broker_core.spark.wire import bounds_of, offset_at, route_of, session_of, translated
 from broker_core.store.columns import UNIT, Ints
 from broker_core.store.reader import StoreReader
@@ -120,12 +120,13 @@ class Places:
     def sizes(self, place: QueuePlace, begin: int, end: int) -> Ints:
         """Return the bytes of the records of a range; at brokers those of the first ones stand for all."""
         if self._stores:
-            parts = self._stores[place.broker].units(place.topic, place.queue_id, begin, end)
-            units = [np.frombuffer(part, UNIT)["size"].astype(np.int64) for part in parts]
-            return np.maximum(np.concatenate(units), 0) if units else np.zeros(0, np.int64)
+            store = self._stores[place.broker]
+            parts = store.units(place.topic, place.queue_id, begin, end)
+            sizes = [record_sizes(store, np.frombuffer(part, UNIT)) for part in parts]
+            return np.concatenate([np.zeros(0, np.int64), *sizes])
         page = _asked(self._options, lambda admin: admin.messages.page(_queue(place), begin, _SAMPLE))
-        sizes = [each.message.store_size for each in page.messages] or [0]
-        return np.full(end - begin, max(1, sum(sizes) // len(sizes)), np.int64)
+        known = [each.message.store_size for each in page.messages] or [0]
+        return np.full(end - begin, max(1, sum(known) // len(known)), np.int64)
 
     def _find_in_stores(self) -> set[tuple[str, str, int]]:
         known = {topic for store in self._stores.values() for topic in topics_of(store)}

@@ -9,9 +9,13 @@ from collections import OrderedDict
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
 
 from broker_core.spark.errors import StoreUnreadable
+from broker_core.store.columns import Ints
 from broker_core.store.errors import StoreError
 from broker_core.store.layout import COMMIT_LOG, queue_folder
 from broker_core.store.reader import StoreReader
@@ -93,6 +97,13 @@ def _configured(store: StoreReader) -> dict[str, int]:
         return {topic: config.get("readQueueNums", 0) for topic, config in content["topicConfigTable"].items()}
     except (OSError, ValueError, KeyError):
         return {}
+
+
+def record_sizes(store: StoreReader, units: NDArray[Any]) -> Ints:
+    """Return the bytes of the records that units name; 0 for a unit that by its size names none."""
+    sizes = units["size"].astype(np.int64)
+    # A filler states 2 GiB, and so may a damaged unit.
+    return np.where((sizes > 0) & (sizes <= store.segment_size), sizes, 0)
 
 
 def populate(view: memoryview, begin: int, end: int) -> None:

@@ -12,7 +12,7 @@ from broker_core.spark.forecast import QueueForecast, forecast, samples_of
 from broker_core.spark.options import SourceOptions
 from broker_core.spark.reading import read_rows
 from broker_core.spark.replay_plan import plan_by_queue
-from tests.support.stores import NOW, overwrite, segment
+from tests.support.stores import NOW, overwrite, queue_file, segment
 from tests.support.topics import order, orders, write_topic
 
 RANGE: dict[str, Any] = {"starting_timestamp": NOW + 20, "ending_timestamp": NOW + 1501}
@@ -78,6 +78,19 @@ def test_only_the_ends_of_an_unfiltered_range_are_decoded(store: Path, monkeypat
     assert sum(seen) == 400
     # So whether any between them is damaged is not known
     assert [queue.damaged for queue in queues] == [None, None]
+
+
+def test_what_names_no_record_has_no_bytes(tmp_path: Path) -> None:
+    # Given a filler, as in a queue that was rebuilt after its first messages left the log
+    write_topic(tmp_path, orders(100), queues=1)
+    before = found(tmp_path)[0]
+    filler = (0).to_bytes(8, "big") + bytes.fromhex("7FFFFFFF") + bytes(8)
+    overwrite(queue_file(tmp_path, "orders"), 50 * 20, filler)
+    # Then it takes no room, and no partition of its own
+    queues, options = found(tmp_path)
+    size = (before[0].bytes or 0) // 100
+    assert abs((before[0].bytes or 0) - size - (queues[0].bytes or 0)) < 10
+    assert len(plan_by_queue(options)) == len(queues[0].parts) == 1
 
 
 def test_bodies_of_a_sample_have_a_limited_length(tmp_path: Path) -> None:
