@@ -87,6 +87,8 @@ class RowMaker:
             return self._sound_rows(block.records, bodies)[0]
         if self.options.mode is Mode.FAIL_FAST:
             row = int(np.flatnonzero(~sound)[0])
+            # A row before it may be malformed inside: the first one is named.
+            self._sound_rows(block.part(0, row).records, bodies)
             raise self._damaged(int(block.queue_offsets[row]), DAMAGE_TEXT[Damage(block.damage[row])])
         is_dropping = self.options.mode is Mode.DROP_MALFORMED
         self.left_out += int((~sound).sum()) if is_dropping else 0

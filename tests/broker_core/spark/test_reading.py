@@ -134,6 +134,12 @@ def test_properties_that_are_no_utf_8_are_damage_inside_a_row(tmp_path: Path, ca
         rows(tmp_path, "key", mode=Mode.FAIL_FAST)
 
 
+def test_the_first_malformed_message_ends_the_read_whatever_kind_it_is(damaged: Path) -> None:
+    overwrite(segment(damaged), segment(damaged).read_bytes().index(b"k1 all"), b"\xff")
+    with pytest.raises(DamagedRecord, match="offset=1: the properties"):
+        rows(damaged, "key", mode=Mode.FAIL_FAST)
+
+
 @pytest.mark.parametrize("filters", [{"tags": frozenset({"A"})}, {"keys": frozenset({"k0"})}], ids=["tag", "key"])
 def test_a_filter_does_not_hide_a_message_that_it_cannot_judge(tmp_path: Path, filters: dict[str, Any]) -> None:
     write_topic(tmp_path, orders(4, tags=("A", "B")), queues=1)
