@@ -28,6 +28,9 @@ UNIQUE_ID: Final = b"UNIQ_KEY"
 TAG: Final = b"TAGS"
 _LOOKED_FOR: Final = (KEYS, UNIQUE_ID, TAG)
 _TIME: Final = pa.timestamp("us", tz="UTC")
+# The years 1 to 9999: Spark has no other times, and a producer may send anything as the time of birth.
+_FIRST_MS: Final = -62_135_596_800_000
+_LAST_MS: Final = 253_402_300_799_999
 _HEX: Final = np.array([f"{byte:02X}".encode() for byte in range(256)], "S2").view(np.uint16)
 
 
@@ -184,8 +187,11 @@ def _number(name: str) -> Callable[[Batch], Any]:
 
 def _time(name: str) -> Callable[[Batch], Any]:
     def column(batch: Batch) -> Any:
-        microseconds = batch.records.column(name) * 1000
-        return pa.Array.from_buffers(_TIME, len(batch), [None, pa.py_buffer(microseconds)])
+        ms = batch.records.column(name)
+        unknown = (ms < _FIRST_MS) | (ms > _LAST_MS)
+        if unknown.any():
+            return pa.array(np.where(unknown, 0, ms) * 1000, pa.int64(), mask=unknown).cast(_TIME)
+        return pa.Array.from_buffers(_TIME, len(batch), [None, pa.py_buffer(ms * 1000)])
 
     return column
 
