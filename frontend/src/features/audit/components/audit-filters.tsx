@@ -2,9 +2,9 @@ import { Select } from "@mantine/core"
 import { useTranslation } from "react-i18next"
 import { DensityButton, FilterInput, FilterRight, FilterRow } from "@/components/data-table/table-tools"
 import { WallClockInput } from "@/components/forms/wall-clock-input"
+import { rangeFault } from "@/hooks/use-asked-filter"
 import type { UrlState } from "@/hooks/use-url-state"
 import type { AuditFilter } from "../api/get-audit"
-import { rangeFault } from "../asked-filter"
 import { RESULTS, useAuditWords } from "../use-sentence"
 
 interface AuditFiltersProps {
