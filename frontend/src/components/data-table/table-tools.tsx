@@ -24,11 +24,16 @@ interface FilterInputProps {
 
 const NO_KEYS = {}
 
-/** Filters as one types; "/" jumps here. */
+/** Filters as one types; "/" jumps here. Where the filter is taken back elsewhere, the field is emptied. */
 export function FilterInput({ value, onChange, placeholder, isFirst = true }: FilterInputProps) {
   const [typed, setTyped] = useState(value)
   const input = useRef<HTMLInputElement>(null)
   const still = useDebounced(typed)
+  const [seen, setSeen] = useState(value)
+  if (value !== seen) {
+    setSeen(value)
+    if (value === "" && still !== "") setTyped("")
+  }
   const change = useRef(onChange)
   useEffect(() => {
     change.current = onChange

@@ -19,6 +19,12 @@ export function WallClockInput({ label, description, value, error, onChange }: W
   const { t } = useTranslation()
   const { zone, zoneLabel } = useFormat()
   const [typed, setTyped] = useState(() => written(value, zone))
+  // Taken back elsewhere, as with all filters at once.
+  const [seen, setSeen] = useState(value)
+  if (value !== seen) {
+    setSeen(value)
+    if (value === undefined) setTyped("")
+  }
   const isWrong = typed.trim() !== "" && parseWallClock(typed, zone) === null && !isInstant(typed)
   return (
     <TextInput
