@@ -49,8 +49,9 @@ WAYS: Final[dict[str, list[tuple[str, ...]]]] = {
     "/settings?tab=definitions": [],
     "/clusters?new=cluster": [],
     f"/jobs/new/replay?topic={TOPIC}&target={TOPIC}&step=start": [],
+    "/jobs": [("更多筛选",)],
     "/schedules?new=replay": [],
-    **{path: [] for path in ("/live", "/topics", "/groups", "/jobs", "/schedules", "/clusters", "/settings")},
+    **{path: [] for path in ("/live", "/topics", "/groups", "/schedules", "/clusters", "/settings")},
     "/topics/moon": [],
     "/moon": [],
 }

@@ -15,6 +15,7 @@ import { groupClone } from "./group-clone"
 import { groupFigures } from "./group-figures"
 import { groupImpact } from "./group-impact"
 import { groupOffsets } from "./group-offsets"
+import { jobPages } from "./job-pages"
 import { life } from "./life"
 import { live } from "./live"
 import { members } from "./members"
@@ -52,6 +53,7 @@ export const rest = {
   ...groupFigures,
   ...groupImpact,
   ...groupOffsets,
+  ...jobPages,
   ...life,
   ...live,
   ...members,

@@ -17,6 +17,7 @@ import { groupClone } from "./group-clone"
 import { groupFigures } from "./group-figures"
 import { groupImpact } from "./group-impact"
 import { groupOffsets } from "./group-offsets"
+import { jobPages } from "./job-pages"
 import { life } from "./life"
 import { live } from "./live"
 import { members } from "./members"
@@ -54,6 +55,7 @@ export const rest: Shape<typeof english> = {
   ...groupFigures,
   ...groupImpact,
   ...groupOffsets,
+  ...jobPages,
   ...life,
   ...live,
   ...members,

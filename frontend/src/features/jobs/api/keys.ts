@@ -1,7 +1,7 @@
 export const jobKeys = {
   all: ["jobs"] as const,
   lists: ["jobs", "list"] as const,
-  list: (filter: object) => ["jobs", "list", filter] as const,
+  list: (filter: object | null) => ["jobs", "list", filter] as const,
   one: (id: string) => ["jobs", "one", id] as const,
   log: (id: string) => ["jobs", "log", id] as const,
   progress: (id: string) => ["jobs", "progress", id] as const,

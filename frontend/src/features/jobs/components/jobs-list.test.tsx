@@ -7,7 +7,7 @@ import { FakeSocket } from "@/testing/socket"
 import { JobsPage } from "./jobs-page"
 
 const LIST = "GET /api/v1/jobs"
-const show = (at = "/jobs", options = {}) => renderApp(<JobsPage />, { at, ...options })
+const show = (at = "/jobs", options = {}) => renderApp(<JobsPage scheduleFilter={<i>schedules</i>} />, { at, ...options })
 const rowOf = async (name: string) => within((await screen.findByText(name)).closest("tr") as HTMLElement)
 
 beforeEach(() => {
@@ -43,6 +43,42 @@ describe("the list of jobs", () => {
     await waitFor(() => expect(requests(LIST).at(-1)?.query.get("state")).toBe("failed"))
     await user.click(screen.getByText("Failed"))
     await waitFor(() => expect(address()).not.toContain("state="))
+  })
+
+  it("takes several kinds and states at once", async () => {
+    answer(LIST, page([job("j1")]))
+    const { user, address } = show("/jobs?type=export")
+    await user.click(await screen.findByText("Redrive"))
+    await waitFor(() => expect(address()).toContain("type=export%2Credrive"))
+    await waitFor(() => expect(requests(LIST).at(-1)?.query.get("type")).toBe("export,redrive"))
+  })
+
+  it("asks for what the address names, and opens the fields that are folded away if one is set", async () => {
+    const asked = { topic: "orders", group: "billing", created_by: "olga", schedule: "s1", from: "2026-11-20T00:00:00Z", to: "2026-11-21T00:00:00Z" }
+    answer(LIST, page([job("j1")]))
+    show(`/jobs?${new URLSearchParams(asked)}`)
+    await waitFor(() => expect(Object.fromEntries(requests(LIST).at(-1)?.query ?? [])).toMatchObject(asked))
+    for (const [words, value] of [["Topic, its whole name", "orders"], ["Group, its whole name", "billing"], ["Started by, user name", "olga"]] as const)
+      expect(screen.getByLabelText<HTMLInputElement>(words).value).toBe(value)
+    expect(screen.getByText("schedules")).toBeTruthy()
+  })
+
+  it("says how many filters are folded away, and takes all of them back at once", async () => {
+    answer(LIST, page([]))
+    const { user, address } = show("/jobs?group=billing&topic=orders")
+    await user.click(await screen.findByText("Fewer filters"))
+    expect(screen.getByText("More filters (1 set)")).toBeTruthy()
+    await user.click(await screen.findByText("Show all"))
+    await waitFor(() => expect(address()).toBe("/jobs"))
+    expect(screen.getByLabelText<HTMLInputElement>("Topic, its whole name").value).toBe("")
+    expect(await screen.findByText("There are no jobs yet")).toBeTruthy()
+  })
+
+  it("asks for nothing while a time of the address is none", async () => {
+    answer(LIST, page([job("j1")]))
+    show("/jobs?from=yesterday")
+    expect(await screen.findByText(/cannot be read/)).toBeTruthy()
+    expect(requests(LIST).filter(({ query }) => query.get("limit") === "50")).toHaveLength(0)
   })
 
   it("tells that there is no job from that no job matches", async () => {

@@ -1,3 +1,4 @@
+import { Button } from "@mantine/core"
 import { Link, useNavigate } from "@tanstack/react-router"
 import { useMemo } from "react"
 import { useTranslation } from "react-i18next"
@@ -20,7 +21,15 @@ import { NewJob } from "./new-job"
 
 const column = columnsFor<Job>()
 
-export function JobsTable({ query, isFiltered }: { query: ReturnType<typeof useJobs>; isFiltered: boolean }) {
+interface JobsTableProps {
+  query: ReturnType<typeof useJobs>
+  /** Whether the filter can be asked for. */
+  isAsked: boolean
+  /** Takes all filters back; given while there are any. */
+  onClear: (() => void) | undefined
+}
+
+export function JobsTable({ query, isAsked, onClear }: JobsTableProps) {
   const { t } = useTranslation()
   const navigate = useNavigate()
   const rows = query.data?.pages.flatMap(({ items }) => items)
@@ -57,10 +66,11 @@ export function JobsTable({ query, isFiltered }: { query: ReturnType<typeof useJ
       grow
       query={{ ...query, data: rows, refetch: query.refetch as never }}
       what={t("jobs.failed")}
+      skeleton={isAsked ? undefined : <Empty title={t("messages.faults.moment")} />}
       isEmpty={(items) => items.length === 0}
       empty={
-        isFiltered ? (
-          <Empty title={t("jobs.noMatch")} />
+        onClear ? (
+          <Empty title={t("jobs.noMatch")} next={t("jobPages.noMatchNext")} actions={<Button onClick={onClear}>{t("jobPages.showAll")}</Button>} />
         ) : (
           <Empty title={t("jobs.none")} next={t("jobs.noneNext")} actions={<NewJob />} />
         )

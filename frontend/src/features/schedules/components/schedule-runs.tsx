@@ -39,7 +39,14 @@ export function ScheduleRuns({ schedule, onClose }: { schedule: Schedule; onClos
   )
   return (
     <DockedDrawer label={t("schedules.runsOf", { name: schedule.name })} onClose={onClose}>
-      <Panel title={t("schedules.runsOf", { name: schedule.name })}>
+      <Panel
+        title={t("schedules.runsOf", { name: schedule.name })}
+        actions={
+          <Link to="/jobs" search={{ schedule: schedule.id }}>
+            {t("jobPages.ofSchedule")}
+          </Link>
+        }
+      >
         <QueryBody query={runs} what={t("schedules.runsFailed")} isEmpty={({ items }) => items.length === 0} empty={<Empty small title={t("schedules.noRuns")} />}>
           {({ items }) => <DataTable natural label={t("schedules.runs")} columns={columns} rows={items} rowId={({ id }) => id} />}
         </QueryBody>
