@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 from broker_core.protocol.string_hash import tags_code
 from broker_core.protocol.topics import SCHEDULE_TOPIC
 from broker_core.spark.bytes_read import BytesRead
-from broker_core.spark.errors import DataLoss
 from broker_core.spark.key_places import find_places
 from broker_core.spark.options import SourceOptions
-from broker_core.spark.partitions import FilePartition, chosen_offsets
+from broker_core.spark.partitions import FilePartition, chosen_offsets, lose
 from broker_core.spark.stores import open_store_with, populate
 from broker_core.store.columns import UNIT, Damage, Ints, Mask, Records
 from broker_core.store.reader import StoreReader
@@ -79,21 +78,24 @@ def read_blocks(
     Units whose tag hash does not match, and messages that by the index have none of the keys, are left out before the
     log is read. Every other message of the range is in a block: intact, or with its damage.
 
-    Raises DataLoss if messages of the range are gone, or skips them if the options say so.
+    Raises DataLoss if messages of the range are gone, or warns of them and goes on if the options say so.
     """
     topic, queue_id = partition.topic, partition.queue_id
     store = open_store_with(Path(partition.store), topic, queue_id, partition.end)
     has_begin, has_end = store.range(topic, queue_id)
-    if options.fail_on_data_loss and (partition.begin < has_begin or partition.end > has_end):
-        raise _loss(partition, f"the queue has {has_begin} to {has_end}")
-    for units, queue_offsets in _units(store, partition, max(partition.begin, has_begin), options, read):
+    begin, end = max(partition.begin, has_begin), min(partition.end, has_end)
+    if partition.begin < begin:
+        lose(partition, options, partition.begin, min(begin, partition.end), f"the queue begins at {has_begin}")
+    if partition.end > end:
+        lose(partition, options, max(end, partition.begin), partition.end, f"the queue ends at {has_end}")
+    for units, queue_offsets in _units(store, partition, begin, end, options, read):
         damage = _find_unit_damage(units, store)
         chosen = _chosen(units, partition, options) | (damage != Damage.NONE)
         if not chosen.all():
             units, queue_offsets, damage = units[chosen], queue_offsets[chosen], damage[chosen]
-        for begin, end in _runs(damage != Damage.NONE):
-            run = slice(begin, end)
-            if damage[begin]:
+        for first, last in _runs(damage != Damage.NONE):
+            run = slice(first, last)
+            if damage[first]:
                 log_offsets = np.where(damage[run] == Damage.NOWHERE, units["log_offset"][run].astype(np.int64), -1)
                 yield lost_block(queue_offsets[run], damage[run], log_offsets)
             else:
@@ -101,10 +103,10 @@ def read_blocks(
 
 
 def _units(
-    store: StoreReader, partition: FilePartition, begin: int, options: SourceOptions, read: BytesRead
+    store: StoreReader, partition: FilePartition, begin: int, end: int, options: SourceOptions, read: BytesRead
 ) -> Iterator[tuple[Units, Ints]]:
-    """Yield the units of the range, file by file, and their queue offsets; of keys only those that the index names."""
-    topic, queue_id, end = partition.topic, partition.queue_id, partition.end
+    """Yield the units of a range, file by file, and their queue offsets; of keys only those that the index names."""
+    topic, queue_id = partition.topic, partition.queue_id
     places = chosen_offsets(partition, begin, end)
     if options.keys is not None and begin < end:
         named = find_places(store, (topic, queue_id, begin, end), options.keys, read).offsets
@@ -124,6 +126,8 @@ def _units(
         read.queue += units.nbytes
         if len(units):
             yield units, queue_offsets
+    if at < end:
+        lose(partition, options, at, end, "the file of the queue was cut off")
 
 
 def _find_unit_damage(units: Units, store: StoreReader) -> NDArray[np.int8]:
@@ -146,13 +150,6 @@ def _runs(marks: Mask) -> Iterator[tuple[int, int]]:
     for begin, end in pairwise([0, *changes, len(marks)]):
         for at in range(begin, end, _MOST_ROWS):
             yield at, min(at + _MOST_ROWS, end)
-
-
-def _loss(partition: FilePartition, reason: str) -> DataLoss:
-    return DataLoss(
-        f"{partition.broker} topic={partition.topic} queue={partition.queue_id}: messages of the range "
-        f"{partition.begin} to {partition.end} are gone: {reason}; failOnDataLoss=false reads what is left"
-    )
 
 
 def _chosen(units: Units, partition: FilePartition, options: SourceOptions) -> Mask:
@@ -181,8 +178,8 @@ def _blocks(
         start = first - first % store.segment_size
         view = store.view_segment(start)
         if view is None:
-            if options.fail_on_data_loss:
-                raise _loss(partition, f"no segment holds log offset {first}")
+            lost = queue_offsets[part]
+            lose(partition, options, int(lost[0]), int(lost[-1]) + 1, f"no segment has log offset {first} any more")
             continue
         positions = log_offsets[part] - start
         span = int(positions[-1] + sizes[part][-1] - positions[0])

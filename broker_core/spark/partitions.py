@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,8 @@ from broker_core.spark.options import EARLIEST, LATEST, QueueOffsets, SourceOpti
 from broker_core.spark.stores import open_store, queues_of, record_sizes, topics_of
 from broker_core.store.columns import UNIT, Ints
 from broker_core.store.reader import StoreReader
+
+_log = logging.getLogger(__name__)
 
 _MIB: Final = 1 << 20
 _MOST_PARTITIONS: Final = 1000
@@ -71,6 +74,16 @@ class WantedRange:
     queue_id: int
     begin: int
     end: int
+
+
+def lose(
+    of: WantedRange | FilePartition | WirePartition, options: SourceOptions, begin: int, end: int, reason: str
+) -> None:
+    """Raise DataLoss for messages of a range that are gone, or warn of them if the options allow that."""
+    text = f"{of.broker} topic={of.topic} queue={of.queue_id}: messages {begin} to {end - 1} are gone: {reason}"
+    if options.fail_on_data_loss:
+        raise DataLoss(f"{text}; failOnDataLoss=false reads what is left")
+    _log.warning("failOnDataLoss=false goes on: %s", text)
 
 
 def plan_files(
@@ -172,13 +185,11 @@ def choose_range(
     """Return the queue offsets selected by the offset options, limited to the queue; raises DataLoss."""
     begin = _place(options.starting_offsets, broker, topic, queue_id, has_begin, has_end, default=has_begin)
     end = _place(options.ending_offsets, broker, topic, queue_id, has_begin, has_end, default=has_end)
-    if options.fail_on_data_loss and begin < has_begin and begin < end:
-        raise DataLoss(
-            f"{broker} topic={topic} queue={queue_id}: offset {begin} was requested, the first one available is "
-            f"{has_begin}; failOnDataLoss=false reads what is left"
-        )
-    if options.fail_on_data_loss and end > has_end:
-        raise DataLoss(f"{broker} topic={topic} queue={queue_id}: end {end} was requested, the queue ends at {has_end}")
+    wanted = WantedRange(broker, topic, queue_id, begin, end)
+    if begin < min(has_begin, end):
+        lose(wanted, options, begin, min(has_begin, end), f"the queue begins at {has_begin}")
+    if end > max(has_end, begin):
+        lose(wanted, options, max(has_end, begin), end, f"the queue ends at {has_end}")
     begin, end = max(begin, has_begin), min(end, has_end)
     return begin, max(begin, end)
 

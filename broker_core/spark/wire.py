@@ -29,7 +29,7 @@ from broker_core.protocol.command import Command
 from broker_core.protocol.headers.pull import PullMessageResponse
 from broker_core.spark.blocks import Block, cut_block
 from broker_core.spark.bytes_read import BytesRead
-from broker_core.spark.errors import DataLoss, UnknownOption, Unreachable
+from broker_core.spark.errors import UnknownOption, Unreachable
 from broker_core.spark.options import SourceOptions
 from broker_core.spark.partitions import (
     CLOCK_SKEW_MS,
@@ -38,6 +38,7 @@ from broker_core.spark.partitions import (
     choose_range,
     chosen_offsets,
     is_chosen,
+    lose,
 )
 from broker_core.store.columns import Damage, Ints, Records, walk
 
@@ -151,12 +152,14 @@ def read_wire_blocks(
     """
     read = read or BytesRead()
     session = session_of(options.name_servers)
-    puller = _Puller(session.session, MessageQueue(partition.topic, partition.broker, partition.queue_id), options)
+    puller = _Puller(session.session, partition, options)
     at = partition.begin
     while at < partition.end:
         with translated():
             piece = session.run(puller.window(at, partition.end))
         read.wire += sum(map(len, piece.bodies))
+        for begin, end in piece.gone:
+            lose(partition, options, begin, end, "the broker does not have them")
         yield from _blocks(piece, partition, check_bodies)
         at = piece.end
 
@@ -228,7 +231,7 @@ class _Puller:
     """Pulls ranges of one queue, several at a time: fewer and shorter ones when messages are large."""
 
     session: Session
-    queue: MessageQueue
+    partition: WirePartition
     options: SourceOptions
     _largest: int | None = None
     """Bytes of the largest answer so far."""
@@ -270,13 +273,14 @@ class _Puller:
             if answer.code == ResponseCode.SUCCESS:
                 piece.bodies.append(answer.body)
                 size += len(answer.body)
-            elif answer.code == ResponseCode.PULL_OFFSET_MOVED and next_offset > at:
-                self._check_loss(at, end, next_offset)
+            elif answer.code in _MOVED and next_offset > at:
+                lost = min(next_offset, self.partition.end)
+                self._check_loss(at, lost, f"the broker continues at {next_offset}")
                 piece.gone.append((at, min(next_offset, end)))
             stalled = stalled + 1 if next_offset <= at else 0
             at = min(max(at, next_offset), end)
             if stalled == _TRIES:
-                self._check_loss(at, end, at)
+                self._check_loss(at, end, f"the broker does not go on behind {at}")
                 piece.gone.append((at, end))
                 at = end
             elif stalled:
@@ -297,33 +301,32 @@ class _Puller:
         raise failure
 
     async def _pull_once(self, offset: int, count: int) -> Command:
-        session = self.session
-        addr = session.routes.readable(self.queue.broker_name)
+        session, part = self.session, self.partition
+        addr = session.routes.readable(part.broker)
         if addr is None:
-            await session.routes.refresh(self.queue.topic)
-            addr = session.routes.readable(self.queue.broker_name)
+            await session.routes.refresh(part.topic)
+            addr = session.routes.readable(part.broker)
         if addr is None:
-            raise NoRoute(self.queue.topic, f"broker {self.queue.broker_name!r} is not in its route")
+            raise NoRoute(part.topic, f"broker {part.broker!r} is not in its route")
         wanted = Pull(
             group=self.options.group,
-            queue=self.queue,
+            queue=MessageQueue(part.topic, part.broker, part.queue_id),
             offset=offset,
-            subscription=subscription(self.queue.topic, EVERYTHING, kind=TAG),
+            subscription=subscription(part.topic, EVERYTHING, kind=TAG),
             max_messages=min(count, self.options.pull_batch_size),
         )
         answer = await session.invoke(addr, wanted.header(), timeout_ms=self.options.pull_timeout_ms)
         if answer.code not in _PULLED:
-            raise refusal(answer.code, answer.remark, addr, topic=self.queue.topic)
+            raise refusal(answer.code, answer.remark, addr, topic=part.topic)
         return answer
 
-    def _check_loss(self, begin: int, end: int, goes_on_at: int) -> None:
+    def _check_loss(self, begin: int, end: int, reason: str) -> None:
         if self.options.fail_on_data_loss:
-            raise DataLoss(
-                f"{self.queue.broker_name} topic={self.queue.topic} queue={self.queue.queue_id}: messages {begin} to "
-                f"{end} were requested, the broker continues at {goes_on_at}; failOnDataLoss=false reads what is left"
-            )
+            lose(self.partition, self.options, begin, end, reason)
 
 
+_MOVED: Final = (ResponseCode.PULL_OFFSET_MOVED, ResponseCode.PULL_NOT_FOUND)
+"""With a later offset: the queue goes on there, as its beginning or a file of it was removed."""
 _PULLED: Final = frozenset(
     {
         ResponseCode.SUCCESS,

@@ -164,6 +164,11 @@ class ConsumeQueue:
             return memoryview(b"")
         return file.view[queue_offset * UNIT_BYTES - file.start : file.wrote]
 
+    def is_whole_at(self, queue_offset: int) -> bool:
+        """Return whether the file with a unit still has its length."""
+        file = self._files.find(queue_offset * UNIT_BYTES)
+        return file is None or file.is_whole
+
     def find_unit(self, queue_offset: int) -> Unit | None:
         """Return one unit, if the queue has it."""
         units = self.units_from(queue_offset)

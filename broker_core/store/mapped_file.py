@@ -117,6 +117,11 @@ class MappedFile:
         """The position after the data."""
         return self.start + self.wrote
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether the file still has its length: to read the map of one that was cut off kills the process."""
+        return not self.is_mapped or self.writable.size() >= self.size
+
     def reserve(self, upto: int) -> None:
         """Ensure that the first `upto` bytes have disk blocks; raise StoreFull if that fails."""
         if upto <= self.reserved:

@@ -1,7 +1,8 @@
 """Reads a store from another process, with or without a running writer: no lock, no writes, a snapshot.
 
 The queues are complete as of the opening of the reader: a unit is written after its record. A newer reader sees newer
-messages. Segments that retention removes in the meantime stay readable, since they are mapped.
+messages. Segments that retention removes in the meantime stay readable, since they are mapped. A file that is cut off
+under its map is another matter: nothing of a broker does that, but copying over a folder that is read does.
 """
 
 from __future__ import annotations
@@ -108,9 +109,9 @@ class StoreReader:
         return LogOffset(max(self._queues.max_physical, self.log.begin))
 
     def view_segment(self, start: int) -> memoryview | None:
-        """Return the bytes of the segment that starts at log offset `start`, if it exists."""
+        """Return the bytes of the segment that starts at log offset `start`, if it exists and was not cut off since."""
         file = self.log.files.find(start)
-        return file.view if file and file.start == start else None
+        return file.view if file and file.start == start and file.is_whole else None
 
     def find(self, log_offset: int) -> StoredMessage | None:
         """Return the message whose record begins at `log_offset`, if there is one."""
@@ -141,10 +142,13 @@ class StoreReader:
         return (QueueOffset(queue.min_offset), QueueOffset(queue.max_offset)) if queue else (QueueOffset(0),) * 2
 
     def units(self, topic: str, queue_id: int, begin: int, end: int) -> Iterator[memoryview]:
-        """Yield the raw 20-byte units with begin <= queue offset < end that exist, file by file."""
+        """Yield the raw 20-byte units with begin <= queue offset < end that exist, file by file.
+
+        It ends at a file that was cut off since the store was opened.
+        """
         queue = self._get_queue(topic, queue_id)
         begin, end = max(begin, queue.min_offset), min(end, queue.max_offset)
-        while begin < end and (part := queue.units_from(begin)):
+        while begin < end and queue.is_whole_at(begin) and (part := queue.units_from(begin)):
             part = part[: (end - begin) * UNIT_BYTES]
             yield part
             begin += len(part) // UNIT_BYTES
