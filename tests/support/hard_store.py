@@ -125,7 +125,7 @@ def write_hard_store(folder: Path, seed: int) -> HardStore:
             put = store.put(_incoming(case, number % QUEUES, BEGIN + number))
             written.append(Written(folder, number % QUEUES, number // QUEUES, put.log_offset, put.size))
             store.dispatch()
-    _list_topic(folder)
+    list_topic(folder, TOPIC)
     for case, place in zip(cases, written, strict=True):
         if case.patch:
             case.patch(place)
@@ -140,12 +140,12 @@ def _incoming(case: Case, queue_id: int, now: int) -> Incoming:
     )  # fmt: skip
 
 
-def _list_topic(folder: Path) -> None:
-    """Write the broker's list of topics."""
-    topic = {"topicName": TOPIC, "readQueueNums": QUEUES, "writeQueueNums": QUEUES, "perm": 6, "topicSysFlag": 0}
+def list_topic(folder: Path, name: str) -> None:
+    """Write a broker's list of topics: one, of two queues."""
+    topic = {"topicName": name, "readQueueNums": QUEUES, "writeQueueNums": QUEUES, "perm": 6, "topicSysFlag": 0}
     (folder / "config").mkdir()
     (folder / "config" / "topics.json").write_text(
-        json.dumps({"dataVersion": {"timestamp": BEGIN, "counter": 1}, "topicConfigTable": {TOPIC: topic}})
+        json.dumps({"dataVersion": {"timestamp": BEGIN, "counter": 1}, "topicConfigTable": {name: topic}})
     )
 
 
