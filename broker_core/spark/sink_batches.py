@@ -16,26 +16,16 @@ from typing import Final
 
 from broker_core.client.blocking import BlockingSession
 from broker_core.client.config import ProducerConfig
-from broker_core.client.errors import (
-    BrokerBusy,
-    BrokerRefused,
-    BrokerUnavailable,
-    ClientError,
-    MessageRefused,
-    MessageTooLarge,
-    SendUncertain,
-    TopicNotFound,
-    Unreachable,
-)
+from broker_core.client.errors import ClientError, SendUncertain, TopicNotFound
 from broker_core.client.retry import backoff
 from broker_core.client.selection import queue_for_key
 from broker_core.protocol import properties as names
 from broker_core.protocol.bodies.queues import MessageQueue
-from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.copies import COPIED_AT, COPIED_BY, JOB, SOURCE
 from broker_core.protocol.message import Message
 from broker_core.protocol.properties import format_properties
 from broker_core.spark.errors import BadOption, NotSent, RowRefused
+from broker_core.spark.send_errors import PASSING, is_refusal
 from broker_core.spark.sink_options import QueueSelector, SinkOptions
 from broker_core.spark.sink_rows import Row, is_alone
 
@@ -47,7 +37,6 @@ _INDEX_PAUSE_S: Final = 1.0
 _ORIGIN_BYTES: Final = 512
 """What the id and the origin add to a message at most, unless its replay has a very long name."""
 _NEVER_COMPRESS: Final = 1 << 30
-_PASSING: Final = (BrokerBusy, BrokerUnavailable, Unreachable, SendUncertain)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +165,7 @@ class BatchSender:
                     return
                 self._pace(len(messages))
                 self._send_once(topic, messages, to)
-            except _PASSING as error:
+            except PASSING as error:
                 failure = error
                 to = queue or self._next_queue(topic)
             except ClientError as error:
@@ -238,8 +227,7 @@ class BatchSender:
 
 
 def _refused(error: ClientError, messages: Sequence[Message]) -> Exception:
-    is_illegal = isinstance(error, BrokerRefused) and error.code == ResponseCode.MESSAGE_ILLEGAL
-    if isinstance(error, MessageTooLarge | MessageRefused) or is_illegal:
+    if is_refusal(error):
         keys = messages[0].properties.get(names.KEYS)
         return RowRefused(f"{len(messages)} rows from the one with keys {keys!r}: {error}")
     return NotSent(str(error))
