@@ -11,7 +11,7 @@ from typing import Final, Self
 from broker_core.client.attempts import Attempts, Terms
 from broker_core.client.config import ProducerConfig, local_ip
 from broker_core.client.errors import ClientError
-from broker_core.client.packing import Packer
+from broker_core.client.packing import Packed, Packer
 from broker_core.client.sending import Sending, SendResult, SendStatus
 from broker_core.client.session import Session
 from broker_core.client.shared_sends import SharedSends
@@ -67,13 +67,19 @@ class Producer:
         timeout_ms: int | None = None,
         queue: MessageQueue | None = None,
         is_repeatable: bool = True,
+        born_at: int | None = None,
     ) -> SendResult:
         """Send one message: with `queue` to that queue in one attempt, otherwise with retries on other brokers.
 
         `timeout_ms` is for all attempts together. Raises TopicNotFound, TopicReadOnly, NoRoute, MessageTooLarge,
         MessageRefused, BrokerRefused, Unreachable, or SendUncertain if the message may have been stored. The attempts
         of one call share the unique id; with `is_repeatable` false there is no retry after an uncertain attempt.
+        `born_at` (ms since 1970) is for copies that keep the time of their original; by default it is now.
         """
+        if born_at is not None:
+            # Messages that share a request have one time.
+            packed = self._packer.pack(message, now=now_ms())
+            return await self._alone(packed, self._terms(queue, timeout_ms, is_repeatable), born_at)
         return await self.submit(message, timeout_ms=timeout_ms, queue=queue, is_repeatable=is_repeatable)
 
     def submit(
@@ -118,16 +124,15 @@ class Producer:
         waits_for_store: bool = True,
         timeout_ms: int | None = None,
         queue: MessageQueue | None = None,
+        born_at: int | None = None,
     ) -> asyncio.Future[SendResult]:
         """Begin to send a batch whose entries are encoded (`protocol.batch`) and have these ids of `make_ids`.
 
-        Raises MessageTooLarge or MessageRefused at once. Await the future, or cancel it: its error is reported only
-        there.
+        `born_at` is as for `send`, and the same for all. Raises MessageTooLarge or MessageRefused at once. Await the
+        future, or cancel it: its error is reported only there.
         """
         packed = self._packer.pack_encoded(topic, body, ids, waits_for_store=waits_for_store, now=now_ms())
-        terms = self._terms(queue, timeout_ms, True)
-        deadline = time.monotonic() + terms.timeout_ms / 1000
-        return asyncio.get_running_loop().create_task(self._attempts.deliver(packed, terms, deadline), name="send")
+        return self._alone(packed, self._terms(queue, timeout_ms, True), born_at)
 
     async def send_many(
         self, messages: Iterable[Message], *, timeout_ms: int | None = None
@@ -155,6 +160,12 @@ class Producer:
     async def queues(self, topic: str) -> tuple[MessageQueue, ...]:
         """Return the writable queues in the order required by `queue_for_key`; raise TopicNotFound or Unreachable."""
         return (await self._sending.get_picker(topic)).queues
+
+    def _alone(self, packed: Packed, terms: Terms, born_at: int | None) -> asyncio.Future[SendResult]:
+        if born_at is not None:
+            packed.born_timestamp = born_at
+        deadline = time.monotonic() + terms.timeout_ms / 1000
+        return asyncio.get_running_loop().create_task(self._attempts.deliver(packed, terms, deadline), name="send")
 
     def _terms(self, queue: MessageQueue | None, timeout_ms: int | None, is_repeatable: bool) -> Terms:
         return Terms(queue, self.config.timeout_ms if timeout_ms is None else timeout_ms, is_repeatable)
