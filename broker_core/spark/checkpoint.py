@@ -60,6 +60,8 @@ class Checkpoint(msgspec.Struct, kw_only=True):
     """The source queue offset up to which every message is processed."""
     target: int
     """The target queue offset after the last copy."""
+    targets: list[int] = []
+    """With order by key instead the offset in each queue of the target, in the order of the plan."""
 
     @property
     def is_done(self) -> bool:
@@ -69,9 +71,10 @@ class Checkpoint(msgspec.Struct, kw_only=True):
         """Return whether `other` is a later state of the same chunk."""
         return (self.is_done, self.next) < (other.is_done, other.next)
 
-    def resumed(self, *, target: int) -> Checkpoint:
+    def resumed(self, *, target: int, targets: list[int]) -> Checkpoint:
         """Return a copy, with its own lists, for a run that continues from here."""
-        return msgspec.structs.replace(self, failures=[*self.failures], damage=[*self.damage], target=target)
+        lists = {"failures": [*self.failures], "damage": [*self.damage], "targets": targets}
+        return msgspec.structs.replace(self, target=target, **lists)
 
 
 def sum_counters(checkpoints: Iterable[Checkpoint]) -> dict[str, int]:

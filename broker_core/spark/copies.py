@@ -9,12 +9,23 @@ from itertools import repeat
 from typing import Any, Final, NamedTuple
 
 from broker_core.protocol.copies import COPIED_AT, COPIED_BY, JOB, SOURCE, SOURCE_ID, kept_pairs
-from broker_core.protocol.properties import NAME_END, PAIR_END, UNIQ_KEY, mark_of, parse_properties, value_after
+from broker_core.protocol.properties import (
+    KEYS,
+    NAME_END,
+    PAIR_END,
+    UNIQ_KEY,
+    mark_of,
+    parse_properties,
+    split_keys,
+    value_after,
+)
 from broker_core.spark.row_sql import RowSql, ValueRefused, Values
 
 COLUMNS: Final = ("queue_offset", "message_id", "flag", "body", "properties_text", "log_offset", "_error")
 """The columns that a copy needs, and the report of a damaged message."""
+_BORN_AT: Final = "born_timestamp"
 _UNIQUE_ID: Final = mark_of(UNIQ_KEY)
+_KEYS: Final = mark_of(KEYS)
 _MOST_BESIDE: Final = 100
 """Bytes of an entry of a batch beside body and properties: its fixed fields, and the unique id with its name."""
 
@@ -38,6 +49,13 @@ class Copy(NamedTuple):
     """The property string, without the unique id."""
     unique_id: str | None = None
     """That of the original, if the copy keeps it."""
+    born_at: int | None = None
+    """When the original was born (ms since 1970), if the copy keeps it."""
+
+    @property
+    def key(self) -> str:
+        """Its first key; empty without one."""
+        return next(iter(split_keys(value_after(_KEYS, PAIR_END + self.properties))), "")
 
     @property
     def size(self) -> int:
@@ -65,15 +83,24 @@ class Copier:
     sql: RowSql = field(default_factory=RowSql)
     """The expressions whose values the rows have."""
     keeps_unique_id: bool = False
+    keeps_born_at: bool = False
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that it needs."""
+        return (*COLUMNS, _BORN_AT) if self.keeps_born_at else COLUMNS
 
     def copies(self, rows: Any, now: datetime | None = None) -> Iterator[tuple[int, Copy | NoCopy]]:
-        """Yield source queue offset and copy of each intact row of an Arrow batch with `COLUMNS` that is wanted."""
+        """Yield source queue offset and copy of each intact row of an Arrow batch with `columns` that is wanted."""
         at = (now or datetime.now(UTC)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         begin = f"{JOB}{NAME_END}{self.job_id}{PAIR_END}{SOURCE}{NAME_END}{self.source}/"
         middle = f"{PAIR_END}{SOURCE_ID}{NAME_END}"
         end = f"{PAIR_END}{COPIED_AT}{NAME_END}{at}{PAIR_END}{COPIED_BY}{NAME_END}{self.by}"
         made: Iterator[Values | None] = repeat(None) if self.sql.is_empty else self.sql.values(rows)
-        for (offset, message_id, flag, body, raw, _, error), values in zip(_rows(rows), made, strict=False):
+        born = _times(rows) if self.keeps_born_at else repeat(None)
+        for (offset, message_id, flag, body, raw, _, error), values, born_at in zip(
+            _rows(rows), made, born, strict=False
+        ):
             if error is not None or (values is not None and not values.is_wanted):
                 continue
             text = raw.decode(errors="replace")
@@ -86,7 +113,7 @@ class Copier:
                     continue
             pairs.append(f"{begin}{offset}{middle}{message_id}{end}")
             kept_id = value_after(_UNIQUE_ID, PAIR_END + text) if self.keeps_unique_id else ""
-            yield offset, Copy(flag, body, PAIR_END.join(pairs), kept_id or None)
+            yield offset, Copy(flag, body, PAIR_END.join(pairs), kept_id or None, born_at)
 
     @staticmethod
     def damaged(rows: Any) -> Iterator[Damaged]:
@@ -104,6 +131,13 @@ class Copier:
 
 def _rows(rows: Any) -> Iterator[tuple[Any, ...]]:
     return zip(*(rows.column(name).to_pylist() for name in COLUMNS), strict=True)
+
+
+def _times(rows: Any) -> Iterator[int | None]:
+    """Yield when each message was born, in ms since 1970."""
+    # Spark's times are microseconds.
+    micros = rows.column(_BORN_AT).cast("int64").to_pylist()
+    return (None if each is None else each // 1000 for each in micros)
 
 
 def _properties_of(pairs: Iterable[str]) -> dict[str, str]:

@@ -1,18 +1,17 @@
 """Copies one lane of a replay inside a Spark task: read, ask the driver, send, and have each finished chunk recorded.
 
-Only one batch is in flight, and it goes to one queue, so the target queue has the copies in the order of the source
-queue. A batch is stored completely or not at all. The end of the target queue therefore shows whether a send
+Only one batch is in flight, and it goes to one queue, so a target queue has the copies in the order of the source
+queue. A batch is stored completely or not at all. The ends of the target queues therefore show whether a send
 without an answer arrived, and where an earlier run was killed (spark/README.md#checkpoints-and-exact-counts).
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from broker_core.client.errors import MessageRefused, MessageTooLarge
 from broker_core.spark.checkpoint import Checkpoint, Damage, Failure
 from broker_core.spark.collector import Address, Reporter
 from broker_core.spark.copies import COLUMNS, Copier, Damaged, NoCopy
@@ -20,11 +19,11 @@ from broker_core.spark.options import SourceOptions
 from broker_core.spark.reading import read_rows
 from broker_core.spark.replay_plan import Chunk, Lane, Start
 from broker_core.spark.row_sql import RowSql
-from broker_core.spark.target_queue import LaneFailed, Pair, Stopped, TargetQueue
+from broker_core.spark.target_queue import MOST_BYTES, MOST_MESSAGES, LaneFailed, Pair, Stopped, Targets
 from broker_core.spark.wire import session_of
 
-_MOST_MESSAGES: Final = 256
-_MOST_BYTES: Final = 1 << 20
+_MOST_QUEUES: Final = 8
+"""With order by key: so many batches are filled at once."""
 _MOST_FAILURES: Final = 20
 MOST_DAMAGED: Final = 100
 """A chunk names at most this many damaged messages; all are counted."""
@@ -43,6 +42,11 @@ class ReplayJob:
     stops_at_damage: bool = False
     sql: RowSql = field(default_factory=RowSql)
     keeps_unique_id: bool = False
+    keeps_born_at: bool = False
+
+    def copier(self, source: str = "") -> Copier:
+        """Return what makes the copies of a lane, which `source` names."""
+        return Copier(self.job_id, self.by, source, self.sql, self.keeps_unique_id, self.keeps_born_at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +74,7 @@ def copy_lane(job: ReplayJob, lane: Lane, start: Start, rows: Iterator[Any] | No
     `rows` are all its rows from there on in queue order, as Arrow batches; None: the lane reads them itself.
     """
     reporter = Reporter(job.address, lane.number)
-    chunk_rows = ChunkRows(lane, job.options) if rows is None else GivenRows(rows)
+    chunk_rows = ChunkRows(lane, job.options, job.copier().columns) if rows is None else GivenRows(rows)
     try:
         _LaneRun(job, lane, start, reporter, chunk_rows).run()
     except Stopped:
@@ -128,7 +132,7 @@ class _LaneRun:
     reporter: Reporter
     rows: ChunkRows | GivenRows
     copier: Copier = field(init=False)
-    target: TargetQueue = field(init=False)
+    target: Targets = field(init=False)
     totals: Checkpoint = field(init=False)
     """Counters of the current chunk."""
     damaged: list[Damaged] = field(default_factory=list)
@@ -137,71 +141,72 @@ class _LaneRun:
     def __post_init__(self) -> None:
         source = self.lane.source
         name = f"{self.job.cluster}/{source.broker}/{source.topic}/{source.queue_id}"
-        job = self.job
-        self.copier = Copier(job.job_id, job.by, name, job.sql, job.keeps_unique_id)
-        self.target = TargetQueue(session_of(self.job.target_servers), self.lane, self.copier, self.start.target_from)
+        self.copier = self.job.copier(name)
+        self.target = Targets(session_of(self.job.target_servers), self.lane, self.copier, self.start)
 
     def run(self) -> None:
         """Copy chunk after chunk."""
-        arrived = self.target.find_arrived() if self.start.is_resumed and self.start.chunks else None
+        arrived = self.target.find_arrived() if self.start.is_resumed and self.start.chunks else set()
         for number, chunk in enumerate(self.start.chunks):
             self.totals = self._begin(chunk, self.start.earlier if number == 0 else None)
             for batch in self._batches(chunk):
                 self._copy(batch, arrived)
             self._pass(chunk.end)
+            self.target.catch_up()
+            self._note_ends()
             self.totals.state = "done"
             if self.reporter.ask(0, self.totals).stop and number + 1 < len(self.start.chunks):
                 raise Stopped
 
     def _begin(self, chunk: Chunk, earlier: Checkpoint | None) -> Checkpoint:
+        end, ends = self.target.end, self.target.ends
         if earlier is not None:
-            return earlier.resumed(target=self.target.end)
-        return Checkpoint(chunk=chunk.id, lane=self.lane.number, next=chunk.begin, target=self.target.end)
+            return earlier.resumed(target=end, targets=ends)
+        return Checkpoint(chunk=chunk.id, lane=self.lane.number, next=chunk.begin, target=end, targets=ends)
 
-    def _copy(self, batch: list[Pair], arrived: int | None) -> None:
-        fresh = [pair for pair in batch if arrived is None or pair[0] > arrived]
-        if len(fresh) < len(batch):
-            # An earlier run of this job wrote them and was killed before it could report them.
-            self._written(batch[: len(batch) - len(fresh)])
-            self.reporter.ask(0, self.totals, give_back=len(fresh) - len(batch))
-        while fresh:
-            permit = self.reporter.ask(len(fresh), self.totals)
-            if permit.stop:
-                raise Stopped
-            if not permit.count:
-                time.sleep(permit.wait_s)
-                continue
-            try:
-                self._send(fresh[: permit.count])
-            except (LaneFailed, Stopped):
-                self.reporter.ask(0, self.totals, give_back=permit.count)
-                raise
-            fresh = fresh[permit.count :]
+    def _note_ends(self) -> None:
+        self.totals.target, self.totals.targets = self.target.end, self.target.ends
 
-    def _send(self, pairs: list[Pair]) -> None:
-        try:
-            self.target.send(pairs, self._is_wanted)
-        except (MessageTooLarge, MessageRefused) as error:
-            if len(pairs) == 1:
-                self._failed(pairs[0][0], str(error))
-                return
-            # Find the message that no broker accepts; send the others.
-            for pair in pairs:
-                self._send([pair])
-        else:
-            self.totals.target = self.target.end
-            self._written(pairs)
+    def _copy(self, batch: list[Pair], arrived: set[int]) -> None:
+        """Send what an earlier run of this job did not, as many at a time as the driver permits."""
+        while batch:
+            fresh = [pair for pair in batch if pair[0] not in arrived]
+            refused: dict[int, str] = {}
+            piece = batch
+            if fresh:
+                permit = self.reporter.ask(len(fresh), self.totals)
+                if permit.stop:
+                    raise Stopped
+                if not permit.count:
+                    time.sleep(permit.wait_s)
+                    continue
+                fresh = fresh[: permit.count]
+                try:
+                    refused = self.target.send(fresh, self._is_wanted)
+                except (LaneFailed, Stopped):
+                    self.reporter.ask(0, self.totals, give_back=permit.count)
+                    raise
+                piece = batch[: batch.index(fresh[-1]) + 1]
+            self._end(piece, refused)
+            if len(fresh) < len(piece):
+                # That run was killed before it could report them.
+                self.reporter.ask(0, self.totals, give_back=len(fresh) - len(piece))
+            batch = batch[len(piece) :]
 
-    def _written(self, pairs: list[Pair]) -> None:
-        self.totals.bytes += sum([len(copy.body) for _, copy in pairs])
-        self.totals.written += len(pairs)
-        self.totals.matched += len(pairs)
+    def _end(self, pairs: Sequence[Pair], refused: Mapping[int, str]) -> None:
+        """Count copies that are stored, or by source offset refused."""
+        self._note_ends()
+        for offset, reason in refused.items():
+            self._failed(offset, reason)
+        stored = [copy for offset, copy in pairs if offset not in refused]
+        self.totals.bytes += sum([len(copy.body) for copy in stored])
+        self.totals.written += len(stored)
+        self.totals.matched += len(stored)
         self._pass(pairs[-1][0] + 1)
 
     def _failed(self, queue_offset: int, reason: str) -> None:
         self.totals.failed += 1
         self.totals.matched += 1
-        self._pass(queue_offset + 1)
         if len(self.totals.failures) < _MOST_FAILURES:
             self.totals.failures.append(Failure(f"{self.copier.source}/{queue_offset}", reason))
 
@@ -229,19 +234,21 @@ class _LaneRun:
         self.damaged += met
 
     def _batches(self, chunk: Chunk) -> Iterator[list[Pair]]:
-        """Yield the copies of a chunk in parts that fit into one send."""
+        """Yield the copies of a chunk in parts that fit into one batch, with order by key into several."""
+        batches = min(self.target.count, _MOST_QUEUES)
         for rows in self.rows.of(chunk):
             self._record_damage(rows)
             batch: list[Pair] = []
             size = 0
             for offset, copy in self.copier.copies(rows):
                 more = 0 if isinstance(copy, NoCopy) else copy.size
-                is_full = len(batch) >= _MOST_MESSAGES or size + more > _MOST_BYTES
+                is_full = len(batch) >= batches * MOST_MESSAGES or size + more > batches * MOST_BYTES
                 if batch and (is_full or isinstance(copy, NoCopy)):
                     yield batch
                     batch, size = [], 0
                 if isinstance(copy, NoCopy):
                     self._failed(offset, copy.reason)
+                    self._pass(offset + 1)
                     continue
                 batch.append((offset, copy))
                 size += more

@@ -57,6 +57,10 @@ class Lane:
     chunks: tuple[Chunk, ...]
     wanted: int | None = None
     """The number of messages that match the filter; None if it is known only after reading them."""
+    key_queues: tuple[MessageQueue, ...] = ()
+    """With order by key all queues of the target: a copy with a key goes to that of its hash, others to `target`."""
+    key_begins: tuple[int, ...] = ()
+    """Their ends before the first copy was sent."""
 
     def count(self, begin: int, end: int) -> int:
         """Return how many messages there are to read between two queue offsets."""
@@ -80,6 +84,8 @@ class Start:
     earlier: Checkpoint | None = None
     """The progress of the first of them; None if it has not begun."""
     target_from: int = 0
+    targets_from: tuple[int, ...] = ()
+    """With order by key instead of `target_from`: of each queue of the target."""
     is_resumed: bool = False
     """The target may contain copies that are not in a checkpoint."""
 
@@ -90,14 +96,19 @@ def make_plan(
     target_topic: str,
     positions: Positions | None = None,
     cost: PlanCost | None = None,
+    *,
+    by_key: bool = False,
 ) -> list[Lane]:
     """Return the lanes of a new replay, of all messages in the range or of those at the positions.
 
-    Adds to `cost` what planning took. Raises BadRequest without a target, and the errors of planning a read.
+    With `by_key` copies of one key go to one queue. Adds to `cost` what planning took. Raises BadRequest without a
+    target, and the errors of planning a read.
     """
     by_queue = plan_by_queue(options, positions, cost)
     targets = _target_queues(session, target_topic)
     wanted = _counts(options, by_queue)
+    ends = {queue: int(session.run(session.admin.offsets.max(queue))) for queue in targets}
+    of_keys = (tuple(ends), tuple(ends.values())) if by_key else ((), ())
     lanes: list[Lane] = []
     next_id = 0
     for number, key in enumerate(sorted(by_queue)):
@@ -108,8 +119,7 @@ def make_plan(
         chunks = tuple(_chunks(partitions, next_id))
         next_id += len(chunks)
         whole = whole_queue(partitions, None if positions is None else positions[key[1:]])
-        begin = int(session.run(session.admin.offsets.max(target)))
-        lanes.append(Lane(number, whole, target, begin, chunks, wanted.get(key)))
+        lanes.append(Lane(number, whole, target, ends[target], chunks, wanted.get(key), *of_keys))
     return lanes
 
 
@@ -182,8 +192,11 @@ def _chunks(partitions: Iterable[Partition], next_id: int) -> Iterable[Chunk]:
 def to_json(lanes: Sequence[Lane], request_hash: str) -> dict[str, Any]:
     """Return the plan as stored in ``plan.json``."""
     kinds = {FilePartition: "files", WirePartition: "wire"}
+    first = lanes[0] if lanes else None
     return {
         "request_hash": request_hash,
+        "key_queues": [asdict(queue) for queue in first.key_queues] if first else [],
+        "key_begins": first.key_begins if first else [],
         "lanes": [
             {
                 "number": lane.number,
@@ -204,6 +217,11 @@ def from_json(content: Mapping[str, Any], request_hash: str) -> list[Lane]:
     if content["request_hash"] != request_hash:
         raise BadRequest("plan.json belongs to another request; start a new job")
     kinds: dict[str, type[FilePartition] | type[WirePartition]] = {"files": FilePartition, "wire": WirePartition}
+    # Of older releases there are none.
+    of_keys = (
+        tuple(MessageQueue(**queue) for queue in content.get("key_queues", ())),
+        tuple(content.get("key_begins", ())),
+    )
     return [
         Lane(
             lane["number"],
@@ -212,6 +230,7 @@ def from_json(content: Mapping[str, Any], request_hash: str) -> list[Lane]:
             lane["target_begin"],
             tuple(Chunk(*chunk) for chunk in lane["chunks"]),
             lane.get("wanted"),
+            *of_keys,
         )
         for lane in content["lanes"]
     ]
@@ -220,14 +239,16 @@ def from_json(content: Mapping[str, Any], request_hash: str) -> list[Lane]:
 def find_start(lane: Lane, checkpoints: Mapping[int, Checkpoint], *, is_resumed: bool) -> Start:
     """Return where to resume a lane; `checkpoints` has the last one of each started chunk."""
     left: list[Chunk] = []
-    earlier, target_from = None, lane.target_begin
+    earlier, target_from, targets_from = None, lane.target_begin, lane.key_begins
     for chunk in lane.chunks:
         known = checkpoints.get(chunk.id)
-        target_from = max(target_from, known.target if known else 0)
+        if known is not None:
+            target_from = max(target_from, known.target)
+            targets_from = tuple(map(max, targets_from, known.targets)) if known.targets else targets_from
         if known is None:
             left.append(chunk)
         elif not known.is_done:
             # Chunks run one after another, so this happens once, for the first remaining one.
             left.append(replace(chunk, begin=known.next))
             earlier = known
-    return Start(tuple(left), earlier, target_from, is_resumed)
+    return Start(tuple(left), earlier, target_from, targets_from, is_resumed)

@@ -175,7 +175,7 @@ def _joined(keys: Iterable[str]) -> str:
     kept = [key for key in keys if key]
     if any(" " in key for key in kept):
         # Not which: the report is shown to those who may not see what stands in messages.
-        raise ValueRefused("target.transform.keys: a key has a space, which separates keys")
+        raise ValueRefused("target.transform.keys: a key holds a space, which separates keys")
     return names.join_keys(kept)
 
 

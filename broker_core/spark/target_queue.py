@@ -1,38 +1,35 @@
-"""The target queue of a lane: sends to it, and determines which copies arrived.
+"""The target queues of a lane: sends to them, and determines which copies arrived.
 
-A batch is stored completely or not at all, and only one is in flight. The end of the queue therefore shows whether a
+A batch is stored completely or not at all, and only one is in flight. The end of a queue therefore shows whether a
 send without an answer arrived, and where an earlier run was killed (spark/README.md#checkpoints-and-exact-counts).
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
 from typing import Final
 
 from broker_core.client.blocking import BlockingSession
 from broker_core.client.config import ProducerConfig
 from broker_core.client.consumer.pull import PullConsumer, PullStatus
-from broker_core.client.errors import (
-    BrokerBusy,
-    BrokerRefused,
-    BrokerUnavailable,
-    ClientError,
-    MessageRefused,
-    MessageTooLarge,
-    SendUncertain,
-    Unreachable,
-)
+from broker_core.client.errors import ClientError, MessageRefused, SendUncertain
 from broker_core.client.retry import backoff
+from broker_core.client.selection import queue_for_key
 from broker_core.client.sending import SendResult
 from broker_core.protocol.batch import encode_entries
-from broker_core.protocol.codes import ResponseCode
+from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.errors import MalformedProperties
 from broker_core.protocol.message import Message
 from broker_core.protocol.properties import UNIQ_KEY, mark_of, parse_properties
 from broker_core.spark.copies import Copier, Copy
-from broker_core.spark.replay_plan import Lane
+from broker_core.spark.replay_plan import Lane, Start
+from broker_core.spark.send_errors import PASSING, is_refusal
 
+MOST_MESSAGES: Final = 256
+MOST_BYTES: Final = 1 << 20
+"""Of a batch."""
 _GIVE_UP_AFTER_S: Final = 60.0
 _FIRST_PAUSE_S: Final = 0.1
 _LONGEST_PAUSE_S: Final = 5.0
@@ -54,16 +51,16 @@ class Stopped(Exception):
 class TargetQueue:
     """Sends to one queue, and determines which copies arrived."""
 
-    def __init__(self, session: BlockingSession, lane: Lane, copier: Copier, end: int) -> None:
-        """`end` is a target queue offset; no copy of this lane is known at or after it."""
-        self._session, self._queue, self._copier = session, lane.target, copier
+    def __init__(self, session: BlockingSession, queue: MessageQueue, copier: Copier, end: int) -> None:
+        """`end` is an offset of the queue; no copy of this lane is known at or after it."""
+        self._session, self._queue, self._copier = session, queue, copier
         self._producer = session.producer(config=ProducerConfig(compress_from_bytes=1 << 30))
         self.end = end
 
     def send(self, pairs: Sequence[Pair], is_wanted: Callable[[], bool]) -> None:
         """Store all copies in order; retry for a minute while the broker is busy or unreachable.
 
-        Raises MessageTooLarge or MessageRefused if nothing was stored, LaneFailed after a minute, and Stopped if the
+        Raises MessageRefused if nothing was stored and never will be, LaneFailed after a minute, and Stopped if the
         driver stops the lane during a pause.
         """
         failure: ClientError | None = None
@@ -80,14 +77,11 @@ class TargetQueue:
                         return
                     failure = None
                 self._send_once(pairs)
-            except (BrokerBusy, BrokerUnavailable, Unreachable, SendUncertain) as error:
+            except PASSING as error:
                 failure = failure if isinstance(failure, SendUncertain) else error
-            except (MessageTooLarge, MessageRefused):
-                raise
             except ClientError as error:
-                if isinstance(error, BrokerRefused) and error.code == ResponseCode.MESSAGE_ILLEGAL:
-                    raise MessageRefused(str(error)) from error
-                raise LaneFailed(str(error)) from error
+                kind = MessageRefused if is_refusal(error) else LaneFailed
+                raise kind(str(error)) from error
             else:
                 return
         raise LaneFailed(str(failure)) from failure
@@ -99,36 +93,126 @@ class TargetQueue:
             (copy.flag, copy.body, f"{copy.properties}{_UNIQUE_ID}{unique_id}")
             for (_, copy), unique_id in zip(pairs, ids, strict=True)
         ]
-        result = self._session.run(self._deliver(entries, ids))
+        result = self._session.run(self._deliver(entries, ids, pairs[0][1].born_at))
         self.end = result.queue_offset + len(pairs)
 
-    async def _deliver(self, entries: list[tuple[int, bytes, str]], ids: Sequence[str]) -> SendResult:
-        topic = self._queue.topic
+    async def _deliver(
+        self, entries: list[tuple[int, bytes, str]], ids: Sequence[str], born_at: int | None
+    ) -> SendResult:
+        topic, timeout_ms = self._queue.topic, _SEND_TIMEOUT_MS
         if len(entries) == 1:
             # Alone, so that what no broker accepts in a batch may still be accepted.
             [(flag, body, text)] = entries
             message = Message(topic, body, parse_properties(text), flag)
-            return await self._producer.send(message, queue=self._queue, timeout_ms=_SEND_TIMEOUT_MS)
+            return await self._producer.send(message, queue=self._queue, timeout_ms=timeout_ms, born_at=born_at)
         try:
             encoded = encode_entries(entries)
         except MalformedProperties as error:
             raise MessageRefused(str(error)) from error
-        return await self._producer.submit_encoded(topic, encoded, ids, queue=self._queue, timeout_ms=_SEND_TIMEOUT_MS)
+        sent = self._producer.submit_encoded(
+            topic, encoded, ids, queue=self._queue, timeout_ms=timeout_ms, born_at=born_at
+        )
+        return await sent
 
     def _not_arrived(self, pairs: Sequence[Pair]) -> Sequence[Pair]:
         arrived = self.find_arrived()
-        return [pair for pair in pairs if arrived is None or pair[0] > arrived]
+        return [pair for pair in pairs if pair[0] not in arrived]
 
-    def find_arrived(self) -> int | None:
-        """Return the last source offset whose copy is in the target queue from `end` on, and advance `end` past it."""
+    def find_arrived(self) -> set[int]:
+        """Return the source offsets whose copies are in the queue from `end` on, and advance `end` past them."""
         consumer = PullConsumer(self._session.session)
-        found, at = None, self.end
+        found: set[int] = set()
+        at = self.end
         while True:
             answer = self._session.run(consumer.pull(self._queue, at))
             for message in answer.messages:
                 offset = self._copier.source_offset(message.properties)
                 if offset is not None:
-                    found, self.end = offset, message.queue_offset + 1
+                    found.add(offset)
+                    self.end = message.queue_offset + 1
             if answer.status is PullStatus.NO_NEW or answer.next_offset == at:
                 return found
             at = answer.next_offset
+
+    def catch_up(self) -> None:
+        """Advance `end` to the end of the queue; nothing of this lane may be on its way."""
+        self.end = max(self.end, int(self._session.run(self._session.admin.offsets.max(self._queue))))
+
+
+class Targets:
+    """The queues to which a lane sends: one, or with order by key all of the target."""
+
+    def __init__(self, session: BlockingSession, lane: Lane, copier: Copier, start: Start) -> None:
+        """Begin where the copies that are known end."""
+        self._names = lane.key_queues
+        self._own = lane.target
+        ends = dict(zip(lane.key_queues, start.targets_from, strict=True)) or {lane.target: start.target_from}
+        self._queues = {queue: TargetQueue(session, queue, copier, end) for queue, end in ends.items()}
+
+    @property
+    def count(self) -> int:
+        """How many queues they are."""
+        return len(self._queues)
+
+    @property
+    def end(self) -> int:
+        """The end of the lane's own queue, as in `Checkpoint.target`."""
+        return self._queues[self._own].end
+
+    @property
+    def ends(self) -> list[int]:
+        """The ends of all queues, as in `Checkpoint.targets`."""
+        return [self._queues[name].end for name in self._names]
+
+    def find_arrived(self) -> set[int]:
+        """Return the source offsets whose copies an earlier run sent and did not report."""
+        return set().union(*(queue.find_arrived() for queue in self._queues.values()))
+
+    def catch_up(self) -> None:
+        """Note the ends of the queues, also of those that got nothing: a later search begins there."""
+        for queue in self._queues.values() if self._names else ():
+            queue.catch_up()
+
+    def send(self, pairs: Sequence[Pair], is_wanted: Callable[[], bool]) -> dict[int, str]:
+        """Store copies, those of each queue in order; return why, for those by source offset that no broker accepts.
+
+        Raises LaneFailed or Stopped; some of the copies may be stored then, and `find_arrived` tells which.
+        """
+        refused: dict[int, str] = {}
+        for queue, part in self._parts(pairs):
+            try:
+                queue.send(part, is_wanted)
+            except MessageRefused as error:
+                if len(part) == 1:
+                    refused[part[0][0]] = str(error)
+                    continue
+                # Find the message that no broker accepts; send the others.
+                for pair in part:
+                    refused |= self.send([pair], is_wanted)
+        return refused
+
+    def _parts(self, pairs: Sequence[Pair]) -> Iterator[tuple[TargetQueue, list[Pair]]]:
+        """Yield what fits into one batch: of one queue, and born at one time, which a batch has only once."""
+        by_queue: dict[MessageQueue, list[Pair]] = {}
+        for pair in pairs:
+            by_queue.setdefault(self._queue_of(pair[1]), []).append(pair)
+        for name, of_queue in by_queue.items():
+            for _, run in groupby(of_queue, key=lambda pair: pair[1].born_at):
+                for part in _batches(run):
+                    yield self._queues[name], part
+
+    def _queue_of(self, copy: Copy) -> MessageQueue:
+        key = copy.key if self._names else ""
+        return queue_for_key(self._names, key) if key else self._own
+
+
+def _batches(pairs: Iterator[Pair]) -> Iterator[list[Pair]]:
+    batch: list[Pair] = []
+    size = 0
+    for pair in pairs:
+        if batch and (len(batch) >= MOST_MESSAGES or size + pair[1].size > MOST_BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append(pair)
+        size += pair[1].size
+    yield batch

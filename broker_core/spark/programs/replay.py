@@ -28,6 +28,7 @@ from broker_core.spark.planned import planned_table
 from broker_core.spark.programs.dry_run import dry_run
 from broker_core.spark.programs.export import export
 from broker_core.spark.programs.program import DAMAGED, OK, PARTIAL, UNREACHABLE, ProgramResult, Run, main
+from broker_core.spark.programs.replay_report import queue_report, totals_sentence
 from broker_core.spark.programs.requests import STOP, ProgramRequest, on_damage, place_of
 from broker_core.spark.programs.selection import Selection, select
 from broker_core.spark.replay_plan import Lane, Start, find_start, from_json, make_plan, to_json
@@ -80,11 +81,13 @@ def _lanes(run: Run, selection: Selection) -> list[Lane]:
     kept = run.folder.find_json("plan.json")
     if kept is not None:
         return from_json(kept, run.request.request_hash)
-    session, topic = session_of(_target_servers(run.request)), run.request.asked["target"]["topic"]
+    target = run.request.asked["target"]
+    session, topic = session_of(_target_servers(run.request)), target["topic"]
     if not run.request.asked.get("allow_live_target"):
         _refuse_live(session, topic)
     cost = PlanCost()
-    lanes = make_plan(selection.options, session, topic, selection.positions, cost)
+    by_key = target.get("order") == "key"
+    lanes = make_plan(selection.options, session, topic, selection.positions, cost, by_key=by_key)
     for line in cost.lines():
         say(line)
     run.folder.write_json("plan.json", to_json(lanes, run.request.request_hash))
@@ -110,24 +113,6 @@ def _target_servers(request: ProgramRequest) -> tuple[str, ...]:
     if not servers:
         raise BadRequest("the request names no name server to send to")
     return servers
-
-
-class QueueReport(msgspec.Struct, frozen=True, kw_only=True, rename={"begin": "from", "end": "to"}):
-    """The outcome for one source queue; the counters are those of `job_folder.COUNTERS`."""
-
-    broker: str
-    queue_id: int
-    begin: int
-    end: int
-    target_broker: str
-    target_queue_id: int
-    read: int
-    filtered: int
-    damaged: int
-    matched: int
-    written: int
-    failed: int
-    bytes: int
 
 
 @dataclass(slots=True)
@@ -168,6 +153,7 @@ class Replaying:
     def copy(self, options: SourceOptions, session: SparkSession, sql: RowSql) -> list[LaneResult]:
         """Copy all lanes and return the outcome of each; raise BadRequest for an expression that fails on a message."""
         request, counter = self.run.request, RowCounter(self.run.host)
+        kept = request.asked["target"].get("preserve") or ()
         job = ReplayJob(
             job_id=request.job_id,
             by=request.created_by,
@@ -177,7 +163,8 @@ class Replaying:
             address=self.collector.start(),
             stops_at_damage=on_damage(request) == STOP,
             sql=sql,
-            keeps_unique_id="unique_id" in (request.asked["target"].get("preserve") or ()),
+            keeps_unique_id="unique_id" in kept,
+            keeps_born_at="born_at" in kept,
         )
         started = [(lane, self._start(lane)) for lane in self.lanes]
         left = [(lane, start) for lane, start in started if start.chunks]
@@ -211,7 +198,9 @@ class Replaying:
         result = self._result(results)
         content = {
             "summary": result.reason,
-            "queues": [self._queue_report(lane) for lane in self.lanes],
+            "queues": [
+                queue_report(lane, self._done(lane, self.checkpoints), self.damage_found) for lane in self.lanes
+            ],
             "failures": failures[:_MOST_FAILURES],
             "damage": damage[:_MOST_FAILURES],
         }
@@ -230,21 +219,6 @@ class Replaying:
         if by_state["failed"]:
             return ProgramResult(PARTIAL if totals["written"] else UNREACHABLE, by_state["failed"][0])
         return ProgramResult(PARTIAL if totals["failed"] or totals["damaged"] else OK, totals_sentence(totals))
-
-    def _queue_report(self, lane: Lane) -> QueueReport:
-        source = lane.source
-        done = self._done(lane, self.checkpoints)
-        of_lane = (source.broker, source.topic, source.queue_id)
-        met = sum((each.broker, each.topic, each.queue_id) == of_lane for each in self.damage_found)
-        return QueueReport(
-            broker=source.broker,
-            queue_id=source.queue_id,
-            begin=source.begin,
-            end=source.end,
-            target_broker=lane.target.broker_name,
-            target_queue_id=lane.target.queue_id,
-            **done | {"read": done["read"] + met, "damaged": done["damaged"] + met},
-        )
 
     def _start(self, lane: Lane) -> Start:
         return find_start(lane, self.checkpoints, is_resumed=self.is_resumed)
@@ -304,23 +278,12 @@ def copy_lanes(session: SparkSession, job: ReplayJob, work: Sequence[tuple[Lane,
     """
     if job.sql.is_empty:
         return run_tasks(session, work, lambda each: copy_lane(job, *each))
-    columns = job.sql.columns(COLUMNS)
+    needed = job.copier().columns
+    columns = job.sql.columns(needed)
     parts = [[replace(lane.source, begin=chunk.begin, end=chunk.end) for chunk in start.chunks] for lane, start in work]
-    rows = job.sql.apply(planned_table(session, parts, job.options, columns), COLUMNS)
+    rows = job.sql.apply(planned_table(session, parts, job.options, columns), needed)
     with failing_expressions():
         return run_tasks_on(rows, work, lambda each, batches: copy_lane(job, *each, batches))
-
-
-def totals_sentence(totals: Mapping[str, int]) -> str:
-    """Return the sentence that says what became of every message that was read."""
-    others = {
-        "left out by the filter": totals["filtered"],
-        "damaged and not copied": totals["damaged"],
-        "refused by the broker": totals["failed"],
-    }
-    rest = "".join(f", {count:,} {what}" for what, count in others.items() if count)
-    names_them = "; the report names them" if totals["damaged"] or totals["failed"] else ""
-    return f"{totals['read']:,} messages read, {totals['written']:,} written{rest}{names_them}"
 
 
 if __name__ == "__main__":

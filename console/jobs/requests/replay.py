@@ -23,7 +23,8 @@ MAX_PROPERTIES: Final = 50
 TOPIC: Final = "topic"
 PARQUET: Final = "parquet"
 TARGETS: Final = (TOPIC, PARQUET)
-PRESERVED: Final = ("unique_id",)
+PRESERVED: Final = ("unique_id", "born_at")
+ORDERS: Final = ("queue", "key")
 _PROPERTY: Final = re.compile(r"[A-Za-z0-9._-]{1,100}")
 MOST_PER_SECOND: Final = 10_000_000
 
@@ -115,6 +116,12 @@ class ReplayTargetSerializer(serializers.Serializer[Any]):
     topic = serializers.CharField(max_length=127, required=False, help_text="Of the kind `topic`.")
     cluster = serializers.CharField(max_length=64, required=False, help_text="By default the cluster of the job.")
     transform = TransformSerializer(required=False)
+    order = serializers.ChoiceField(
+        ORDERS,
+        required=False,
+        help_text="By default the messages of a queue stay together, in their order. With key those of each key go to "
+        "the queue that producers choose by its hash, and keep the order of their source queue.",
+    )
     preserve = serializers.ListField(
         child=serializers.ChoiceField(PRESERVED),
         required=False,
@@ -127,7 +134,7 @@ class ReplayTargetSerializer(serializers.Serializer[Any]):
             if "topic" not in attrs:
                 raise serializers.ValidationError({"topic": "is required for a target of the kind topic"})
             return attrs
-        foreign = [name for name in ("topic", "cluster", "preserve") if name in attrs]
+        foreign = [name for name in ("topic", "cluster", "order", "preserve") if name in attrs]
         if foreign:
             raise serializers.ValidationError(dict.fromkeys(foreign, "does not belong to a target of the kind parquet"))
         return attrs

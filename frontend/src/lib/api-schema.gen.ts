@@ -4843,6 +4843,8 @@ export interface components {
             total: number | null;
         };
         /** @enum {string} */
+        OrderEnum: "queue" | "key";
+        /** @enum {string} */
         OriginalEnum: "kept" | "waiting" | "consumed" | "unknown";
         /** @enum {string} */
         OriginalsEnum: "until_consumed" | "kept";
@@ -5153,7 +5155,7 @@ export interface components {
             warning: components["schemas"]["QueueWarning"] | components["schemas"]["NullEnum"];
         };
         /** @enum {string} */
-        PreserveEnum: "unique_id";
+        PreserveEnum: "unique_id" | "born_at";
         /** @description A time in which a rule would have fired, or in which nothing was known. */
         PreviewSpan: {
             cluster: string;
@@ -5520,6 +5522,8 @@ export interface components {
             /** @description By default the cluster of the job. */
             cluster?: string;
             transform?: components["schemas"]["TransformRequest"];
+            /** @description By default the messages of a queue stay together, in their order. With key those of each key go to the queue that producers choose by its hash, and keep the order of their source queue. */
+            order?: components["schemas"]["OrderEnum"];
             /** @description What copies keep beside body, keys, tag and own properties. */
             preserve?: components["schemas"]["PreserveEnum"][];
         };

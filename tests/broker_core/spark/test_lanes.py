@@ -13,6 +13,7 @@ import pytest
 
 from broker_core.client.blocking import BlockingSession
 from broker_core.client.errors import SendUncertain, Unreachable
+from broker_core.client.selection import queue_for_key
 from broker_core.protocol.message import Message
 from broker_core.protocol.record import decode_many
 from broker_core.spark.checkpoint import Checkpoint, Damage, sum_counters
@@ -21,7 +22,7 @@ from broker_core.spark.errors import BadRequest
 from broker_core.spark.lanes import LaneResult, ReplayJob, copy_lane
 from broker_core.spark.options import SourceOptions
 from broker_core.spark.reading import plan
-from broker_core.spark.replay_plan import Lane, Positions, find_start, make_plan
+from broker_core.spark.replay_plan import Lane, Positions, find_start, from_json, make_plan, to_json
 from broker_core.spark.target_queue import TargetQueue
 from broker_core.store.reader import StoreReader
 from tests.support.cluster import RunningBroker
@@ -43,10 +44,12 @@ class Replay:
         self.checkpoints: dict[int, Checkpoint] = {}
         self.lanes: list[Lane] = []
         self.runs = 0
+        self.kept: dict[str, Any] = {}
 
-    def plan(self, positions: Positions | None = None, **changes: Any) -> list[Lane]:
+    def plan(self, positions: Positions | None = None, *, by_key: bool = False, **changes: Any) -> list[Lane]:
         self.options = replace(self.options, **changes)
-        self.lanes = make_plan(self.options, self.session, self.target, positions)
+        lanes = make_plan(self.options, self.session, self.target, positions, by_key=by_key)
+        self.lanes = from_json(to_json(lanes, "hash"), "hash")
         return self.lanes
 
     def run(
@@ -66,6 +69,7 @@ class Replay:
         job = ReplayJob(
             job_id="job1", by="ann", cluster="local", options=self.options, address=collector.start(),
             target_servers=(self.running.name_server,), stops_at_damage=stops_at_damage,
+            **self.kept,
         )  # fmt: skip
         starts = [(lane, find_start(lane, self.checkpoints, is_resumed=self.runs > 1)) for lane in lanes]
         with ThreadPoolExecutor() as pool:
@@ -185,7 +189,7 @@ def test_nothing_is_sent_again_before_the_target_was_looked_at(replay: Replay, m
             self.end = end
             raise SendUncertain(replay.target, "broker", reason)
 
-    def look_in_vain(self: TargetQueue) -> int | None:
+    def look_in_vain(self: TargetQueue) -> set[int]:
         if 0 < len(lost) < 3:
             lost.append("look")
             raise Unreachable("broker", reason)
@@ -258,6 +262,74 @@ def test_queues_go_to_fewer_queues_in_turn(replay: Replay) -> None:
     replay.target += "-one"
     replay.run()
     assert sorted(replay.copies()[0]) == list(range(3000))
+
+
+@pytest.fixture
+def by_key(replay: Replay) -> Replay:
+    """A replay with order by key, of messages with seven keys in each of two queues, into three queues."""
+    source, target = f"{replay.options.topics[0]}-keys", f"{replay.target}-keys"
+    make_topic(replay.session, source)
+    make_topic(replay.session, target, queues=3)
+    keys = [[f"k{number % 7}"] if number % 10 else [] for number in range(2000)]
+    messages = [Message.create("T", b'{"n":%d}' % number, keys=keys[number]) for number in range(2000)]
+    fill_topic(replay.session, source, messages)
+    made = when_stored(Replay(replay.running, replay.session, source, target), 2000)
+    made.plan(by_key=True)
+    return made
+
+
+def test_messages_of_a_key_go_to_its_queue_in_their_order_however_often_the_run_is_killed(by_key: Replay) -> None:
+    # Given two runs that end before they report what they sent
+    for stop_after in (600, 900):
+        by_key.run(stop_after=stop_after)
+    sent = sum(len(numbers) for numbers in by_key.copies().values())
+    assert 0 < sent < 2000
+    # When the next one goes on
+    assert {result.state for result in by_key.run()} == {"done"}
+    # Then each message is there once, and counted once
+    assert sorted(number for numbers in by_key.copies().values() for number in numbers) == list(range(2000))
+    assert by_key.totals() == {"read": 2000, "filtered": 0, "damaged": 0, "matched": 2000, "written": 2000}
+    # And those of a key are in the queue that producers choose for it, without one in the lane's own
+    queues = by_key.lanes[0].key_queues
+    found = read_topic(by_key.session, by_key.target)
+    for queue, messages in found.items():
+        for copy in messages:
+            assert queue == (queue_for_key(queues, copy.keys[0]).queue_id if copy.keys else source_of(copy)[0])
+        # In the order of their source queue
+        for key in range(7):
+            places = [source_of(copy) for copy in messages if list(copy.keys) == [f"k{key}"]]
+            for source_queue in (0, 1):
+                offsets = [offset for source, offset in places if source == source_queue]
+                assert offsets == sorted(offsets)
+
+
+def source_of(copy: Any) -> tuple[int, int]:
+    *_, queue, offset = copy.properties["GANTRY_SRC"].split("/")
+    return int(queue), int(offset)
+
+
+def test_what_no_broker_takes_is_failed_once_when_a_killed_run_with_order_by_key_goes_on(by_key: Replay) -> None:
+    wide = Message.create("T", b'{"n":1}', keys=["k1"], properties={f"p{number}": "x" * 1015 for number in range(32)})
+    source = f"{by_key.options.topics[0]}-wide"
+    make_topic(by_key.session, source, queues=1)
+    fill_topic(by_key.session, source, [order(0), wide, *orders(5)[2:]])
+    again = when_stored(Replay(by_key.running, by_key.session, source, by_key.target), 5)
+    again.plan(by_key=True)
+    again.run(stop_after=5)
+    again.run()
+    assert again.totals() == {"read": 5, "filtered": 0, "damaged": 0, "matched": 5, "written": 4}
+    assert sum(checkpoint.failed for checkpoint in again.checkpoints.values()) == 1
+
+
+def test_copies_keep_when_their_originals_were_born_where_that_is_asked_for(replay: Replay) -> None:
+    replay.kept = {"keeps_born_at": True}
+    replay.plan(queues=frozenset({(None, 0)}))
+    assert [result.state for result in replay.run()] == ["done"]
+    originals = read_topic(replay.session, replay.options.topics[0])[0]
+    copies = read_topic(replay.session, replay.target)[0]
+    assert [copy.body for copy in copies] == [message.body for message in originals]
+    assert [copy.born_timestamp for copy in copies] == [message.born_timestamp for message in originals]
+    assert len({copy.born_timestamp for copy in copies}) > 1
 
 
 def test_a_message_that_no_broker_takes_counts_as_failed_and_the_others_continue(replay: Replay) -> None:

@@ -12,6 +12,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from broker_core.client.blocking import BlockingSession
+from broker_core.client.selection import queue_for_key
 from broker_core.protocol.bodies.queues import MessageQueue
 from tests.support.cluster import RunningBroker, started_broker
 from tests.support.programs import Program, kill
@@ -131,6 +132,26 @@ def test_a_dry_run_writes_nothing_and_needs_no_spark(
     assert sum(map(len, bodies(session, target).values())) == 0
     assert not (program.folder / "plan.json").exists()
     assert "starting Spark" not in program.log
+
+
+def test_copies_are_ordered_by_key_and_keep_what_is_to_be_preserved(
+    program: Program, session: BlockingSession, topics: tuple[str, str], spark: SparkSession
+) -> None:
+    source, target = topics
+    asked = {
+        "source": {"topic": source, "where": "json:n::int < 40"},
+        "target": {"topic": target, "order": "key", "preserve": ["unique_id", "born_at"]},
+    }
+    assert program.run_here(asked, spark) == 0, program.log
+    # Its two queues have the keys by their hashes, in the order of the one queue that had them
+    queues = session.run(session.producer().queues(target))
+    originals = read_topic(session, source)[0][:40]
+    for queue, copies in read_topic(session, target).items():
+        wanted = [each for each in originals if queue_for_key(queues, each.keys[0]).queue_id == queue]
+        kept = [(each.unique_id, each.born_timestamp, each.body) for each in wanted]
+        assert [(each.unique_id, each.born_timestamp, each.body) for each in copies] == kept
+    report = program.read("report.json")["queues"][0]
+    assert (report["written"], report["target_broker"], report["target_queue_id"]) == (40, None, None)
 
 
 TRANSFORM = {"body": "to_json(named_struct('id', json:n::int))", "tag": "'R'", "properties": {"old_tag": "tag"}}

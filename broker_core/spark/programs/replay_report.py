@@ -1,0 +1,57 @@
+"""What the report of a replay says of each queue, and of all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from broker_core.spark.checkpoint import Damage
+from broker_core.spark.replay_plan import Lane
+
+
+class QueueReport(msgspec.Struct, frozen=True, kw_only=True, rename={"begin": "from", "end": "to"}):
+    """The outcome for one source queue; the counters are those of `job_folder.COUNTERS`."""
+
+    broker: str
+    queue_id: int
+    begin: int
+    end: int
+    target_broker: str | None
+    """None with order by key: its copies are in several queues."""
+    target_queue_id: int | None
+    read: int
+    filtered: int
+    damaged: int
+    matched: int
+    written: int
+    failed: int
+    bytes: int
+
+
+def queue_report(lane: Lane, done: Mapping[str, int], damage_found: Sequence[Damage]) -> QueueReport:
+    """Return the outcome of a lane, with the damage that ended lanes and is in no checkpoint."""
+    source, target = lane.source, None if lane.key_queues else lane.target
+    of_lane = (source.broker, source.topic, source.queue_id)
+    met = sum((each.broker, each.topic, each.queue_id) == of_lane for each in damage_found)
+    return QueueReport(
+        broker=source.broker,
+        queue_id=source.queue_id,
+        begin=source.begin,
+        end=source.end,
+        target_broker=target.broker_name if target else None,
+        target_queue_id=target.queue_id if target else None,
+        **{**done, "read": done["read"] + met, "damaged": done["damaged"] + met},
+    )
+
+
+def totals_sentence(totals: Mapping[str, int]) -> str:
+    """Return the sentence that says what became of every message that was read."""
+    others = {
+        "left out by the filter": totals["filtered"],
+        "damaged and not copied": totals["damaged"],
+        "refused by the broker": totals["failed"],
+    }
+    rest = "".join(f", {count:,} {what}" for what, count in others.items() if count)
+    names_them = "; the report names them" if totals["damaged"] or totals["failed"] else ""
+    return f"{totals['read']:,} messages read, {totals['written']:,} written{rest}{names_them}"
