@@ -234,12 +234,20 @@ class Native(Protocol):
         queue_offsets: Buffer | None,
         topic: bytes | None,
         queue_id: int,
-        checks_bodies: bool,
+        wanted: int,
         heads: Writable,
         damage: Writable,
+        parts: Writable,
         /,
-    ) -> None:
-        """Twin of `store.columns.Records.find_damage`, which also copies the heads; numbers are arrays of int64."""
+    ) -> tuple[tuple[bytes, ...] | None, ...] | None:
+        """Twin of `store.columns.Records.find_damage`, which also copies the heads; numbers are arrays of int64.
+
+        `wanted` is a `store.columns.Wanted`. `parts` gets begin and size of the body and of the properties of each
+        sound record, four columns. Returns the fields of `store.columns.Decoded`; None if a record is damaged or odd.
+        """
+
+    def swap_field(self, rows: Buffer, row_size: int, at: int, width: int, /) -> bytes:
+        """Return the field of 4 or 8 bytes at `at` of each row, in this machine's byte order."""
 
     def gather_spans(self, data: Buffer, starts: Buffer, lengths: Buffer, /) -> tuple[bytes, bytes]:
         """Twin of `spark.text.gather_spans`."""

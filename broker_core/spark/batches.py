@@ -19,8 +19,8 @@ from broker_core.protocol.compression import decompress
 from broker_core.protocol.errors import ProtocolError
 from broker_core.protocol.host import decode_host
 from broker_core.protocol.message_id import format_offset_id
-from broker_core.spark.text import are_utf8, column_of, find_values, map_of, words_of
-from broker_core.store.columns import Bytes, Ints, Records, Span
+from broker_core.spark.text import are_utf8, column_of, find_values, made_column, made_list, made_map, map_of, words_of
+from broker_core.store.columns import Bytes, Ints, Records, Span, Wanted
 
 COMPRESSED: Final = 0x1
 KEYS: Final = b"KEYS"
@@ -112,16 +112,25 @@ class Batch:
     @cached_property
     def unique_id(self) -> Any:
         """The producer's id, null without one."""
+        decoded = self.records.decoded
+        if decoded and decoded.unique_id:
+            return made_column(decoded.unique_id, pa.string())
         return column_of(self.text[0], self.values[UNIQUE_ID], pa.string())
 
     @cached_property
     def tag(self) -> Any:
         """The tag, null without one."""
+        decoded = self.records.decoded
+        if decoded and decoded.tag:
+            return made_column(decoded.tag, pa.string())
         return column_of(self.text[0], self.values[TAG], pa.string())
 
     @cached_property
     def keys(self) -> Any:
         """The words of KEYS as a list."""
+        decoded = self.records.decoded
+        if decoded and decoded.keys:
+            return made_list(decoded.keys)
         first, words = self.key_words
         return pa.ListArray.from_arrays(pa.array(first.astype(np.int32)), words)
 
@@ -136,13 +145,17 @@ class Batch:
 
 
 def _first_key(batch: Batch) -> Any:
+    decoded = batch.records.decoded
+    if decoded and decoded.key:
+        return made_column(decoded.key, pa.string())
     first, words = batch.key_words
     return words.take(pa.array(first[:-1], mask=np.diff(first) == 0))
 
 
 def _body(batch: Batch) -> Any:
     records = batch.records
-    stored = column_of(records.data, records.body, pa.binary())
+    made = records.decoded and records.decoded.body
+    stored = made_column(made, pa.binary()) if made else column_of(records.data, records.body, pa.binary())
     packed = (records.column("sys_flag") & COMPRESSED) != 0
     if not batch.origin.decompress or not packed.any():
         return stored
@@ -158,6 +171,11 @@ def _unpacked(batch: Batch, row: int, packed: Packed) -> bytes | None:
         return body
     batch.errors.setdefault(row, str(body))
     return None
+
+
+def _properties(batch: Batch) -> Any:
+    decoded = batch.records.decoded
+    return made_map(decoded.properties) if decoded and decoded.properties else map_of(*batch.text)
 
 
 def _crc_ok(batch: Batch) -> Any:
@@ -201,6 +219,8 @@ def _host(part: Callable[[Records], Span]) -> Callable[[Batch], Any]:
         span = part(batch.records)
         if (span.length == 8).all():
             raw = _matrix(batch.records.data, span.start, 8).view(np.int64).ravel()
+            if (raw == raw[:1]).all() and len(raw):
+                return pa.repeat(pa.scalar(decode_host(raw[:1].tobytes()), pa.string()), len(raw))
             hosts, which = np.unique(raw, return_inverse=True)
             texts = [decode_host(host.tobytes()) for host in hosts]
             return pa.array(texts, pa.string()).take(pa.array(which.astype(np.int32)))
@@ -226,6 +246,17 @@ def _raw(data: Bytes, span: Span) -> list[bytes]:
     return [data[at : at + length].tobytes() for at, length in zip(span.start, span.length, strict=True)]
 
 
+MADE_OF: Final = {
+    "body": Wanted.BODY,
+    "message_id": Wanted.UNIQUE_ID,
+    "unique_id": Wanted.UNIQUE_ID,
+    "key": Wanted.KEY,
+    "keys": Wanted.KEYS,
+    "tag": Wanted.TAG,
+    "properties": Wanted.PROPERTIES,
+}
+"""What a column is made of that a check can make in its pass."""
+
 _COLUMNS: Final[dict[str, Callable[[Batch], Any]]] = {
     "topic": _topic,
     "broker": lambda batch: _constant(batch.origin.broker, batch),
@@ -238,7 +269,7 @@ _COLUMNS: Final[dict[str, Callable[[Batch], Any]]] = {
     "keys": lambda batch: batch.keys,
     "tag": lambda batch: batch.tag,
     "body": _body,
-    "properties": lambda batch: map_of(*batch.text),
+    "properties": _properties,
     "born_timestamp": _time("born_timestamp"),
     "store_timestamp": _time("store_timestamp"),
     "born_host": _host(lambda records: records.born_host),
@@ -246,7 +277,7 @@ _COLUMNS: Final[dict[str, Callable[[Batch], Any]]] = {
     "flag": _number("flag"),
     "sys_flag": _number("sys_flag"),
     "reconsume_times": _number("reconsume_times"),
-    "body_size": lambda batch: pa.array(batch.records.body.length.astype(np.int32)),
+    "body_size": _number("body_length"),
     "record_size": _number("total_size"),
     "prepared_offset": _number("prepared_offset"),
     "offset_id": lambda batch: batch.offset_id,

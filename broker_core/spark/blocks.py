@@ -18,7 +18,7 @@ from broker_core.spark.key_places import find_places
 from broker_core.spark.options import SourceOptions
 from broker_core.spark.partitions import FilePartition, chosen_offsets, lose
 from broker_core.spark.stores import open_store_with, populate
-from broker_core.store.columns import UNIT, Damage, Ints, Mask, Records
+from broker_core.store.columns import UNIT, Damage, Ints, Mask, Records, Wanted
 from broker_core.store.reader import StoreReader
 from broker_core.store.units import FILLER_SIZE
 
@@ -71,7 +71,7 @@ def cut_block(block: Block) -> Iterator[Block]:
 
 
 def read_blocks(
-    partition: FilePartition, options: SourceOptions, read: BytesRead, *, check_bodies: bool = True
+    partition: FilePartition, options: SourceOptions, read: BytesRead, *, wanted: Wanted = Wanted.CHECKED_BODIES
 ) -> Iterator[Block]:
     """Yield the blocks of a range; adds the bytes read to `read`: those of bodies only if they are checked.
 
@@ -99,7 +99,7 @@ def read_blocks(
                 log_offsets = np.where(damage[run] == Damage.NOWHERE, units["log_offset"][run].astype(np.int64), -1)
                 yield lost_block(queue_offsets[run], damage[run], log_offsets)
             else:
-                yield from _blocks(store, units[run], queue_offsets[run], partition, options, read, check_bodies)
+                yield from _blocks(store, units[run], queue_offsets[run], partition, options, read, wanted)
 
 
 def _units(
@@ -168,7 +168,7 @@ def _blocks(
     partition: FilePartition,
     options: SourceOptions,
     read: BytesRead,
-    check_bodies: bool,
+    wanted: Wanted,
 ) -> Iterator[Block]:
     log_offsets, sizes = units["log_offset"].astype(np.int64), units["size"].astype(np.int64)
     topic = store.record_topic(partition.topic, partition.queue_id)
@@ -183,16 +183,15 @@ def _blocks(
             continue
         positions = log_offsets[part] - start
         span = int(positions[-1] + sizes[part][-1] - positions[0])
-        wanted = int(sizes[part].sum())
-        if 2 * wanted > span:
+        size = int(sizes[part].sum())
+        if 2 * size > span:
             populate(view, int(positions[0]), int(positions[0]) + span)
         records = Records(np.frombuffer(view, np.uint8), positions)
         # Light queues refer to records of other topics, which have a different queue offset.
         in_queue = queue_offsets[part] if of_queue else None
-        damage = records.find_damage(
-            sizes[part], log_offsets[part], in_queue, of_queue=of_queue, check_bodies=check_bodies
-        )
-        read.log += wanted if check_bodies else wanted - records.body_bytes(damage == Damage.NONE)
+        damage = records.find_damage(sizes[part], log_offsets[part], in_queue, of_queue=of_queue, wanted=wanted)
+        is_whole = Wanted.CHECKED_BODIES in wanted
+        read.log += size if is_whole else size - records.body_bytes(damage == Damage.NONE)
         yield Block(records, damage, queue_offsets[part], log_offsets[part])
 
 

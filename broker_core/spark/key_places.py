@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from broker_core.spark.bytes_read import BytesRead
 from broker_core.spark.index_search import IndexFound, TooCommon, hash_keys, search_index
-from broker_core.store.columns import HEAD, UNIT, Damage, Ints, Records
+from broker_core.store.columns import HEAD, UNIT, Damage, Ints, Records, Wanted
 from broker_core.store.reader import StoreReader
 from broker_core.store.units import FILLER_SIZE, Unit
 
@@ -158,7 +158,7 @@ class _Queue:
                 continue
             mine = log_offsets[(log_offsets >= start) & (log_offsets < start + size)]
             records = Records(np.frombuffer(view, np.uint8), mine - start)
-            damage = records.find_damage(None, mine, of_queue=(topic.encode(), queue_id), check_bodies=False)
+            damage = records.find_damage(None, mine, of_queue=(topic.encode(), queue_id), wanted=Wanted(0))
             self.read.log += len(mine) * HEAD.itemsize
             offsets += records.take(damage == Damage.NONE).column("queue_offset").tolist()
         return np.array([at for at in offsets if begin <= at < end], np.int64)

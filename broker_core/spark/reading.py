@@ -5,9 +5,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import reduce
+from operator import or_
 from typing import Any
 
-from broker_core.spark.batches import RowOrigin
+from broker_core.spark.batches import MADE_OF, RowOrigin
 from broker_core.spark.blocks import Block, read_blocks
 from broker_core.spark.bytes_read import BytesRead, PlanCost
 from broker_core.spark.counting import RowReporter
@@ -17,6 +19,7 @@ from broker_core.spark.rows import RowMaker
 from broker_core.spark.schema import asks_for_bodies
 from broker_core.spark.stores import open_store
 from broker_core.spark.wire import plan_wire, read_wire_blocks
+from broker_core.store.columns import Wanted
 
 Partition = FilePartition | WirePartition
 _log = logging.getLogger(__name__)
@@ -36,12 +39,12 @@ def plan_together(all_options: Sequence[SourceOptions], cost: PlanCost | None = 
 
 
 def read_any_blocks(
-    partition: Partition, options: SourceOptions, read: BytesRead, *, check_bodies: bool = True
+    partition: Partition, options: SourceOptions, read: BytesRead, *, wanted: Wanted = Wanted.CHECKED_BODIES
 ) -> Iterator[Block]:
     """Yield the records of a range in queue order; adds the bytes read to `read`."""
     if isinstance(partition, FilePartition):
-        return read_blocks(partition, options, read, check_bodies=check_bodies)
-    return read_wire_blocks(partition, options, read, check_bodies=check_bodies)
+        return read_blocks(partition, options, read, wanted=wanted)
+    return read_wire_blocks(partition, options, read, wanted=wanted)
 
 
 def read_rows(
@@ -49,18 +52,26 @@ def read_rows(
 ) -> Iterator[Any]:
     """Yield the selected rows of a range as Arrow batches of these columns; adds the bytes read to `read`.
 
-    Bodies are compared with their checksums only if the columns ask for it (`schema.asks_for_bodies`). What mode
+    BodyUse are compared with their checksums only if the columns ask for it (`schema.asks_for_bodies`). What mode
     ``dropMalformed`` leaves out is counted in a warning, which a worker writes to its standard error.
     """
     read = read or BytesRead()
     origin = RowOrigin(partition.topic, partition.broker, options.decompress)
     maker = RowMaker(columns, options, origin, partition.topic, partition.queue_id)
     with _telling(partition, maker), _reporting(partition, options, read) as report:
-        for block in read_any_blocks(partition, options, read, check_bodies=asks_for_bodies(columns)):
+        for block in read_any_blocks(partition, options, read, wanted=_wanted_of(columns, options)):
             for batch in maker.make(block):
                 if batch.num_rows:
                     yield batch
             report(len(block.queue_offsets))
+
+
+def _wanted_of(columns: Sequence[str], options: SourceOptions) -> Wanted:
+    """Return what is to be made of the records while they are checked: nothing of those that a filter may leave out."""
+    checked = Wanted.CHECKED_BODIES if asks_for_bodies(columns) else Wanted(0)
+    if options.tags is not None or options.keys is not None:
+        return checked
+    return checked | reduce(or_, (MADE_OF[name] for name in columns if name in MADE_OF), Wanted(0))
 
 
 def count_wanted(partition: Partition, options: SourceOptions) -> int:

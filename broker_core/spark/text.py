@@ -150,11 +150,29 @@ def _last_pieces(pairs: Pairs, name: bytes) -> Ints:
 
 def map_of(data: Bytes, span: Span) -> Any:
     """Return property strings as an Arrow map per row; of a repeated name the last value is kept."""
-    parts = split_pairs(data, span.start, span.length) or _split_pairs(data, span.start, span.length)
+    return made_map(split_pairs(data, span.start, span.length) or _split_pairs(data, span.start, span.length))
+
+
+def made_column(parts: Sequence[Buffer | None], kind: Any) -> Any:
+    """Return an Arrow array of `kind` (binary or string) of its bitmap, offsets and bytes."""
+    valid, offsets, text = (None if part is None else pa.py_buffer(part) for part in parts)
+    assert offsets is not None
+    return pa.Array.from_buffers(kind, len(offsets) // 4 - 1, [valid, offsets, text])
+
+
+def made_list(parts: Sequence[Buffer]) -> Any:
+    """Return an Arrow array of lists of words, of where each row begins and the offsets and bytes of the words."""
+    first = pa.py_buffer(parts[0])
+    places = pa.Array.from_buffers(pa.int32(), len(first) // 4, [None, first])
+    return pa.ListArray.from_arrays(places, made_column((None, *parts[1:]), pa.string()))
+
+
+def made_map(parts: Sequence[Buffer]) -> Any:
+    """Return an Arrow array of maps, of where each row begins and the columns of names and of values."""
     first, name_offsets, names, value_offsets, values = (pa.py_buffer(part) for part in parts)
     count = len(name_offsets) // 4 - 1
     return pa.MapArray.from_arrays(
-        pa.Array.from_buffers(pa.int32(), len(span.start) + 1, [None, first]),
+        pa.Array.from_buffers(pa.int32(), len(first) // 4, [None, first]),
         pa.Array.from_buffers(pa.string(), count, [None, name_offsets, names]),
         pa.Array.from_buffers(pa.string(), count, [None, value_offsets, values]),
     )

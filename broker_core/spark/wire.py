@@ -40,7 +40,7 @@ from broker_core.spark.partitions import (
     is_chosen,
     lose,
 )
-from broker_core.store.columns import Damage, Ints, Records, walk
+from broker_core.store.columns import Damage, Ints, Records, Wanted, walk
 
 _SUB_RANGE: Final = 1024
 """Messages per sub-range: with four sub-ranges a batch is large enough for decoding in columns."""
@@ -144,7 +144,11 @@ async def offset_at(admin: Admin, queue: MessageQueue, timestamp: int, low: int,
 
 
 def read_wire_blocks(
-    partition: WirePartition, options: SourceOptions, read: BytesRead | None = None, *, check_bodies: bool = True
+    partition: WirePartition,
+    options: SourceOptions,
+    read: BytesRead | None = None,
+    *,
+    wanted: Wanted = Wanted.CHECKED_BODIES,
 ) -> Iterator[Block]:
     """Yield the blocks of a range in queue order, each message intact or with its damage; raises DataLoss, Unreachable.
 
@@ -160,14 +164,14 @@ def read_wire_blocks(
         read.wire += sum(map(len, piece.bodies))
         for begin, end in piece.gone:
             lose(partition, options, begin, end, "the broker does not have them")
-        yield from _blocks(piece, partition, check_bodies)
+        yield from _blocks(piece, partition, wanted)
         at = piece.end
 
 
-def _blocks(piece: _Piece, partition: WirePartition, check_bodies: bool) -> Iterator[Block]:
+def _blocks(piece: _Piece, partition: WirePartition, wanted: Wanted) -> Iterator[Block]:
     data = b"".join(piece.bodies)
     records = Records(np.frombuffer(data, np.uint8), _positions(piece.bodies))
-    damage = records.find_damage(of_queue=_known_as(partition), check_bodies=check_bodies)
+    damage = records.find_damage(of_queue=_known_as(partition), wanted=wanted)
     # Other kinds of damage make even the offset unreadable.
     is_readable = (damage == Damage.NONE) | (damage == Damage.BODY)
     records, damage = records.take(is_readable), damage[is_readable]

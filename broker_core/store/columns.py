@@ -18,9 +18,9 @@ what it needs.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import IntEnum
+from enum import IntEnum, IntFlag
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +52,9 @@ HEAD: Final = np.dtype(
         ("body_length", ">i4"),
     ]
 )
+_FIELDS: Final = {
+    name: (kind.newbyteorder("="), at) for name, (kind, at, *_) in (HEAD.fields or {}).items() if kind.kind == "i"
+}
 # One unit of a consume queue.
 UNIT: Final = np.dtype([("log_offset", ">i8"), ("size", ">i4"), ("tags_code", ">i8")])
 _IPV6_EXTRA: Final = 12
@@ -87,6 +90,36 @@ DAMAGE_TEXT: Final = {
 }
 
 
+class Wanted(IntFlag):
+    """What a check makes of the records beside their heads, in the same pass: their bytes are near only once."""
+
+    CHECKED_BODIES = 1
+    BODY = 2
+    UNIQUE_ID = 4
+    TAG = 8
+    KEY = 16
+    KEYS = 32
+    PROPERTIES = 64
+
+
+Buffers = tuple[bytes, ...]
+
+
+class Decoded(NamedTuple):
+    """The wanted columns as buffers of Arrow, None for each other one; only of records none of which is damaged or odd.
+
+    A column of texts has a bitmap of what is not null (None: nothing is), int32 offsets and bytes; the words of KEYS
+    and the pairs of properties have where those of each row begin, and then one and two columns of offsets and bytes.
+    """
+
+    body: Buffers | None
+    unique_id: Buffers | None
+    tag: Buffers | None
+    key: Buffers | None
+    keys: Buffers | None
+    properties: Buffers | None
+
+
 @dataclass(frozen=True, slots=True)
 class Span:
     """The position and length of a variable part of each record in the data."""
@@ -98,9 +131,13 @@ class Span:
 class Records:
     """The records of `data` that begin at `positions`; columns may be requested only for intact records."""
 
-    def __init__(self, data: Bytes, positions: Ints, heads: NDArray[Any] | None = None) -> None:
+    def __init__(
+        self, data: Bytes, positions: Ints, heads: NDArray[Any] | None = None, parts: Ints | None = None
+    ) -> None:
         """Take any bytes and positions; `find_damage` determines which positions hold a record."""
-        self.data, self.positions, self._found_heads = data, positions, heads
+        self.data, self.positions, self._found_heads, self._found_parts = data, positions, heads, parts
+        self.decoded: Decoded | None = None
+        """What `find_damage` made of the records, if it did: it leaves what is unusual to others."""
 
     def __len__(self) -> int:
         return len(self.positions)
@@ -110,17 +147,25 @@ class Records:
         if chosen.all():
             return self
         heads = None if self._found_heads is None else self._found_heads[chosen]
-        return Records(self.data, self.positions[chosen], heads)
+        parts = None if self._found_parts is None else self._found_parts.compress(chosen, axis=1)
+        return Records(self.data, self.positions[chosen], heads, parts)
 
     def part(self, begin: int, end: int) -> Records:
-        """Return the records from one index to another."""
+        """Return the records from one index to another; these themselves if that is all of them."""
+        if begin == 0 and end >= len(self):
+            return self
         heads = None if self._found_heads is None else self._found_heads[begin:end]
-        return Records(self.data, self.positions[begin:end], heads)
+        parts = None if self._found_parts is None else self._found_parts[:, begin:end]
+        return Records(self.data, self.positions[begin:end], heads, parts)
 
     def column(self, name: str) -> NDArray[Any]:
         """Return a field of `HEAD` in this machine's byte order."""
-        field = self._heads[name]
-        return field.astype(field.dtype.newbyteorder("="))
+        heads = self._heads
+        kind, at = _FIELDS[name]
+        if native is None:
+            return heads[name].astype(kind)
+        swapped = native.swap_field(heads, HEAD.itemsize, at, kind.itemsize)
+        return np.frombuffer(swapped, kind)
 
     def find_damage(
         self,
@@ -129,21 +174,23 @@ class Records:
         queue_offsets: Ints | None = None,
         *,
         of_queue: tuple[bytes, int] | None = None,
-        check_bodies: bool = True,
+        wanted: Wanted = Wanted.CHECKED_BODIES,
     ) -> NDArray[np.int8]:
         """Return a `Damage` per position; the arguments are the values in the consume queue.
 
-        `of_queue` is the encoded topic of the records, and the queue id. Without `check_bodies` no body is read.
+        `of_queue` is the encoded topic of the records, and the queue id.
         """
         if native is None:
-            return self._find_damage(sizes, log_offsets, queue_offsets, of_queue=of_queue, check_bodies=check_bodies)
+            return self._find_damage(sizes, log_offsets, queue_offsets, of_queue=of_queue, wanted=wanted)
         topic, queue_id = of_queue or (None, 0)
         heads, damage = np.empty((len(self), HEAD.itemsize), np.uint8), np.empty(len(self), np.int8)
-        native.check_records(
+        parts = np.empty((4, len(self)), np.int64)
+        made = native.check_records(
             self.data, _numbers(self.positions), _numbers(sizes), _numbers(log_offsets), _numbers(queue_offsets),
-            topic, queue_id, check_bodies, heads, damage,
+            topic, queue_id, wanted, heads, damage, parts,
         )  # fmt: skip
-        self._found_heads = heads.view(HEAD).ravel()
+        self._found_heads, self._found_parts = heads.view(HEAD).ravel(), parts
+        self.decoded = None if made is None else Decoded(*made)
         return damage
 
     def _find_damage(
@@ -153,7 +200,7 @@ class Records:
         queue_offsets: Ints | None = None,
         *,
         of_queue: tuple[bytes, int] | None = None,
-        check_bodies: bool = True,
+        wanted: Wanted = Wanted.CHECKED_BODIES,
     ) -> NDArray[np.int8]:
         damage = np.zeros(len(self), np.int8)
         self._mark(damage, Damage.OUTSIDE, lambda some: some.positions > len(some.data) - MIN_RECORD_BYTES)
@@ -168,7 +215,7 @@ class Records:
         self._mark(damage, Damage.PARTS, Records._parts_do_not_add_up)
         if of_queue is not None:
             self._mark(damage, Damage.QUEUE, lambda some: some._is_of_other_queue(*of_queue))
-        if check_bodies:
+        if Wanted.CHECKED_BODIES in wanted:
             self._mark(damage, Damage.BODY, Records._has_other_body)
         return damage
 
@@ -217,7 +264,7 @@ class Records:
 
     def body_bytes(self, chosen: Mask) -> int:
         """Return how many bytes the bodies of the selected records have as stored."""
-        return int(self.take(chosen).column("body_length").sum(dtype=np.int64))
+        return int(self.take(chosen).body.length.sum())
 
     @cached_property
     def _heads(self) -> NDArray[Any]:
@@ -251,6 +298,8 @@ class Records:
     @cached_property
     def body(self) -> Span:
         """The body as stored."""
+        if self._found_parts is not None:
+            return Span(self._found_parts[0], self._found_parts[1])
         length = self.column("body_length").astype(np.int64)
         return Span(self.positions + self._shift + HEAD.itemsize, length)
 
@@ -268,6 +317,8 @@ class Records:
     @cached_property
     def properties(self) -> Span:
         """The text of the properties."""
+        if self._found_parts is not None:
+            return Span(self._found_parts[2], self._found_parts[3])
         at = self.topic.start + self.topic.length
         return Span(at + 2, _integers(self.data, ">i2", at).astype(np.int64))
 

@@ -1,29 +1,11 @@
-/* Parts of many records as columns of Arrow: the twins of spark/text.py. Spans are positions and lengths in `data`; a
- * length of -1 stands for no value. Offsets of columns are int32, one more than rows. */
-#include "native.h"
+/* Parts of many records as columns of Arrow: the twins of spark/text.py that look at whole spans. */
+#include "columns.h"
 
-#define SPACE ' '
-#define MOST_PAIRS 64
-
-typedef struct {
-    Py_buffer data, starts, lengths;
-    Py_ssize_t rows;
-    Py_ssize_t bytes; /* of all spans */
-} Spans;
-
-static void drop_spans(Spans *spans)
+void drop_spans(Spans *spans)
 {
     for (Py_buffer *each = &spans->data; each <= &spans->lengths; each++)
         if (each->obj != NULL)
             PyBuffer_Release(each);
-}
-
-static Span span_at(const Spans *spans, Py_ssize_t row)
-{
-    int64_t length = ((const int64_t *)spans->lengths.buf)[row];
-    if (length <= 0)
-        return (Span){NULL, 0};
-    return (Span){(const uint8_t *)spans->data.buf + ((const int64_t *)spans->starts.buf)[row], (Py_ssize_t)length};
 }
 
 static int check_spans(Spans *spans)
@@ -45,7 +27,7 @@ static int check_spans(Spans *spans)
     return 0;
 }
 
-static int read_spans(PyObject *const *args, Spans *spans)
+int read_spans(PyObject *const *args, Spans *spans)
 {
     *spans = (Spans){0};
     if (PyObject_GetBuffer(args[0], &spans->data, PyBUF_SIMPLE) < 0 || args[1] == Py_None || args[2] == Py_None ||
@@ -57,6 +39,7 @@ static int read_spans(PyObject *const *args, Spans *spans)
         return -1;
     }
     spans->rows = spans->starts.len / 8;
+    spans->stop = (const uint8_t *)spans->data.buf + spans->data.len;
     if (check_spans(spans) < 0) {
         drop_spans(spans);
         return -1;
@@ -64,33 +47,47 @@ static int read_spans(PyObject *const *args, Spans *spans)
     return 0;
 }
 
-/* A column of texts that grows; `offsets` and `text` are bytes objects with room for all that may come. */
-typedef struct {
-    PyObject *offsets, *text;
-    int32_t count, size;
-} Column;
-
-static int make_column(Column *column, Py_ssize_t most_rows, Py_ssize_t most_bytes)
+/* Begin a column with room for so many rows and bytes; more is added as it comes. */
+int make_column(Column *column, Py_ssize_t rows, Py_ssize_t bytes)
 {
     column->count = column->size = 0;
-    column->offsets = PyBytes_FromStringAndSize(NULL, (most_rows + 1) * 4);
-    column->text = PyBytes_FromStringAndSize(NULL, most_bytes);
+    if (rows >= INT32_MAX / 4 || bytes > INT32_MAX) {
+        PyErr_SetString(PyExc_OverflowError, "a column has at most 2 GiB");
+        return -1;
+    }
+    column->room = (int32_t)rows;
+    column->text_room = (int32_t)bytes;
+    column->offsets = PyBytes_FromStringAndSize(NULL, (rows + 1) * 4);
+    column->text = PyBytes_FromStringAndSize(NULL, bytes);
     if (column->offsets == NULL || column->text == NULL)
         return -1;
     memset(PyBytes_AS_STRING(column->offsets), 0, 4);
     return 0;
 }
 
-static void add_to(Column *column, Span span)
+/* Make room for one more row with so many bytes, and for as much again as there is. */
+int grow_column(Column *column, Py_ssize_t more)
 {
-    if (span.size > 0)
-        memcpy(PyBytes_AS_STRING(column->text) + column->size, span.bytes, (size_t)span.size);
-    column->size += (int32_t)span.size;
-    column->count++;
-    memcpy(PyBytes_AS_STRING(column->offsets) + 4 * (Py_ssize_t)column->count, &column->size, 4);
+    Py_ssize_t rows = 2 * ((Py_ssize_t)column->count + 1), bytes = 2 * ((Py_ssize_t)column->size + more);
+    if (rows >= INT32_MAX / 4 || bytes / 2 > INT32_MAX) {
+        PyErr_SetString(PyExc_OverflowError, "a column has at most 2 GiB");
+        return -1;
+    }
+    if (column->count == column->room) {
+        if (_PyBytes_Resize(&column->offsets, (rows + 1) * 4) < 0)
+            return -1;
+        column->room = (int32_t)rows;
+    }
+    if (more > column->text_room - column->size) {
+        bytes = bytes > INT32_MAX ? INT32_MAX : bytes;
+        if (_PyBytes_Resize(&column->text, bytes) < 0)
+            return -1;
+        column->text_room = (int32_t)bytes;
+    }
+    return 0;
 }
 
-static int finish(Column *column)
+int finish_column(Column *column)
 {
     return _PyBytes_Resize(&column->offsets, ((Py_ssize_t)column->count + 1) * 4) < 0 ||
                    _PyBytes_Resize(&column->text, column->size) < 0
@@ -98,7 +95,7 @@ static int finish(Column *column)
                : 0;
 }
 
-static void drop_column(Column *column)
+void drop_column(Column *column)
 {
     Py_CLEAR(column->offsets);
     Py_CLEAR(column->text);
@@ -113,9 +110,11 @@ PyObject *native_gather_spans(PyObject *module, PyObject *const *args, Py_ssize_
     if (check_count(count, 3, "gather_spans") < 0 || read_spans(args, &spans) < 0)
         return NULL;
     if (make_column(&column, spans.rows, spans.bytes) == 0) {
-        for (Py_ssize_t row = 0; row < spans.rows; row++)
-            add_to(&column, span_at(&spans, row));
-        made = PyTuple_Pack(2, column.offsets, column.text);
+        Py_ssize_t row = 0;
+        while (row < spans.rows && add_to(&column, span_at(&spans, row)) == 0)
+            row++;
+        if (row == spans.rows)
+            made = PyTuple_Pack(2, column.offsets, column.text);
     }
     drop_column(&column);
     drop_spans(&spans);
@@ -124,10 +123,10 @@ PyObject *native_gather_spans(PyObject *module, PyObject *const *args, Py_ssize_
 
 static int is_plain(Span text)
 {
-    uint64_t high = 0, eight;
-    for (; text.size >= 8; text.bytes += 8, text.size -= 8) {
-        memcpy(&eight, text.bytes, 8);
-        high |= eight;
+    uint64_t high = 0, eight[2];
+    for (; text.size >= 16; text.bytes += 16, text.size -= 16) {
+        memcpy(eight, text.bytes, 16);
+        high |= eight[0] | eight[1];
     }
     for (; text.size > 0; text.bytes++, text.size--)
         high |= *text.bytes;
@@ -150,153 +149,27 @@ PyObject *native_are_utf8(PyObject *module, PyObject *const *args, Py_ssize_t co
     return PyBool_FromLong(sound);
 }
 
-/* Cut the next sound pair off `rest`; return 0 if there is none. */
-static int next_sound_pair(Span *rest, Span *name, Span *value)
+/* swap_field(rows, row_size, at, width) -> bytes */
+PyObject *native_swap_field(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
-    while (rest->size > 0) {
-        const uint8_t *begin = rest->bytes, *stop = begin + rest->size;
-        const uint8_t *end = memchr(begin, PAIR_END, (size_t)rest->size);
-        if (end == NULL)
-            end = stop;
-        rest->bytes = end < stop ? end + 1 : stop;
-        rest->size = stop - rest->bytes;
-        const uint8_t *middle = memchr(begin, NAME_END, (size_t)(end - begin));
-        if (middle == NULL || middle == begin || middle + 1 == end)
-            continue;
-        *name = (Span){begin, middle - begin};
-        *value = (Span){middle + 1, end - middle - 1};
-        return 1;
-    }
-    return 0;
-}
-
-static int is_same(Span one, Span other)
-{
-    return one.size == other.size && memcmp(one.bytes, other.bytes, (size_t)one.size) == 0;
-}
-
-/* find_properties(data, starts, lengths, names) -> (starts, lengths, starts, lengths, ...) */
-PyObject *native_find_properties(PyObject *module, PyObject *const *args, Py_ssize_t count)
-{
-    Spans spans;
-    if (check_count(count, 4, "find_properties") < 0)
+    Py_buffer rows;
+    int32_t size, at, width;
+    if (check_count(count, 4, "swap_field") < 0 || as_int32(args[1], &size) < 0 || as_int32(args[2], &at) < 0 ||
+        as_int32(args[3], &width) < 0 || PyObject_GetBuffer(args[0], &rows, PyBUF_SIMPLE) < 0)
         return NULL;
-    Py_ssize_t names = PyTuple_Check(args[3]) ? PyTuple_GET_SIZE(args[3]) : -1;
-    for (Py_ssize_t i = 0; i < names; i++)
-        if (!PyBytes_Check(PyTuple_GET_ITEM(args[3], i)))
-            names = -1;
-    if (names < 0) {
-        PyErr_SetString(PyExc_TypeError, "names are a tuple of bytes");
-        return NULL;
-    }
-    if (read_spans(args, &spans) < 0)
-        return NULL;
-    PyObject *made = PyTuple_New(2 * names);
-    for (Py_ssize_t i = 0; made != NULL && i < 2 * names; i++) {
-        PyObject *numbers = PyBytes_FromStringAndSize(NULL, spans.rows * 8);
-        if (numbers == NULL) {
-            Py_CLEAR(made);
-            break;
-        }
-        memset(PyBytes_AS_STRING(numbers), i % 2 ? 0xFF : 0, (size_t)spans.rows * 8);
-        PyTuple_SET_ITEM(made, i, numbers);
-    }
-    for (Py_ssize_t row = 0; made != NULL && row < spans.rows; row++) {
-        Span rest = span_at(&spans, row), name, value;
-        while (next_sound_pair(&rest, &name, &value))
-            for (Py_ssize_t i = 0; i < names; i++) {
-                PyObject *wanted = PyTuple_GET_ITEM(args[3], i);
-                if (!is_same(name, (Span){(const uint8_t *)PyBytes_AS_STRING(wanted), PyBytes_GET_SIZE(wanted)}))
-                    continue;
-                int64_t start = value.bytes - (const uint8_t *)spans.data.buf, length = value.size;
-                memcpy(PyBytes_AS_STRING(PyTuple_GET_ITEM(made, 2 * i)) + 8 * row, &start, 8);
-                memcpy(PyBytes_AS_STRING(PyTuple_GET_ITEM(made, 2 * i + 1)) + 8 * row, &length, 8);
-            }
-    }
-    drop_spans(&spans);
-    return made;
-}
-
-/* Add the pairs of a row, of a repeated name the last value in the place of the last; return -1 if they are too many. */
-static int add_pairs(Span text, Column *names, Column *values)
-{
-    Span name[MOST_PAIRS], value[MOST_PAIRS];
-    int pairs = 0;
-    while (text.size > 0) {
-        if (pairs == MOST_PAIRS)
-            return -1;
-        pairs += next_sound_pair(&text, &name[pairs], &value[pairs]);
-    }
-    for (int i = 0; i < pairs; i++) {
-        int later = i + 1;
-        while (later < pairs && !is_same(name[i], name[later]))
-            later++;
-        if (later < pairs)
-            continue;
-        add_to(names, name[i]);
-        add_to(values, value[i]);
-    }
-    return 0;
-}
-
-/* split_pairs(data, starts, lengths) -> (first, name offsets, names, value offsets, values), None for many pairs */
-PyObject *native_split_pairs(PyObject *module, PyObject *const *args, Py_ssize_t count)
-{
-    Spans spans;
-    Column names = {0}, values = {0};
     PyObject *made = NULL;
-    if (check_count(count, 3, "split_pairs") < 0 || read_spans(args, &spans) < 0)
-        return NULL;
-    /* The shortest pair and its separator have four bytes. */
-    Py_ssize_t most = (spans.bytes + spans.rows) / 4 + 1;
-    PyObject *first = PyBytes_FromStringAndSize(NULL, (spans.rows + 1) * 4);
-    if (first != NULL && make_column(&names, most, spans.bytes) == 0 && make_column(&values, most, spans.bytes) == 0) {
-        char *at = PyBytes_AS_STRING(first);
-        memcpy(at, &names.count, 4);
-        Py_ssize_t row = 0;
-        for (; row < spans.rows && add_pairs(span_at(&spans, row), &names, &values) == 0; row++)
-            memcpy(at + 4 * (row + 1), &names.count, 4);
-        if (row < spans.rows)
-            made = Py_NewRef(Py_None);
-        else if (finish(&names) == 0 && finish(&values) == 0)
-            made = PyTuple_Pack(5, first, names.offsets, names.text, values.offsets, values.text);
+    if ((width != 4 && width != 8) || at < 0 || at > INT32_MAX - width || size < at + width || rows.len % size != 0)
+        PyErr_SetString(PyExc_ValueError, "a field has 4 or 8 bytes and lies in its row");
+    else if ((made = PyBytes_FromStringAndSize(NULL, rows.len / size * width)) != NULL) {
+        uint8_t *to = (uint8_t *)PyBytes_AS_STRING(made);
+        const uint8_t *from = (const uint8_t *)rows.buf + at, *stop = (const uint8_t *)rows.buf + rows.len;
+        if (width == 4)
+            for (; from < stop; from += size, to += 4)
+                put32(to, *(const uint32_t *)memcpy(&(uint32_t){0}, from, 4));
+        else
+            for (; from < stop; from += size, to += 8)
+                put64(to, *(const uint64_t *)memcpy(&(uint64_t){0}, from, 8));
     }
-    Py_XDECREF(first);
-    drop_column(&names);
-    drop_column(&values);
-    drop_spans(&spans);
-    return made;
-}
-
-/* split_words(data, starts, lengths) -> (first, offsets, words) */
-PyObject *native_split_words(PyObject *module, PyObject *const *args, Py_ssize_t count)
-{
-    Spans spans;
-    Column words = {0};
-    PyObject *made = NULL;
-    if (check_count(count, 3, "split_words") < 0 || read_spans(args, &spans) < 0)
-        return NULL;
-    PyObject *first = PyBytes_FromStringAndSize(NULL, (spans.rows + 1) * 4);
-    if (first != NULL && make_column(&words, (spans.bytes + spans.rows) / 2 + 1, spans.bytes) == 0) {
-        char *at = PyBytes_AS_STRING(first);
-        memcpy(at, &words.count, 4);
-        for (Py_ssize_t row = 0; row < spans.rows; row++) {
-            Span rest = span_at(&spans, row);
-            while (rest.size > 0) {
-                const uint8_t *end = memchr(rest.bytes, SPACE, (size_t)rest.size);
-                Py_ssize_t size = end == NULL ? rest.size : end - rest.bytes;
-                if (size > 0)
-                    add_to(&words, (Span){rest.bytes, size});
-                size += end != NULL;
-                rest = (Span){rest.bytes + size, rest.size - size};
-            }
-            memcpy(at + 4 * (row + 1), &words.count, 4);
-        }
-        if (finish(&words) == 0)
-            made = PyTuple_Pack(3, first, words.offsets, words.text);
-    }
-    Py_XDECREF(first);
-    drop_column(&words);
-    drop_spans(&spans);
+    PyBuffer_Release(&rows);
     return made;
 }

@@ -34,6 +34,7 @@ static PyMethodDef functions[] = {
     FAST(check_records, "Find the damaged ones of many records, and copy their heads."),
     FAST(gather_spans, "Copy parts of data into a column."),
     FAST(are_utf8, "Say whether parts of data are UTF-8."),
+    FAST(swap_field, "Copy one field of many rows, in this machine's byte order."),
     FAST(find_properties, "Find the values of properties in property texts."),
     FAST(split_pairs, "Split property texts into columns of names and values."),
     FAST(split_words, "Split texts at spaces."),

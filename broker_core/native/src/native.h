@@ -241,6 +241,9 @@ PyObject *native_check_records(PyObject *module, PyObject *const *args, Py_ssize
 /* columns.c */
 PyObject *native_gather_spans(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *native_are_utf8(PyObject *module, PyObject *const *args, Py_ssize_t count);
+PyObject *native_swap_field(PyObject *module, PyObject *const *args, Py_ssize_t count);
+
+/* properties.c */
 PyObject *native_find_properties(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *native_split_pairs(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *native_split_words(PyObject *module, PyObject *const *args, Py_ssize_t count);

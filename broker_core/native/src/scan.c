@@ -1,6 +1,6 @@
-/* Many records of a segment at once: which are damaged, and their heads side by side; the twin of
- * store/columns.py, `Records.find_damage`. */
-#include "native.h"
+/* Many records of a segment at once: which are damaged, their heads side by side, where their parts are, and
+ * columns of what is wanted of them; the twin of store/columns.py, `Records.find_damage`. */
+#include "columns.h"
 
 #define MAGIC_V1 0xDAA320A7u
 #define MAGIC_V2 0xDAA320ABu
@@ -9,9 +9,13 @@
 #define BORN_IPV6 0x10u
 #define STORE_IPV6 0x20u
 #define IPV6_EXTRA 12
+/* How many records ahead memory is asked for, and how much of a record's end: usually that is its properties. */
+#define AHEAD 12
+#define TAIL 256
+#define LINE 64
 
 /* `Damage` of store/columns.py. */
-enum { NONE, OUTSIDE, MAGIC, SIZE, PLACE, PARTS, QUEUE, BODY };
+enum { NONE, OUTSIDE, MAGIC, SIZE, PLACE, PARTS, QUEUE, OTHER_BODY };
 
 typedef struct {
     const uint8_t *data;
@@ -19,8 +23,10 @@ typedef struct {
     const uint8_t *topic; /* NULL: any */
     Py_ssize_t topic_size;
     int32_t queue_id;
-    int checks_bodies;
 } Scan;
+
+/* Where the parts of records are, from the beginning of the data: four columns of numbers. */
+enum { BODY_AT, BODY_SIZE, PROPERTIES_AT, PROPERTIES_SIZE, PARTS_OF_RECORD };
 
 /* Copy a head as it would be with two IPv4 hosts; return how many bytes later than that the body begins. */
 static Py_ssize_t copy_head(const uint8_t *record, Py_ssize_t left, uint8_t *head)
@@ -36,7 +42,8 @@ static Py_ssize_t copy_head(const uint8_t *record, Py_ssize_t left, uint8_t *hea
 }
 
 /* Return what is wrong with the parts behind the head. */
-static int check_parts(const Scan *scan, const uint8_t *head, const uint8_t *body, const uint8_t *end, int32_t body_size)
+static int check_parts(const Scan *scan, const uint8_t *head, const uint8_t *body, const uint8_t *end,
+                       int32_t body_size, int64_t *parts)
 {
     const uint8_t *topic = body + body_size + 1;
     Py_ssize_t topic_size = (int8_t)topic[-1];
@@ -53,13 +60,15 @@ static int check_parts(const Scan *scan, const uint8_t *head, const uint8_t *bod
         ((int32_t)get32(head + 12) != scan->queue_id || topic_size != scan->topic_size ||
          memcmp(topic, scan->topic, (size_t)topic_size) != 0))
         return QUEUE;
-    if (scan->checks_bodies && body_size != 0 && (crc32_of(body, (size_t)body_size) & 0x7FFFFFFF) != get32(head + 8))
-        return BODY;
+    parts[BODY_AT] = body - scan->data;
+    parts[BODY_SIZE] = body_size;
+    parts[PROPERTIES_AT] = topic + topic_size + 2 - scan->data;
+    parts[PROPERTIES_SIZE] = properties;
     return NONE;
 }
 
 static int check_record(const Scan *scan, int64_t at, const int64_t *size, const int64_t *log_offset,
-                        const int64_t *queue_offset, uint8_t *head)
+                        const int64_t *queue_offset, uint8_t *head, int64_t *parts)
 {
     if (at < 0 || at > scan->size - LEAST)
         return OUTSIDE;
@@ -79,8 +88,28 @@ static int check_record(const Scan *scan, int64_t at, const int64_t *size, const
     if ((log_offset != NULL && (int64_t)get64(head + 28) != *log_offset) ||
         (queue_offset != NULL && (int64_t)get64(head + 20) != *queue_offset))
         return PLACE;
-    return check_parts(scan, head, record + HEAD + shift, record + total, body_size);
+    return check_parts(scan, head, record + HEAD + shift, record + total, body_size, parts);
 }
+
+/* Ask for the memory of a record that is checked soon: its head, and its end if its size is known. */
+static void ask_for(const Scan *scan, int64_t at, const int64_t *size)
+{
+    if (at < 0 || at > scan->size - LEAST)
+        return;
+    const uint8_t *record = scan->data + at;
+    __builtin_prefetch(record);
+    __builtin_prefetch(record + HEAD);
+    if (size == NULL || *size < LEAST || *size > scan->size - at)
+        return;
+    for (const uint8_t *tail = record + *size - (*size < TAIL ? *size : TAIL); tail < record + *size; tail += LINE)
+        __builtin_prefetch(tail);
+}
+
+static int has_sound_body(Span body, const uint8_t *head)
+{
+    return body.size == 0 || (crc32_of(body.bytes, (size_t)body.size) & 0x7FFFFFFF) == get32(head + 8);
+}
+
 
 /* Get int64 values, as many as wanted (-1: any number); `object` may be None. */
 int read_numbers(PyObject *object, Py_buffer *buffer, Py_ssize_t wanted)
@@ -111,15 +140,76 @@ static int read_output(PyObject *object, Py_buffer *buffer, Py_ssize_t wanted)
     return -1;
 }
 
-/* check_records(data, positions, sizes, log_offsets, queue_offsets, topic, queue_id, checks_bodies, heads, damage) */
+/* Return how many bytes the columns of all records have at most, as far as it is known; more is added as it comes. */
+static Py_ssize_t most_bytes(const Scan *scan, const int64_t *sizes, Py_ssize_t records)
+{
+    if (sizes == NULL)
+        return scan->size;
+    int64_t bytes = 0;
+    for (Py_ssize_t i = 0; i < records; i++)
+        bytes += sizes[i] > 0 && bytes < scan->size ? sizes[i] : 0;
+    return bytes < scan->size ? (Py_ssize_t)bytes : scan->size;
+}
+
+/* Do with body and properties of a sound record what is wanted; `decoded` is NULL if nothing is to be made of them. A
+ * body is copied first: then its bytes are near. Return as `decode_text`, also 0 for another body, which is damage. */
+static int use_parts(const Scan *scan, int32_t wants, const int64_t *parts, const uint8_t *head, Py_ssize_t row,
+                     uint8_t *damage, Decoded *decoded)
+{
+    Span body = {scan->data + parts[BODY_AT], (Py_ssize_t)parts[BODY_SIZE]};
+    if (decoded != NULL && wants & BODY) {
+        if (add_to(&decoded->body, body) < 0)
+            return -1;
+        body.bytes = (uint8_t *)PyBytes_AS_STRING(decoded->body.text) + decoded->body.size - body.size;
+    }
+    if (wants & CHECK_BODIES && !has_sound_body(body, head)) {
+        *damage = OTHER_BODY;
+        return 0;
+    }
+    if (decoded == NULL || (wants & ~(CHECK_BODIES | BODY)) == 0)
+        return 1;
+    Span text = {scan->data + parts[PROPERTIES_AT], (Py_ssize_t)parts[PROPERTIES_SIZE]};
+    return decode_text(decoded, row, text, scan->data + scan->size);
+}
+
+enum { DATA, POSITIONS, SIZES, LOG_OFFSETS, QUEUE_OFFSETS, HEADS, DAMAGES, PARTS_OF, BUFFERS };
+
+/* Check all records; return -1 with an exception set, 0 if `decoded` is of no use, else 1. */
+static int check_all(const Scan *scan, const Py_buffer *at, Py_ssize_t records, int32_t wants, Decoded *decoded)
+{
+    uint8_t *heads = at[HEADS].buf, *damage = at[DAMAGES].buf;
+    const int64_t *positions = at[POSITIONS].buf, *sizes = at[SIZES].buf;
+    int64_t *parts = at[PARTS_OF].buf;
+    for (Py_ssize_t i = 0; i < records; i++) {
+        const int64_t *of[BUFFERS];
+        int64_t found[PARTS_OF_RECORD] = {0};
+        if (i + AHEAD < records)
+            ask_for(scan, positions[i + AHEAD], sizes == NULL ? NULL : sizes + i + AHEAD);
+        for (int each = SIZES; each <= QUEUE_OFFSETS; each++)
+            of[each] = at[each].buf == NULL ? NULL : (const int64_t *)at[each].buf + i;
+        damage[i] = (uint8_t)check_record(scan, positions[i], of[SIZES], of[LOG_OFFSETS], of[QUEUE_OFFSETS],
+                                          heads + i * HEAD, found);
+        for (int part = 0; part < PARTS_OF_RECORD; part++)
+            parts[part * records + i] = found[part];
+        int used = damage[i] == NONE ? use_parts(scan, wants, found, heads + i * HEAD, i, &damage[i], decoded) : 0;
+        if (used < 0)
+            return -1;
+        decoded = used ? decoded : NULL;
+    }
+    return decoded != NULL;
+}
+
+/* check_records(data, positions, sizes, log_offsets, queue_offsets, topic, queue_id, wanted, heads, damage, parts) ->
+ * the wanted columns, None if a record is damaged or odd */
 PyObject *native_check_records(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
-    enum { DATA, POSITIONS, SIZES, LOG_OFFSETS, QUEUE_OFFSETS, HEADS, DAMAGES, BUFFERS };
     Py_buffer at[BUFFERS] = {0};
     Scan scan = {0};
+    int32_t wants;
+    Decoded decoded = {0};
     PyObject *done = NULL;
-    if (check_count(count, 10, "check_records") < 0 || as_int32(args[6], &scan.queue_id) < 0 ||
-        (scan.checks_bodies = PyObject_IsTrue(args[7])) < 0)
+    if (check_count(count, 11, "check_records") < 0 || as_int32(args[6], &scan.queue_id) < 0 ||
+        as_int32(args[7], &wants) < 0)
         return NULL;
     if (args[5] != Py_None) {
         if (!PyBytes_Check(args[5])) {
@@ -137,18 +227,16 @@ PyObject *native_check_records(PyObject *module, PyObject *const *args, Py_ssize
     for (int each = SIZES; each <= QUEUE_OFFSETS; each++)
         if (read_numbers(args[each], &at[each], records) < 0)
             goto end;
-    if (read_output(args[8], &at[HEADS], records * HEAD) < 0 || read_output(args[9], &at[DAMAGES], records) < 0)
+    if (read_output(args[8], &at[HEADS], records * HEAD) < 0 || read_output(args[9], &at[DAMAGES], records) < 0 ||
+        read_output(args[10], &at[PARTS_OF], records * PARTS_OF_RECORD * 8) < 0)
         goto end;
-    for (Py_ssize_t i = 0; i < records; i++) {
-        const int64_t *of[BUFFERS];
-        for (int each = POSITIONS; each <= QUEUE_OFFSETS; each++)
-            of[each] = at[each].buf == NULL ? NULL : (const int64_t *)at[each].buf + i;
-        ((uint8_t *)at[DAMAGES].buf)[i] =
-            (uint8_t)check_record(&scan, *of[POSITIONS], of[SIZES], of[LOG_OFFSETS], of[QUEUE_OFFSETS],
-                                  (uint8_t *)at[HEADS].buf + i * HEAD);
-    }
-    done = Py_NewRef(Py_None);
+    int has_columns = (wants & ~CHECK_BODIES) != 0, all = -1;
+    if (!has_columns || make_decoded(&decoded, wants, records, most_bytes(&scan, at[SIZES].buf, records)) == 0)
+        all = check_all(&scan, at, records, wants, has_columns ? &decoded : NULL);
+    if (all >= 0)
+        done = all ? take_decoded(&decoded) : Py_NewRef(Py_None);
 end:
+    drop_decoded(&decoded);
     for (int each = 0; each < BUFFERS; each++)
         if (at[each].obj != NULL)
             PyBuffer_Release(&at[each]);

@@ -10,14 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from broker_core.native import native
 from broker_core.protocol import sys_flag as flags
 from broker_core.protocol.compression import compress
 from broker_core.protocol.host import encode_host
 from broker_core.protocol.message import StoredMessage
 from broker_core.protocol.record import MessageOrigin, decode_many, encode, encode_topic, read_head, size_of
-from broker_core.spark.batches import Batch, RowOrigin
+from broker_core.spark.batches import MADE_OF, Batch, RowOrigin
 from broker_core.spark.schema import COLUMNS, arrow_schema
-from broker_core.store.columns import Records, walk
+from broker_core.store.columns import Damage, Records, Wanted, walk
 
 _hosts: Any = st.sampled_from(["10.0.0.1", "fe80::1"])
 _records: Any = st.fixed_dictionaries(
@@ -43,7 +44,8 @@ _records: Any = st.fixed_dictionaries(
 
 
 def encoded(words: dict[str, Any], queue_offset: int, log_offset: int) -> bytes:
-    topic, text, sys_flag = encode_topic(words["topic"]), words["properties"].encode(), words["sys_flag"]
+    topic, text, sys_flag = encode_topic(words["topic"]), words["properties"], words["sys_flag"]
+    text = text.encode() if isinstance(text, str) else text
     body = compress(words["body"], sys_flag) if sys_flag else words["body"]
     origin = MessageOrigin(111, encode_host(words["born"], 1), 222, encode_host(words["stored"], 2), 3, 4)
     size = size_of(topic, body, text, origin)
@@ -113,6 +115,40 @@ def test_a_batch_says_what_its_records_say(records: list[dict[str, Any]]) -> Non
         for name, value in expected(message).items():
             found = plain(name, columns[name][row].as_py())
             assert found == (sorted(value) if name == "properties" else value), name
+
+
+_odd_texts = st.one_of(
+    st.lists(
+        st.sampled_from(["KEYS", "TAGS", "UNIQ_KEY", "a", "k1", " ", "  k2 ", "\x01", "\x02", "ключ"]), max_size=9
+    )
+    .map("".join)
+    .map(str.encode),
+    st.sampled_from([b"a\x01b\x02" * 70, b"TAGS\x01\xff", b"KEYS\x01  \x02TAGS\x01A\x02TAGS\x01B"]),
+)  # fmt: skip
+
+
+@pytest.mark.skipif(native is None, reason="there are no compiled functions to compare")
+@given(st.lists(st.tuples(_records, _odd_texts), min_size=1, max_size=12), st.sampled_from(list(MADE_OF)), st.data())
+def test_what_a_check_makes_in_its_pass_is_what_is_made_of_spans(
+    records: list[tuple[dict[str, Any], bytes]], name: str, data: st.DataObject
+) -> None:
+    """Also of texts that are no UTF-8, and of logs with a damaged byte: then it makes nothing, or the same."""
+    log = bytearray(log_of([words | {"properties": text} for words, text in records]))
+    places = walk(bytes(log))
+    if data.draw(st.booleans()):
+        log[data.draw(st.integers(0, len(log) - 1))] ^= 1
+    plain, made = (Records(np.frombuffer(bytes(log), np.uint8), places) for _ in range(2))
+    wanted = data.draw(st.sampled_from(list(Wanted))) | MADE_OF[name] | Wanted.CHECKED_BODIES
+    damage = plain._find_damage()
+    assert made.find_damage(wanted=wanted).tolist() == damage.tolist()
+    sound = damage == Damage.NONE
+    assert made.decoded is None or sound.all()
+    batches = [Batch(each.take(sound), RowOrigin("orders", "b")) for each in (plain, made)]
+    columns = [batch.column(name) for batch in batches]
+    columns[1].validate(full=True)
+    assert columns[1].type == columns[0].type
+    assert columns[1].to_pylist() == columns[0].to_pylist()
+    assert batches[1].errors == batches[0].errors
 
 
 def test_bodies_stay_packed_when_that_is_asked_for() -> None:

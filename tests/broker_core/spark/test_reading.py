@@ -176,6 +176,19 @@ def test_the_checksum_of_a_body_is_compared_only_if_the_read_asks_for_it(flipped
         rows(flipped, "queue_offset", asked, mode=Mode.FAIL_FAST)
 
 
+def test_columns_never_asked_for_are_never_decoded(flipped: Path) -> None:
+    """What must not be looked at is damaged: a body, and a property text that is no UTF-8."""
+    overwrite(segment(flipped), segment(flipped).read_bytes().index(b"k1 all"), b"\xff")
+    damage = {"body": "the body", "crc_ok": "the body", "_error": "the body"}
+    damage |= dict.fromkeys(("message_id", "unique_id", "key", "keys", "tag", "properties"), "the properties")
+    for name in COLUMNS_OF_ALL:
+        if name not in damage:
+            assert len(rows(flipped, name, mode=Mode.FAIL_FAST)) == 3
+            continue
+        with pytest.raises(DamagedRecord, match=f"offset=1: {damage[name]}"):
+            rows(flipped, name, mode=Mode.FAIL_FAST)
+
+
 def test_messages_that_match_are_counted_without_those_of_damaged_bodies(flipped: Path) -> None:
     options = options_of(flipped)
     assert [count_wanted(part, options) for part in plan(options)] == [2]

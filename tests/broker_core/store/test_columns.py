@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from broker_core.protocol.host import encode_host
 from broker_core.protocol.record import MessageOrigin, decode_many, encode, encode_topic, read_head, size_of
-from broker_core.store.columns import UNIT, Damage, Records, Span, walk
+from broker_core.store.columns import UNIT, Damage, Records, Span, Wanted, walk
 from broker_core.store.reader import StoreReader
 from tests.support.stores import fill, opened, small
 
@@ -114,7 +114,7 @@ def test_the_compiled_check_says_what_the_one_in_python_says(
     content = bytes(log[: data.draw(st.integers(0, len(log)))] if data.draw(st.booleans()) else log)
     told = positions + data.draw(st.integers(-1, 1)) * data.draw(st.booleans())
     asked: dict[str, Any] = {"of_queue": data.draw(st.sampled_from([None, (b"orders", 7), (b"T", 7), (b"T", 8)]))}
-    asked["check_bodies"] = data.draw(st.booleans())
+    asked["wanted"] = data.draw(st.sampled_from(Wanted))
     compiled, plain = (Records(np.frombuffer(content, np.uint8), positions) for _ in range(2))
     damage = compiled.find_damage(None, told, None, **asked)
     assert damage.tolist() == plain._find_damage(None, told, None, **asked).tolist()
