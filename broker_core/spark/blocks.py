@@ -90,7 +90,7 @@ def read_blocks(
         lose(partition, options, max(end, partition.begin), partition.end, f"the queue ends at {has_end}")
     for units, queue_offsets in _units(store, partition, begin, end, options, read):
         damage = _find_unit_damage(units, store)
-        chosen = _chosen(units, partition, options) | (damage != Damage.NONE)
+        chosen = may_have_tag(units, topic, options) | (damage != Damage.NONE)
         if not chosen.all():
             units, queue_offsets, damage = units[chosen], queue_offsets[chosen], damage[chosen]
         for first, last in _runs(damage != Damage.NONE):
@@ -152,8 +152,9 @@ def _runs(marks: Mask) -> Iterator[tuple[int, int]]:
             yield at, min(at + _MOST_ROWS, end)
 
 
-def _chosen(units: Units, partition: FilePartition, options: SourceOptions) -> Mask:
-    if options.tags is None or partition.topic == SCHEDULE_TOPIC:
+def may_have_tag(units: Units, topic: str, options: SourceOptions) -> Mask:
+    """Return which units may be those of messages with the tags of the options: another tag may have the same hash."""
+    if options.tags is None or topic == SCHEDULE_TOPIC:
         return np.ones(len(units), bool)
     codes = units["tags_code"].astype(np.int64)
     hashes = np.array([tags_code(tag) for tag in options.tags], np.int32)

@@ -1,6 +1,7 @@
 """What a job would read, without doing it: counts, bytes, times, and the first and last messages of each queue.
 
-Where nothing is filtered, the consume queues have the count and the size, and only the ends of each range are decoded.
+Where nothing is filtered but tags, the consume queues have the count and the size, and only the ends of each range are
+decoded. Of a tag they have a hash: two tags may share one, so such a count is an upper bound, as a broker's filter is.
 """
 
 from __future__ import annotations
@@ -10,21 +11,24 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from heapq import merge, nlargest, nsmallest
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 import pyarrow.compute as pc
 from pyspark.sql import SparkSession
 
+from broker_core.protocol.topics import SCHEDULE_TOPIC
+from broker_core.spark.blocks import may_have_tag
+from broker_core.spark.bytes_read import BytesRead
 from broker_core.spark.comparing.texts import shown
 from broker_core.spark.options import SourceOptions
 from broker_core.spark.partitions import FilePartition, chosen_offsets
 from broker_core.spark.planned import planned_table
 from broker_core.spark.reading import Partition, read_rows
 from broker_core.spark.row_sql import WANTED, RowSql, failing_expressions
-from broker_core.spark.stores import open_store, record_sizes
+from broker_core.spark.stores import open_store_with, record_sizes
 from broker_core.spark.tasks import run_tasks_on
-from broker_core.store.columns import UNIT
+from broker_core.store.columns import UNIT, Ints
 
 MOST_SAMPLES: Final = 10
 COUNTED: Final = ("queue_offset", "store_timestamp", "record_size", "_error")
@@ -32,6 +36,8 @@ COUNTED: Final = ("queue_offset", "store_timestamp", "record_size", "_error")
 _SHOWN: Final = ("message_id", "keys", "tag", "record_size", "body", "properties")
 _PIECE: Final = 1000
 
+CountedBy = Literal["queues", "tag_hashes", "reading"]
+OnRows = Callable[[int], bool]
 Place = tuple[datetime, int]
 """Store time and queue offset."""
 
@@ -47,6 +53,7 @@ class QueueForecast:
     """Of whole records, as stored; None if it is not known without reading them."""
     damaged: int | None = 0
     """None where the messages were not read."""
+    counted_by: CountedBy = "reading"
     first: list[Place] = field(default_factory=list)
     last: list[Place] = field(default_factory=list)
 
@@ -63,21 +70,26 @@ class QueueForecast:
 
 
 def forecast(
-    by_queue: Iterable[Sequence[Partition]], options: SourceOptions, *, on_rows: Callable[[int], bool]
+    by_queue: Iterable[Sequence[Partition]],
+    options: SourceOptions,
+    *,
+    on_rows: OnRows,
+    read: BytesRead | None = None,
 ) -> list[QueueForecast]:
-    """Return what would be read of each queue.
+    """Return what would be read of each queue; adds the bytes read to `read`.
 
     `on_rows` is told how many rows were read, and returns whether to go on; what was not counted then is missing.
     """
+    read = read or BytesRead()
     found = []
     for parts in by_queue:
         queue = QueueForecast(parts)
         found.append(queue)
-        if options.tags is None and options.keys is None:
-            _count_by_ends(queue, options)
+        if options.keys is None and (options.tags is None or all(map(_has_tag_hashes, parts))):
+            _count_by_ends(queue, options, on_rows, read)
             continue
         for part in parts:
-            for rows in read_rows(part, options, COUNTED):
+            for rows in read_rows(part, options, COUNTED, read):
                 queue.add(rows)
                 if not on_rows(rows.num_rows):
                     return found
@@ -100,33 +112,67 @@ def forecast_by_sql(
         return run_tasks_on(sql.apply(rows, COUNTED), by_queue, count)
 
 
-def _count_by_ends(queue: QueueForecast, options: SourceOptions) -> None:
-    """Count an unfiltered queue: its range is widened by the clock's skew, so its ends are looked at."""
+def _has_tag_hashes(part: Partition) -> bool:
+    """Return whether the hashes of the tags of a range can be read here; delayed messages have times in their place."""
+    return isinstance(part, FilePartition) and part.topic != SCHEDULE_TOPIC
+
+
+def _count_by_ends(queue: QueueForecast, options: SourceOptions, on_rows: OnRows, read: BytesRead) -> None:
+    """Count what the queue alone tells; its range is widened by the clock's skew, so its ends are looked at."""
     queue.damaged = None
-    first = _sound_places(_pieces(queue.parts), options)
+    queue.counted_by = "queues" if options.tags is None else "tag_hashes"
+    first = _sound_places(_pieces(queue.parts, options, read), options, on_rows, read)
     if not first:
         return
-    last = _sound_places(list(_pieces(queue.parts))[::-1], options)
+    last = _sound_places(_pieces(queue.parts, options, read, backwards=True), options, on_rows, read)
     queue.first, queue.last = first[:MOST_SAMPLES], last[-MOST_SAMPLES:]
     begin = min(offset for _, offset in first)
     end = max(offset for _, offset in last) + 1
-    inside = [replace(part, begin=max(part.begin, begin), end=min(part.end, end)) for part in queue.parts]
-    inside = [part for part in inside if part.begin < part.end]
-    queue.messages = sum(_count(part) for part in inside)
-    sizes = [_stored_bytes(part) for part in inside]
-    queue.bytes = None if None in sizes else sum(size for size in sizes if size is not None)
+    for part in queue.parts:
+        if part.begin < end and begin < part.end:
+            inside = replace(part, begin=max(part.begin, begin), end=min(part.end, end))
+            offsets, sizes = _candidates(inside, options, read)
+            queue.messages += len(offsets)
+            queue.bytes = None if sizes is None or queue.bytes is None else queue.bytes + int(sizes.sum())
 
 
-def _sound_places(pieces: Iterable[Partition], options: SourceOptions) -> list[Place]:
+def _candidates(part: Partition, options: SourceOptions, read: BytesRead) -> tuple[Ints, Ints | None]:
+    """Return the offsets that would be read of a range, and the bytes of their records; None without its files."""
+    offsets = chosen_offsets(part, part.begin, part.end)
+    offsets = np.arange(part.begin, part.end) if offsets is None else offsets
+    if not isinstance(part, FilePartition):
+        return offsets, None
+    store = open_store_with(Path(part.store), part.topic, part.queue_id, part.end)
+    begin = max(part.begin, store.range(part.topic, part.queue_id)[0])
+    units = np.frombuffer(b"".join(store.units(part.topic, part.queue_id, begin, part.end)), UNIT)
+    read.queue += units.nbytes
+    offsets = offsets[(offsets >= begin) & (offsets < begin + len(units))]
+    units = units[offsets - begin]
+    wanted = may_have_tag(units, part.topic, options)
+    return offsets[wanted], record_sizes(store, units[wanted])
+
+
+def _pieces(
+    parts: Sequence[Partition], options: SourceOptions, read: BytesRead, *, backwards: bool = False
+) -> Iterator[Partition]:
+    """Yield what would be read from one end on in pieces, the first ones small."""
+    size = MOST_SAMPLES
+    for part in reversed(parts) if backwards else parts:
+        offsets, _ = _candidates(part, options, read)
+        while len(offsets):
+            kept = max(0, len(offsets) - size) if backwards else size
+            some, offsets = (offsets[kept:], offsets[:kept]) if backwards else (offsets[:kept], offsets[kept:])
+            yield replace(part, begin=int(some[0]), end=int(some[-1]) + 1, only=some.tolist())
+            size = min(2 * size, _PIECE)
+
+
+def _sound_places(pieces: Iterable[Partition], options: SourceOptions, on_rows: OnRows, read: BytesRead) -> list[Place]:
     """Return the places of the messages of the first pieces that have at least `MOST_SAMPLES`, by time and offset."""
     found: list[Place] = []
     for piece in pieces:
-        for rows in read_rows(piece, options, COUNTED):
-            pairs = zip(
-                rows.column("store_timestamp").to_pylist(), rows.column("queue_offset").to_pylist(), strict=True
-            )
-            found += [pair for pair in pairs if pair[0] is not None]
-        if len(found) >= MOST_SAMPLES:
+        for rows in read_rows(piece, options, COUNTED, read):
+            found += _places(rows)
+        if len(found) >= MOST_SAMPLES or not on_rows(len(piece.only or ())):
             break
     return sorted(found)
 
@@ -135,28 +181,6 @@ def _places(rows: Any) -> list[Place]:
     """Return the places of the intact rows of an Arrow batch."""
     pairs = zip(rows.column("store_timestamp").to_pylist(), rows.column("queue_offset").to_pylist(), strict=True)
     return [(at, offset) for at, offset in pairs if at is not None]
-
-
-def _pieces(parts: Iterable[Partition]) -> Iterator[Partition]:
-    for part in parts:
-        for begin in range(part.begin, part.end, _PIECE):
-            yield replace(part, begin=begin, end=min(begin + _PIECE, part.end))
-
-
-def _count(part: Partition) -> int:
-    chosen = chosen_offsets(part, part.begin, part.end)
-    return part.end - part.begin if chosen is None else len(chosen)
-
-
-def _stored_bytes(part: Partition) -> int | None:
-    """Return the bytes of the records of a range by its consume queue; None without its files."""
-    if not isinstance(part, FilePartition):
-        return None
-    store = open_store(Path(part.store))
-    units = b"".join(store.units(part.topic, part.queue_id, part.begin, part.end))
-    sizes = record_sizes(store, np.frombuffer(units, UNIT))
-    chosen = chosen_offsets(part, part.begin, part.end)
-    return int((sizes if chosen is None else sizes[chosen - part.begin]).sum())
 
 
 def samples_of(queues: Sequence[QueueForecast], options: SourceOptions) -> dict[str, list[dict[str, Any]]]:

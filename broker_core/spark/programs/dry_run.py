@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+from broker_core.job_folder import say
+from broker_core.spark.bytes_read import BytesRead
 from broker_core.spark.copies import COLUMNS
 from broker_core.spark.forecast import QueueForecast, forecast, forecast_by_sql, moment, samples_of
 from broker_core.spark.options import SourceOptions
@@ -28,7 +30,7 @@ def dry_run(run: Run, selection: Selection, sql: RowSql, *, verb: str) -> Progra
     limits = run.request.asked.get("limits") or {}
     totals = _totals(queues, limits)
     samples = samples_of(queues, selection.options)
-    sentence = f"{totals['messages']:,} messages would be {verb}; this was a dry run, nothing was written"
+    sentence = f"{_amount(totals)} would be {verb}; this was a dry run, nothing was written"
     short = {"summary": sentence, "dry_run": True, **totals, "queues": [_queue(each) for each in queues]}
     # The row of the job keeps the summary, and lists of jobs show it: no content of messages is in there.
     run.folder.write_json("summary.json", short)
@@ -44,8 +46,11 @@ def _counted(
     run: Run, options: SourceOptions, sql: RowSql, by_queue: Sequence[Sequence[Partition]]
 ) -> list[QueueForecast]:
     if sql.is_empty or not by_queue:
+        read = BytesRead()
         with run.timed("counting"):
-            return forecast(by_queue, options, on_rows=lambda _: not run.is_stopping)
+            counted = forecast(by_queue, options, on_rows=lambda _: not run.is_stopping, read=read)
+        say(read.text())
+        return counted
     session = run.start_spark(lambda: None, is_short=lambda: False)
     sql.check(session, COLUMNS)
     # What copies would become is not computed.
@@ -59,6 +64,12 @@ def _counted(
         return run.wait_for(lambda: forecast_by_sql(session, by_queue, options, condition), stop_if_asked)
 
 
+def _amount(totals: dict[str, Any]) -> str:
+    if totals["counted_by"] != "tag_hashes":
+        return f"{totals['messages']:,} messages"
+    return f"at most {totals['messages']:,} messages (another tag may have the same hash)"
+
+
 def _totals(queues: Sequence[QueueForecast], limits: dict[str, Any]) -> dict[str, Any]:
     found, most = sum(queue.messages for queue in queues), limits.get("max_messages")
     messages = found if most is None else min(found, most)
@@ -66,6 +77,7 @@ def _totals(queues: Sequence[QueueForecast], limits: dict[str, Any]) -> dict[str
     return {
         "messages": messages,
         "found": found,
+        "counted_by": queues[0].counted_by if queues else "queues",
         "damaged": _sum([queue.damaged for queue in queues]),
         "bytes": _sum([queue.bytes for queue in queues]),
         "first_at": moment(min((at for queue in queues for at, _ in queue.first), default=None)),

@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from broker_core.spark import forecast as forecasts
-from broker_core.spark.forecast import QueueForecast, forecast, samples_of
+from broker_core.spark.bytes_read import BytesRead
+from broker_core.spark.forecast import MOST_SAMPLES, QueueForecast, forecast, samples_of
 from broker_core.spark.options import SourceOptions
-from broker_core.spark.reading import read_rows
 from broker_core.spark.replay_plan import plan_by_queue
 from tests.support.stores import NOW, overwrite, queue_file, segment
 from tests.support.topics import order, orders, write_topic
@@ -26,17 +25,18 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def found(store: Path, **changes: Any) -> tuple[list[QueueForecast], SourceOptions]:
+def found(store: Path, read: BytesRead | None = None, **changes: Any) -> tuple[list[QueueForecast], SourceOptions]:
     options = SourceOptions(topics=("orders",), stores=(store,), brokers=("broker-a",), **changes)
     by_queue = plan_by_queue(options)
-    return forecast([by_queue[key] for key in sorted(by_queue)], options, on_rows=lambda _: True), options
+    return forecast([by_queue[key] for key in sorted(by_queue)], options, on_rows=lambda _: True, read=read), options
 
 
 @pytest.mark.parametrize("filters", [{}, {"tags": frozenset({"A", "B"})}])
 def test_counts_bytes_and_ends_are_the_same_however_they_are_found(store: Path, filters: dict[str, Any]) -> None:
     queues, options = found(store, **RANGE, **filters)
     assert [queue.messages for queue in queues] == [741, 740]
-    everything = found(store, **RANGE, tags=frozenset({"A", "B"}))[0]
+    everything = found(store, **RANGE, keys=frozenset({"all"}))[0]
+    assert [queue.messages for queue in everything] == [741, 740]
     assert [queue.bytes for queue in queues] == [queue.bytes for queue in everything]
     shown = samples_of(queues, options)
     assert [message["body"] for message in shown["first"]] == [f'{{"n":{number}}}' for number in range(20, 30)]
@@ -54,8 +54,8 @@ def test_a_filter_is_counted_by_reading(store: Path) -> None:
 def test_a_damaged_body_is_found_where_messages_are_counted_by_reading(tmp_path: Path) -> None:
     write_topic(tmp_path, orders(4, tags=("A",)), queues=1)
     overwrite(segment(tmp_path), segment(tmp_path).read_bytes().index(b'{"n":1}'), b"z")
-    (queue,), _ = found(tmp_path, tags=frozenset({"A"}))
-    assert (queue.messages, queue.damaged) == (3, 1)
+    (queue,), _ = found(tmp_path, keys=frozenset({"all"}))
+    assert (queue.messages, queue.damaged, queue.counted_by) == (3, 1, "reading")
 
 
 def test_an_empty_range_has_no_ends(store: Path) -> None:
@@ -64,20 +64,38 @@ def test_an_empty_range_has_no_ends(store: Path) -> None:
     assert samples_of(queues, options) == {"first": [], "last": []}
 
 
-def test_only_the_ends_of_an_unfiltered_range_are_decoded(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def read(*asked: Any) -> Any:
-        for rows in read_rows(*asked):
-            seen.append(rows.num_rows)
-            yield rows
-
-    seen: list[int] = []
-    monkeypatch.setattr(forecasts, "read_rows", read)
-    monkeypatch.setattr(forecasts, "_PIECE", 100)
-    queues = found(store)[0]
-    assert [queue.messages for queue in queues] == [1500, 1500]
-    assert sum(seen) == 400
+@pytest.mark.parametrize(
+    ("filters", "counted_by", "messages"),
+    [({}, "queues", [1500, 1500]), ({"tags": frozenset({"A"})}, "tag_hashes", [1500, 0])],
+    ids=["everything", "a tag"],
+)
+def test_only_the_ends_of_a_range_are_decoded(
+    store: Path, filters: dict[str, Any], counted_by: str, messages: list[int]
+) -> None:
+    """Also of a range by time and tag: what it costs does not grow with what it holds."""
+    read = BytesRead()
+    queues = found(store, read=read, **filters)[0]
+    assert [queue.messages for queue in queues] == messages
+    assert {queue.counted_by for queue in queues} == {counted_by}
+    ends = 2 * MOST_SAMPLES * sum(count > 0 for count in messages)
+    records = sum(queue.bytes or 0 for queue in queues) / sum(messages)
+    assert 0.9 * ends * records < read.log < 1.1 * ends * records
+    assert read.queue >= 3000 * 20
     # So whether any between them is damaged is not known
     assert [queue.damaged for queue in queues] == [None, None]
+    few = BytesRead()
+    part = found(store, read=few, **filters, starting_timestamp=NOW + 2000, ending_timestamp=NOW + 2100)[0]
+    assert sum(queue.messages for queue in part) == (100 if not filters else 50)
+
+
+def test_a_tag_is_counted_by_its_hash_as_a_broker_filters(tmp_path: Path) -> None:
+    # "Aa" and "BB" have one hash.
+    write_topic(tmp_path, orders(300, tags=("Aa", "BB", "C")), queues=1)
+    (queue,), options = found(tmp_path, tags=frozenset({"Aa"}))
+    assert (queue.messages, queue.counted_by) == (199, "tag_hashes")
+    assert {message["tag"] for message in samples_of([queue], options)["first"]} == {"Aa"}
+    (queue,), options = found(tmp_path, tags=frozenset({"absent"}))
+    assert (queue.messages, queue.bytes, queue.damaged) == (0, 0, None)
 
 
 def test_what_names_no_record_has_no_bytes(tmp_path: Path) -> None:
