@@ -123,6 +123,12 @@ class JobReportSerializer(serializers.Serializer[Any]):
     bytes = serializers.IntegerField(
         required=False, allow_null=True, help_text="Of the records that a dry run found; null if that is not known."
     )
+    counted_by = serializers.ChoiceField(
+        ["queues", "tag_hashes", "reading"],
+        required=False,
+        help_text="How a dry run counted: by the entries of the queues, also those of damaged messages; by the ones "
+        "whose tag hash matches, an upper bound since another tag may have it too; or by reading the messages.",
+    )
     estimated_ms = serializers.IntegerField(required=False, help_text="How long the job would take.")
     estimated_by = serializers.ChoiceField(["limit", "usual_rate"], required=False)
     first = serializer_of(ForecastMessage)(

@@ -3406,6 +3406,8 @@ export interface components {
             name: string;
             messages: number;
         };
+        /** @enum {string} */
+        CountedByEnum: "queues" | "tag_hashes" | "reading";
         /** @description The counters of a job. */
         Counters: {
             /** @description Messages that pass the filter; null until counted. */
@@ -4344,6 +4346,8 @@ export interface components {
             messages?: number;
             /** @description Of the records that a dry run found; null if that is not known. */
             bytes?: number | null;
+            /** @description How a dry run counted: by the entries of the queues, also those of damaged messages; by the ones whose tag hash matches, an upper bound since another tag may have it too; or by reading the messages. */
+            counted_by?: components["schemas"]["CountedByEnum"];
             /** @description How long the job would take. */
             estimated_ms?: number;
             estimated_by?: components["schemas"]["EstimatedByEnum"];

@@ -42,6 +42,8 @@ export interface Forecast {
   found: number
   damaged: number | null
   bytes: number | null
+  /** By the hash of a tag another tag may count too: an upper bound. */
+  counted_by?: "queues" | "tag_hashes" | "reading"
   first_at: string | null
   last_at: string | null
   estimated_ms: number

@@ -16,6 +16,7 @@ export function useForecastFacts(forecast: Forecast | undefined): [string, React
     [t("forecast.bytes"), forecast.bytes === null ? <Unknown reason={t("forecast.bytesUnknown")} /> : bytes(forecast.bytes)],
     [t("forecast.takes"), t(`forecast.by.${by}`, { time: format.duration(takes) })],
     ...(found > messages ? [[t("forecast.found"), t("forecast.foundWords", { n: count(found) })] satisfies [string, ReactNode]] : []),
+    ...(forecast.counted_by === "tag_hashes" ? [[t("forecast.counted"), t("forecast.byHash")] satisfies [string, ReactNode]] : []),
     [t("forecast.unreadable"), damaged === null ? <Unknown reason={t("forecast.bytesUnknown")} /> : count(damaged)],
     [t("forecast.first"), <Time at={forecast.first_at} withMs />],
     [t("forecast.last"), <Time at={forecast.last_at} withMs />],
