@@ -18,7 +18,7 @@ from console.api_view import ApiView
 from console.errors import Conflict
 from console.jobs import control, search, services, workers
 from console.jobs.history import history_of
-from console.jobs.models import Job, JobState
+from console.jobs.models import ACTIVE_STATES, Job
 from console.jobs.reports import JobReportSerializer, without_contents
 from console.jobs.requests import JobRequestSerializer, plain
 from console.jobs.serializers import (
@@ -92,8 +92,8 @@ class WorkersView(JobRights):
     @extend_schema(operation_id="listJobWorkers", tags=_TAGS, responses=serializer_of(workers.JobWorkers, "JobWorkers"))
     def get(self, request: Request) -> Response:
         """List the workers with what each does since when, and how many jobs wait."""
-        running = visible_jobs(request, Job.objects.filter(state=JobState.RUNNING))
-        readable = set(running.values_list("pk", flat=True))
+        active = visible_jobs(request, Job.objects.filter(state__in=ACTIVE_STATES))
+        readable = set(active.values_list("pk", flat=True))
         return Response(as_json(workers.overview(readable, timezone.now())))
 
 

@@ -69,9 +69,16 @@ class JobWorkers(Struct, frozen=True, kw_only=True):
     """The workers, and what waits for them."""
 
     items: list[JobWorker]
+    are_known: Annotated[
+        bool, Meta(description="False without Redis: then only workers with a run are listed, and others may live.")
+    ]
     at_once: Annotated[int, Meta(description="How many jobs run at the same time, on all workers together.")]
     queued: int
     most_queued: Annotated[int, Meta(description="How many may wait; one more is refused.")]
+    waiting: Annotated[
+        list[str | None],
+        Meta(description="Ids of the jobs that could start, the next one first; null for one the caller may not read."),
+    ]
     waiting_since: Annotated[Moment | None, Meta(description="Since when the oldest that could start waits.")]
 
 
@@ -90,13 +97,15 @@ def overview(readable: Collection[str], now: datetime) -> JobWorkers:
     runs: dict[str, list[Job]] = {}
     for job in Job.objects.filter(state=JobState.RUNNING).order_by("started_at"):
         runs.setdefault(job.worker, []).append(job)
-    oldest = services.due_jobs(now).first()
-    since = None if oldest is None else oldest.queued_at
+    due = list(services.due_jobs(now).values_list("pk", "queued_at"))
+    since = due[0][1] if due else None
     return JobWorkers(
         items=[_worker(name, runs.get(name, []), signs, readable) for name in sorted({*runs, *(signs or ())})],
+        are_known=signs is not None,
         at_once=settings.GANTRY_JOBS_AT_ONCE,
         queued=Job.objects.filter(state=JobState.QUEUED).count(),
         most_queued=settings.GANTRY_JOBS_QUEUED,
+        waiting=[pk if pk in readable else None for pk, _ in due],
         waiting_since=None if since is None else moment(since),
     )
 

@@ -4477,11 +4477,15 @@ export interface components {
         /** @description The workers, and what waits for them. */
         JobWorkers: {
             items: components["schemas"]["JobWorker"][];
+            /** @description False without Redis: then only workers with a run are listed, and others may live. */
+            are_known: boolean;
             /** @description How many jobs run at the same time, on all workers together. */
             at_once: number;
             queued: number;
             /** @description How many may wait; one more is refused. */
             most_queued: number;
+            /** @description Ids of the jobs that could start, the next one first; null for one the caller may not read. */
+            waiting: (string | null)[];
             /**
              * Format: date-time
              * @description Since when the oldest that could start waits.

@@ -45,7 +45,8 @@ def test_the_workers_are_shown_with_what_they_do_and_what_waits(cast: Cast, job:
     assert one["runs"][0]["since"] is not None
     assert (idle["name"], idle["runs"], idle["idle_drivers"]) == ("celery@idle", [], [])
     assert (two["is_alive"], two["heard_at"], two["runs"][0]["job_id"]) == (False, None, silent.id)
-    assert (found["at_once"], found["queued"], found["most_queued"]) == (2, 1, 200)
+    assert (found["are_known"], found["at_once"], found["queued"], found["most_queued"]) == (True, 2, 1, 200)
+    assert found["waiting"] == [waiting.id]
     queued_at = Job.objects.get(pk=waiting.pk).queued_at
     assert queued_at is not None
     assert found["waiting_since"] == moment(queued_at)
@@ -53,14 +54,19 @@ def test_the_workers_are_shown_with_what_they_do_and_what_waits(cast: Cast, job:
 
 def test_a_job_that_one_may_not_read_is_only_counted(cast: Cast, job: Job, store: redis.Redis) -> None:
     services.claim(job.id, worker="w", host="h")
+    services.create(BY, REPLAY)
     reader = cast.limited(("topic", "other", "read"), ("job", "*", "read"))
-    [worker] = reader.get("/api/v1/job-workers").json()["items"]
+    found: Any = reader.get("/api/v1/job-workers").json()
+    [worker] = found["items"]
     assert (worker["runs"], worker["hidden_runs"]) == ([], 1)
+    assert found["waiting"] == [None]
 
 
 def test_without_redis_nobody_knows_whether_a_worker_lives(cast: Cast, job: Job, settings: Settings) -> None:
     settings.GANTRY_REDIS_URL = "redis://127.0.0.1:1/0"
     workers.note(f"celery@{os.getpid()}")
     services.claim(job.id, worker="w", host="h")
-    [worker] = cast.browser("viewer").get("/api/v1/job-workers").json()["items"]
+    found: Any = cast.browser("viewer").get("/api/v1/job-workers").json()
+    [worker] = found["items"]
+    assert found["are_known"] is False
     assert (worker["name"], worker["is_alive"], len(worker["runs"])) == ("w", None, 1)
