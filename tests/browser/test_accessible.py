@@ -52,6 +52,7 @@ ROW: Final = (MESSAGE, ("row", f"{TOPIC}-1"))
 OPENED: Final = {
     # First, while the job runs.
     "features/jobs/components/job-actions": at("/jobs/{job}", ("button", "Cancel job")),
+    "features/jobs/components/workers-drawer": at("/jobs?workers=all"),
     "app/shell/keys-modal": at("/", ("button", "Keyboard")),
     "features/accounts/components/create-token": at("/access?new=token"),
     "features/accounts/components/create-user": at("/access?tab=users&new=user"),

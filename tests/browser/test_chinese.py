@@ -50,6 +50,7 @@ WAYS: Final[dict[str, list[tuple[str, ...]]]] = {
     "/clusters?new=cluster": [],
     f"/jobs/new/replay?topic={TOPIC}&target={TOPIC}&step=start": [],
     "/jobs": [("更多筛选",)],
+    "/jobs?workers=all": [],
     "/schedules?new=replay": [],
     **{path: [] for path in ("/live", "/topics", "/groups", "/schedules", "/clusters", "/settings")},
     "/topics/moon": [],

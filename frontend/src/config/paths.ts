@@ -92,6 +92,7 @@ export const paths = {
   messageDeliveries: (c: string, id: string) => `${cluster(c)}/messages/${part(id)}/deliveries`,
   jobs: `${api}/jobs`,
   job: (id: string) => `${api}/jobs/${part(id)}`,
+  jobWorkers: `${api}/job-workers`,
   jobCancel: (id: string) => `${api}/jobs/${part(id)}:cancel`,
   jobPause: (id: string) => `${api}/jobs/${part(id)}:pause`,
   jobResume: (id: string) => `${api}/jobs/${part(id)}:resume`,

@@ -1,5 +1,6 @@
 export const jobKeys = {
   all: ["jobs"] as const,
+  workers: ["jobs", "workers"] as const,
   lists: ["jobs", "list"] as const,
   list: (filter: object | null) => ["jobs", "list", filter] as const,
   one: (id: string) => ["jobs", "one", id] as const,

@@ -6,7 +6,9 @@ import { useFormat } from "@/hooks/use-format"
 import { useNow } from "@/hooks/use-now"
 import type { Job } from "@/lib/api-types"
 import { bytes, count, percent, rate } from "@/lib/format"
+import { useJobWorkers } from "../api/get-job-workers"
 import { doneOf, isActive, plannedOf, progressOf, tookMs } from "../progress"
+import { waitingOf } from "../waiting"
 import classes from "./jobs.module.css"
 
 /** How far it is, when it ends, and what was counted. */
@@ -44,7 +46,7 @@ function End({ job }: { job: Job }) {
   const now = useNow()
   if (job.next_try_at) return <>{t("jobs.nextTry", { time: format.when(job.next_try_at), n: job.retries + 1, most: job.max_retries })}</>
   if (job.finished_at) return <>{t("jobs.ended", { time: format.when(job.finished_at) })}</>
-  if (job.state === "queued") return <>{t("jobs.waits")}</>
+  if (job.state === "queued") return <Waits job={job} />
   if (job.state === "paused") return <>{t("jobs.isPaused")}</>
   if (job.pause_requested) return <>{t("jobs.isPausing")}</>
   if (job.eta_ms === null) return <>{t("jobs.noEstimate")}</>
@@ -56,6 +58,18 @@ function End({ job }: { job: Job }) {
       {t("jobs.toGo", { time: format.duration(left) })}
     </>
   )
+}
+
+/** Why it waits, and at which place. */
+function Waits({ job }: { job: Job }) {
+  const { t } = useTranslation()
+  const waiting = waitingOf(job, useJobWorkers().data)
+  if (waiting === null) return <>{t("jobs.waits")}</>
+  const { why, place, all, atOnce } = waiting
+  if (why === "noWorker" || why === "unknown") return <>{t(`jobPages.place.${why}`)}</>
+  if (place === null) return <>{t("jobs.waits")}</>
+  if (why === "full") return <>{t("jobPages.place.full", { place, all, count: atOnce })}</>
+  return <>{t(job.schedule_id === null ? "jobPages.place.next" : "jobPages.place.nextOfSchedule", { place, all })}</>
 }
 
 function useCounters(job: Job): KeyFigure[] {

@@ -9,6 +9,7 @@ import { SkeletonBlock } from "@/components/states/skeleton-rows"
 import { useFormat } from "@/hooks/use-format"
 import type { Job } from "@/lib/api-types"
 import { shortId } from "@/lib/format"
+import { useJobWorkers } from "../api/get-job-workers"
 import { useJob } from "../api/get-job"
 import { jobNameOf } from "../job-name"
 import { hasEnded } from "../progress"
@@ -21,6 +22,7 @@ import { JobLogPanel } from "./job-log-panel"
 import { JobPlan } from "./job-plan"
 import { JobRate } from "./job-rate"
 import { ReconcileBadge, ReconcileReport, useDifferenceDrawer } from "./reconcile-report"
+import { WorkersNotice } from "./workers-notice"
 
 export function JobPage({ id }: { id: string }) {
   const { t } = useTranslation()
@@ -48,6 +50,7 @@ function Whole({ job }: { job: Job }) {
       <Page title={jobNameOf(t, job)} badge={<Badges job={job} />} facts={<Facts job={job} />} actions={<Actions job={job} />}>
         {isForecast(job) ? <DryRunReport job={job} /> : !isCompared(job) && <JobHero job={job} />}
         {job.state_reason && SAYS_WHY.has(job.state) && <Callout tone={job.state === "failed" ? "crit" : "warn"}>{job.state_reason}</Callout>}
+        {job.state === "queued" && <NoWorker />}
         {job.type === "reconcile" && hasEnded(job) && <ReconcileReport job={job} />}
         <Columns
           sideWidth={440}
@@ -91,6 +94,9 @@ function Actions({ job }: { job: Job }) {
     </>
   )
 }
+
+/** What keeps a job that waits from starting, if it is the workers. */
+const NoWorker = () => <WorkersNotice workers={useJobWorkers().data} />
 
 /** States that need a reason; what went well speaks for itself. */
 const SAYS_WHY: ReadonlySet<Job["state"]> = new Set(["failed", "partial", "cancelled"])
