@@ -16,6 +16,10 @@ _CONNECTION: Final = frozenset({
 })  # fmt: skip
 
 
+MOST_KEYS: Final = 100_000
+MOST_KEY_BYTES: Final = 10 << 20
+
+
 class SourceRefused(GantryError):
     """A file or a connection that jobs may not read, or that is not there; the message is for the user."""
 
@@ -34,6 +38,32 @@ def files_below(folder: Path | None, path: str, suffix: str) -> list[Path]:
     except (OSError, ValueError) as error:
         # A name that is too long, or has characters that no file has.
         raise SourceRefused("names no file that can be read") from error
+
+
+def keys_in(folder: Path | None, path: str) -> list[str]:
+    """Return the keys of a text file below `folder`, which has one a line, each once and in order.
+
+    Raises SourceRefused as `files_below`, for a folder, and for a file with too many keys, none, or what is no key.
+    """
+    files = files_below(folder, path, "")
+    if len(files) != 1 or files[0].name != Path(path).name:
+        raise SourceRefused("names a folder; name one file with a key on each line")
+    try:
+        size = files[0].stat().st_size
+        if size > MOST_KEY_BYTES:
+            raise SourceRefused(f"has {size:,} bytes; a file of keys may have {MOST_KEY_BYTES:,}")
+        lines = [line.strip() for line in files[0].read_text(encoding="utf-8").split("\n")]
+    except (OSError, UnicodeDecodeError) as error:
+        raise SourceRefused(f"cannot be read: {type(error).__name__}") from error
+    wrong = next((number for number, line in enumerate(lines, 1) if len(line.split()) > 1), None)
+    if wrong is not None:
+        raise SourceRefused(f"line {wrong} has a space, which no key has; one key on each line")
+    found = [*dict.fromkeys(line for line in lines if line)]
+    if not found:
+        raise SourceRefused("has no key")
+    if len(found) > MOST_KEYS:
+        raise SourceRefused(f"has {len(found):,} keys; a job looks for at most {MOST_KEYS:,}")
+    return found
 
 
 def _files(root: Path, path: str, suffix: str) -> list[Path]:

@@ -29,7 +29,7 @@ GANTRY_FLUSH = env.choice("GANTRY_FLUSH", "async", ("async", "sync"))
 GANTRY_REDIS_URL = env.redis_url("GANTRY_REDIS_URL", "redis://127.0.0.1:6379/0")
 # How many Spark programs run at once; each needs at least half a gigabyte.
 GANTRY_JOBS_AT_ONCE = env.number("GANTRY_JOBS_AT_ONCE", 2, low=1, high=64)
-# What reconciliations may read beside topics: files below a folder, and the databases of a service file of libpq.
+# What jobs may read beside topics: files below a folder, and the databases of a service file of libpq.
 GANTRY_JOBS_FILES = env.existing("GANTRY_JOBS_FILES", is_folder=True)
 GANTRY_JOBS_DATABASES = env.existing("GANTRY_JOBS_DATABASES", is_folder=False)
 # Days for which log, report and files of a job are kept after its end.

@@ -119,6 +119,9 @@ class JobReportSerializer(serializers.Serializer[Any]):
     is_csv_whole = serializers.BooleanField(
         required=False, help_text="Whether differences.csv has all differences; it has at most a million."
     )
+    keys = serializers.IntegerField(
+        required=False, help_text="How many keys were looked for; those of a file as it was when the job began."
+    )
     messages = serializers.IntegerField(required=False, help_text="How many messages a dry run would process.")
     bytes = serializers.IntegerField(
         required=False, allow_null=True, help_text="Of the records that a dry run found; null if that is not known."

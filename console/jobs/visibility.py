@@ -113,7 +113,7 @@ def reads_parts(request: Request, asked: Mapping[str, Any]) -> bool:
     """Return whether the caller may read the group and the topics that a request of a job names."""
     if not all(allows(request, "read", Resource("group", group)) for group in _groups(asked)):
         return False
-    if _has_tables(asked) and not allows(request, "bodies", EVERYTHING):
+    if _reads_files(asked) and not allows(request, "bodies", EVERYTHING):
         return False
     if asked.get("check") and not allows(request, "read", EVERYTHING):
         return False
@@ -146,9 +146,9 @@ def _demands(asked: Mapping[str, Any]) -> Iterator[tuple[Verb, Resource | Unname
             yield "read", EVERYTHING
         for group in _groups(asked):
             yield "read", Resource("group", group)
-        if _has_tables(asked):
-            # No right is on a file or a table: whoever reads every message may read what is compared with them.
-            yield "bodies", EVERYTHING
+    if _reads_files(asked):
+        # No right is on a file or a table: whoever reads every message may read what is compared with them.
+        yield "bodies", EVERYTHING
     for part, topic in _topics(asked):
         for verb in _verbs(part, asked):
             yield verb, Resource("topic", topic)
@@ -232,6 +232,8 @@ def _groups(asked: Mapping[str, Any]) -> list[str]:
     return [part["group"] for part in (asked, *(asked.get(side) or {} for side in _SIDES)) if "group" in part]
 
 
-def _has_tables(asked: Mapping[str, Any]) -> bool:
-    """Return whether a side is a file or a table."""
+def _reads_files(asked: Mapping[str, Any]) -> bool:
+    """Return whether a side is a file or a table, or a file has the keys."""
+    if "keys_file" in (asked.get("source") or {}):
+        return True
     return any("path" in side or "connection" in side for side in (asked.get(part) or {} for part in _SIDES))

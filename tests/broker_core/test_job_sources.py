@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from broker_core.job_sources import SourceRefused, connection_named, files_below
+from broker_core.job_sources import MOST_KEY_BYTES, MOST_KEYS, SourceRefused, connection_named, files_below, keys_in
 
 
 @pytest.fixture
@@ -74,3 +74,27 @@ def test_a_file_that_is_none_is_refused_without_what_it_says(tmp_path: Path, tex
     with pytest.raises(SourceRefused) as refused:
         connection_named(file, "shop")
     assert "password=hunter2" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "fault"),
+    [
+        (b"\n \n", "has no key"),
+        (b"A1\nA 2\n", "line 2 has a space"),
+        (b"\xff", "cannot be read"),
+        (
+            b"\n".join(b"%d" % number for number in range(MOST_KEYS + 1)),
+            "has 100,001 keys; a job looks for at most 100,000",
+        ),
+        (b"A" * (MOST_KEY_BYTES + 1), "has 10,485,761 bytes; a file of keys may have 10,485,760"),
+    ],
+)
+def test_a_file_of_keys_has_one_a_line_and_tells_its_limits(tmp_path: Path, content: bytes, fault: str) -> None:
+    (tmp_path / "keys").write_bytes(content)
+    with pytest.raises(SourceRefused, match=fault):
+        keys_in(tmp_path, "keys")
+
+
+def test_the_keys_of_a_folder_are_not_read(folder: Path) -> None:
+    with pytest.raises(SourceRefused, match="names a folder"):
+        keys_in(folder, "day")

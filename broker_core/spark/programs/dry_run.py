@@ -31,7 +31,8 @@ def dry_run(run: Run, selection: Selection, sql: RowSql, *, verb: str) -> Progra
     totals = _totals(queues, limits)
     samples = samples_of(queues, selection.options)
     sentence = f"{_amount(totals)} would be {verb}; this was a dry run, nothing was written"
-    short = {"summary": sentence, "dry_run": True, **totals, "queues": [_queue(each) for each in queues]}
+    told = {"summary": sentence, "dry_run": True, **selection.told}
+    short = {**told, **totals, "queues": [_queue(each) for each in queues]}
     # The row of the job keeps the summary, and lists of jobs show it: no content of messages is in there.
     run.folder.write_json("summary.json", short)
     run.folder.write_json("report.json", {**short, **samples})

@@ -51,7 +51,7 @@ def export(run: Run, selection: Selection, sql: RowSql, kind: str, columns: tupl
     for line in cost.lines():
         say(line)
     parts = [part for key in sorted(by_queue) for part in by_queue[key]]
-    return Exporting(run, kind, columns, selection.options, sql).run_all(parts)
+    return Exporting(run, kind, columns, selection, sql).run_all(parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +72,13 @@ class Exporting:
     run: Run
     kind: str
     columns: tuple[str, ...]
-    options: SourceOptions
+    selection: Selection
     sql: RowSql
 
     def run_all(self, parts: Sequence[Partition]) -> ProgramResult:
         """Write all ranges, in their order, into one file."""
         counter = RowCounter(self.run.host)
-        options = replace(self.options, count_to=counter.start())
+        options = replace(self.selection.options, count_to=counter.start())
         planned = sum(part.end - part.begin if part.only is None else len(part.only) for part in parts)
 
         def write_progress(phase: str) -> None:
@@ -106,7 +106,7 @@ class Exporting:
 
     @property
     def _takes_all(self) -> bool:
-        return self.sql.is_empty and self.options.tags is None and self.options.keys is None
+        return self.sql.is_empty and self.selection.options.tags is None and self.selection.options.keys is None
 
     def _tick(self, session: SparkSession, write_progress: Any) -> None:
         write_progress("running")
@@ -152,8 +152,8 @@ class Exporting:
             queue = queues.setdefault((part.broker, part.queue_id), place)
             queue |= {"to": part.end, "written": queue["written"] + each.written}
         content = {
-            "summary": sentence, "columns": self.columns, "queues": list(queues.values()), "failures": failures,
-            "damage": damage,
+            "summary": sentence, **self.selection.told, "columns": self.columns, "queues": list(queues.values()),
+            "failures": failures, "damage": damage,
         }  # fmt: skip
         self.run.folder.write_json("report.json", msgspec.to_builtins(content))
         if damaged and on_damage(self.run.request) == STOP:

@@ -23,7 +23,6 @@ from broker_core.spark.copies import COLUMNS
 from broker_core.spark.counting import RowCounter
 from broker_core.spark.errors import BadRequest
 from broker_core.spark.lanes import LaneResult, ReplayJob, copy_lane
-from broker_core.spark.options import SourceOptions
 from broker_core.spark.planned import planned_table
 from broker_core.spark.programs.dry_run import dry_run
 from broker_core.spark.programs.export import export
@@ -54,13 +53,13 @@ def work(run: Run) -> ProgramResult:
     # A plan is written before anything is sent, so without one the target has no copies of this job.
     is_resumed = run.folder.find_json("plan.json") is not None
     with run.timed("planning"):
-        replaying = Replaying(run, _lanes(run, selection), limits, is_resumed)
+        replaying = Replaying(run, selection, _lanes(run, selection), limits, is_resumed)
     if replaying.has_work and not run.is_stopping:
         # Messages pass through Java only for expressions.
         session = run.start_spark(lambda: replaying.write_progress("starting"), is_short=lambda: sql.is_empty)
         if not sql.is_empty:
             sql.check(session, COLUMNS)
-        results = replaying.copy(selection.options, session, sql)
+        results = replaying.copy(session, sql)
     else:
         results = []
     return replaying.report(results)
@@ -120,6 +119,7 @@ class Replaying:
     """The driver's state of one run: checkpoints on disk, running chunks, limits."""
 
     run: Run
+    selection: Selection
     lanes: list[Lane]
     limits: Mapping[str, Any]
     is_resumed: bool
@@ -150,7 +150,7 @@ class Replaying:
         """Whether any chunk is left."""
         return any(self._start(lane).chunks for lane in self.lanes)
 
-    def copy(self, options: SourceOptions, session: SparkSession, sql: RowSql) -> list[LaneResult]:
+    def copy(self, session: SparkSession, sql: RowSql) -> list[LaneResult]:
         """Copy all lanes and return the outcome of each; raise BadRequest for an expression that fails on a message."""
         request, counter = self.run.request, RowCounter(self.run.host)
         kept = request.asked["target"].get("preserve") or ()
@@ -158,7 +158,7 @@ class Replaying:
             job_id=request.job_id,
             by=request.created_by,
             cluster=request.cluster,
-            options=replace(options, count_to=counter.start()),
+            options=replace(self.selection.options, count_to=counter.start()),
             target_servers=_target_servers(request),
             address=self.collector.start(),
             stops_at_damage=on_damage(request) == STOP,
@@ -198,6 +198,7 @@ class Replaying:
         result = self._result(results)
         content = {
             "summary": result.reason,
+            **self.selection.told,
             "queues": [
                 queue_report(lane, self._done(lane, self.checkpoints), self.damage_found) for lane in self.lanes
             ],

@@ -57,8 +57,6 @@ class ProgramRequest(Struct, frozen=True, kw_only=True):
     spark: SparkPlace
     queued_at_ms: int | None = None
     """Since when the job waits for this run."""
-    files: dict[str, str] = {}
-    """The paths of uploaded files, by the field of the request that names them."""
     clusters: dict[str, SourcePlace] = {}
     """The other clusters that the request names."""
     files_folder: str | None = None

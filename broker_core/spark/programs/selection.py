@@ -9,14 +9,16 @@ from typing import Any, Final
 
 import msgspec
 
-from broker_core.job_folder import JobFolder
+from broker_core.job_folder import JobFolder, say
+from broker_core.job_sources import SourceRefused, keys_in
 from broker_core.spark.errors import BadRequest
 from broker_core.spark.options import SourceOptions, parse_time
 from broker_core.spark.programs.requests import ProgramRequest, whole_topic
 from broker_core.spark.replay_plan import Positions
 from broker_core.spark.wire import session_of
 
-MOST_KEYS: Final = 100_000
+KEYS: Final = "keys.json"
+"""The keys of the request's file as they were when the job began: a run that goes on looks for the same ones."""
 _RANGES: Final = ("from", "to", "queues", "offsets")
 
 
@@ -42,6 +44,11 @@ class Selection:
     def topic(self) -> str:
         return self.options.topics[0]
 
+    @property
+    def told(self) -> dict[str, int]:
+        """What the report says of it: how many keys it looks for, if any."""
+        return {} if self.options.keys is None else {"keys": len(self.options.keys)}
+
 
 def select(request: ProgramRequest, folder: JobFolder) -> Selection:
     """Return what to read: from the files of the store if they are here, otherwise over the wire; raises BadRequest."""
@@ -52,7 +59,7 @@ def select(request: ProgramRequest, folder: JobFolder) -> Selection:
         queues=frozenset((None, int(queue)) for queue in queues) if queues else None,
         starting_timestamp=_ms("source.from", source.get("from")),
         ending_timestamp=_ms("source.to", source.get("to")),
-        keys=_keys(request, source),
+        keys=_keys(request, source, folder),
         tags=frozenset({tag}) if tag else None,
     )
     if source.get("offsets"):
@@ -70,19 +77,19 @@ def _ms(name: str, text: str | None) -> int | None:
     return None if text is None else parse_time(name, text)
 
 
-def _keys(request: ProgramRequest, source: Mapping[str, Any]) -> frozenset[str] | None:
+def _keys(request: ProgramRequest, source: Mapping[str, Any], folder: JobFolder) -> frozenset[str] | None:
     keys = set(source.get("keys") or ())
-    if source.get("keys_file"):
-        file = request.files.get("keys_file")
-        try:
-            lines = Path(file or "").read_text().splitlines()
-        except (OSError, UnicodeDecodeError) as error:
-            raise BadRequest(f"source.keys_file: {source['keys_file']} cannot be read: {error}") from error
-        keys |= {line.strip() for line in lines} - {""}
-        if not keys:
-            raise BadRequest(f"source.keys_file: {source['keys_file']} has no key")
-    if len(keys) > MOST_KEYS:
-        raise BadRequest(f"source.keys_file: {len(keys):,} keys; a job looks for at most {MOST_KEYS:,}")
+    path = source.get("keys_file")
+    if path:
+        kept = folder.find_json(KEYS)
+        if kept is None:
+            try:
+                kept = keys_in(Path(request.files_folder) if request.files_folder else None, path)
+            except SourceRefused as error:
+                raise BadRequest(f"source.keys_file: {path} {error}") from error
+            folder.write_json(KEYS, kept)
+        say(f"{len(kept):,} keys of {path}")
+        keys |= set(kept)
     return frozenset(keys) or None
 
 

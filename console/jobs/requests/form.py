@@ -11,6 +11,7 @@ from console.fields import NameField
 from console.jobs.models import JobType
 from console.jobs.requests.document import KINDS, kind_of
 from console.jobs.requests.export import COLUMNS, FORMATS, columns_for
+from console.jobs.requests.places import check_keys_file
 from console.jobs.requests.reconcile import BY, CHECK, CHECKS, LONGEST_LATENESS_MS, CompareField
 from console.jobs.requests.replay import (
     LimitsSerializer,
@@ -101,6 +102,7 @@ class JobRequestSerializer(serializers.Serializer[Any]):
             attrs["columns"] = columns_for(self.context["request"], attrs)
         # Before asking the cluster: a caller without the right must not learn whether a topic exists.
         require_parts(self.context["request"], attrs)
+        check_keys_file(attrs.get("source", {}))
         check_cluster(attrs["cluster"])
         if "check" in attrs:
             check_embedded(attrs["cluster"])

@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 from rest_framework import serializers
 
-from broker_core.job_sources import SourceRefused, connection_named, files_below
+from broker_core.job_sources import SourceRefused, connection_named, files_below, keys_in
 
 
 def check_file(path: str, kind: str) -> None:
@@ -17,6 +17,16 @@ def check_file(path: str, kind: str) -> None:
         files_below(settings.GANTRY_JOBS_FILES, path, f".{kind}")
     except SourceRefused as error:
         raise serializers.ValidationError({"path": str(error)}) from error
+
+
+def check_keys_file(source: Mapping[str, Any]) -> None:
+    """Raise ValidationError for a file of keys that jobs may not read, or that has none or too many."""
+    if "keys_file" not in source:
+        return
+    try:
+        keys_in(settings.GANTRY_JOBS_FILES, source["keys_file"])
+    except SourceRefused as error:
+        raise serializers.ValidationError({"source": {"keys_file": str(error)}}) from error
 
 
 def check_connection(side: Mapping[str, Any]) -> None:

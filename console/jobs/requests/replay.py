@@ -70,6 +70,11 @@ class ReplaySourceSerializer(RangeSerializer):
         allow_empty=False,
         max_length=MAX_KEYS,
     )
+    keys_file = serializers.CharField(
+        max_length=500,
+        required=False,
+        help_text="A text file with a key on each line, below the folder of `GANTRY_JOBS_FILES`; `keys` add to it.",
+    )
     tag = serializers.CharField(required=False, allow_null=True, max_length=1000)
     where = SqlField(required=False, help_text="An SQL condition over the columns of a topic, and `json`, its body.")
 

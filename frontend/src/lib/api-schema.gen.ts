@@ -4342,6 +4342,8 @@ export interface components {
             missing_messages?: number;
             /** @description Whether differences.csv has all differences; it has at most a million. */
             is_csv_whole?: boolean;
+            /** @description How many keys were looked for; those of a file as it was when the job began. */
+            keys?: number;
             /** @description How many messages a dry run would process. */
             messages?: number;
             /** @description Of the records that a dry run found; null if that is not known. */
@@ -5515,6 +5517,8 @@ export interface components {
             offsets?: components["schemas"]["OffsetRangeRequest"][];
             queues?: number[] | null;
             keys?: string[] | null;
+            /** @description A text file with a key on each line, below the folder of `GANTRY_JOBS_FILES`; `keys` add to it. */
+            keys_file?: string;
             tag?: string | null;
             /** @description An SQL condition over the columns of a topic, and `json`, its body. */
             where?: string;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from broker_core.client.admin.topics import Topic, TopicKind
 from broker_core.protocol.bodies.topics import TopicConfig
 from console.jobs.bounds import BoundField
 from console.jobs.requests import CompareField, JobRequestSerializer, ReplaySourceSerializer, form, topics
+from console.jobs.requests.places import check_keys_file
 
 
 @pytest.mark.parametrize("wanted", ["body", "none", ["body", "tag"], ["keys", "properties"]])
@@ -36,6 +38,25 @@ def test_a_filter_that_chooses_nothing_or_everything_is_refused(part: dict[str, 
 )
 def test_a_filter_may_name_something_or_be_left_out(part: dict[str, Any]) -> None:
     assert ReplaySourceSerializer(data={"topic": "orders", **part}).is_valid()
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [("A17\nB2\n", None), ("", "has no key"), (None, "names no file"), ("A 1\n", "line 1 has a space")],
+)
+def test_a_file_of_keys_is_looked_at_before_a_job_is_queued(
+    settings: Any, tmp_path: Path, content: str | None, why: str | None
+) -> None:
+    settings.GANTRY_JOBS_FILES = tmp_path
+    if content is not None:
+        (tmp_path / "keys.txt").write_text(content)
+    source = {"topic": "orders", "keys_file": "keys.txt"}
+    if why is None:
+        check_keys_file(source)
+        return
+    with pytest.raises(ValidationError) as met:
+        check_keys_file(source)
+    assert why in str(met.value)
 
 
 @pytest.mark.parametrize("value", [1700000000, "1700000000", "{{ last_success }}"])

@@ -142,6 +142,16 @@ def test_what_stands_in_messages_is_reported_to_those_alone_who_may_read_bodies(
         assert file.status_code == 200
 
 
+def test_a_job_that_reads_a_file_is_for_those_who_may_read_every_message(cast: Cast, mia: Any) -> None:
+    source = {"topic": "t-pub", "keys_file": "k.txt"}
+    asked = {**REPLAY, "source": source, "target": {"topic": "t-pub"}, "allow_live_target": True}
+    job = services.create(BY, asked)
+    assert mia.get(f"/api/v1/jobs/{job.pk}").status_code == 404
+    assert cast.browser("developer").get(f"/api/v1/jobs/{job.pk}").status_code == 200
+    refused = ask(mia, "POST", "/api/v1/jobs", **asked)
+    assert (refused.status_code, "'bodies'" in refused.json()["detail"]) == (403, True)
+
+
 @pytest.mark.parametrize(
     ("how", "status"),
     [

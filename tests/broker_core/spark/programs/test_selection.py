@@ -11,10 +11,10 @@ from broker_core.job_folder import JobFolder
 from broker_core.spark.errors import BadRequest
 from broker_core.spark.options import EARLIEST
 from broker_core.spark.programs.requests import ProgramRequest, SourcePlace, SparkPlace
-from broker_core.spark.programs.selection import MOST_KEYS, Selection, select
+from broker_core.spark.programs.selection import Selection, select
 
 
-def selected(tmp_path: Path, source: dict[str, Any], **files: str) -> Selection:
+def selected(tmp_path: Path, source: dict[str, Any]) -> Selection:
     request = ProgramRequest(
         job_id="job1",
         type="replay",
@@ -25,7 +25,7 @@ def selected(tmp_path: Path, source: dict[str, Any], **files: str) -> Selection:
         asked={"source": {"topic": "orders", **source}},
         source=SourcePlace(store=str(tmp_path), broker="broker-a"),
         spark=SparkPlace(master="local[2]", cache=str(tmp_path)),
-        files=files,
+        files_folder=str(tmp_path),
     )
     (tmp_path / "job1").mkdir(exist_ok=True)
     return select(request, JobFolder(tmp_path / "job1"))
@@ -39,26 +39,20 @@ def test_ranges_of_offsets_name_the_queues_to_read(tmp_path: Path) -> None:
     assert selected(tmp_path, {"offsets": [{"queue": 1, "to": 9}]}).options.starting_offsets == EARLIEST
 
 
-def test_a_file_of_keys_adds_to_the_list(tmp_path: Path) -> None:
-    file = tmp_path / "keys"
-    file.write_text("A1\n\nA2 \r\n")
-    found = selected(tmp_path, {"keys": ["A3"], "keys_file": "f1"}, keys_file=str(file))
-    assert found.options.keys == frozenset({"A1", "A2", "A3"})
+def test_a_file_of_keys_adds_to_the_list_and_is_read_once(tmp_path: Path) -> None:
+    file = tmp_path / "wanted.txt"
+    file.write_text("A1\n\nA2 \r\nA1\n")
+    asked = {"keys": ["A3"], "keys_file": "wanted.txt"}
+    found = selected(tmp_path, asked)
+    assert (found.options.keys, found.told) == (frozenset({"A1", "A2", "A3"}), {"keys": 3})
+    # A run that goes on looks for the same ones
+    file.write_text("B1\n")
+    assert selected(tmp_path, asked).options.keys == found.options.keys
 
 
-@pytest.mark.parametrize(
-    ("text", "why"), [("\n\n", "has no key"), ("\n".join(map(str, range(MOST_KEYS + 1))), "at most")]
-)
-def test_a_file_of_keys_is_refused(tmp_path: Path, text: str, why: str) -> None:
-    file = tmp_path / "keys"
-    file.write_text(text)
-    with pytest.raises(BadRequest, match=why):
-        selected(tmp_path, {"keys_file": "f1"}, keys_file=str(file))
-
-
-def test_a_file_of_keys_that_is_gone_is_named(tmp_path: Path) -> None:
-    with pytest.raises(BadRequest, match="f1 cannot be read"):
-        selected(tmp_path, {"keys_file": "f1"}, keys_file=str(tmp_path / "gone"))
+def test_a_file_of_keys_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    with pytest.raises(BadRequest, match=r"source\.keys_file: gone\.txt names no file"):
+        selected(tmp_path, {"keys_file": "gone.txt"})
 
 
 def test_positions_that_another_job_found_are_read_from_its_folder(tmp_path: Path) -> None:
