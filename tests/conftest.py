@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import logging
 import os
+import sys
 from collections import defaultdict
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 
 from tests.compat import passed
 from tests.support.groups import GroupScheduling
+from tests.support.rewriting import rewrite_share
 
 SLOWEST_FILES = 10
 
@@ -31,6 +33,13 @@ hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "usual"))
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> GroupScheduling:
     """Share the tests out by groups, whatever ``--dist`` says."""
     return GroupScheduling(config, log)
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Do a worker's share of what would otherwise be done by each."""
+    worker = getattr(session.config, "workerinput", None)
+    if worker is not None and not sys.dont_write_bytecode:
+        rewrite_share(session.config, int(worker["workerid"].removeprefix("gw")), worker["workercount"])
 
 
 def pytest_collection_finish() -> None:
