@@ -1,4 +1,4 @@
-"""For every test: quiet logs of tools, hypothesis without a clock, and how a run with workers is shared out."""
+"""For every test: quiet logs of tools, hypothesis without a clock, Java in a hurry, and how workers share a run."""
 
 from __future__ import annotations
 
@@ -21,6 +21,9 @@ SLOWEST_FILES = 10
 logging.getLogger("httpx").setLevel(logging.WARNING)
 # It speaks when the interpreter ends, after pytest has closed what it would write to.
 logging.getLogger("py4j").setLevel(logging.WARNING)
+
+# No JVM of a test lives long enough to gain from what Java's second compiler makes, which takes seconds of each.
+os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1")
 
 # How long an example takes says more about the machine than about the code.
 _SETTINGS = hypothesis.settings(deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
