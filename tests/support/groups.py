@@ -2,13 +2,14 @@
 
 A group runs on one worker, one test after the other, and shares what the worker's fixtures start. Without a row in
 `GROUPS` a file is a group of its own. Groups of one kind never run side by side while there is anything else to do: two
-Sparks or two browsers at once leave no core to those who wait for an answer.
+Sparks or two browsers at once leave no core to those who wait for an answer. And one worker does them all as long as it
+can, since each further worker would start a Spark or a JVM of its own for them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -35,6 +36,11 @@ def _rule(pattern: str, kind: str | None = None, name: str = "", *, is_apart: bo
 # The first that matches counts. What takes longest begins first, so that no worker is left alone with it in the end.
 GROUPS: Final = (
     _rule(r"tests/browser/", name="browser"),
+    # One after the other they take longer than all else.
+    _rule(r"tests/broker_core/spark/programs/", kind="spark", is_apart=True),
+    _rule(r"tests/broker_core/spark/", kind="spark", name="spark"),
+    _rule(r"tests/console/jobs/test_(deaths|drivers|schedule_copies)", kind="spark"),
+    _rule(r"tests/crash/test_job_kills", kind="spark"),
     _rule(r"tests/scenarios/", kind="whole"),
     # It mostly waits, for a minute at a time.
     _rule(r"tests/compat/test_orderly_takeover.*\[gantry"),
@@ -49,14 +55,10 @@ GROUPS: Final = (
     _rule(r"tests/gateway/control/", name="control plane"),
     _rule(r"tests/gateway/(live/|test_socket)", name="live"),
     _rule(r"tests/gateway/", name="gateway"),
-    _rule(r"tests/broker_core/spark/programs/", kind="spark", is_apart=True),
-    _rule(r"tests/broker_core/spark/", kind="spark", name="spark"),
-    _rule(r"tests/console/jobs/test_(deaths|drivers|schedule_copies)", kind="spark"),
     _rule(r"tests/compat/test_several", kind="java"),
     _rule(r"tests/compat/.*\[apache", kind="java", name="apache"),
     _rule(r"tests/broker_core/(native/test_build|test_without_native)", is_apart=True),
     _rule(r"tests/compat/", kind="java"),
-    _rule(r"tests/crash/test_job_kills", kind="spark"),
     _rule(r"tests/crash/", kind="disk"),
     _rule(r"tests/fuzz/"),
     _rule(r"tests/console/", name="console"),
@@ -82,22 +84,36 @@ class GroupScheduling(LoadScopeScheduling):  # type: ignore[misc]
         return group_of(nodeid)
 
     def _assign_work_unit(self, node: WorkerController) -> None:
-        busy = {
-            _rule_of_unit(unit).kind
-            for other, units in self.assigned_work.items()
-            if other is not node
-            for unit in units.values()
-            if not all(unit.values())
-        } - {None}
-        waiting = sorted(self.workqueue, key=lambda group: GROUPS.index(_rule_of_unit(self.workqueue[group])))
-        first = next((group for group in waiting if _rule_of_unit(self.workqueue[group]).kind not in busy), waiting[0])
-        self.workqueue.move_to_end(first, last=False)
+        busy, mine, others = set[str | None](), set[str | None](), set[str | None]()
+        for worker, units in self.assigned_work.items():
+            (mine if worker is node else others).update(_rule_of_unit(unit).kind for unit in units.values())
+            if worker is not node:
+                busy.update(_rule_of_unit(unit).kind for unit in units.values() if not all(unit.values()))
+        rules = {group: _rule_of_unit(unit) for group, unit in self.workqueue.items()}
+        self.workqueue.move_to_end(next_group(rules, busy=busy, mine=mine, others=others), last=False)
         super()._assign_work_unit(node)
 
     def _reschedule(self, node: WorkerController) -> None:
         # A worker must know its next test before it begins one; what comes after that, another one may take.
         if not self.workqueue or self._pending_of(self.assigned_work[node]) <= 1:
             super()._reschedule(node)
+
+
+def next_group(
+    waiting: Mapping[str, Rule], *, busy: Collection[str | None], mine: Collection[str | None],
+    others: Collection[str | None],
+) -> str:  # fmt: skip
+    """Return which group a worker takes: one of a kind it has had, one of a kind that nobody has, or then any.
+
+    `busy` are the kinds that run on other workers now, `mine` and `others` those that this and other workers have had.
+    """
+
+    def rank(group: str) -> tuple[bool, bool, bool, int]:
+        rule, kind = waiting[group], waiting[group].kind
+        is_mine = kind is not None and kind in mine
+        return kind is not None and kind in busy, not is_mine, kind is not None and kind in others, GROUPS.index(rule)
+
+    return min(waiting, key=rank)
 
 
 def _rule_of_unit(unit: Mapping[str, bool]) -> Rule:

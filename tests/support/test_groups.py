@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.groups import group_of, rule_of
+from tests.support.groups import group_of, next_group, rule_of
 
 
 @pytest.mark.parametrize(
@@ -37,3 +37,32 @@ def test_what_shares_nothing_goes_apart(one: str, other: str) -> None:
 def test_two_sparks_are_of_one_kind() -> None:
     one, other = "tests/broker_core/spark/test_source.py::test_a", "tests/console/jobs/test_deaths.py::test_b"
     assert rule_of(one).kind == rule_of(other).kind == "spark"
+
+
+SPARK = "tests/console/jobs/test_deaths.py"
+JAVA = "tests/compat/test_several.py"
+NEITHER = "tests/console/test_rows.py"
+
+
+@pytest.mark.parametrize(
+    ("busy", "mine", "others", "taken"),
+    [
+        # Whoever has a Spark goes on with it, and the others leave it to him
+        (set(), {"spark"}, {"java"}, SPARK),
+        (set(), {"java"}, {"spark"}, JAVA),
+        ({"spark"}, set(), {"spark", "java"}, NEITHER),
+        (set(), set(), set(), SPARK),
+    ],
+)
+def test_groups_of_a_kind_go_to_the_worker_that_has_had_one(
+    busy: set[str], mine: set[str], others: set[str], taken: str
+) -> None:
+    waiting = {file: rule_of(file) for file in (NEITHER, JAVA, SPARK)}
+    assert next_group(waiting, busy=busy, mine=mine, others=others) == taken
+
+
+def test_what_runs_elsewhere_is_taken_only_when_nothing_else_waits() -> None:
+    waiting = {SPARK: rule_of(SPARK), NEITHER: rule_of(NEITHER)}
+    arguments = {"busy": {"spark"}, "mine": {"spark"}, "others": {"spark"}}
+    assert next_group(waiting, **arguments) == NEITHER
+    assert next_group({SPARK: waiting[SPARK]}, **arguments) == SPARK
