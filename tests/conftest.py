@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import logging
 import os
@@ -9,8 +10,10 @@ import sys
 from collections import defaultdict
 from typing import Any
 
+import httpx
 import hypothesis
 import pytest
+from httpx._transports import default as transports
 
 from tests.compat import passed
 from tests.support.groups import GroupScheduling
@@ -24,6 +27,9 @@ logging.getLogger("py4j").setLevel(logging.WARNING)
 
 # No JVM of a test lives long enough to gain from what Java's second compiler makes, which takes seconds of each.
 os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1")
+
+# Each client reads the certificates of all authorities, which takes longer than most requests; once is enough.
+vars(transports)["create_ssl_context"] = functools.cache(httpx.create_ssl_context)
 
 # How long an example takes says more about the machine than about the code.
 _SETTINGS = hypothesis.settings(deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
