@@ -116,7 +116,8 @@ def _units(
         return
     at = begin
     for part in store.units(topic, queue_id, begin, end):
-        units = np.frombuffer(part, UNIT)
+        # A copy: the blocks are made one by one, and the file may be cut off in the meantime.
+        units = np.frombuffer(part, UNIT).copy()
         queue_offsets = np.arange(at, at + len(units))
         at += len(units)
         if places is not None:
