@@ -20,10 +20,12 @@ from broker_core.spark.options import SourceOptions
 from broker_core.spark.partitions import FilePartition
 from broker_core.spark.reading import plan, read_rows
 from broker_core.spark.source import RocketMQSource
+from broker_core.spark.stores import open_store_with
 from tests.support.cluster import RunningBroker, started_broker
 from tests.support.hard_store import list_topic
 from tests.support.stores import queue_file, segment
 from tests.support.topics import orders, write_topic
+from tests.support.wait import wait_until
 
 pytestmark = pytest.mark.spark
 
@@ -169,7 +171,8 @@ def test_a_file_that_is_cut_off_under_its_map_is_loss_and_kills_nothing(
     options = options_of(store)
     (part, *_) = plan(options)
     assert isinstance(part, FilePartition)
-    # Given a worker that keeps the store open after a first range
+    # Given a worker that keeps the store open
+    wait_until(lambda: open_store_with(store, "orders", 0, 10) is open_store_with(store, "orders", 0, 10))
     (batch, *_) = read_rows(replace(part, end=10), options, ("queue_offset", "body"))
     assert batch.num_rows == 10
     cut(store)
