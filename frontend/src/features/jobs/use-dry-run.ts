@@ -16,8 +16,9 @@ export interface DryRun {
   isRunning: boolean
   /** Whether there is one, of a request that was changed since. */
   isOld: boolean
-  /** Why it could not be started. */
+  /** Why it could not be started, and what was asked for then. */
   refused: Problem | null
+  sent: JobRequest | MissingRequest | undefined
   start: () => void
 }
 
@@ -36,6 +37,7 @@ export function useDryRun(request: JobRequest | MissingRequest, path: string = p
     isRunning: create.isPending || (!isOld && (job ? !hasEnded(job) || report.isFetching : id !== undefined)),
     isOld,
     refused: create.error ? asProblem(create.error) : null,
+    sent: create.variables,
     start: () => create.mutate({ ...request, dry_run: true }, { onSuccess: (made) => change({ dry: `${made.id}.${mark}` }) }),
   }
 }

@@ -1,9 +1,12 @@
+import { Button } from "@mantine/core"
 import { IconCircleCheck, IconCircleDashed, IconCircleX, IconLoader } from "@tabler/icons-react"
 import { Link } from "@tanstack/react-router"
 import { useTranslation } from "react-i18next"
+import { NeedsRight } from "@/components/forms/lock"
 import { problemIn } from "@/lib/reasons"
 import type { DryRun } from "../use-dry-run"
 import classes from "./jobs.module.css"
+import { RefusedFields } from "./refused-fields"
 
 /** How the dry run stands, in one line and what follows from it. */
 export function DryRunState({ dryRun: { forecast, job, isRunning, isOld, refused } }: { dryRun: DryRun }) {
@@ -22,16 +25,23 @@ export function DryRunState({ dryRun: { forecast, job, isRunning, isOld, refused
         {title}
       </h3>
       {words && <p className="micro">{words}</p>}
-      {refused && !isRunning && Object.entries(refused.fields).map(([field, why]) => (
-        <p key={field} className="micro">
-          <span className="mono">{field}</span> {why}
-        </p>
-      ))}
+      {refused && !isRunning && <RefusedFields fields={refused.fields} />}
       {job && !forecast && !isRunning && (
         <Link to="/jobs/$job" params={{ job: job.id }} search={{}}>
           {t("jobs.log")}
         </Link>
       )}
     </div>
+  )
+}
+
+export function DryRunButton({ dryRun: { forecast, isOld, isRunning, start } }: { dryRun: DryRun }) {
+  const { t } = useTranslation()
+  return (
+    <NeedsRight right="jobs">
+      <Button size="md" loading={isRunning} onClick={start}>
+        {t(forecast || isOld ? "forecast.again" : "forecast.run")}
+      </Button>
+    </NeedsRight>
   )
 }

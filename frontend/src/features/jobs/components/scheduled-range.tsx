@@ -5,7 +5,8 @@ import { NumberField } from "@/components/forms/number-field"
 import { WallClockInput } from "@/components/forms/wall-clock-input"
 import { beforeRun, type BoundKind, boundOf, kindOf, LONGEST, NO_MOMENT, type Span, spanOf, UNITS } from "../bounds"
 import { type Fault, faultsOf } from "../request"
-import type { FieldsProps } from "./request-fields"
+import { useRefused } from "../refusals"
+import type { RangeProps } from "./request-fields"
 
 const PRESETS = { "1h": { amount: 1, unit: "h" }, "24h": { amount: 24, unit: "h" }, "7d": { amount: 7, unit: "d" } } as const satisfies Record<string, Span>
 
@@ -17,13 +18,14 @@ const TO: readonly Choice[] = ["open", "scheduled_at", "1h", "24h", "7d", "befor
 const isPreset = (choice: string): choice is keyof typeof PRESETS => choice in PRESETS
 
 /** The range of a job that runs again and again: counted from its runs, or between moments that stay. */
-export function ScheduledRange({ state, onChange }: Omit<FieldsProps, "topics">) {
+export function ScheduledRange({ path, state, onChange }: RangeProps) {
   const { t } = useTranslation()
+  const refused = useRefused()
   const faults = faultsOf(state)
   return (
     <Group gap={12} align="flex-start">
-      <Bound name="from" label={t("messages.from")} choices={FROM} value={state.from} fault={faults.from} onChange={(from) => onChange({ from })} />
-      <Bound name="to" label={t("messages.to")} choices={TO} value={state.to} fault={faults.to} onChange={(to) => onChange({ to })} />
+      <Bound name="from" label={t("messages.from")} choices={FROM} value={state.from} fault={faults.from} refused={refused(`${path}.from`)} onChange={(from) => onChange({ from })} />
+      <Bound name="to" label={t("messages.to")} choices={TO} value={state.to} fault={faults.to} refused={refused(`${path}.to`)} onChange={(to) => onChange({ to })} />
     </Group>
   )
 }
@@ -34,10 +36,11 @@ interface BoundProps {
   choices: readonly Choice[]
   value: string | undefined
   fault: Fault | undefined
+  refused: string | undefined
   onChange: (bound: string | undefined) => void
 }
 
-function Bound({ name, label, choices, value, fault, onChange }: BoundProps) {
+function Bound({ name, label, choices, value, fault, refused, onChange }: BoundProps) {
   const { t } = useTranslation()
   const [choice, setChoice] = useState<Choice>(() => choiceOf(value))
   const choose = (next: Choice) => {
@@ -54,7 +57,7 @@ function Bound({ name, label, choices, value, fault, onChange }: BoundProps) {
         label={label}
         data={choices.map((known) => ({ value: known, label: labelOf(known) }))}
         value={choice}
-        error={fault === "reversed" && t("jobs.faults.reversed")}
+        error={fault === "reversed" ? t("jobs.faults.reversed") : refused}
         onChange={(next) => choose(next as Choice)}
         allowDeselect={false}
         w={230}

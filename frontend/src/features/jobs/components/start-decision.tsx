@@ -11,8 +11,11 @@ import { useUrlState } from "@/hooks/use-url-state"
 import type { GroupSummary, JobRequest } from "@/lib/api-types"
 import { useCreateJob } from "../api/create-job"
 import { jobNameOf } from "../job-name"
+import { asProblem } from "@/lib/problem"
+import { useRefusals } from "../refusals"
 import { isWhole } from "../request"
 import classes from "./jobs.module.css"
+import { RefusedFields } from "./refused-fields"
 
 interface StartDecisionProps {
   request: JobRequest
@@ -35,6 +38,7 @@ export function StartDecision({ request, hero, heroWords, facts, seenBy = [], ac
   const navigate = useNavigate()
   const [state] = useUrlState()
   const create = useCreateJob()
+  const { note } = useRefusals()
   const [known, setKnown] = useState<ReadonlySet<string>>(new Set())
   const liveGroups = seenBy.filter(({ clients, lease_consumers: callers }) => (clients ?? 0) + (callers?.length ?? 0) > 0)
   const isAllKnown = liveGroups.every(({ name }) => known.has(name))
@@ -44,7 +48,10 @@ export function StartDecision({ request, hero, heroWords, facts, seenBy = [], ac
         toastDone(t("jobs.startedToast", { name: jobNameOf(t, job) }))
         void navigate({ to: "/jobs/$job", params: { job: job.id }, search: {} })
       },
-      onError: (error) => toastFailed(t("jobs.notStarted"), error),
+      onError: (error) => {
+        note({ sent: request, fields: asProblem(error).fields })
+        toastFailed(t("jobs.notStarted"), error)
+      },
     })
   return (
     <Panel>
@@ -77,6 +84,7 @@ export function StartDecision({ request, hero, heroWords, facts, seenBy = [], ac
         </div>
       )}
       <div className={classes.decide}>
+        {create.error && <RefusedFields fields={asProblem(create.error).fields} />}
         <NeedsRight right="jobs">
           <Button
             variant="filled"
