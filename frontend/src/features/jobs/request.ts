@@ -4,10 +4,13 @@ import { isInstant } from "@/lib/time"
 import { kindOf, LONGEST, MS, SCHEDULED_AT, spanOf } from "./bounds"
 
 type Transform = NonNullable<NonNullable<JobRequest["target"]>["transform"]>
-type TopicRange = Pick<NonNullable<JobRequest["source"]>, "topic" | "from" | "to">
+type Source = NonNullable<JobRequest["source"]>
+type TopicRange = Pick<Source, "topic" | "from" | "to">
+type OffsetRange = NonNullable<Source["offsets"]>[number]
 
 export type ReplayRequest = JobRequest & Required<Pick<JobRequest, "source" | "target">>
 export type ReconcileRequest = JobRequest & Required<Pick<JobRequest, "left" | "right">>
+export type ExportRequest = JobRequest & Required<Pick<JobRequest, "source" | "format">>
 /** A reconciliation of two topics by a word, as the wizard makes it. */
 export type TopicsRequest = Omit<ReconcileRequest, "left" | "right" | "by"> & { left: TopicRange; right: TopicRange; by: NonNullable<JobRequest["by"]> }
 
@@ -37,20 +40,45 @@ function transformOf(state: UrlState): Transform | undefined {
 }
 
 const propertiesIn = (text: string | undefined): [string, string][] =>
+  linesIn(text).map((line) => {
+    const [name = "", ...sql] = line.split("=")
+    return [name.trim(), sql.join("=").trim()]
+  })
+
+/** Whether the range is one of offsets instead of times. */
+export const isByOffset = ({ bounds }: UrlState): boolean => bounds === "offsets"
+
+const OFFSETS = /^(?:([^\s/]+)\/)?(\d{1,9})\s*(?::\s*(\d{0,15})\s*[-–]\s*(\d{0,15}))?$/
+
+const linesIn = (text: string | undefined): string[] =>
   (text ?? "")
     .split("\n")
-    .filter((line) => line.trim() !== "")
-    .map((line) => {
-      const [name = "", ...sql] = line.split("=")
-      return [name.trim(), sql.join("=").trim()]
-    })
+    .map((line) => line.trim())
+    .filter(Boolean)
 
-function sourceOf(state: UrlState): ReplayRequest["source"] {
-  const keys = words(state.keys)
+/** Ranges of offsets as lines "queue: from - to", a broker before the queue where several have it. */
+const offsetsIn = (text: string | undefined): OffsetRange[] =>
+  linesIn(text).map((line) => {
+    const [, broker, queue, from, to] = OFFSETS.exec(line) ?? []
+    if (queue === undefined) return { queue: numberIn(line) }
+    return { ...(broker && { broker }), queue: Number(queue), ...(from && { from: Number(from) }), ...(to && { to: Number(to) }) }
+  })
+
+const isOffsetRange = (line: string): boolean => {
+  const [, , queue, from, to] = OFFSETS.exec(line) ?? []
+  return queue !== undefined && (!to || Number(to) > Number(from ?? 0))
+}
+
+function boundsOf(state: UrlState): Source {
+  if (isByOffset(state)) return { topic: state.topic ?? "", offsets: offsetsIn(state.offsets) }
   const queues = words(state.queues).map(numberIn)
+  return { ...rangeOf(state.topic, state.from, state.to), ...(queues.length > 0 && { queues }) }
+}
+
+function sourceOf(state: UrlState): Source {
+  const keys = words(state.keys)
   return {
-    ...rangeOf(state.topic, state.from, state.to),
-    ...(queues.length > 0 && { queues }),
+    ...boundsOf(state),
     ...(keys.length > 0 && { keys }),
     ...(state.tag && { tag: state.tag }),
     ...(state.where?.trim() && { where: state.where.trim() }),
@@ -82,18 +110,30 @@ export function replayOf(state: UrlState, cluster: string): ReplayRequest {
   }
 }
 
+export const FORMATS = ["csv", "jsonl", "parquet"] as const
+
+/** The export that the address describes; without columns it has the usual ones that its user may read. */
+export function exportOf(state: UrlState, cluster: string): ExportRequest {
+  return {
+    type: "export",
+    ...(state.name && { name: state.name }),
+    cluster,
+    source: sourceOf(state),
+    format: FORMATS.find((format) => format === state.format) ?? "csv",
+    ...(state.cols && { columns: state.cols.split(",") as NonNullable<JobRequest["columns"]> }),
+    ...(state.damage === "stop" && { on_damage: "stop" }),
+  }
+}
+
 const FIELDS = ["body", "tag", "keys", "properties"] as const
 
 /** Compared values as lines "name: left SQL | right SQL | tolerance"; one expression stands for both sides. */
 function comparedIn(text: string | undefined): Compared[] {
-  return (text ?? "")
-    .split("\n")
-    .filter((line) => line.trim() !== "")
-    .map((line) => {
-      const [, name = "", rest = ""] = /^\s*([\w.-]+)\s*:(?!:)(.*)$/.exec(line) ?? []
-      const [left = "", right, tolerance] = rest.split(" | ").map((part) => part.trim())
-      return { name, left, right: right ?? left, ...(tolerance !== undefined && { tolerance: numberOr(tolerance) }) }
-    })
+  return linesIn(text).map((line) => {
+    const [, name = "", rest = ""] = /^([\w.-]+)\s*:(?!:)(.*)$/.exec(line) ?? []
+    const [left = "", right, tolerance] = rest.split(" | ").map((part) => part.trim())
+    return { name, left, right: right ?? left, ...(tolerance !== undefined && { tolerance: numberOr(tolerance) }) }
+  })
 }
 
 type Compared = Exclude<Extract<NonNullable<JobRequest["compare"]>, unknown[]>[number], string>
@@ -131,7 +171,7 @@ export function reconcileOf(state: UrlState, cluster: string): TopicsRequest {
 /** The most messages a second that the API takes as a limit. */
 export const MOST_PER_SECOND = 10_000_000
 
-export type Fault = "moment" | "span" | "reversed" | "queues" | "number" | "properties" | "values" | "expression"
+export type Fault = "moment" | "span" | "reversed" | "queues" | "offsets" | "number" | "properties" | "values" | "expression"
 
 /** What is wrong in the fields of the address, by field; an empty one is never wrong. */
 export function faultsOf(state: UrlState): Readonly<Record<string, Fault>> {
@@ -143,7 +183,8 @@ export function faultsOf(state: UrlState): Readonly<Record<string, Fault>> {
     for (const name of [from, to]) note(name, boundFault(state[name]))
     if ((state[from] ?? state[to]) && !found[from] && !found[to] && isReversed(state[from] ?? state.from, state[to] ?? state.to)) note(to, "reversed")
   }
-  note("queues", !words(state.queues).every((word) => /^\d{1,9}$/.test(word)) && "queues")
+  note("offsets", isByOffset(state) && !linesIn(state.offsets).every(isOffsetRange) && "offsets")
+  note("queues", !isByOffset(state) && !words(state.queues).every((word) => /^\d{1,9}$/.test(word)) && "queues")
   note("tprops", !propertiesIn(state.tprops).every(([name, sql]) => name && sql) && "properties")
   for (const name of sqlFaults(state)) note(name, name === "values" ? "values" : "expression")
   note("rate", !isLimit(state.rate, MOST_PER_SECOND) && "number")
@@ -182,8 +223,24 @@ function placeOf(bound: string | undefined): { isFixed: boolean; at: number } | 
 
 const isElsewhere = ({ target }: JobRequest): boolean => target?.cluster !== undefined
 
-/** Whether a job could start with it: its two topics are named, they differ, and no field is wrong. */
+/** Whether a job could start with it: what it reads and writes is named, and no field is wrong. */
 export function isWhole(request: JobRequest, state: UrlState): boolean {
-  const [one, other] = request.type === "replay" ? [request.source, request.target] : [request.left, request.right]
-  return Boolean(one?.topic && other?.topic) && (one?.topic !== other?.topic || isElsewhere(request)) && Object.keys(faultsOf(state)).length === 0
+  return hasParts(request) && Object.keys(faultsOf(state)).length === 0
 }
+
+function hasParts(request: JobRequest): boolean {
+  const { type, source, target, left, right } = request
+  if (type === "export") return isNamed(source)
+  if (type === "replay") return isNamed(source) && Boolean(target?.topic) && (source?.topic !== target?.topic || isElsewhere(request))
+  return Boolean(left?.topic && right?.topic) && left?.topic !== right?.topic
+}
+
+/** Whether the fields of a source are filled in, and none is wrong. */
+export const isSourceReady = (source: Source, faults: Readonly<Record<string, Fault>>): boolean =>
+  isNamed(source) && !["from", "to", "queues", "offsets"].some((name) => faults[name])
+
+/** Whether a source is less than all of its topic. */
+export const isNarrowed = ({ topic: _, ...narrower }: Source): boolean => Object.keys(narrower).length > 0
+
+/** Whether a source names its topic, and its offsets where it is to be read by them. */
+const isNamed = (source: Source | undefined): boolean => Boolean(source?.topic) && source?.offsets?.length !== 0

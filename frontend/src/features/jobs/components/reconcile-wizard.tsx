@@ -37,7 +37,7 @@ export function ReconcileWizard({ topics, left, right }: ReconcileWizardProps) {
           isReady: hasSides(state) && state.left !== state.right,
           fields: <SidesFields state={state} topics={topics} onChange={change} />,
         },
-        { id: "range", label: t("jobs.steps.range"), choice: range, isReady: !BOUNDS.some((name) => faultsOf(state)[name]), fields: <><RangeFields state={state} onChange={change} /><ConditionFields state={state} onChange={change} /></> },
+        { id: "range", label: t("jobs.steps.range"), choice: range, isReady: !BOUNDS.some((name) => faultsOf(state)[name]), fields: <><RangeFields path="left" state={state} onChange={change} /><ConditionFields state={state} onChange={change} /></> },
         {
           id: "compare",
           label: t("jobs.steps.compare"),

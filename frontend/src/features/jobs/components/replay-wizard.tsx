@@ -1,17 +1,15 @@
-import { Button, Select } from "@mantine/core"
+import { Select } from "@mantine/core"
 import type { ReactNode } from "react"
 import { useTranslation } from "react-i18next"
-import { NeedsRight } from "@/components/forms/lock"
 import { Callout } from "@/components/layout/panel"
 import { useCluster } from "@/hooks/use-cluster"
-import { useFormat } from "@/hooks/use-format"
 import { useUrlState } from "@/hooks/use-url-state"
 import type { GroupSummary, Topic } from "@/lib/api-types"
 import { count } from "@/lib/format"
-import { isInstant } from "@/lib/time"
-import { faultsOf, replayOf, type ReplayRequest } from "../request"
+import { faultsOf, isByOffset, isNarrowed, isSourceReady, replayOf, type ReplayRequest } from "../request"
 import { type DryRun, useDryRun } from "../use-dry-run"
-import { DryRunState } from "./dry-run-state"
+import { useRangeWords } from "../use-range-words"
+import { DryRunButton, DryRunState } from "./dry-run-state"
 import { useForecastFacts } from "./forecast-figures"
 import { ForecastTables } from "./forecast-tables"
 import { LimitFields, SourceFields, TopicSelect, TransformFields } from "./request-fields"
@@ -50,23 +48,26 @@ export function ReplayWizard({ topics, source, target, seenBy, clusters, targetT
     <Wizard
       title={state.topic ? t("jobs.replayOf", { topic: state.topic }) : t("jobs.newReplay")}
       request={request}
-      touched={{ source: stored, start: dryRun.forecast ? <ForecastTables forecast={dryRun.forecast} topic={request.source.topic} /> : queues }}
+      dryRun={dryRun}
+      touched={{ source: isByOffset(state) ? queues : stored, start: dryRun.forecast ? <ForecastTables forecast={dryRun.forecast} topic={request.source.topic} /> : queues }}
       steps={[
         {
           id: "source",
+          parts: ["source"],
           label: t("jobs.steps.source"),
           choice: state.topic && `${state.topic}${t("list.comma")}${range}`,
-          isReady: Boolean(state.topic) && !faults.from && !faults.to && !faults.queues,
+          isReady: isSourceReady(request.source, faults),
           fields: <SourceFields state={state} topics={topics} onChange={change} />,
         },
         {
           id: "target",
+          parts: ["target"],
           label: t("jobs.steps.target"),
           choice: request.target.cluster ? `${request.target.cluster} / ${request.target.topic}` : state.target,
           isReady: Boolean(state.target) && !isSame && !faults.tprops,
           fields: <TargetFields clusters={clusters} topics={targetTopics} isSame={isSame} />,
         },
-        { id: "limits", label: t("jobs.steps.limits"), choice: limits, isReady: !faults.rate && !faults.max, fields: <LimitFields state={state} onChange={change} /> },
+        { id: "limits", parts: ["limits", "on_damage"], label: t("jobs.steps.limits"), choice: limits, isReady: !faults.rate && !faults.max, fields: <LimitFields state={state} onChange={change} /> },
         {
           id: "start",
           label: t("jobs.steps.start"),
@@ -138,7 +139,7 @@ function Decision({ request, source, seenBy, range, limits, dryRun }: DecisionPr
   const { t } = useTranslation()
   const { forecast } = dryRun
   const most = forecast?.messages ?? mostOf(request, source)
-  const isExact = forecast !== undefined || isWhole(request)
+  const isExact = forecast !== undefined || !isNarrowed(request.source)
   const amount = most === null ? null : count(most)
   const facts: [string, ReactNode][] = [
     [t("jobs.reads"), `${request.source.topic}${t("list.comma")}${range}`],
@@ -154,18 +155,10 @@ function Decision({ request, source, seenBy, range, limits, dryRun }: DecisionPr
       facts={[...facts, ...useForecastFacts(forecast), [t("jobs.ifItStops"), t("jobs.resumes")]]}
       seenBy={seenBy}
       action={amount === null || !isExact ? t("jobs.replayRange") : t("jobs.replayN", { count: most ?? 0, n: amount })}
-      second={
-        <NeedsRight right="jobs">
-          <Button size="md" loading={dryRun.isRunning} onClick={dryRun.start}>
-            {t(forecast || dryRun.isOld ? "forecast.again" : "forecast.run")}
-          </Button>
-        </NeedsRight>
-      }
+      second={<DryRunButton dryRun={dryRun} />}
     />
   )
 }
-
-const isWhole = ({ source: { from, to, keys, tag, queues, where } }: ReplayRequest): boolean => ![from, to, keys, tag, queues, where].some(Boolean)
 
 /** The most a replay could write: what the topic holds, cut by the limit. */
 function mostOf({ limits }: ReplayRequest, source: Topic | undefined): number | null {
@@ -173,13 +166,6 @@ function mostOf({ limits }: ReplayRequest, source: Topic | undefined): number | 
   const limit = limits?.max_messages ?? null
   if (held === null) return limit
   return limit === null ? held : Math.min(held, limit)
-}
-
-function useRangeWords({ source }: ReplayRequest): string {
-  const { t } = useTranslation()
-  const format = useFormat()
-  const written = (moment: string) => (isInstant(moment) ? format.when(moment) : moment)
-  return `${source.from ? written(source.from) : t("messages.oldest")} – ${source.to ? written(source.to) : t("time.present")}`
 }
 
 function useLimitWords({ limits }: ReplayRequest): string {

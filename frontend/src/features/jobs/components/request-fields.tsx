@@ -7,7 +7,8 @@ import { NamePicker } from "@/components/forms/name-picker"
 import { NumberField } from "@/components/forms/number-field"
 import { WallClockInput } from "@/components/forms/wall-clock-input"
 import type { UrlState } from "@/hooks/use-url-state"
-import { faultsOf, MOST_PER_SECOND } from "../request"
+import { useRefused } from "../refusals"
+import { faultsOf, isByOffset, MOST_PER_SECOND } from "../request"
 import classes from "./jobs.module.css"
 
 export interface FieldsProps {
@@ -34,16 +35,30 @@ interface SourceProps extends FieldsProps {
   range?: ReactNode
 }
 
+const BOUNDS = ["times", "offsets"] as const
+
 export function SourceFields({ state, topics, onChange, range }: SourceProps) {
   const { t } = useTranslation()
+  const refused = useRefused()
+  const byOffset = isByOffset(state)
   return (
     <>
-      <TopicSelect label={t("jobs.sourceTopic")} value={state.topic} topics={topics} onChange={(topic) => onChange({ topic })} />
-      {range ?? <RangeFields state={state} onChange={onChange} />}
+      <TopicSelect label={t("jobs.sourceTopic")} value={state.topic} error={refused("source.topic")} topics={topics} onChange={(topic) => onChange({ topic })} />
+      <Field label={t("jobs.bounds.by")} description={t("jobs.bounds.byWords")}>
+        <SegmentedControl
+          mt={4}
+          aria-label={t("jobs.bounds.by")}
+          value={byOffset ? "offsets" : "times"}
+          onChange={(bounds) => onChange({ bounds: bounds === "times" ? undefined : bounds })}
+          data={BOUNDS.map((value) => ({ value, label: t(`jobs.bounds.${value}`) }))}
+        />
+      </Field>
+      {byOffset ? <OffsetsField state={state} onChange={onChange} /> : (range ?? <RangeFields path="source" state={state} onChange={onChange} />)}
       <TextInput
         label={t("jobs.keys")}
         description={t("jobs.keysWords")}
         value={state.keys ?? ""}
+        error={refused("source.keys")}
         onChange={(event) => onChange({ keys: event.currentTarget.value })}
         maw={520}
       />
@@ -52,20 +67,44 @@ export function SourceFields({ state, topics, onChange, range }: SourceProps) {
           label={t("jobs.tag")}
           description={t("jobs.tagWords")}
           value={state.tag ?? ""}
+          error={refused("source.tag")}
           onChange={(event) => onChange({ tag: event.currentTarget.value })}
           w={180}
         />
-        <TextInput
-          label={t("jobs.queues")}
-          description={t("jobs.queuesWords")}
-          value={state.queues ?? ""}
-          error={faultsOf(state).queues && t("jobs.faults.queues")}
-          onChange={(event) => onChange({ queues: event.currentTarget.value })}
-          w={180}
-        />
+        {!byOffset && (
+          <TextInput
+            label={t("jobs.queues")}
+            description={t("jobs.queuesWords")}
+            value={state.queues ?? ""}
+            error={faultsOf(state).queues ? t("jobs.faults.queues") : refused("source.queues")}
+            onChange={(event) => onChange({ queues: event.currentTarget.value })}
+            w={180}
+          />
+        )}
       </Group>
-      <SqlField label={t("jobs.where")} description={t("jobs.whereWords")} placeholder={WHERE} value={state.where} onChange={(where) => onChange({ where })} />
+      <SqlField label={t("jobs.where")} description={t("jobs.whereWords")} placeholder={WHERE} value={state.where} error={refused("source.where")} onChange={(where) => onChange({ where })} />
     </>
+  )
+}
+
+function OffsetsField({ state, onChange }: Omit<FieldsProps, "topics">) {
+  const { t } = useTranslation()
+  const refused = useRefused()
+  return (
+    <Textarea
+      label={t("jobs.offsets")}
+      description={t("jobs.offsetsWords")}
+      placeholder={"0: 1000 - 2000\n3: 500 -"}
+      autosize
+      minRows={2}
+      maxRows={8}
+      className={formClasses.code}
+      value={state.offsets ?? ""}
+      error={faultsOf(state).offsets ? t("jobs.faults.offsets") : refused("source.offsets")}
+      spellCheck={false}
+      onChange={(event) => onChange({ offsets: event.currentTarget.value || undefined })}
+      maw={520}
+    />
   )
 }
 
@@ -74,8 +113,9 @@ const WHERE = "json:amount::double > 10"
 /** What copies get instead of what the messages have. */
 export function TransformFields({ state, onChange }: Omit<FieldsProps, "topics">) {
   const { t } = useTranslation()
+  const refused = useRefused()
   const field = (name: "tbody" | "ttag" | "tkeys", label: string, placeholder: string) => (
-    <SqlField label={label} placeholder={placeholder} value={state[name]} onChange={(sql) => onChange({ [name]: sql })} />
+    <SqlField label={label} placeholder={placeholder} value={state[name]} error={refused(`target.transform.${name.slice(1)}`)} onChange={(sql) => onChange({ [name]: sql })} />
   )
   return (
     <Stack component="fieldset" gap={10} className={classes.fieldset}>
@@ -90,7 +130,7 @@ export function TransformFields({ state, onChange }: Omit<FieldsProps, "topics">
         description={t("jobs.propertiesWords")}
         placeholder="region = 'north'"
         value={state.tprops}
-        error={faultsOf(state).tprops && t("jobs.faults.properties")}
+        error={faultsOf(state).tprops ? t("jobs.faults.properties") : refused("target.transform.properties")}
         onChange={(tprops) => onChange({ tprops })}
       />
       <Checkbox
@@ -117,22 +157,30 @@ export const SqlField = ({ value, onChange, ...field }: SqlFieldProps) => (
   <Textarea {...field} autosize minRows={1} maxRows={8} className={formClasses.code} value={value ?? ""} spellCheck={false} onChange={(event) => onChange(event.currentTarget.value || undefined)} maw={620} />
 )
 
-export function RangeFields({ state, onChange }: Omit<FieldsProps, "topics">) {
+export interface RangeProps extends Omit<FieldsProps, "topics"> {
+  /** The part of the request whose range it is. */
+  path: string
+}
+
+export function RangeFields({ path, state, onChange }: RangeProps) {
   const { t } = useTranslation()
+  const refused = useRefused()
   const { to } = faultsOf(state)
   return (
     <Group gap={12} align="flex-start">
-      <WallClockInput label={t("messages.from")} description={t("jobs.fromWords")} value={state.from} onChange={(from) => onChange({ from })} />
-      <WallClockInput label={t("messages.to")} description={t("jobs.toWords")} value={state.to} error={to && t(`jobs.faults.${to}`)} onChange={(next) => onChange({ to: next })} />
+      <WallClockInput label={t("messages.from")} description={t("jobs.fromWords")} value={state.from} error={refused(`${path}.from`)} onChange={(from) => onChange({ from })} />
+      <WallClockInput label={t("messages.to")} description={t("jobs.toWords")} value={state.to} error={to ? t(`jobs.faults.${to}`) : refused(`${path}.to`)} onChange={(next) => onChange({ to: next })} />
     </Group>
   )
 }
 
 export function LimitFields({ state, onChange }: Omit<FieldsProps, "topics">) {
   const { t } = useTranslation()
+  const refused = useRefused()
   const number = (name: "rate" | "max", label: string, description: string, max?: number) => (
     <NumberField
       label={label}
+      error={refused(name === "rate" ? "limits.messages_per_second" : "limits.max_messages")}
       description={description}
       value={state[name] === undefined ? undefined : Number(state[name])}
       min={1}
