@@ -1,11 +1,14 @@
+import type { TFunction } from "i18next"
 import { useTranslation } from "react-i18next"
 import { ScheduleJobFields } from "@/features/jobs/components/schedule-job-fields"
-import { isWhole, reconcileOf, replayOf } from "@/features/jobs/request"
+import { ShownRefusal } from "@/features/jobs/components/shown-refusal"
+import { exportOf, isWhole, reconcileOf, replayOf } from "@/features/jobs/request"
 import { CreateSchedule } from "@/features/schedules/components/create-schedule"
 import { SchedulesPage } from "@/features/schedules/components/schedules-page"
 import { useTopicNames } from "@/features/topics/api/find-topics"
 import { useCluster } from "@/hooks/use-cluster"
-import { useUrlState } from "@/hooks/use-url-state"
+import { type UrlState, useUrlState } from "@/hooks/use-url-state"
+import type { JobRequest } from "@/lib/api-types"
 
 export const SchedulesRoute = () => <SchedulesPage form={<Form />} />
 
@@ -14,14 +17,28 @@ function Form() {
   const cluster = useCluster()
   const [state] = useUrlState()
   const topics = useTopicNames(cluster).data ?? []
-  const replay = replayOf(state, cluster)
-  const reconcile = reconcileOf(state, cluster)
-  const isReconcile = state.new === "reconcile"
-  const job = isReconcile ? reconcile : replay
-  // Without both topics there is nothing to be named after.
-  const isNamed = Boolean(isReconcile ? state.left && state.right : state.topic && state.target)
-  const jobName = !isNamed ? "" : isReconcile
-    ? t("jobs.reconcileName", { left: reconcile.left.topic, right: reconcile.right.topic })
-    : t("jobs.replayName", { source: replay.source.topic, target: replay.target.topic })
-  return <CreateSchedule jobFields={<ScheduleJobFields topics={topics} />} job={job} isJobWhole={isWhole(job, state)} jobName={jobName} />
+  const [job, jobName] = jobOf(t, state, cluster)
+  return (
+    <CreateSchedule
+      jobFields={(refusal) => (
+        <ShownRefusal request={job} refusal={refusal}>
+          <ScheduleJobFields topics={topics} />
+        </ShownRefusal>
+      )}
+      job={job}
+      isJobWhole={isWhole(job, state)}
+      jobName={jobName}
+    />
+  )
+}
+
+/** The job of the address, and its name; without its topics there is nothing to be named after. */
+function jobOf(t: TFunction, state: UrlState, cluster: string): [JobRequest, string] {
+  const { topic, target, left, right } = state
+  if (state.new === "reconcile") return [reconcileOf(state, cluster), left && right ? t("jobs.reconcileName", { left, right }) : ""]
+  if (state.new === "export") {
+    const job = exportOf(state, cluster)
+    return [job, topic ? t("jobs.exportName", { topic, format: t(`exporting.formats.${job.format}`) }) : ""]
+  }
+  return [replayOf(state, cluster), topic && target ? t("jobs.replayName", { source: topic, target }) : ""]
 }

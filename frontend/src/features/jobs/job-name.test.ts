@@ -18,6 +18,7 @@ it("names a replay and a reconciliation of the API as those of the console", () 
   const [left, right] = [{ topic: "orders" }, { topic: "copies" }]
   expect(jobNameOf(i18next.t, { type: "replay", name: "Replay orders to copies", request: { source: left, target: right } })).toBe("orders to copies")
   expect(jobNameOf(i18next.t, { type: "replay", name: "Dry run: Replay orders to copies", request: { source: left, target: right } })).toBe("orders to copies")
+  expect(jobNameOf(i18next.t, { type: "export", name: "Export orders as jsonl", request: { source: left, format: "jsonl" } })).toBe("orders as JSON Lines")
   expect(jobNameOf(i18next.t, { type: "reconcile", name: "Reconcile orders with copies", request: { left, right } })).toBe("orders against copies")
 })
 

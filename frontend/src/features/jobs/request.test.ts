@@ -1,5 +1,5 @@
 import { expect, it } from "vitest"
-import { faultsOf, isWhole, reconcileOf, replayOf } from "./request"
+import { exportOf, faultsOf, isWhole, reconcileOf, replayOf } from "./request"
 
 it("makes a replay of the address and leaves out what was left empty", () => {
   expect(replayOf({ topic: "orders", target: "staging" }, "local")).toEqual({
@@ -74,4 +74,19 @@ it("writes what is compared, and finds the faults of it", () => {
   expect(faultsOf({ values: "a: b | c | much" })).toEqual({ values: "values" })
   expect(reconcileOf({ cmp: "none" }, "local").compare).toBe("none")
   expect(reconcileOf({}, "local").compare).toBe("body")
+})
+
+it("makes an export of the address, and reads the offsets that it names", () => {
+  const state = { topic: "orders", bounds: "offsets", offsets: "0: 10 - 20\nbroker-b/3: 5 -\n4", from: "yesterday", queues: "x", format: "parquet", cols: "key,body" }
+  const request = exportOf(state, "local")
+  const offsets = [{ queue: 0, from: 10, to: 20 }, { broker: "broker-b", queue: 3, from: 5 }, { queue: 4 }]
+  expect(request).toEqual({ type: "export", cluster: "local", source: { topic: "orders", offsets }, format: "parquet", columns: ["key", "body"] })
+  expect(isWhole(request, { ...state, from: undefined })).toBe(true)
+  expect(exportOf({ topic: "orders", from: "x" }, "local")).toEqual({ type: "export", cluster: "local", source: { topic: "orders", from: "x" }, format: "csv" })
+  expect(isWhole(exportOf({ topic: "orders", bounds: "offsets" }, "local"), {})).toBe(false)
+})
+
+it.each(["0: 20 - 10", "nought: 1 - 2", "0: 1"])("finds no range of offsets in %j", (offsets) => {
+  expect(faultsOf({ bounds: "offsets", offsets })).toEqual({ offsets: "offsets" })
+  expect(faultsOf({ offsets })).toEqual({})
 })

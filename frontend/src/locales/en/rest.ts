@@ -8,6 +8,7 @@ import { compare } from "./compare"
 import { compareFields } from "./compare-fields"
 import { deadLetters } from "./dead-letters"
 import { definitions } from "./definitions"
+import { exporting } from "./exporting"
 import { find } from "./find"
 import { forecast } from "./forecast"
 import { groupBulk } from "./group-bulk"
@@ -46,6 +47,7 @@ export const rest = {
   ...compareFields,
   ...deadLetters,
   ...definitions,
+  ...exporting,
   ...find,
   ...forecast,
   ...groupBulk,

@@ -68,6 +68,7 @@ export const shell = {
       topic: "Create a topic",
       replay: "Replay a topic",
       reconcile: "Reconcile two topics",
+      export: "Export messages to a file",
       schedule: "Create a schedule",
       rule: "Create an alert rule",
       silence: "Silence alerts",

@@ -10,6 +10,7 @@ import { compare } from "./compare"
 import { compareFields } from "./compare-fields"
 import { deadLetters } from "./dead-letters"
 import { definitions } from "./definitions"
+import { exporting } from "./exporting"
 import { find } from "./find"
 import { forecast } from "./forecast"
 import { groupBulk } from "./group-bulk"
@@ -48,6 +49,7 @@ export const rest: Shape<typeof english> = {
   ...compareFields,
   ...deadLetters,
   ...definitions,
+  ...exporting,
   ...find,
   ...forecast,
   ...groupBulk,

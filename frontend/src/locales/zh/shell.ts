@@ -61,6 +61,7 @@ export const shell = {
       topic: "创建 Topic",
       replay: "重放 Topic",
       reconcile: "对账两个 Topic",
+      export: "导出消息到文件",
       schedule: "创建定时任务",
       rule: "创建告警规则",
       silence: "静默告警",

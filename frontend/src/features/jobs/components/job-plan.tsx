@@ -42,22 +42,27 @@ function useRange(startedAt: string | null) {
   const format = useFormat()
   const bound = useBound()
   const end = startedAt ? t("jobs.endAtStart", { time: format.when(startedAt) }) : t("time.present")
-  return (range: JobRequest["left"]): ReactNode => (
+  return (range: Partial<Pick<NonNullable<JobRequest["source"]>, "topic" | "from" | "to" | "offsets">> | undefined): ReactNode => (
     <>
       <Link to="/topics/$topic" params={{ topic: range?.topic ?? "" }}>
         <b>{range?.topic}</b>
       </Link>
       {t("list.comma")}
-      {bound(range?.from, t("messages.oldest"))} – {bound(range?.to, end)}
+      {range?.offsets
+        ? t("jobs.offsetsOf", { queues: range.offsets.map(({ queue }) => queue).join(t("list.comma")) })
+        : `${bound(range?.from, t("messages.oldest"))} – ${bound(range?.to, end)}`}
     </>
   )
 }
 
-function useReplayItems({ source, target, limits }: Partial<ReplayRequest>, startedAt: string | null): Items {
+function useReplayItems({ source, target, limits, format, columns }: Partial<ReplayRequest>, startedAt: string | null): Items {
   const { t } = useTranslation()
   const range = useRange(startedAt)
   const items: Items = [[t("jobs.reads"), range(source)]]
   if (target?.topic) items.push([t("jobs.writes"), <b>{target.topic}</b>])
+  if (format) items.push([t("exporting.file"), <span className="mono">messages.{format}</span>])
+  if (columns) items.push([t("exporting.columns"), <span className="mono">{columns.join(" ")}</span>])
+  if (source?.where) items.push([t("jobs.where"), <span className="mono">{source.where}</span>])
   if (source?.queues?.length) items.push([t("jobs.queues"), source.queues.join(t("list.comma"))])
   if (source?.keys?.length) items.push([t("jobs.keys"), <span className="mono">{source.keys.join(" ")}</span>])
   if (source?.tag) items.push([t("jobs.tag"), source.tag])

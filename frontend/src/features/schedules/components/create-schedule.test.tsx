@@ -14,7 +14,7 @@ const runs = (...times: string[]) => ({ next_runs: times })
 const asked = () => requests(PREVIEW).map(({ body }) => (body as { cron: string }).cron)
 
 function show({ at = "/schedules?new=replay&topic=orders&target=staging&zone=UTC", isJobWhole = true, me = undefined as ReturnType<typeof reader> | undefined } = {}) {
-  return renderApp(<CreateSchedule jobFields={<p>the fields of the job</p>} job={JOB} isJobWhole={isJobWhole} jobName="orders to staging" />, { at, ...(me && { me }) })
+  return renderApp(<CreateSchedule jobFields={() => <p>the fields of the job</p>} job={JOB} isJobWhole={isJobWhole} jobName="orders to staging" />, { at, ...(me && { me }) })
 }
 
 const type = (words: string) => fireEvent.change(field("Cron"), { target: { value: words } })

@@ -7,7 +7,7 @@ import { toastDone, toastFailed } from "@/components/toast/toast"
 import { paths } from "@/config/paths"
 import { useZone } from "@/hooks/use-format"
 import { useUrlState } from "@/hooks/use-url-state"
-import { rawFields, refusedFields } from "@/lib/problem"
+import { asProblem, rawFields, refusedFields } from "@/lib/problem"
 import type { JobRequest, ScheduleInput } from "@/lib/api-types"
 import { zoneName } from "@/lib/time"
 import { useCreateSchedule } from "../api/create-schedule"
@@ -15,12 +15,16 @@ import { useRunsPreview } from "../use-runs-preview"
 import { isInBounds, type Times, TimesFields } from "./times-fields"
 
 interface CreateScheduleProps {
-  /** The fields of the job, by the feature that knows them. */
-  jobFields: ReactNode
+  /** The fields of the job, by the feature that knows them; they show what was refused of it, by path. */
+  jobFields: (refused: { sent: object; fields: Readonly<Record<string, string>> }) => ReactNode
   job: JobRequest
   isJobWhole: boolean
   jobName: string
 }
+
+const TYPES = ["replay", "reconcile", "export"] as const
+/** What an address says of every page. */
+const STAYS: ReadonlySet<string> = new Set(["cluster", "zone"])
 
 /** A job and when it runs; the next runs are shown before anything is kept. */
 export function CreateSchedule({ jobFields, job, isJobWhole, jobName }: CreateScheduleProps) {
@@ -33,8 +37,7 @@ export function CreateSchedule({ jobFields, job, isJobWhole, jobName }: CreateSc
   const preview = useRunsPreview(draft.cron, draft.zone)
   const refused = refusedFields(create, input)
   const isReady = draft.cron.trim() !== "" && preview.error?.status !== 422 && isJobWhole && isInBounds(draft)
-  const close = () =>
-    change(Object.fromEntries(["new", "topic", "from", "to", "keys", "tag", "queues", "target", "rate", "max", "left", "right", "by", "name", "where", "tbody", "ttag", "tkeys", "tprops", "preserve", "damage", "live", "tcluster", "lwhere", "rwhere", "bleft", "bright", "cmp", "values", "order", "multiset", "late"].map((key) => [key, undefined])))
+  const close = () => change(Object.fromEntries(Object.keys(state).flatMap((name) => (STAYS.has(name) ? [] : [[name, undefined]]))))
   const submit = () =>
     create.mutate(input, {
       onSuccess: () => {
@@ -57,13 +60,20 @@ export function CreateSchedule({ jobFields, job, isJobWhole, jobName }: CreateSc
       <TextInput label={t("schedules.name")} placeholder={jobName} value={draft.name} error={refused.name} onChange={(event) => setDraft({ ...draft, name: event.currentTarget.value })} />
       <Field label={t("schedules.job")}>
         <SegmentedControl
-          value={state.new === "reconcile" ? "reconcile" : "replay"}
+          aria-label={t("schedules.job")}
+          value={TYPES.find((type) => type === state.new) ?? "replay"}
           onChange={(type) => change({ new: type })}
-          data={(["replay", "reconcile"] as const).map((value) => ({ value, label: t(`jobs.types.${value}`) }))}
+          data={TYPES.map((value) => ({ value, label: t(`jobs.types.${value}`) }))}
         />
       </Field>
-      {jobFields}
+      {jobFields({ sent: create.variables?.job ?? {}, fields: ofJob(create.error ? asProblem(create.error).fields : {}) })}
       <TimesFields times={draft} preview={preview} raw={rawFields(create, input)} onChange={setDraft} />
     </FormDrawer>
   )
 }
+
+/** What was refused of the job, by the path inside it. */
+const ofJob = (fields: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(fields).flatMap(([path, why]) => (path.startsWith(JOB) ? [[path.slice(JOB.length), why]] : [])))
+
+const JOB = "job."

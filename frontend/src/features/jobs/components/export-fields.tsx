@@ -1,0 +1,44 @@
+import { MultiSelect, SegmentedControl } from "@mantine/core"
+import { useTranslation } from "react-i18next"
+import { Field } from "@/components/forms/field"
+import { Callout } from "@/components/layout/panel"
+import { useMay } from "@/hooks/use-rights"
+import { COLUMNS, columnsOf, showsContents } from "../export-columns"
+import { useRefused } from "../refusals"
+import { FORMATS } from "../request"
+import { DamageField, type FieldsProps } from "./request-fields"
+
+/** The file of an export: its format, its columns, and what stays out of it. */
+export function FileFields({ state, onChange }: Omit<FieldsProps, "topics">) {
+  const { t } = useTranslation()
+  const refused = useRefused()
+  const mayReadBodies = useMay("bodies")
+  const right = t("rights.bodies")
+  return (
+    <>
+      <Field label={t("exporting.format")} description={t("exporting.formatWords")} error={refused("format")}>
+        <SegmentedControl
+          mt={4}
+          aria-label={t("exporting.format")}
+          value={FORMATS.find((format) => format === state.format) ?? "csv"}
+          onChange={(format) => onChange({ format: format === "csv" ? undefined : format })}
+          data={FORMATS.map((value) => ({ value, label: t(`exporting.formats.${value}`) }))}
+        />
+      </Field>
+      {!mayReadBodies && <Callout>{t("exporting.masked", { right })}</Callout>}
+      <MultiSelect
+        label={t("exporting.columns")}
+        description={mayReadBodies && !state.cols ? t("exporting.usualColumns", { right }) : t("exporting.columnsWords")}
+        searchable
+        clearable
+        classNames={{ pill: "mono", option: "mono" }}
+        data={COLUMNS.map((value) => ({ value, label: value, disabled: !mayReadBodies && showsContents(value) }))}
+        value={columnsOf(state, mayReadBodies)}
+        error={refused("columns")}
+        onChange={(columns) => onChange({ cols: columns.join(",") })}
+        maw={720}
+      />
+      <DamageField state={state} onChange={onChange} />
+    </>
+  )
+}
