@@ -24,7 +24,20 @@ _TEXTS: Final = """() => {
 # What operators call by these names in Chinese too.
 _TERMS: Final = (
     *("Topic", "Broker", "Name server", "Tag", "Key", "Native", "Webhook", "Cron", "CommitLog", "ConsumeQueue"),
-    *("Gantry", "RocketMQ", "Apache", "Python", "PYTHON", "Java", "JavaScript", "Spark", "Redis", "OpenAPI", "English"),
+    *(
+        "Gantry",
+        "RocketMQ",
+        "Apache",
+        "Python",
+        "PYTHON",
+        "Java",
+        "JavaScript",
+        "Spark",
+        "Parquet",
+        "Redis",
+        "OpenAPI",
+        "English",
+    ),
     *("JSON", "JSON Lines", "JSONL", "CSV", "Base64", "SQL", "SQL92", "TAG", "CRC", "UTC", "ID", "IP", "URL", "HTTP"),
     *("API", "curl", "Ctrl", "Esc", "Enter", "GET", "POST", "PUT", "PATCH", "DELETE", "true", "false", "lite pull"),
     *("Worker", "worker", "ms", "kB", "MB", "GB", "TB", "min", "admin"),
