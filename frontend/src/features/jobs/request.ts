@@ -179,10 +179,7 @@ export function faultsOf(state: UrlState): Readonly<Record<string, Fault>> {
   const note = (name: string, fault: Fault | false | undefined) => {
     if (fault) found[name] = fault
   }
-  for (const [from, to] of [["from", "to"], ["rfrom", "rto"]] as const) {
-    for (const name of [from, to]) note(name, boundFault(state[name]))
-    if ((state[from] ?? state[to]) && !found[from] && !found[to] && isReversed(state[from] ?? state.from, state[to] ?? state.to)) note(to, "reversed")
-  }
+  for (const [from, to] of [["from", "to"], ["rfrom", "rto"]] as const) Object.assign(found, rangeFaults(state, from, to))
   note("offsets", isByOffset(state) && !linesIn(state.offsets).every(isOffsetRange) && "offsets")
   note("queues", !isByOffset(state) && !words(state.queues).every((word) => /^\d{1,9}$/.test(word)) && "queues")
   note("tprops", !propertiesIn(state.tprops).every(([name, sql]) => name && sql) && "properties")
@@ -190,6 +187,16 @@ export function faultsOf(state: UrlState): Readonly<Record<string, Fault>> {
   note("rate", !isLimit(state.rate, MOST_PER_SECOND) && "number")
   note("max", !isLimit(state.max) && "number")
   return found
+}
+
+function rangeFaults(state: UrlState, from: "from" | "rfrom", to: "to" | "rto"): Record<string, Fault> {
+  const faults: Record<string, Fault> = {}
+  for (const name of [from, to]) {
+    const fault = boundFault(state[name])
+    if (fault) faults[name] = fault
+  }
+  const isAsked = Boolean(state[from] ?? state[to]) && Object.keys(faults).length === 0
+  return isAsked && isReversed(state[from] ?? state.from, state[to] ?? state.to) ? { [to]: "reversed" } : faults
 }
 
 /** Which expressions of a comparison are not whole. */
@@ -240,7 +247,7 @@ export const isSourceReady = (source: Source, faults: Readonly<Record<string, Fa
   isNamed(source) && !["from", "to", "queues", "offsets"].some((name) => faults[name])
 
 /** Whether a source is less than all of its topic. */
-export const isNarrowed = ({ topic: _, ...narrower }: Source): boolean => Object.keys(narrower).length > 0
+export const isNarrowed = (source: Source): boolean => Object.keys(source).some((name) => name !== "topic")
 
 /** Whether a source names its topic, and its offsets where it is to be read by them. */
 const isNamed = (source: Source | undefined): boolean => Boolean(source?.topic) && source?.offsets?.length !== 0

@@ -58,16 +58,25 @@ function useRange(startedAt: string | null) {
 function useReplayItems({ source, target, limits, format, columns }: Partial<ReplayRequest>, startedAt: string | null): Items {
   const { t } = useTranslation()
   const range = useRange(startedAt)
+  const chosen = useChosenItems(source)
   const items: Items = [[t("jobs.reads"), range(source)]]
   if (target?.topic) items.push([t("jobs.writes"), <b>{target.topic}</b>])
   if (format) items.push([t("exporting.file"), <span className="mono">messages.{format}</span>])
   if (columns) items.push([t("exporting.columns"), <span className="mono">{columns.join(" ")}</span>])
+  items.push(...chosen)
+  if (limits?.messages_per_second) items.push([t("jobs.rate"), t("jobs.atMost", { n: count(limits.messages_per_second) })])
+  if (limits?.max_messages) items.push([t("jobs.most"), count(limits.max_messages)])
+  return items
+}
+
+/** Which messages of the range are meant. */
+function useChosenItems(source: JobRequest["source"]): Items {
+  const { t } = useTranslation()
+  const items: Items = []
   if (source?.where) items.push([t("jobs.where"), <span className="mono">{source.where}</span>])
   if (source?.queues?.length) items.push([t("jobs.queues"), source.queues.join(t("list.comma"))])
   if (source?.keys?.length) items.push([t("jobs.keys"), <span className="mono">{source.keys.join(" ")}</span>])
   if (source?.tag) items.push([t("jobs.tag"), source.tag])
-  if (limits?.messages_per_second) items.push([t("jobs.rate"), t("jobs.atMost", { n: count(limits.messages_per_second) })])
-  if (limits?.max_messages) items.push([t("jobs.most"), count(limits.max_messages)])
   return items
 }
 
