@@ -7,7 +7,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from console.accounts.permissions import actor_of, needs, require
+from console.accounts.permissions import Right, actor_of, needs, require
 from console.accounts.rights import ANYTHING, Resource
 from console.api_view import ApiView
 from console.errors import Conflict
@@ -27,6 +27,7 @@ from console.jobs.serializers import (
 from console.jobs.shapes import shape_of
 from console.jobs.times import next_times
 from console.jobs.visibility import (
+    StartsOrReads,
     check_changeable,
     check_startable,
     check_visible,
@@ -46,7 +47,7 @@ _TAGS = ["jobs"]
 class _ScheduleRights(ApiView):
     """The right is needed for some schedule; for which one, the views ask when they know its name."""
 
-    permission_classes = (needs("read", to_change="jobs"),)
+    permission_classes: tuple[type[Right], ...] = (StartsOrReads,)
 
     def right_resource(self) -> Resource:
         """Return any schedule."""

@@ -12,7 +12,7 @@ from rest_framework import exceptions, serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from console.accounts.permissions import actor_of, needs
+from console.accounts.permissions import actor_of
 from console.accounts.rights import ANYTHING, Resource
 from console.api_view import ApiView
 from console.errors import Conflict
@@ -29,6 +29,7 @@ from console.jobs.serializers import (
 )
 from console.jobs.shapes import shape_of
 from console.jobs.visibility import (
+    StartsOrReads,
     check_startable,
     check_visible,
     reads_contents,
@@ -55,7 +56,7 @@ class FilesGone(exceptions.APIException):
 class JobRights(ApiView):
     """The right is needed for some job; for which one, the views ask when they know its type."""
 
-    permission_classes = (needs("read", to_change="jobs"),)
+    permission_classes = (StartsOrReads,)
 
     def right_resource(self) -> Resource:
         """Return any job."""

@@ -9,11 +9,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeVar
 
 from django.db.models import QuerySet
+from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 
 from console.accounts.deciding import rights_of
 from console.accounts.explaining import refusal_of
-from console.accounts.permissions import allows, require
+from console.accounts.permissions import Right, allows, require, rights_of_request
 from console.accounts.rights import EVERYTHING, Kind, Resource, Unnamed, Verb
 from console.errors import NotKnown
 from console.jobs.exported import shows_bodies
@@ -32,6 +33,19 @@ _VERBS: Final[Mapping[str, tuple[Verb, ...]]] = {
 _SIDES: Final = ("left", "right")
 _OPEN: Final = frozenset({"none", "tag", "keys"})
 """What a reconciliation can compare that `read` shows."""
+
+
+class StartsOrReads(Right):
+    """Requires `jobs` to change, and either right to read: which jobs, is asked for each."""
+
+    verb = "read"
+    verb_to_change = "jobs"
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        """Return whether the caller may do this to some job or schedule."""
+        if super().has_permission(request, view):
+            return True
+        return request.method in SAFE_METHODS and _reads_as_starter(request, view.right_resource())
 
 
 def visible_jobs(request: Request, rows: QuerySet[Job]) -> QuerySet[Job]:
@@ -135,7 +149,18 @@ def _may_read_every(request: Request, kind: Kind) -> bool:
 
 
 def _may_read(request: Request, resource: Resource, asked: Mapping[str, Any]) -> bool:
-    return allows(request, "read", resource) and reads_parts(request, asked)
+    if not allows(request, "read", resource) and not _reads_as_starter(request, resource):
+        return False
+    return reads_parts(request, asked)
+
+
+def _reads_as_starter(request: Request, resource: Resource) -> bool:
+    """Return whether a token that may start such a job sees it by that.
+
+    Its `read` may be for topics alone, and no pattern covers a job: so it could not look after what it started.
+    """
+    rights = rights_of_request(request)
+    return rights.roles_allow("read", resource) and rights.may("jobs", resource)
 
 
 def _demands(asked: Mapping[str, Any]) -> Iterator[tuple[Verb, Resource | Unnamed]]:
