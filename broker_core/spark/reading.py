@@ -52,7 +52,7 @@ def read_rows(
 ) -> Iterator[Any]:
     """Yield the selected rows of a range as Arrow batches of these columns; adds the bytes read to `read`.
 
-    BodyUse are compared with their checksums only if the columns ask for it (`schema.asks_for_bodies`). What mode
+    Bodies are compared with their checksums only if the columns ask for it (`schema.asks_for_bodies`). What mode
     ``dropMalformed`` leaves out is counted in a warning, which a worker writes to its standard error.
     """
     read = read or BytesRead()
