@@ -6,9 +6,11 @@ What differs by wire is said here too: a broker does not send a record that cann
 from __future__ import annotations
 
 import logging
+import random
 import re
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +19,17 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from broker_core.spark.options import Mode, SourceOptions
-from broker_core.spark.reading import plan, read_rows
+from broker_core.spark.reading import Partition, plan, read_rows
 from broker_core.spark.schema import COLUMNS, asks_for_bodies
 from broker_core.spark.source import RocketMQSource
 from broker_core.store.columns import DAMAGE_TEXT, Damage
+from tests.compat import java_build
+from tests.compat.java_store import visit
 from tests.support import plain_reader
 from tests.support.cluster import RunningBroker, started_broker
 from tests.support.hard_store import QUEUES, TOPIC, HardStore, write_hard_store
 from tests.support.plain_reader import Row, as_sent, read_topic
+from tests.support.stores import small
 
 pytestmark = pytest.mark.spark
 
@@ -167,6 +172,53 @@ def test_a_column_alone_is_what_it_is_among_all(
         found = [plain(name, value) for batch in batches for value in batch.column(0).to_pylist()]
         known = rows if way == "nameServer" or asks_for_bodies([name]) else unchecked
         assert found == [row[name] for row in as_read(known, way)], name
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_any_range_and_any_columns_are_what_they_are_among_all(
+    hard: HardStore, running: RunningBroker, rows: list[Row], way: str
+) -> None:
+    """Also of each message alone: what is decoded in one pass, and what is not, depends on its neighbours."""
+    options = options_of(way, ways(hard, running)[way])
+    # A broker compares checksums whatever is asked for.
+    unchecked = read_topic(hard.folder, TOPIC, ALL, checks_bodies=False) if way == "store" else as_read(rows, way)
+    by_place = {place_of(row): row for row in unchecked}
+    rng = random.Random(SEED)
+    for part in plan(options):
+        known = [row for row in as_read(rows, way) if row["queue_id"] == part.queue_id]
+        for row in known:
+            alone = replace(part, begin=row["queue_offset"], end=row["queue_offset"] + 1)
+            assert_equal(rows_of(alone, options, ALL), [row])
+        for _ in range(40):
+            begin, length = rng.randrange(len(known)), rng.choice((2, 5, 40))
+            # What `_error` says depends on what is decoded beside it.
+            columns = tuple(rng.sample(sorted(set(ALL) - {"_error"}), rng.choice((1, 2, 6))))
+            some = known[begin : begin + length]
+            if not asks_for_bodies(columns):
+                some = [by_place[place_of(row)] for row in some]
+            found = rows_of(replace(part, begin=begin, end=begin + len(some)), options, columns)
+            assert found == [{name: row[name] for name in columns} for row in some], (begin, columns)
+
+
+def rows_of(part: Partition, options: SourceOptions, columns: tuple[str, ...]) -> list[Row]:
+    """Return the rows of a range, read in this process."""
+    found = [row for batch in read_rows(part, options, columns) for row in batch.to_pylist()]
+    return [{name: plain(name, value) for name, value in row.items()} for row in found]
+
+
+def test_what_the_store_of_apache_rocketmq_wrote_is_read_alike(tmp_path: Path) -> None:
+    missing = java_build.missing_tool()
+    if missing is not None:
+        pytest.skip(
+            f"left out: Apache RocketMQ's store needs a JDK with a compiler and Maven, and there is no {missing}"
+        )
+    java_build.CLIENT.build()
+    sizes = {"commit_log_file_size": 64 * 1024, "consume_queue_file_units": 100}
+    visit(small(tmp_path, **sizes, index_slots=100, index_entries=400), put=500, keys=[])
+    wanted = read_topic(tmp_path, "Java", ALL)
+    assert len(wanted) == 500
+    options = replace(options_of("store", str(tmp_path)), topics=("Java",))
+    assert_equal([row for part in plan(options) for row in rows_of(part, options, ALL)], wanted)
 
 
 def plain(name: str, value: Any) -> Any:
