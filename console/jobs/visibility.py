@@ -160,7 +160,7 @@ def _reads_as_starter(request: Request, resource: Resource) -> bool:
     Its `read` may be for topics alone, and no pattern covers a job: so it could not look after what it started.
     """
     rights = rights_of_request(request)
-    return rights.roles_allow("read", resource) and rights.may("jobs", resource)
+    return rights.roles_allow("read", resource) and rights.may("jobs", resource) and rights.may("read")
 
 
 def _demands(asked: Mapping[str, Any]) -> Iterator[tuple[Verb, Resource | Unnamed]]:
