@@ -8,8 +8,11 @@ const LINE = /^(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d
 const LEVEL = /^(?:INFO|DEBUG)\s+/
 const WARNING = /\b(WARN|WARNING|ERROR|CRITICAL)\b/
 
+/** So many are shown; the rest is in the download. */
+export const MOST_LINES = 500
+
 /** Lines newest first; times are cut off so that they can be written in the chosen zone. */
-export function linesOf(text: string, most = 500): LogLine[] {
+export function linesOf(text: string, most = MOST_LINES): LogLine[] {
   const lines = text.split("\n").filter(Boolean)
   return lines
     .slice(-most)
@@ -19,4 +22,15 @@ export function linesOf(text: string, most = 500): LogLine[] {
       const at = match?.[1]?.replace(" ", "T").replace(",", ".") ?? null
       return { at, text: (match?.[2] ?? line).replace(LEVEL, ""), isWarning: WARNING.test(line) }
     })
+}
+
+/** How large a log may become; what is beyond is left out. */
+export const LIMIT_BYTES = 16 * 2 ** 20
+
+const CUT = /^\[(?<bytes>[\d,]+) bytes of this log are left out: it may have (?<mib>[\d,]+) MiB\]$/m
+
+/** How much of a log was left out, which the log itself says once its job has ended. */
+export function cutOf(text: string): { bytes: number; mib: string } | null {
+  const found = CUT.exec(text)?.groups
+  return found ? { bytes: Number(found.bytes?.replaceAll(",", "")), mib: found.mib ?? "" } : null
 }
