@@ -102,6 +102,7 @@ export const paths = {
   jobLog: (id: string) => `${api}/jobs/${part(id)}/log`,
   jobProgress: (id: string) => `${api}/jobs/${part(id)}/progress`,
   jobReport: (id: string) => `${api}/jobs/${part(id)}/report`,
+  jobArtefacts: (id: string) => `${api}/jobs/${part(id)}/artefacts`,
   jobArtefact: (id: string, name: string) => `${api}/jobs/${part(id)}/artefacts/${part(name)}`,
   schedules: `${api}/schedules`,
   schedulePreview: `${api}/schedules:preview`,

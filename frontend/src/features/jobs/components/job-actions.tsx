@@ -24,12 +24,14 @@ export function JobActions({ job }: { job: Job }) {
   const pause = usePauseJob(job.id)
   const resume = useResumeJob(job.id)
   const canRetry = job.state === "failed" || job.state === "cancelled" || job.state === "partial"
+  // Without its checkpoints it cannot go on.
+  const hasFiles = job.files_removed_at === null
   const isPausing = job.pause_requested && job.state === "running"
   const name = jobNameOf(t, job)
   return (
     <>
       <CurlButton request={{ path: paths.job(job.id) }} />
-      {canRetry && (
+      {canRetry && hasFiles && (
         <Act change={retry} icon={<IconRefresh size={15} stroke={1.6} />} done={t("jobs.retried", { name })} failed={t("jobs.notRetried", { name })}>
           {t("jobs.retry")}
         </Act>

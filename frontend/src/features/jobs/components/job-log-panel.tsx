@@ -7,9 +7,10 @@ import { Empty } from "@/components/states/empty"
 import { QueryPanel } from "@/components/states/query-panel"
 import { useFormat } from "@/hooks/use-format"
 import type { Job } from "@/lib/api-types"
+import { bytes, count } from "@/lib/format"
 import { saveFile } from "@/lib/save-file"
 import { useJobLog } from "../api/get-job-log"
-import { linesOf } from "../log"
+import { cutOf, LIMIT_BYTES, linesOf, MOST_LINES } from "../log"
 import { isActive } from "../progress"
 import classes from "./jobs.module.css"
 
@@ -25,7 +26,8 @@ export function JobLogPanel({ job }: { job: Job }) {
   const list = useRef<HTMLDivElement>(null)
   // The newest line stands on top: who scrolled down reads on undisturbed.
   const [isFollowing, setFollowing] = useState(true)
-  const note = !isActive(job) ? undefined : isFollowing ? t("jobs.following") : t("jobs.notFollowing")
+  const isWhole = log.data?.isWhole ?? false
+  const note = useNote(job, log.data, isFollowing)
   return (
     <QueryPanel
       query={log}
@@ -41,7 +43,7 @@ export function JobLogPanel({ job }: { job: Job }) {
             )}
             <CopyButton text={text} />
             <Tooltip label={t("jobs.logDownload")}>
-              <ActionIcon aria-label={t("jobs.logDownload")} onClick={() => saveFile(`${job.id}.log`, "text/plain", text)}>
+              <ActionIcon aria-label={t("jobs.logDownload")} loading={!isWhole} onClick={() => saveFile(`${job.id}.log`, "text/plain", text)}>
                 <IconDownload size={16} stroke={1.6} />
               </ActionIcon>
             </Tooltip>
@@ -53,15 +55,41 @@ export function JobLogPanel({ job }: { job: Job }) {
       empty={<Empty small title={t("jobs.noLog")} next={isActive(job) ? t("jobs.noLogNext") : undefined} />}
     >
       {() => (
-        <div ref={list} className={classes.log} tabIndex={0} role="log" aria-label={t("jobs.log")} onScroll={({ currentTarget }) => setFollowing(currentTarget.scrollTop < FOLLOW_PX)}>
-          {lines.map((line, index) => (
-            <p key={lines.length - index} data-warning={line.isWarning || undefined}>
-              <time>{line.at ? format.clock(line.at) : ""}</time>
-              <span>{line.text}</span>
-            </p>
-          ))}
-        </div>
+        <>
+          <Cut job={job} text={text} lines={lines.length} />
+          <div ref={list} className={classes.log} tabIndex={0} role="log" aria-label={t("jobs.log")} onScroll={({ currentTarget }) => setFollowing(currentTarget.scrollTop < FOLLOW_PX)}>
+            {lines.map((line, index) => (
+              <p key={lines.length - index} data-warning={line.isWarning || undefined}>
+                <time>{line.at ? format.clock(line.at) : ""}</time>
+                <span>{line.text}</span>
+              </p>
+            ))}
+          </div>
+        </>
       )}
     </QueryPanel>
+  )
+}
+
+/** How far a long log is read, else whether the newest line stays in view. */
+function useNote(job: Job, log: { next_offset: number; isWhole: boolean } | undefined, isFollowing: boolean): string | undefined {
+  const { t } = useTranslation()
+  if (log?.isWhole === false && job.log_bytes !== null) return t("jobPages.log.reading", { n: bytes(log.next_offset), all: bytes(job.log_bytes) })
+  if (!isActive(job)) return undefined
+  return isFollowing ? t("jobs.following") : t("jobs.notFollowing")
+}
+
+/** What of the log is not here: cut at its limit, or only in the download. */
+function Cut({ job, text, lines }: { job: Job; text: string; lines: number }) {
+  const { t } = useTranslation()
+  const cut = useMemo(() => cutOf(text), [text])
+  const all = useMemo(() => (lines < MOST_LINES ? lines : text.split("\n").filter(Boolean).length), [text, lines])
+  const isFull = isActive(job) && (job.log_bytes ?? 0) >= LIMIT_BYTES
+  return (
+    <>
+      {cut && <p className={classes.cut}>{t("jobPages.log.cut", { size: bytes(cut.bytes), mib: cut.mib })}</p>}
+      {isFull && <p className={classes.cut}>{t("jobPages.log.full", { mib: LIMIT_BYTES >> 20 })}</p>}
+      {all > lines && <p className={classes.cut}>{t("jobPages.log.shown", { n: count(lines), all: count(all) })}</p>}
+    </>
   )
 }

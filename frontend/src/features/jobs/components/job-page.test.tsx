@@ -136,6 +136,59 @@ describe("the page of a job", () => {
     expect(requests(LOG).map(({ query }) => query.get("offset"))).toEqual(["0", "34"])
   })
 
+  it("says what of a long log is not shown, and downloads it once all of it is read", async () => {
+    const text = `${"2026-11-21T06:00:00Z INFO a line\n".repeat(510)}[2,000,000 bytes of this log are left out: it may have 16 MiB]\n`
+    answer(LOG, ({ query }: { query: URLSearchParams }) => ({ body: query.get("offset") === "0" ? { text, next_offset: text.length } : { text: "", next_offset: text.length } }))
+    show({ state: "failed", finished_at: "2026-11-21T07:00:00Z", log_bytes: text.length })
+    expect(await screen.findByText("2 MB of this log are left out: a log may have 16 MiB. Its beginning and its end are kept.")).toBeTruthy()
+    expect(screen.getByText("The newest 500 of 511 lines. The download has all of them.")).toBeTruthy()
+    await waitFor(() => expect(screen.getByLabelText<HTMLButtonElement>("Download the log").disabled).toBe(false))
+  })
+
+  it("says that the log is full while the program goes on", async () => {
+    answer(LOG, { text: "2026-11-21T06:00:00Z INFO a line\n", next_offset: 34 })
+    show({ log_bytes: 16 * 2 ** 20 })
+    expect(await screen.findByText(/has reached its limit of 16 MiB/)).toBeTruthy()
+  })
+
+  const FILES = "GET /api/v1/jobs/j1/artefacts"
+  const file = { name: "messages.csv", kind: "csv", bytes: 626_061 }
+  const listed = { items: [{ ...file, media_type: "text/csv" }], keep_until: "2025-01-02T03:04:05Z", removed_at: null, removed_reason: null, hidden: null }
+
+  it("lists its files with their size, and until when they are kept", async () => {
+    answer(FILES, listed)
+    show({ state: "succeeded", finished_at: "2026-11-21T07:00:00Z", artefacts: [file] })
+    expect(await screen.findByText(/^1 · kept until 2 Jan 2025/)).toBeTruthy()
+    expect(screen.getByLabelText("Download messages.csv").getAttribute("href")).toBe("/api/v1/jobs/j1/artefacts/messages.csv")
+  })
+
+  it("offers no download that the right is lacking for, and says which", async () => {
+    answer(FILES, { ...listed, hidden: "bodies" })
+    show({ state: "succeeded", finished_at: "2026-11-21T07:00:00Z", artefacts: [file] })
+    expect(await screen.findByText("needs the right “read bodies”")).toBeTruthy()
+    expect(screen.queryByText("Download")).toBeNull()
+  })
+
+  it.each([
+    ["30 days after its end", ", 30 days after its end"],
+    ["since the files of all jobs had more than 20,480 MiB", ", because the files of all jobs took more than 20,480 MiB"],
+  ])("says that its files were removed, and why (%s)", async (reason, words) => {
+    answer(FILES, { ...listed, keep_until: null, removed_at: "2025-01-02T03:04:05Z", removed_reason: reason })
+    show({ state: "failed", finished_at: "2024-12-21T07:00:00Z", files_removed_at: "2025-01-02T03:04:05Z", artefacts: [file] })
+    expect(await screen.findByText((text) => text.startsWith("Log, report and files were removed on 2 Jan 2025") && text.includes(words))).toBeTruthy()
+    expect(screen.queryByText("Run again")).toBeNull()
+    expect(requests(LOG)).toHaveLength(0)
+  })
+
+  it("shows where the time of its run went", async () => {
+    const phases = { "waiting for a worker": 1.5, "starting Python": 0.8, planning: 0.02, "starting Spark": 7.5, copying: 60, "until the first messages": 15.1 }
+    show({ state: "succeeded", finished_at: "2026-11-21T07:00:00Z", result: { phases } })
+    const panel = within((await screen.findByText("Where the time went")).closest("section") as HTMLElement)
+    expect(panel.getByText("first messages after 15 s")).toBeTruthy()
+    expect(panel.getByText("Starting Spark").closest("li")?.textContent).toBe("Starting Spark7 s")
+    expect(panel.queryByText("Planning")).toBeNull()
+  })
+
   it("follows the live channel until the end, and stops asking", async () => {
     show()
     await screen.findByText("500 of 1,000 written")

@@ -14,11 +14,12 @@ import { useJob } from "../api/get-job"
 import { jobNameOf } from "../job-name"
 import { hasEnded } from "../progress"
 import { JobActions } from "./job-actions"
-import { JobArtefacts, ReportDownloads } from "./job-artefacts"
+import { JobArtefacts, RemovedFiles, ReportDownloads } from "./job-artefacts"
 import { JobCheckpoints } from "./job-checkpoints"
 import { DryRunReport } from "./dry-run-report"
 import { JobHero } from "./job-hero"
 import { JobLogPanel } from "./job-log-panel"
+import { JobPhases } from "./job-phases"
 import { JobPlan } from "./job-plan"
 import { JobRate } from "./job-rate"
 import { ReconcileBadge, ReconcileReport, useDifferenceDrawer } from "./reconcile-report"
@@ -51,6 +52,7 @@ function Whole({ job }: { job: Job }) {
         {isForecast(job) ? <DryRunReport job={job} /> : !isCompared(job) && <JobHero job={job} />}
         {job.state_reason && SAYS_WHY.has(job.state) && <Callout tone={job.state === "failed" ? "crit" : "warn"}>{job.state_reason}</Callout>}
         {job.state === "queued" && <NoWorker />}
+        <RemovedFiles job={job} />
         {job.type === "reconcile" && hasEnded(job) && <ReconcileReport job={job} />}
         <Columns
           sideWidth={440}
@@ -64,7 +66,8 @@ function Whole({ job }: { job: Job }) {
           side={
             <>
               <JobPlan job={job} />
-              <JobLogPanel job={job} />
+              <JobPhases job={job} />
+              {job.files_removed_at === null && <JobLogPanel job={job} />}
             </>
           }
         />
