@@ -121,18 +121,6 @@ PyObject *native_gather_spans(PyObject *module, PyObject *const *args, Py_ssize_
     return made;
 }
 
-static int is_plain(Span text)
-{
-    uint64_t high = 0, eight[2];
-    for (; text.size >= 16; text.bytes += 16, text.size -= 16) {
-        memcpy(eight, text.bytes, 16);
-        high |= eight[0] | eight[1];
-    }
-    for (; text.size > 0; text.bytes++, text.size--)
-        high |= *text.bytes;
-    return (high & 0x8080808080808080u) == 0;
-}
-
 /* are_utf8(data, starts, lengths) -> bool */
 PyObject *native_are_utf8(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
@@ -141,7 +129,7 @@ PyObject *native_are_utf8(PyObject *module, PyObject *const *args, Py_ssize_t co
     if (check_count(count, 3, "are_utf8") < 0 || read_spans(args, &spans) < 0)
         return NULL;
     for (Py_ssize_t row = 0; sound && row < spans.rows; row++)
-        sound = is_plain(span_at(&spans, row)) || check_utf8(span_at(&spans, row));
+        sound = is_ascii(span_at(&spans, row)) || check_utf8(span_at(&spans, row));
     drop_spans(&spans);
     if (!sound && !PyErr_ExceptionMatches(PyExc_UnicodeDecodeError))
         return NULL;

@@ -34,75 +34,107 @@ static inline Span span_at(const Spans *spans, Py_ssize_t row)
     return (Span){(const uint8_t *)spans->data.buf + ((const int64_t *)spans->starts.buf)[row], (Py_ssize_t)length};
 }
 
+/* Copy what is usually a few bytes, without a call for that; the ends of two moves may overlap. */
+static inline void copy_short(uint8_t *to, Span from)
+{
+    typedef struct {
+        uint8_t bytes[16];
+    } Sixteen;
+    Py_ssize_t size = from.size;
+    if (size > 32)
+        memcpy(to, from.bytes, (size_t)size);
+    else if (size >= 16) {
+        Sixteen first, last;
+        memcpy(&first, from.bytes, 16);
+        memcpy(&last, from.bytes + size - 16, 16);
+        memcpy(to, &first, 16);
+        memcpy(to + size - 16, &last, 16);
+    } else if (size >= 8) {
+        uint64_t first, last;
+        memcpy(&first, from.bytes, 8);
+        memcpy(&last, from.bytes + size - 8, 8);
+        memcpy(to, &first, 8);
+        memcpy(to + size - 8, &last, 8);
+    } else if (size >= 4) {
+        uint32_t first, last;
+        memcpy(&first, from.bytes, 4);
+        memcpy(&last, from.bytes + size - 4, 4);
+        memcpy(to, &first, 4);
+        memcpy(to + size - 4, &last, 4);
+    } else
+        for (Py_ssize_t i = 0; i < size; i++)
+            to[i] = from.bytes[i];
+}
+
 /* Add a text; return -1 with an exception set if there is no memory for it. */
 static inline int add_to(Column *column, Span span)
 {
     if ((column->count == column->room || span.size > column->text_room - column->size) &&
         grow_column(column, span.size) < 0)
         return -1;
-    if (span.size > 0)
-        memcpy(PyBytes_AS_STRING(column->text) + column->size, span.bytes, (size_t)span.size);
+    copy_short((uint8_t *)PyBytes_AS_STRING(column->text) + column->size, span);
     column->size += (int32_t)span.size;
     column->count++;
     memcpy(PyBytes_AS_STRING(column->offsets) + 4 * (Py_ssize_t)column->count, &column->size, 4);
     return 0;
 }
 
-/* properties.c: the separators of sixteen bytes are found at once. */
-#define WIDE 16
-#if defined(__SSE2__)
-#include <emmintrin.h>
-typedef __m128i Wide;
-
-static inline uint32_t equal_to(Wide bytes, uint8_t byte)
-{
-    return (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8((char)byte)));
-}
-
-static inline uint32_t beyond_ascii(Wide bytes)
-{
-    return (uint32_t)_mm_movemask_epi8(bytes);
-}
-#else
+/* properties.c: the separators among 64 bytes are found at once, as bits. */
+#define WIDE 64
 typedef struct {
     uint8_t bytes[WIDE];
 } Wide;
 
-static inline uint32_t equal_to(Wide wide, uint8_t byte)
+#if defined(__SSE2__)
+#include <emmintrin.h>
+
+static inline uint64_t equal_to(const Wide *wide, uint8_t byte)
 {
-    uint32_t found = 0;
-    for (int i = 0; i < WIDE; i++)
-        found |= (uint32_t)(wide.bytes[i] == byte) << i;
+    uint64_t found = 0;
+    for (int i = 0; i < 4; i++) {
+        __m128i some = _mm_loadu_si128((const __m128i *)wide->bytes + i);
+        some = _mm_cmpeq_epi8(some, _mm_set1_epi8((char)byte));
+        found |= (uint64_t)(uint32_t)_mm_movemask_epi8(some) << 16 * i;
+    }
     return found;
 }
-
-static inline uint32_t beyond_ascii(Wide wide)
+#else
+static inline uint64_t equal_to(const Wide *wide, uint8_t byte)
 {
-    uint32_t found = 0;
+    uint64_t found = 0;
     for (int i = 0; i < WIDE; i++)
-        found |= (uint32_t)(wide.bytes[i] >> 7) << i;
+        found |= (uint64_t)(wide->bytes[i] == byte) << i;
     return found;
 }
 #endif
 
-/* Return up to sixteen bytes from `at` on, with zeros behind those that there are; `stop` is where the data ends. */
-static inline Wide load_wide(const uint8_t *at, Py_ssize_t left, const uint8_t *stop)
+/* Return the 64 bytes from `at` on: themselves, or `room` with those before `stop`, where the data ends, and zeros. */
+static inline const Wide *load_wide(const uint8_t *at, const uint8_t *stop, Wide *room)
 {
-    Wide wide;
-    if (stop - at >= WIDE) {
-        memcpy(&wide, at, WIDE);
-        return wide;
-    }
-    uint8_t some[WIDE] = {0};
-    memcpy(some, at, (size_t)(left < WIDE ? left : WIDE));
-    memcpy(&wide, some, WIDE);
-    return wide;
+    if (stop - at >= WIDE)
+        return (const Wide *)at;
+    memset(room, 0, WIDE);
+    memcpy(room, at, (size_t)(stop - at));
+    return room;
 }
 
 /* The bits of the first `left` bytes. */
-static inline uint32_t first_bits(Py_ssize_t left)
+static inline uint64_t first_bits(Py_ssize_t left)
 {
-    return left >= WIDE ? 0xFFFF : (1u << left) - 1;
+    return left >= WIDE ? ~(uint64_t)0 : ((uint64_t)1 << left) - 1;
+}
+
+/* Say whether all bytes are ASCII. */
+static inline int is_ascii(Span text)
+{
+    uint64_t high = 0, some[2];
+    for (; text.size >= 16; text.bytes += 16, text.size -= 16) {
+        memcpy(some, text.bytes, 16);
+        high |= some[0] | some[1];
+    }
+    for (; text.size > 0; text.bytes++, text.size--)
+        high |= *text.bytes;
+    return (high & 0x8080808080808080u) == 0;
 }
 
 typedef void (*TakePair)(void *into, Span name, Span value);
@@ -114,17 +146,16 @@ static inline void take_sound_pair(TakePair take, void *into, const uint8_t *beg
         take(into, (Span){begin, middle - begin}, (Span){middle + 1, end - middle - 1});
 }
 
-/* Take each sound pair of a text, in order; return whether all of it is ASCII. */
-static inline __attribute__((always_inline)) int each_pair(Span text, const uint8_t *stop, TakePair take, void *into)
+/* Take each sound pair of a text, in order. */
+static inline __attribute__((always_inline)) void each_pair(Span text, const uint8_t *stop, TakePair take, void *into)
 {
     const uint8_t *begin = text.bytes, *middle = NULL, *end = text.bytes + text.size;
-    uint32_t odd = 0;
+    Wide room;
     for (const uint8_t *at = begin; at < end; at += WIDE) {
-        Wide bytes = load_wide(at, end - at, stop);
-        uint32_t mine = first_bits(end - at), ends = equal_to(bytes, PAIR_END) & mine;
-        odd |= beyond_ascii(bytes) & mine;
-        for (uint32_t marks = (equal_to(bytes, NAME_END) & mine) | ends; marks != 0; marks &= marks - 1) {
-            int place = __builtin_ctz(marks);
+        const Wide *bytes = load_wide(at, stop, &room);
+        uint64_t mine = first_bits(end - at), ends = equal_to(bytes, PAIR_END) & mine;
+        for (uint64_t marks = (equal_to(bytes, NAME_END) & mine) | ends; marks != 0; marks &= marks - 1) {
+            int place = __builtin_ctzll(marks);
             if ((ends >> place & 1) == 0) {
                 middle = middle == NULL ? at + place : middle;
                 continue;
@@ -135,7 +166,6 @@ static inline __attribute__((always_inline)) int each_pair(Span text, const uint
         }
     }
     take_sound_pair(take, into, begin, middle, end);
-    return odd == 0;
 }
 
 static inline int is_same(Span one, Span other)

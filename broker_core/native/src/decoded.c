@@ -5,10 +5,12 @@
 #define USUAL_TEXT 16
 #define USUAL_PAIRS 8
 
-/* The pairs of one record, and the values that have columns of their own. */
+/* What one property text says: the values that have columns of their own, and which names it has. */
 typedef struct {
-    Pairs pairs;
+    Decoded *decoded;
     Span unique_id, tag, keys;
+    uint64_t names; /* a bit for each size and first byte */
+    int may_repeat, failed;
 } Text;
 
 static inline void take_known(Text *text, Span name, Span value)
@@ -29,8 +31,27 @@ static inline void take_values(void *into, Span name, Span value)
 static inline void take_all(void *into, Span name, Span value)
 {
     Text *text = into;
+    uint64_t bit = (uint64_t)1 << ((uint64_t)name.size * 31 + *name.bytes) % 64;
     take_known(text, name, value);
-    take_pair(&text->pairs, name, value);
+    text->may_repeat |= (text->names & bit) != 0;
+    text->names |= bit;
+    if (add_to(&text->decoded->names, name) < 0 || add_to(&text->decoded->values, value) < 0)
+        text->failed = 1;
+}
+
+/* Add the pairs of a text again, of a repeated name only the last one; return as `decode_text`. */
+static int add_without_repeats(Decoded *decoded, Column names, Column values, Span span, const uint8_t *stop)
+{
+    Pairs pairs;
+    pairs.pairs = pairs.has_more = 0;
+    each_pair(span, stop, take_pair, &pairs);
+    decoded->names.count = names.count;
+    decoded->names.size = names.size;
+    decoded->values.count = values.count;
+    decoded->values.size = values.size;
+    if (pairs.has_more)
+        return 0;
+    return add_pairs(&pairs, &decoded->names, &decoded->values) < 0 ? -1 : 1;
 }
 
 static int make_nullable(Nullable *into, Py_ssize_t rows)
@@ -93,14 +114,15 @@ static Span first_word(Span text)
  * pairs; -1 with an exception set if there is no memory. */
 int decode_text(Decoded *decoded, Py_ssize_t row, Span span, const uint8_t *stop)
 {
-    Text text;
-    text.pairs.pairs = text.pairs.has_more = 0;
-    text.unique_id = text.tag = text.keys = (Span){NULL, 0};
-    int is_ascii = decoded->wants & PROPERTIES ? each_pair(span, stop, take_all, &text)
-                                               : each_pair(span, stop, take_values, &text);
-    if (text.pairs.has_more)
-        return 0;
-    if (!is_ascii && !check_utf8(span)) {
+    Text text = {.decoded = decoded};
+    Column names = decoded->names, values = decoded->values;
+    if (decoded->wants & PROPERTIES)
+        each_pair(span, stop, take_all, &text);
+    else
+        each_pair(span, stop, take_values, &text);
+    if (text.failed)
+        return -1;
+    if (!is_ascii(span) && !check_utf8(span)) {
         if (!PyErr_ExceptionMatches(PyExc_UnicodeDecodeError))
             return -1;
         PyErr_Clear();
@@ -116,8 +138,9 @@ int decode_text(Decoded *decoded, Py_ssize_t row, Span span, const uint8_t *stop
         memcpy(PyBytes_AS_STRING(decoded->first_word) + 4 * (row + 1), &decoded->words.count, 4);
     }
     if (decoded->wants & PROPERTIES) {
-        if (add_pairs(&text.pairs, &decoded->names, &decoded->values) < 0)
-            return -1;
+        int added = text.may_repeat ? add_without_repeats(decoded, names, values, span, stop) : 1;
+        if (added <= 0)
+            return added;
         memcpy(PyBytes_AS_STRING(decoded->first_pair) + 4 * (row + 1), &decoded->names.count, 4);
     }
     return 1;

@@ -92,10 +92,11 @@ int add_pairs(const Pairs *pairs, Column *names, Column *values)
 int add_words(Span text, const uint8_t *stop, Column *words)
 {
     const uint8_t *begin = text.bytes, *end = text.bytes + text.size;
+    Wide room;
     for (const uint8_t *at = begin; at < end; at += WIDE) {
-        uint32_t spaces = equal_to(load_wide(at, end - at, stop), SPACE) & first_bits(end - at);
+        uint64_t spaces = equal_to(load_wide(at, stop, &room), SPACE) & first_bits(end - at);
         for (; spaces != 0; spaces &= spaces - 1) {
-            const uint8_t *space = at + __builtin_ctz(spaces);
+            const uint8_t *space = at + __builtin_ctzll(spaces);
             if (space > begin && add_to(words, (Span){begin, space - begin}) < 0)
                 return -1;
             begin = space + 1;
