@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -19,6 +19,7 @@ from broker_core.protocol.compression import decompress
 from broker_core.protocol.errors import ProtocolError
 from broker_core.protocol.host import decode_host
 from broker_core.protocol.message_id import format_offset_id
+from broker_core.protocol.sys_flag import BORN_HOST_IPV6, STORE_HOST_IPV6
 from broker_core.spark.text import are_utf8, column_of, find_values, made_column, made_list, made_map, map_of, words_of
 from broker_core.store.columns import Bytes, Ints, Records, Span, Wanted
 
@@ -184,7 +185,12 @@ def _crc_ok(batch: Batch) -> Any:
 
 
 def _constant(text: str, batch: Batch) -> Any:
-    return pa.repeat(pa.scalar(text, pa.string()), len(batch))
+    return _repeated(text, 1 << max(13, len(batch).bit_length())).slice(0, len(batch))
+
+
+@lru_cache(maxsize=8)
+def _repeated(text: str, times: int) -> Any:
+    return pa.repeat(pa.scalar(text, pa.string()), times)
 
 
 def _topic(batch: Batch) -> Any:
@@ -200,31 +206,34 @@ def _message_id(batch: Batch) -> Any:
 
 
 def _number(name: str) -> Callable[[Batch], Any]:
-    return lambda batch: pa.array(batch.records.column(name))
+    def column(batch: Batch) -> Any:
+        values = batch.records.column(name)
+        return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [None, pa.py_buffer(values)])
+
+    return column
 
 
 def _time(name: str) -> Callable[[Batch], Any]:
     def column(batch: Batch) -> Any:
         ms = batch.records.column(name)
-        unknown = (ms < _FIRST_MS) | (ms > _LAST_MS)
-        if unknown.any():
+        if len(ms) and (ms.min() < _FIRST_MS or ms.max() > _LAST_MS):
+            unknown = (ms < _FIRST_MS) | (ms > _LAST_MS)
             return pa.array(np.where(unknown, 0, ms) * 1000, pa.int64(), mask=unknown).cast(_TIME)
         return pa.Array.from_buffers(_TIME, len(batch), [None, pa.py_buffer(ms * 1000)])
 
     return column
 
 
-def _host(part: Callable[[Records], Span]) -> Callable[[Batch], Any]:
+def _host(name: str, part: Callable[[Records], Span]) -> Callable[[Batch], Any]:
     def column(batch: Batch) -> Any:
-        span = part(batch.records)
-        if (span.length == 8).all():
-            raw = _matrix(batch.records.data, span.start, 8).view(np.int64).ravel()
-            if (raw == raw[:1]).all() and len(raw):
-                return pa.repeat(pa.scalar(decode_host(raw[:1].tobytes()), pa.string()), len(raw))
-            hosts, which = np.unique(raw, return_inverse=True)
-            texts = [decode_host(host.tobytes()) for host in hosts]
+        if not (batch.records.column("sys_flag") & (BORN_HOST_IPV6 | STORE_HOST_IPV6)).any():
+            hosts = batch.records.column(name)
+            if len(hosts) and (hosts == hosts[0]).all():
+                return _constant(decode_host(hosts[:1].byteswap().tobytes()), batch)
+            hosts, which = np.unique(hosts, return_inverse=True)
+            texts = [decode_host(host.tobytes()) for host in hosts.byteswap()]
             return pa.array(texts, pa.string()).take(pa.array(which.astype(np.int32)))
-        return pa.array([decode_host(host) for host in _raw(batch.records.data, span)], pa.string())
+        return pa.array([decode_host(host) for host in _raw(batch.records.data, part(batch.records))], pa.string())
 
     return column
 
@@ -272,8 +281,8 @@ _COLUMNS: Final[dict[str, Callable[[Batch], Any]]] = {
     "properties": _properties,
     "born_timestamp": _time("born_timestamp"),
     "store_timestamp": _time("store_timestamp"),
-    "born_host": _host(lambda records: records.born_host),
-    "store_host": _host(lambda records: records.store_host),
+    "born_host": _host("born_host", lambda records: records.born_host),
+    "store_host": _host("store_host", lambda records: records.store_host),
     "flag": _number("flag"),
     "sys_flag": _number("sys_flag"),
     "reconsume_times": _number("reconsume_times"),

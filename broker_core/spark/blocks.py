@@ -25,6 +25,8 @@ from broker_core.store.units import FILLER_SIZE
 # Decoding slows down where a batch no longer fits the caches; large bodies make fewer rows (spark/README.md#batches).
 _MOST_ROWS: Final = 8192
 _MOST_BYTES: Final = 8 << 20
+# Of records whose bodies are not touched.
+_MOST_UNTOUCHED: Final = 32 << 20
 _WIDEST_SPAN: Final = 1 << 30
 # Below this value a unit's tag field is the address of an extension, not a hash (store/README.md#consume-queue).
 _EXTENSION: Final = -(1 << 31)
@@ -97,7 +99,8 @@ def read_blocks(
             run = slice(first, last)
             if damage[first]:
                 log_offsets = np.where(damage[run] == Damage.NOWHERE, units["log_offset"][run].astype(np.int64), -1)
-                yield lost_block(queue_offsets[run], damage[run], log_offsets)
+                lost = lost_block(queue_offsets[run], damage[run], log_offsets)
+                yield from (lost.part(at, at + _MOST_ROWS) for at in range(0, last - first, _MOST_ROWS))
             else:
                 yield from _blocks(store, units[run], queue_offsets[run], partition, options, read, wanted)
 
@@ -146,11 +149,9 @@ def _find_unit_damage(units: Units, store: StoreReader) -> NDArray[np.int8]:
 
 
 def _runs(marks: Mask) -> Iterator[tuple[int, int]]:
-    """Yield begin and end of each run of equal marks; no run is longer than a batch."""
+    """Yield begin and end of each run of equal marks."""
     changes = (np.flatnonzero(np.diff(marks)) + 1).tolist()
-    for begin, end in pairwise([0, *changes, len(marks)]):
-        for at in range(begin, end, _MOST_ROWS):
-            yield at, min(at + _MOST_ROWS, end)
+    yield from pairwise([0, *changes, len(marks)])
 
 
 def may_have_tag(units: Units, topic: str, options: SourceOptions) -> Mask:
@@ -175,7 +176,8 @@ def _blocks(
     log_offsets, sizes = units["log_offset"].astype(np.int64), units["size"].astype(np.int64)
     topic = store.record_topic(partition.topic, partition.queue_id)
     of_queue = (topic[1:], partition.queue_id) if topic else None
-    for part in _parts(log_offsets, sizes, store.segment_size):
+    most_bytes = _MOST_BYTES if Wanted.CHECKED_BODIES in wanted else _MOST_UNTOUCHED
+    for part in _parts(log_offsets, sizes, store.segment_size, most_bytes):
         first = int(log_offsets[part.start])
         start = first - first % store.segment_size
         view = store.view_segment(start)
@@ -197,8 +199,8 @@ def _blocks(
         yield Block(records, damage, queue_offsets[part], log_offsets[part])
 
 
-def _parts(log_offsets: Ints, sizes: Ints, segment_size: int) -> Iterator[slice]:
-    """Yield slices of at most 8192 rows and 8 MiB within one segment, in ascending order."""
+def _parts(log_offsets: Ints, sizes: Ints, segment_size: int, most_bytes: int) -> Iterator[slice]:
+    """Yield slices of at most 8192 rows and so many bytes within one segment, in ascending order."""
     segments = log_offsets // segment_size
     breaks = (np.flatnonzero((np.diff(segments) != 0) | (np.diff(log_offsets) <= 0)) + 1).tolist()
     for begin, end in pairwise([0, *breaks, len(log_offsets)]):
@@ -206,7 +208,7 @@ def _parts(log_offsets: Ints, sizes: Ints, segment_size: int) -> Iterator[slice]
         at = begin
         while at < end:
             read = int(sums[at - begin - 1]) if at > begin else 0
-            by_bytes = begin + int(np.searchsorted(sums, read + _MOST_BYTES, side="right"))
+            by_bytes = begin + int(np.searchsorted(sums, read + most_bytes, side="right"))
             by_span = at + int(np.searchsorted(log_offsets[at:end], log_offsets[at] + _WIDEST_SPAN))
             stop = max(at + 1, min(at + _MOST_ROWS, by_bytes, by_span, end))
             yield slice(at, stop)

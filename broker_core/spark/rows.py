@@ -73,12 +73,13 @@ class RowMaker:
         """Yield the rows with requested, compressed bodies."""
         if not self.origin.decompress or "body" not in self.columns:
             return
-        rows = np.flatnonzero(block.damage == Damage.NONE)
-        records = block.records.take(block.damage == Damage.NONE)
+        sound = block.damage == Damage.NONE
+        records = block.records.take(sound)
         if not (flags := records.column("sys_flag") & COMPRESSED).any():
             return
         wanted = self._wanted(Batch(records, self.origin)) & (flags != 0)
         records = records.take(wanted)
+        rows = np.flatnonzero(sound)
         yield from zip(rows[wanted].tolist(), packed_bodies(records), strict=True)
 
     def _make(self, block: Block, bodies: Bodies) -> Any:
@@ -131,6 +132,8 @@ class RowMaker:
     def _wanted(self, batch: Batch) -> Mask:
         options = self.options
         wanted = np.ones(len(batch), bool)
+        if self._takes_all:
+            return wanted
         if options.starting_timestamp is not None or options.ending_timestamp is not None:
             stored = batch.records.column("store_timestamp")
             wanted &= stored >= (options.starting_timestamp or 0)
@@ -144,6 +147,12 @@ class RowMaker:
         # What cannot be read counts as damage: it is unknown whether it matches the filter.
         named[list(batch.errors)] = True
         return wanted & named
+
+    @property
+    def _takes_all(self) -> bool:
+        options = self.options
+        bounds = (options.starting_timestamp, options.ending_timestamp, options.tags, options.keys)
+        return all(bound is None for bound in bounds)
 
     def _has_key(self, batch: Batch) -> Mask:
         """Return which rows have one of the keys, also as unique id, as in the index."""

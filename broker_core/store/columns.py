@@ -52,9 +52,7 @@ HEAD: Final = np.dtype(
         ("body_length", ">i4"),
     ]
 )
-_FIELDS: Final = {
-    name: (kind.newbyteorder("="), at) for name, (kind, at, *_) in (HEAD.fields or {}).items() if kind.kind == "i"
-}
+_FIELDS: Final = {name: (np.dtype(f"i{kind.itemsize}"), at) for name, (kind, at, *_) in (HEAD.fields or {}).items()}
 # One unit of a consume queue.
 UNIT: Final = np.dtype([("log_offset", ">i8"), ("size", ">i4"), ("tags_code", ">i8")])
 _IPV6_EXTRA: Final = 12
@@ -159,11 +157,11 @@ class Records:
         return Records(self.data, self.positions[begin:end], heads, parts)
 
     def column(self, name: str) -> NDArray[Any]:
-        """Return a field of `HEAD` in this machine's byte order."""
+        """Return a field of `HEAD` in this machine's byte order; of a host with 8 bytes the number that they are."""
         heads = self._heads
         kind, at = _FIELDS[name]
         if native is None:
-            return heads[name].astype(kind)
+            return np.ascontiguousarray(heads[name]).view(kind.newbyteorder(">")).astype(kind)
         swapped = native.swap_field(heads, HEAD.itemsize, at, kind.itemsize)
         return np.frombuffer(swapped, kind)
 
