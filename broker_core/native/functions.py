@@ -249,6 +249,9 @@ class Native(Protocol):
     def swap_field(self, rows: Buffer, row_size: int, at: int, width: int, /) -> bytes:
         """Return the field of 4 or 8 bytes at `at` of each row, in this machine's byte order."""
 
+    def keep_freed_memory(self, most: int, /) -> None:
+        """Keep up to `most` bytes of freed memory for the next block, instead of pages that are new each time."""
+
     def gather_spans(self, data: Buffer, starts: Buffer, lengths: Buffer, /) -> tuple[bytes, bytes]:
         """Twin of `spark.text.gather_spans`."""
 

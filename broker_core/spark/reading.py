@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import reduce
 from operator import or_
-from typing import Any
+from typing import Any, Final
 
+from broker_core.native import native
 from broker_core.spark.batches import MADE_OF, RowOrigin
 from broker_core.spark.blocks import Block, read_blocks
 from broker_core.spark.bytes_read import BytesRead, PlanCost
@@ -23,6 +24,8 @@ from broker_core.store.columns import Wanted
 
 Partition = FilePartition | WirePartition
 _log = logging.getLogger(__name__)
+_KEPT_BYTES: Final = 64 << 20
+"""Two blocks and their columns."""
 
 
 def plan(options: SourceOptions, cost: PlanCost | None = None) -> Sequence[Partition]:
@@ -56,6 +59,8 @@ def read_rows(
     ``dropMalformed`` leaves out is counted in a warning, which a worker writes to its standard error.
     """
     read = read or BytesRead()
+    if native is not None:
+        native.keep_freed_memory(_KEPT_BYTES)
     origin = RowOrigin(partition.topic, partition.broker, options.decompress)
     maker = RowMaker(columns, options, origin, partition.topic, partition.queue_id)
     with _telling(partition, maker), _reporting(partition, options, read) as report:

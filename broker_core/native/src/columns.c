@@ -1,5 +1,11 @@
 /* Parts of many records as columns of Arrow: the twins of spark/text.py that look at whole spans. */
 #include "columns.h"
+#if defined(__GLIBC__)
+#include <malloc.h>
+
+/* glibc takes no more. */
+#define LARGEST_OF_HEAP (32 << 20)
+#endif
 
 void drop_spans(Spans *spans)
 {
@@ -135,6 +141,21 @@ PyObject *native_are_utf8(PyObject *module, PyObject *const *args, Py_ssize_t co
         return NULL;
     PyErr_Clear();
     return PyBool_FromLong(sound);
+}
+
+/* keep_freed_memory(bytes): the C library gives freed memory back to the system only above so much. A column of a block is
+ * so large that it would be mapped for itself, and pages that are new with each block cost more than the copy. Does
+ * nothing without glibc. */
+PyObject *native_keep_freed_memory(PyObject *module, PyObject *argument)
+{
+    int32_t bytes;
+    if (as_int32(argument, &bytes) < 0)
+        return NULL;
+#if defined(__GLIBC__)
+    mallopt(M_MMAP_THRESHOLD, LARGEST_OF_HEAP);
+    mallopt(M_TRIM_THRESHOLD, bytes);
+#endif
+    return Py_NewRef(Py_None);
 }
 
 /* swap_field(rows, row_size, at, width) -> bytes */

@@ -14,6 +14,7 @@ static PyMethodDef functions[] = {
     {"encode_entries", native_encode_entries, METH_O, "Make the body of a batch."},
     {"sync_file", native_sync_file, METH_O, "Wait until a file's data is on the disk."},
     {"batch_asks_for_nothing", native_batch_asks_for_nothing, METH_O, "Say whether a batch need only be stored."},
+    {"keep_freed_memory", native_keep_freed_memory, METH_O, "Return less freed memory to the system."},
     FAST(cut_frames, "Cut bytes into frames."),
     FAST(decode_fields, "Make a header of its text form."),
     FAST(encode_fields, "Make the text form of a header."),

@@ -241,6 +241,7 @@ PyObject *native_check_records(PyObject *module, PyObject *const *args, Py_ssize
 /* columns.c */
 PyObject *native_gather_spans(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *native_are_utf8(PyObject *module, PyObject *const *args, Py_ssize_t count);
+PyObject *native_keep_freed_memory(PyObject *module, PyObject *argument);
 PyObject *native_swap_field(PyObject *module, PyObject *const *args, Py_ssize_t count);
 
 /* properties.c */
