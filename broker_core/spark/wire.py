@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -69,7 +70,7 @@ def close_sessions() -> None:
 
 
 def plan_wire(all_options: Sequence[SourceOptions]) -> list[list[WirePartition]]:
-    """Return for each read one partition per queue with messages in its range: a snapshot of the brokers.
+    """Return for each read the partitions of the queues with messages in its range: a snapshot of the brokers.
 
     Raises UnknownOption for an unknown name, DataLoss, and Unreachable if no broker answers.
     """
@@ -92,8 +93,18 @@ async def _plan(admin: Admin, all_options: Sequence[SourceOptions]) -> list[list
     planned = []
     for options, queues in zip(all_options, chosen, strict=True):
         wanted = [_wanted(admin, queue, next(of_queue), options) for queue in queues]
-        planned.append([part for part in await asyncio.gather(*wanted) if part.begin < part.end])
+        parts = [part for part in await asyncio.gather(*wanted) if part.begin < part.end]
+        planned.append(list(_cut(parts, options.min_partitions)))
     return planned
+
+
+def _cut(parts: Sequence[WirePartition], least: int) -> Iterator[WirePartition]:
+    """Yield the ranges, cut by numbers of messages if that makes at least so many."""
+    most = max(1, sum(part.end - part.begin for part in parts) // least)
+    for part in parts:
+        pieces = -(-(part.end - part.begin) // most) if len(parts) < least else 1
+        edges = [part.begin + (part.end - part.begin) * number // pieces for number in range(pieces + 1)]
+        yield from (replace(part, begin=begin, end=end) for begin, end in pairwise(edges))
 
 
 async def _chosen(admin: Admin, options: SourceOptions) -> list[MessageQueue]:

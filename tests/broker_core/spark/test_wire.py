@@ -66,7 +66,7 @@ def test_filters_and_ranges_hold_over_the_wire(shared_broker: RunningBroker, top
         {"tags": frozenset({"B"})},
         {"keys": frozenset({"k17", "k2999"})},
         {"queues": frozenset({(None, 1)})},
-        {"starting_offsets": {topic: {"broker-a": {0: 100, 1: 1499}}}},
+        {"starting_offsets": {topic: {"broker-a": {0: 100, 1: 1399}}}},
     ):
         options: dict[str, Any] = dict(changes)
         assert read(from_wire(shared_broker, topic, **options)) == read(from_files(shared_broker, topic, **options))
@@ -92,6 +92,14 @@ def test_a_plan_is_a_snapshot(shared_broker: RunningBroker, session: BlockingSes
     fill_topic(session, topic, orders(10))
     assert sum(batch.num_rows for part in planned for batch in read_rows(part, options, ("body",))) == 3000
     assert planned[0] == WirePartition("broker-a", topic, 0, 0, 1600)
+
+
+@pytest.mark.parametrize("least", [1, 4, 7, 5000])
+def test_a_read_is_cut_by_numbers_of_messages(shared_broker: RunningBroker, topic: str, least: int) -> None:
+    options = from_wire(shared_broker, topic, min_partitions=least)
+    parts = plan(options)
+    assert least <= len(parts) or len(parts) == 3000
+    assert read(options) == read(from_wire(shared_broker, topic))
 
 
 def test_an_unknown_topic_names_the_nearest_one(shared_broker: RunningBroker, topic: str) -> None:
