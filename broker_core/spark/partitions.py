@@ -14,7 +14,7 @@ import numpy as np
 from pyspark.sql.datasource import InputPartition
 
 from broker_core.spark.bytes_read import PlanCost
-from broker_core.spark.errors import DataLoss, UnknownOption
+from broker_core.spark.errors import BadOption, DataLoss, UnknownOption
 from broker_core.spark.key_places import find_places
 from broker_core.spark.options import EARLIEST, LATEST, QueueOffsets, SourceOptions
 from broker_core.spark.stores import open_store, queues_of, record_sizes, topics_of
@@ -182,16 +182,23 @@ def check_offsets(
 def choose_range(
     options: SourceOptions, broker: str, topic: str, queue_id: int, has_begin: int, has_end: int
 ) -> tuple[int, int]:
-    """Return the queue offsets selected by the offset options, limited to the queue; raises DataLoss."""
+    """Return the queue offsets selected by the offset options, limited to the queue; raises DataLoss and BadOption."""
     begin = _place(options.starting_offsets, broker, topic, queue_id, has_begin, has_end, default=has_begin)
     end = _place(options.ending_offsets, broker, topic, queue_id, has_begin, has_end, default=has_end)
     wanted = WantedRange(broker, topic, queue_id, begin, end)
     if begin < min(has_begin, end):
         lose(wanted, options, begin, min(has_begin, end), f"the queue begins at {has_begin}")
-    if end > max(has_end, begin):
-        lose(wanted, options, max(has_end, begin), end, f"the queue ends at {has_end}")
+    if begin > has_end or end > has_end:
+        lose(wanted, options, has_end, max(begin, end), f"the queue ends at {has_end}")
+    if begin > end and _is_named(options.ending_offsets, broker, topic, queue_id):
+        raise BadOption("endingOffsets", end, f"is before the start {begin}: {broker} topic={topic} queue={queue_id}")
     begin, end = max(begin, has_begin), min(end, has_end)
     return begin, max(begin, end)
+
+
+def _is_named(given: Mapping[str, QueueOffsets] | int, broker: str, topic: str, queue_id: int) -> bool:
+    """Return whether a queue has an offset of its own, which is a number."""
+    return not isinstance(given, int) and given.get(topic, {}).get(broker, {}).get(queue_id, LATEST) >= 0
 
 
 def _place(

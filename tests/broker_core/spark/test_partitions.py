@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from broker_core.spark.errors import DataLoss, StoreUnreadable, UnknownOption
+from broker_core.spark.errors import BadOption, DataLoss, StoreUnreadable, UnknownOption
 from broker_core.spark.options import EARLIEST, LATEST, SourceOptions
 from broker_core.spark.partitions import FilePartition, choose_range, partition_bytes, plan_files
 from tests.support.stores import NOW
@@ -126,6 +126,21 @@ def test_offsets_beyond_what_is_left_are_data_loss_unless_that_is_all_right(star
         choose_range(strict, "b", "T", 0, 10, 50)
     lax = SourceOptions(topics=("T",), starting_offsets=wanted[0], ending_offsets=wanted[1], fail_on_data_loss=False)
     assert choose_range(lax, "b", "T", 0, 10, 50) == (10, 50)
+
+
+@pytest.mark.parametrize("end", [LATEST, 90])
+def test_a_start_beyond_the_end_of_its_queue_is_data_loss(end: int) -> None:
+    wanted: Any = [{"T": {"b": {0: at}}} for at in (60, end)]
+    given = {"topics": ("T",), "starting_offsets": wanted[0], "ending_offsets": wanted[1]}
+    with pytest.raises(DataLoss, match="the queue ends at 50"):
+        choose_range(SourceOptions(**given), "b", "T", 0, 10, 50)
+    assert choose_range(SourceOptions(**given, fail_on_data_loss=False), "b", "T", 0, 10, 50) == (60, 60)
+
+
+def test_an_end_before_its_start_is_refused() -> None:
+    options = SourceOptions(topics=("T",), starting_offsets={"T": {"b": {0: 30}}}, ending_offsets={"T": {"b": {0: 20}}})
+    with pytest.raises(BadOption, match="is before the start 30"):
+        choose_range(options, "b", "T", 0, 10, 50)
 
 
 def test_an_empty_topic_that_the_broker_knows_has_no_partitions(store: Path) -> None:
