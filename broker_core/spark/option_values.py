@@ -53,16 +53,34 @@ def _epoch_ms(name: str, number: int) -> int:
     raise BadOption(name, number, f"looks like {unit}; expected milliseconds since 1970, as {_EXAMPLE_MS}")
 
 
-def read_words(_name: str, text: str) -> tuple[str, ...]:
+def read_words(name: str, text: str) -> tuple[str, ...]:
+    words = _words(text)
+    _check_once(name, text, words)
+    return words
+
+
+def _words(text: str) -> tuple[str, ...]:
     return tuple(word.strip() for word in text.split(",") if word.strip())
 
 
-def read_servers(_name: str, text: str) -> tuple[str, ...]:
-    return tuple(word.strip() for word in re.split("[;,]", text) if word.strip())
+def read_servers(name: str, text: str) -> tuple[str, ...]:
+    servers = tuple(word.strip() for word in re.split("[;,]", text) if word.strip())
+    if any("/" in server for server in servers):
+        raise BadOption(name, text, "expected host:port, without a scheme or a path")
+    return servers
 
 
 def read_folders(name: str, text: str) -> tuple[Path, ...]:
-    return tuple(Path(word) for word in read_words(name, text))
+    folders = tuple(Path(word) for word in read_words(name, text))
+    _check_once(name, text, [folder.resolve() for folder in folders])
+    return folders
+
+
+def _check_once(name: str, text: str, found: Sequence[object]) -> None:
+    """What is named twice would be read twice."""
+    twice = next((each for each in found if found.count(each) > 1), None)
+    if twice is not None:
+        raise BadOption(name, text, f"names {twice} twice")
 
 
 def read_flag(name: str, text: str) -> bool:
@@ -90,7 +108,7 @@ def read_mode(name: str, text: str) -> Mode:
 
 def read_queues(name: str, text: str) -> frozenset[tuple[str | None, int]]:
     found: set[tuple[str | None, int]] = set()
-    for word in read_words(name, text):
+    for word in _words(text):
         broker, _, number = word.rpartition(":")
         if not number.isdecimal():
             raise BadOption(name, text, "expected queue ids as in 0,1 or broker-a:0,broker-b:1")
@@ -110,7 +128,7 @@ def read_tags(name: str, text: str) -> frozenset[str] | None:
 
 
 def read_keys(name: str, text: str) -> frozenset[str]:
-    words = _json_words(name, text) if text.lstrip().startswith("[") else read_words(name, text)
+    words = _json_words(name, text) if text.lstrip().startswith("[") else _words(text)
     return _not_empty(name, text, frozenset(words))
 
 
@@ -134,6 +152,8 @@ def read_offsets(name: str, text: str) -> Mapping[str, QueueOffsets] | int:
     if text.lower() in ("earliest", "latest"):
         return EARLIEST if text.lower() == "earliest" else LATEST
     wanted = 'expected earliest, latest or {"topic":{"broker":{"0":23,"1":-2}}}'
+    if not text.lstrip().startswith("{"):
+        raise BadOption(name, text, wanted)
     return _by_queue(name, text, wanted, _offset)
 
 

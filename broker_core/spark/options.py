@@ -74,7 +74,9 @@ def parse_source_options(given: Mapping[str, str], *, is_stream: bool | None = F
     A stream has no end and starts at the latest messages by default. None: it is not known yet which of both it is.
     """
     fields: dict[str, Any] = {"starting_offsets": LATEST} if is_stream else {}
-    for option, text in known_options(given, OPTIONS):
+    known = known_options(given, OPTIONS)
+    _check_alone({option.name: text for option, text in known})
+    for option, text in known:
         if is_stream is not None and option.use not in ("", "stream" if is_stream else "batch"):
             raise BadOption(option.name, text, f"is for {'batch reads' if is_stream else 'streams'} only")
         value = option.read(option.name, text)
@@ -110,12 +112,23 @@ def known_options(given: Mapping[str, str], options: Sequence[Option]) -> list[t
     return found
 
 
+def _check_alone(texts: Mapping[str, str]) -> None:
+    """Raise BadOption for one of two options that say the same in different ways."""
+    for name, other in _EITHER:
+        if name in texts and other in texts:
+            raise BadOption(name, texts[name], f"give either {name} or {other}")
+    if "maxPartitionBytes" in texts and "nameServer" in texts:
+        wanted = "the sizes of messages behind brokers are not known before they are read; minPartitions cuts the read"
+        raise BadOption("maxPartitionBytes", texts["maxPartitionBytes"], wanted)
+
+
 def _checked(fields: dict[str, Any]) -> SourceOptions:
     if bool(fields.get("topics")) == bool(fields.get("topic_pattern")):
         raise BadOption("topic", ",".join(fields.get("topics", ())), "name the topic to read, or give a topicPattern")
     stores, servers = fields.get("stores", ()), fields.get("name_servers", ())
     if bool(stores) == bool(servers):
-        raise BadOption("store", ",".join(map(str, stores)), "give either store (a folder) or nameServer (host:port)")
+        name, given = ("store", stores) if stores else ("nameServer", servers)
+        raise BadOption(name, ",".join(map(str, given)), "give either store (a folder) or nameServer (host:port)")
     brokers = fields.setdefault("brokers", tuple(f"broker-{chr(97 + index)}" for index in range(len(stores))))
     if stores and len(brokers) != len(stores):
         raise BadOption("broker", ",".join(brokers), f"name as many brokers as stores, {len(stores)}")
@@ -172,6 +185,14 @@ OPTIONS: Final[Sequence[Option]] = (
 
 OF_SPARK: Final = frozenset({"checkpointlocation", "queryname"})
 """Spark's own options of a stream, which it passes on."""
+
+_EITHER: Final = (
+    ("topic", "topics"),
+    ("startingTimestamp", "startingOffsets"),
+    ("startingTimestamp", "startingOffsetsByTimestamp"),
+    ("endingTimestamp", "endingOffsets"),
+    ("endingTimestamp", "endingOffsetsByTimestamp"),
+)
 
 _UNSIGNED: Final = "requests are not signed; read the files of the store, or allow this machine without a key"
 _NOT_SERVED: Final = {

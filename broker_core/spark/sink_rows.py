@@ -56,13 +56,13 @@ def check_columns(schema: StructType, options: SinkOptions) -> QueueSelector:
     if options.topic is None and "topic" not in columns:
         raise BadOption("topic", "", "name the topic to write to, or give each row its own in a column topic")
     if {"key", "keys"} <= set(columns):
-        raise BadOption("keys", "", "give a column key or a column keys")
+        raise BadOption("keys", "", "give a column key or a column keys, not both")
     selector = options.queue_selector
     if selector is None:
         return QueueSelector.SAME if "queue_id" in columns else QueueSelector.ROUND_ROBIN
     if (selector is QueueSelector.SAME) != ("queue_id" in columns):
         wanted = "needs a column queue_id" if selector is QueueSelector.SAME else "ignores the column queue_id; drop it"
-        raise BadOption("queueSelector", selector, wanted)
+        raise BadOption("queueSelector", selector.value, wanted)
     return selector
 
 
@@ -114,7 +114,7 @@ def _keys(fields: Mapping[str, Any]) -> list[str]:
 def _delay(fields: Mapping[str, Any]) -> dict[str, str]:
     level, at = fields.get("delay_level"), fields.get("deliver_at")
     if level and at is not None:
-        raise ValueError("give delay_level or deliver_at")
+        raise ValueError("give delay_level or deliver_at, not both")
     if level:
         return {names.DELAY: str(level)}
     return {} if at is None else {names.TIMER_DELIVER_MS: str((at - _EPOCH) // _MILLISECOND)}

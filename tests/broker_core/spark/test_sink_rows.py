@@ -83,8 +83,8 @@ def test_options_that_make_no_sense_are_refused(given: dict[str, str], said: str
         ("body binary, queue_offset bigint", {}, "unknown column to write 'queue_offset'"),
         ("tag string", {}, "needs a column body"),
         ("body int", {}, "must be binary or string"),
-        ("body binary, key string, keys array<string>", {}, "a column key or a column keys"),
-        ("body binary", {"queueSelector": "same"}, "needs a column queue_id"),
+        ("body binary, key string, keys array<string>", {}, "a column key or a column keys, not both"),
+        ("body binary", {"queueSelector": "same"}, "queueSelector='same': needs a column queue_id"),
         ("body binary, queue_id int", {"queueSelector": "key"}, "ignores the column queue_id"),
     ],
 )
