@@ -50,7 +50,7 @@ def totals_sentence(totals: Mapping[str, int]) -> str:
     others = {
         "left out by the filter": totals["filtered"],
         "damaged and not copied": totals["damaged"],
-        "refused by the broker": totals["failed"],
+        "could not be copied": totals["failed"],
     }
     rest = "".join(f", {count:,} {what}" for what, count in others.items() if count)
     names_them = "; the report names them" if totals["damaged"] or totals["failed"] else ""
