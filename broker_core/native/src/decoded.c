@@ -31,6 +31,8 @@ static inline void take_values(void *into, Span name, Span value)
 static inline void take_all(void *into, Span name, Span value)
 {
     Text *text = into;
+    if (text->failed)
+        return;
     uint64_t bit = (uint64_t)1 << ((uint64_t)name.size * 31 + *name.bytes) % 64;
     take_known(text, name, value);
     text->may_repeat |= (text->names & bit) != 0;

@@ -112,7 +112,6 @@ static int has_sound_body(Span body, const uint8_t *head)
     return body.size == 0 || (crc32_of(body.bytes, (size_t)body.size) & 0x7FFFFFFF) == get32(head + 8);
 }
 
-
 /* Get int64 values, as many as wanted (-1: any number); `object` may be None. */
 int read_numbers(PyObject *object, Py_buffer *buffer, Py_ssize_t wanted)
 {
@@ -153,8 +152,8 @@ static Py_ssize_t most_bytes(const Scan *scan, const int64_t *sizes, Py_ssize_t 
     return bytes < scan->size ? (Py_ssize_t)bytes : scan->size;
 }
 
-/* Do with body and properties of a sound record what is wanted; `decoded` is NULL if nothing is to be made of them. A
- * body is copied first: then its bytes are near. Return as `decode_text`, also 0 for another body, which is damage. */
+/* Do with body and properties of a sound record what is wanted; `decoded` is NULL if nothing is to be made of them.
+ * Return as `decode_text`, also 0 for another body, which is damage. */
 static int use_parts(const Scan *scan, int32_t wants, const int64_t *parts, const uint8_t *head, Py_ssize_t row,
                      uint8_t *damage, Decoded *decoded)
 {
