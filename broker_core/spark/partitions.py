@@ -24,7 +24,7 @@ from broker_core.store.reader import StoreReader
 _log = logging.getLogger(__name__)
 
 _MIB: Final = 1 << 20
-_MOST_PARTITIONS: Final = 1000
+MOST_PARTITIONS: Final = 1000
 CLOCK_SKEW_MS: Final = 1000
 """Store times ascend unless a clock is set back: ranges are widened by this and rows filtered by their own time."""
 
@@ -63,6 +63,11 @@ def chosen_offsets(partition: FilePartition | WirePartition, begin: int, end: in
     offsets = np.array(partition.only, np.int64)
     low, high = np.searchsorted(offsets, [begin, end])
     return offsets[low:high]
+
+
+def count_of(partition: FilePartition | WirePartition) -> int:
+    """Return how many messages are to be read of a range, some of which a filter may leave out."""
+    return partition.end - partition.begin if partition.only is None else len(partition.only)
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +224,7 @@ def partition_bytes(options: SourceOptions, total: int) -> int:
     """Return the target size of a partition in bytes of records."""
     usual = max(32 * _MIB, min(256 * _MIB, total // (4 * (os.cpu_count() or 1))))
     target = options.max_partition_bytes or usual
-    return max(1, min(target, total // options.min_partitions), total // _MOST_PARTITIONS)
+    return max(1, min(target, total // options.min_partitions), total // MOST_PARTITIONS)
 
 
 def _choose(store: StoreReader, wanted: WantedRange, options: SourceOptions, cost: PlanCost) -> tuple[Ints, Ints]:

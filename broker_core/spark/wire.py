@@ -34,10 +34,12 @@ from broker_core.spark.errors import UnknownOption, Unreachable
 from broker_core.spark.options import SourceOptions
 from broker_core.spark.partitions import (
     CLOCK_SKEW_MS,
+    MOST_PARTITIONS,
     WirePartition,
     check_names,
     choose_range,
     chosen_offsets,
+    count_of,
     is_chosen,
     lose,
 )
@@ -99,8 +101,9 @@ async def _plan(admin: Admin, all_options: Sequence[SourceOptions]) -> list[list
 
 
 def _cut(parts: Sequence[WirePartition], least: int) -> Iterator[WirePartition]:
-    """Yield the ranges, cut by numbers of messages if that makes at least so many."""
-    most = max(1, sum(part.end - part.begin for part in parts) // least)
+    """Yield the ranges, cut by numbers of messages if that makes at least so many, of about a thousand."""
+    least = min(least, MOST_PARTITIONS)
+    most = max(1, sum(map(count_of, parts)) // least)
     for part in parts:
         pieces = -(-(part.end - part.begin) // most) if len(parts) < least else 1
         edges = [part.begin + (part.end - part.begin) * number // pieces for number in range(pieces + 1)]

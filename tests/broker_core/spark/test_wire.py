@@ -94,11 +94,11 @@ def test_a_plan_is_a_snapshot(shared_broker: RunningBroker, session: BlockingSes
     assert planned[0] == WirePartition("broker-a", topic, 0, 0, 1600)
 
 
-@pytest.mark.parametrize("least", [1, 4, 7, 5000])
+@pytest.mark.parametrize("least", [1, 4, 7, 1_000_000])
 def test_a_read_is_cut_by_numbers_of_messages(shared_broker: RunningBroker, topic: str, least: int) -> None:
     options = from_wire(shared_broker, topic, min_partitions=least)
     parts = plan(options)
-    assert least <= len(parts) or len(parts) == 3000
+    assert min(least, 1000) <= len(parts) <= min(least, 1000) + 4
     assert read(options) == read(from_wire(shared_broker, topic))
 
 
