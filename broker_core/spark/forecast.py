@@ -22,7 +22,7 @@ from broker_core.spark.blocks import may_have_tag
 from broker_core.spark.bytes_read import BytesRead
 from broker_core.spark.comparing.texts import shown
 from broker_core.spark.options import SourceOptions
-from broker_core.spark.partitions import FilePartition, chosen_offsets
+from broker_core.spark.partitions import FilePartition, chosen_offsets, count_of
 from broker_core.spark.planned import planned_table
 from broker_core.spark.reading import Partition, read_rows
 from broker_core.spark.row_sql import WANTED, RowSql, failing_expressions
@@ -136,12 +136,13 @@ def _count_by_ends(queue: QueueForecast, options: SourceOptions, on_rows: OnRows
             queue.bytes = None if sizes is None or queue.bytes is None else queue.bytes + int(sizes.sum())
 
 
-def _candidates(part: Partition, options: SourceOptions, read: BytesRead) -> tuple[Ints, Ints | None]:
+def _candidates(part: Partition, options: SourceOptions, read: BytesRead) -> tuple[Ints | range, Ints | None]:
     """Return the offsets that would be read of a range, and the bytes of their records; None without its files."""
-    offsets = chosen_offsets(part, part.begin, part.end)
-    offsets = np.arange(part.begin, part.end) if offsets is None else offsets
+    chosen = chosen_offsets(part, part.begin, part.end)
     if not isinstance(part, FilePartition):
-        return offsets, None
+        # A range over the wire is a whole queue, which is too long for an array.
+        return range(part.begin, part.end) if chosen is None else chosen, None
+    offsets = np.arange(part.begin, part.end) if chosen is None else chosen
     store = open_store_with(Path(part.store), part.topic, part.queue_id, part.end)
     begin = max(part.begin, store.range(part.topic, part.queue_id)[0])
     units = np.frombuffer(b"".join(store.units(part.topic, part.queue_id, begin, part.end)), UNIT)
@@ -162,7 +163,8 @@ def _pieces(
         while len(offsets):
             kept = max(0, len(offsets) - size) if backwards else size
             some, offsets = (offsets[kept:], offsets[:kept]) if backwards else (offsets[:kept], offsets[kept:])
-            yield replace(part, begin=int(some[0]), end=int(some[-1]) + 1, only=some.tolist())
+            only = None if isinstance(some, range) else some.tolist()
+            yield replace(part, begin=int(some[0]), end=int(some[-1]) + 1, only=only)
             size = min(2 * size, _PIECE)
 
 
@@ -172,7 +174,7 @@ def _sound_places(pieces: Iterable[Partition], options: SourceOptions, on_rows: 
     for piece in pieces:
         for rows in read_rows(piece, options, COUNTED, read):
             found += _places(rows)
-        if len(found) >= MOST_SAMPLES or not on_rows(len(piece.only or ())):
+        if len(found) >= MOST_SAMPLES or not on_rows(count_of(piece)):
             break
     return sorted(found)
 

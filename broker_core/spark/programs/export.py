@@ -18,6 +18,7 @@ from broker_core.spark.checkpoint import Damage, Failure
 from broker_core.spark.counting import RowCounter
 from broker_core.spark.export_files import file_name, join_pieces, write_piece
 from broker_core.spark.options import SourceOptions
+from broker_core.spark.partitions import count_of
 from broker_core.spark.planned import planned_table
 from broker_core.spark.programs.dry_run import dry_run
 from broker_core.spark.programs.program import DAMAGED, OK, PARTIAL, ProgramResult, Run, main
@@ -79,7 +80,7 @@ class Exporting:
         """Write all ranges, in their order, into one file."""
         counter = RowCounter(self.run.host)
         options = replace(self.selection.options, count_to=counter.start())
-        planned = sum(part.end - part.begin if part.only is None else len(part.only) for part in parts)
+        planned = sum(map(count_of, parts))
 
         def write_progress(phase: str) -> None:
             read = min(counter.rows(), planned)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from broker_core.spark.bytes_read import BytesRead
-from broker_core.spark.forecast import MOST_SAMPLES, QueueForecast, forecast, samples_of
+from broker_core.spark.forecast import MOST_SAMPLES, QueueForecast, _pieces, forecast, samples_of
 from broker_core.spark.options import SourceOptions
+from broker_core.spark.partitions import WirePartition
 from broker_core.spark.replay_plan import plan_by_queue
 from tests.support.stores import NOW, overwrite, queue_file, segment
 from tests.support.topics import order, orders, write_topic
@@ -116,3 +118,12 @@ def test_bodies_of_a_sample_have_a_limited_length(tmp_path: Path) -> None:
     queues, options = found(tmp_path)
     bodies = [message["body"] for message in samples_of(queues, options)["first"]]
     assert (len(bodies[0]) < 2100, bodies[1]) == (True, "ff 00")
+
+
+def test_the_ends_of_a_queue_of_billions_are_found_without_a_list_of_its_messages() -> None:
+    part = WirePartition("broker-a", "orders", 0, 0, 10**12)
+    options = SourceOptions(topics=("orders",), name_servers=("unused:1",))
+    first = [(each.begin, each.end, each.only) for each in islice(_pieces([part], options, BytesRead()), 2)]
+    last = [(each.begin, each.end) for each in islice(_pieces([part], options, BytesRead(), backwards=True), 2)]
+    assert first == [(0, 10, None), (10, 30, None)]
+    assert last == [(10**12 - 10, 10**12), (10**12 - 30, 10**12 - 10)]
