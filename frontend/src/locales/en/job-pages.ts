@@ -68,6 +68,13 @@ export const jobPages = {
       byAge: ", {{days}} days after its end",
       bySize: ", because the files of all jobs took more than {{mib}} MiB",
     },
+    plan: {
+      keysFile: "File of keys",
+      order: "Order",
+      byKey: "by key",
+      kept: "Copies keep",
+      preserved: { unique_id: "message ID", born_at: "sent time" },
+    },
     phases: {
       title: "Where the time went",
       first: "first messages after {{time}}",

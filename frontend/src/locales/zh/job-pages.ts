@@ -63,6 +63,13 @@ export const jobPages = {
       byAge: "：结束已满 {{days}} 天",
       bySize: "：所有任务的文件超过 {{mib}} MiB",
     },
+    plan: {
+      keysFile: "Key 文件",
+      order: "顺序",
+      byKey: "按 Key",
+      kept: "副本保留",
+      preserved: { unique_id: "消息 ID", born_at: "发送时间" },
+    },
     phases: {
       title: "时间用在哪里",
       first: "{{time}}后处理首批消息",

@@ -213,3 +213,11 @@ it("says up to when a range without an end was read", async () => {
   renderApp(<JobPlan job={job("j1", { state: "succeeded", request, started_at: "2026-11-21T06:00:00Z", finished_at: "2026-11-21T07:00:00Z" })} />, { at: "/jobs/j1?zone=UTC" })
   expect(await screen.findByText(/the oldest – the end at .*06:00/)).toBeTruthy()
 })
+
+it("says how copies differ from their originals", async () => {
+  const transform = { tag: "upper(tag)", properties: { region: "'eu'" } }
+  const target = { topic: "staging", transform, order: "key", preserve: ["unique_id", "born_at"] }
+  const request = { type: "replay", cluster: "local", source: { topic: "orders", keys_file: "keys.txt" }, target }
+  renderApp(<JobPlan job={job("j1", { state: "succeeded", request })} />, { at: "/jobs/j1" })
+  for (const words of ["tag = upper(tag)", "region = 'eu'", "by key", "message ID, sent time", "keys.txt"]) expect(await screen.findByText(words)).toBeTruthy()
+})

@@ -59,11 +59,12 @@ function useReplayItems({ source, target, limits, format, columns }: Partial<Rep
   const { t } = useTranslation()
   const range = useRange(startedAt)
   const chosen = useChosenItems(source)
+  const copies = useCopyItems(target)
   const items: Items = [[t("jobs.reads"), range(source)]]
   if (target?.topic) items.push([t("jobs.writes"), <b>{target.topic}</b>])
   if (format) items.push([t("exporting.file"), <span className="mono">messages.{format}</span>])
   if (columns) items.push([t("exporting.columns"), <span className="mono">{columns.join(" ")}</span>])
-  items.push(...chosen)
+  items.push(...chosen, ...copies)
   if (limits?.messages_per_second) items.push([t("jobs.rate"), t("jobs.atMost", { n: count(limits.messages_per_second) })])
   if (limits?.max_messages) items.push([t("jobs.most"), count(limits.max_messages)])
   return items
@@ -75,8 +76,31 @@ function useChosenItems(source: JobRequest["source"]): Items {
   const items: Items = []
   if (source?.where) items.push([t("jobs.where"), <span className="mono">{source.where}</span>])
   if (source?.queues?.length) items.push([t("jobs.queues"), source.queues.join(t("list.comma"))])
+  if (source?.keys_file) items.push([t("jobPages.plan.keysFile"), <span className="mono">{source.keys_file}</span>])
   if (source?.keys?.length) items.push([t("jobs.keys"), <span className="mono">{source.keys.join(" ")}</span>])
   if (source?.tag) items.push([t("jobs.tag"), source.tag])
+  return items
+}
+
+/** How copies differ from their originals. */
+function useCopyItems(target: JobRequest["target"]): Items {
+  const { t } = useTranslation()
+  const { properties = {}, ...changed } = target?.transform ?? {}
+  const expressions = Object.entries({ ...changed, ...properties })
+  const items: Items = []
+  if (expressions.length > 0)
+    items.push([
+      t("jobs.transform"),
+      <>
+        {expressions.map(([name, sql]) => (
+          <div key={name} className="mono">
+            {name} = {sql}
+          </div>
+        ))}
+      </>,
+    ])
+  if (target?.order === "key") items.push([t("jobPages.plan.order"), t("jobPages.plan.byKey")])
+  if (target?.preserve?.length) items.push([t("jobPages.plan.kept"), target.preserve.map((what) => t(`jobPages.plan.preserved.${what}`)).join(t("list.comma"))])
   return items
 }
 
