@@ -87,12 +87,12 @@ function useCounters(job: Job): KeyFigure[] {
   }
   return [
     { label: t("jobs.counters.planned"), value: counters.planned === null ? "—" : count(counters.planned) },
-    { label: t("jobs.counters.read"), value: count(counters.read), fact: job.type === "reconcile" ? speed : counters.bytes ? bytes(counters.bytes) : "" },
+    { label: t("jobs.counters.read"), value: count(counters.read), fact: job.type === "reconcile" ? speed : "" },
     { label: t("jobs.counters.matched"), value: count(counters.matched) },
     ...(job.type === "redrive" ? [{ label: t("jobs.counters.skipped"), value: count(counters.skipped) }] : []),
     ...(job.type !== "reconcile"
       ? [
-          { label: t("jobs.counters.written"), value: count(counters.written), fact: speed },
+          { label: t("jobs.counters.written"), value: count(counters.written), fact: speed || (counters.bytes ? bytes(counters.bytes) : "") },
           { label: t("jobs.counters.filtered"), value: count(counters.filtered) },
         ]
       : []),
