@@ -10,10 +10,11 @@ from msgspec.structs import asdict
 
 from broker_core.client.admin.messages import DeliveryState
 from broker_core.client.admin.placed import PlacedMessage
+from broker_core.protocol.applications import CONTENT_TYPE
 from broker_core.protocol.message import StoredMessage
 from console.lag.shapes import MissingBroker
 from console.moments import Moment, rfc3339
-from gateway.data.bodies import CONTENT_TYPE, present
+from gateway.data.bodies import present
 
 Encoding = Literal["json", "text", "base64"]
 Verdict = Literal["match", "no_match", "partial", "failed"]

@@ -17,6 +17,7 @@ from broker_core.client.sending import SendResult, SendStatus
 from broker_core.clock import now_ms
 from broker_core.errors import GantryError
 from broker_core.protocol import properties as names
+from broker_core.protocol.applications import CONTENT_TYPE
 from broker_core.protocol.copies import COPIED_AT, COPIED_BY, PROVENANCE, SOURCE, SOURCE_ID, kept_properties
 from broker_core.protocol.message import Message
 from broker_core.protocol.topics import is_dead_letter_topic, is_retry_topic
@@ -30,7 +31,7 @@ from console.moments import Moment, rfc3339
 from console.shapes import as_json, serializer_of
 from gateway.control.cluster_view import ClusterScopedView
 from gateway.control.messages import found_message
-from gateway.data.bodies import CONTENT_TYPE, JSON_TYPE, TEXT_TYPE, is_json
+from gateway.data.bodies import JSON_TYPE, TEXT_TYPE, is_json
 from gateway.data.messages import checked_properties, user_properties
 from gateway.data.routing import check_target
 

@@ -15,7 +15,6 @@ from msgspec import Raw
 from gateway.data.schemas import Body, encode, invalid
 from gateway.problems import MALFORMED, FieldError, ProblemError
 
-CONTENT_TYPE: Final = "CONTENT_TYPE"
 JSON_TYPE: Final = "application/json"
 TEXT_TYPE: Final = "text/plain"
 

@@ -11,9 +11,9 @@ from typing import Final
 from broker_core.client.consumer.leases import LeasedRecords
 from broker_core.clock import now_ms
 from broker_core.native import native
+from broker_core.protocol.applications import SYSTEM_PROPERTIES
 from console.moments import rfc3339
 from gateway.data.leases import LeaseHolder, count
-from gateway.data.messages import SYSTEM_PROPERTIES
 from gateway.data.parts import DataPlaneParts
 from gateway.data.receipts import Portion, text_of
 from gateway.data.schemas import encode

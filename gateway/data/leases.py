@@ -12,9 +12,10 @@ from broker_core.client.consumer.pop import LeaseConsumer
 from broker_core.clock import now_ms
 from broker_core.errors import GantryError
 from broker_core.protocol import properties as names
+from broker_core.protocol.applications import CONTENT_TYPE
 from console.moments import rfc3339
 from gateway.auth import Principal
-from gateway.data.bodies import CONTENT_TYPE, present
+from gateway.data.bodies import present
 from gateway.data.consumers import Caller
 from gateway.data.messages import user_properties
 from gateway.data.parts import DataPlaneParts

@@ -10,10 +10,10 @@ from typing import Final, NamedTuple
 from msgspec import UNSET
 
 from broker_core.protocol import properties as names
-from broker_core.protocol.copies import PREFIX
+from broker_core.protocol.applications import CONTENT_TYPE, SYSTEM_PROPERTIES, is_reserved, separator_fault, tag_fault
 from broker_core.protocol.message import Message
 from console.pointers import escaped
-from gateway.data.bodies import CONTENT_TYPE, body_bytes
+from gateway.data.bodies import body_bytes
 from gateway.data.schemas import Entry, invalid
 from gateway.limits import Sizes
 from gateway.problems import MESSAGE_TOO_LARGE, FieldError, ProblemError
@@ -22,11 +22,6 @@ _LEVELS_S: Final = (1, 5, 10, 30, 60, 120, 180, 240, 300, 360, 420, 480, 540, 60
 DELAY_LEVELS: Final = {seconds * 1000: level for level, seconds in enumerate(_LEVELS_S, start=1)}
 """Delay in ms → RocketMQ's delay level, by its default list (broker_core/broker/README.md#delay-levels)."""
 
-SYSTEM_PROPERTIES: Final = names.RESERVED | {
-    names.SHARDING_KEY, names.TRANSACTION_ID, *names.OF_DELIVERIES, *names.TIMERS, *names.OF_TIMER,
-    "__STARTDELIVERTIME", CONTENT_TYPE,
-}  # fmt: skip
-"""Properties of brokers, clients and gateway: applications neither set nor see them."""
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND: Final = timedelta(milliseconds=1)
 _NO_MOMENT: Final = "Must be a time with date and offset, such as 2026-05-01T08:00:00Z."
@@ -155,7 +150,7 @@ def checked_properties(given: dict[str, str], at: str) -> dict[str, str]:
         return {}
     for name, value in given.items():
         where = f"{at}/{escaped(name)}" if at.startswith("#") else at + name
-        if name in SYSTEM_PROPERTIES or name[: len(PREFIX)].upper() == PREFIX:
+        if is_reserved(name):
             raise invalid(where, f"The property name {name!r} is reserved.")
         if not name or not value:
             raise invalid(where, "A property needs a name and a value.")
@@ -189,14 +184,16 @@ def _add_keys(properties: dict[str, str], keys: list[str], at: str, sizes: Sizes
 
 
 def _checked_tag(tag: str, at: str) -> str:
-    if "||" in tag or tag != tag.strip() or tag in ("", "*"):
-        raise invalid(at, "A tag must not be '*', contain '||' or have blanks at its ends: no filter could name it.")
+    fault = tag_fault(tag)
+    if fault is not None:
+        raise invalid(at, fault)
     return _checked_text(tag, at)
 
 
 def _checked_text(text: str, at: str) -> str:
-    if "\x01" in text or "\x02" in text:
-        raise invalid(at, "U+0001 and U+0002 are not allowed: they separate properties on the wire.")
+    fault = separator_fault(text)
+    if fault is not None:
+        raise invalid(at, fault)
     return text
 
 

@@ -17,12 +17,13 @@ from broker_core.client.sending import SendResult, SendStatus
 from broker_core.clock import now_ms
 from broker_core.errors import GantryError
 from broker_core.protocol import properties as names
+from broker_core.protocol.applications import CONTENT_TYPE
 from broker_core.protocol.batch import PlainLimits, encode_plain
 from broker_core.protocol.message import Message
 from broker_core.protocol.properties import format_properties
 from broker_core.protocol.topics import is_retry_topic
 from console.moments import rfc3339
-from gateway.data.bodies import CONTENT_TYPE, JSON_TYPE
+from gateway.data.bodies import JSON_TYPE
 from gateway.data.parts import Answer, DataPlaneParts, Request
 from gateway.data.produce_answers import answer_of_batch, answer_of_one, results_of, shared_problem
 from gateway.data.schemas import Entry, ProduceRequest

@@ -9,10 +9,11 @@ from typing import Final
 
 from broker_core.client.admin.placed import PlacedMessage
 from broker_core.clock import now_ms
+from broker_core.protocol.applications import CONTENT_TYPE
 from broker_core.protocol.bodies import MessageQueue
 from broker_core.protocol.message import StoredMessage
 from console.moments import rfc3339
-from gateway.data.bodies import CONTENT_TYPE, present
+from gateway.data.bodies import present
 from gateway.data.schemas import Body
 from gateway.live.tail import places
 from gateway.live.tail.filters import FAILS, Judge, Judgement
