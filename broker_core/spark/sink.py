@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final
 
 from pyspark import TaskContext
 from pyspark.sql.datasource import DataSourceArrowWriter, DataSourceStreamArrowWriter, WriterCommitMessage
 
+from broker_core.spark.errors import RowRefused
 from broker_core.spark.sink_batches import BatchSender, Origin
 from broker_core.spark.sink_options import QueueSelector, SinkOptions
 from broker_core.spark.sink_rows import RowReader
@@ -37,12 +39,17 @@ def _write(batches: Iterable[Any], options: SinkOptions, selector: QueueSelector
     task = context.partitionId() if context is not None else 0
     origin = None if replay_id is None else Origin(replay_id, _property(_BATCH_ID) or "", task)
     with translated():
-        sender = BatchSender(session_of(options.name_servers), options, selector, task=task, origin=origin)
-        reader = RowReader(options.topic, task)
-        for batch in batches:
-            for row in reader.rows(batch):
-                sender.put(row)
-        counts = sender.finish()
+        session = session_of(options.name_servers)
+        sender = BatchSender(session, options, selector, task=task, origin=origin)
+        reader = RowReader(options, task, cache(lambda: session.run(session.admin.timers.limits())))
+        try:
+            for batch in batches:
+                for row in reader.rows(batch):
+                    sender.put(row)
+            counts = sender.finish()
+        except RowRefused as error:
+            sent = sender.counts.sent + sender.counts.known
+            raise RowRefused(f"{error} ({sent:,} messages of this task are stored before it)") from None
     return Sent(counts.sent, counts.known, counts.bytes)
 
 

@@ -27,7 +27,7 @@ from broker_core.protocol.properties import format_properties
 from broker_core.spark.errors import BadOption, NotSent, RowRefused
 from broker_core.spark.send_errors import PASSING, is_refusal
 from broker_core.spark.sink_options import QueueSelector, SinkOptions
-from broker_core.spark.sink_rows import Row, is_alone
+from broker_core.spark.sink_rows import Row, is_alone, row_name
 
 _MOST_MESSAGES: Final = 1024
 _FIRST_PAUSE_S: Final = 0.1
@@ -62,6 +62,8 @@ class Counts:
 
 @dataclass(slots=True)
 class _Waiting:
+    first: int
+    """The number of the first row."""
     messages: list[Message] = field(default_factory=list)
     size: int = 0
 
@@ -84,7 +86,7 @@ class BatchSender:
         self._producer = session.producer(config=config)
         self._queues: dict[str, tuple[MessageQueue, ...]] = {}
         self._waiting: dict[tuple[str, MessageQueue | None], _Waiting] = {}
-        self._turn = task
+        self._task = self._turn = task
         self._number = 0
         self._free_at = time.monotonic()
         rate = options.messages_per_second
@@ -95,13 +97,13 @@ class BatchSender:
         queue = self._queue(row)
         message = row.message
         if is_alone(message):
-            self._send([message], queue)
+            self._send([message], queue, row.number)
             return
         size = _size_in_batch(message) + (_ORIGIN_BYTES if self._origin else 0)
-        waiting = self._waiting.setdefault((message.topic, queue), _Waiting())
+        waiting = self._waiting.setdefault((message.topic, queue), _Waiting(row.number))
         if waiting.messages and waiting.size + size > self._options.batch_bytes:
             self._flush(message.topic, queue)
-            waiting = self._waiting.setdefault((message.topic, queue), _Waiting())
+            waiting = self._waiting.setdefault((message.topic, queue), _Waiting(row.number))
         waiting.messages.append(message)
         waiting.size += size
         if len(waiting.messages) >= self._per_batch:
@@ -114,7 +116,8 @@ class BatchSender:
         return self.counts
 
     def _flush(self, topic: str, queue: MessageQueue | None) -> None:
-        self._send(self._waiting.pop((topic, queue)).messages, queue)
+        waiting = self._waiting.pop((topic, queue))
+        self._send(waiting.messages, queue, waiting.first)
 
     def _queue(self, row: Row) -> MessageQueue | None:
         """Return the queue of a message; None for any, which each batch chooses for itself."""
@@ -122,7 +125,9 @@ class BatchSender:
         if self._selector is QueueSelector.SAME:
             found = next((queue for queue in queues if queue.queue_id == row.queue_id), None)
             if found is None:
-                raise RowRefused(f"topic {row.message.topic!r} has no writable queue {row.queue_id} (column queue_id)")
+                wanted = "null is no queue" if row.queue_id is None else f"there is no writable queue {row.queue_id}"
+                place = row_name(row.number, self._task)
+                raise RowRefused(f"{place}: column queue_id: {wanted} of topic {row.message.topic!r}")
             return found
         if self._selector is QueueSelector.KEY and row.key is not None:
             return queue_for_key(queues, row.key)
@@ -148,7 +153,7 @@ class BatchSender:
         self._turn += 1
         return queues[self._turn % len(queues)]
 
-    def _send(self, messages: list[Message], queue: MessageQueue | None) -> None:
+    def _send(self, messages: list[Message], queue: MessageQueue | None, first: int) -> None:
         """Store messages of one topic in one queue; repeat while the broker is busy or away."""
         topic = messages[0].topic
         ids = self._ids(messages)
@@ -169,7 +174,7 @@ class BatchSender:
                 failure = error
                 to = queue or self._next_queue(topic)
             except ClientError as error:
-                raise _refused(error, messages) from error
+                raise self._refused(error, len(messages), first) from error
             else:
                 self.counts.sent += len(messages)
                 self.counts.bytes += sum(len(message.body) for message in messages)
@@ -225,12 +230,11 @@ class BatchSender:
         found = self._session.run(self._session.admin.messages.search(topic, unique_id, max_messages=1))
         return any(each.message.unique_id == unique_id for each in found.messages)
 
-
-def _refused(error: ClientError, messages: Sequence[Message]) -> Exception:
-    if is_refusal(error):
-        keys = messages[0].properties.get(names.KEYS)
-        return RowRefused(f"{len(messages)} rows from the one with keys {keys!r}: {error}")
-    return NotSent(str(error))
+    def _refused(self, error: ClientError, count: int, first: int) -> Exception:
+        if not is_refusal(error):
+            return NotSent(str(error))
+        others = f" and {count - 1:,} after it in one batch" if count > 1 else ""
+        return RowRefused(f"{row_name(first, self._task)}{others}: {error}")
 
 
 def _size_in_batch(message: Message) -> int:

@@ -38,6 +38,8 @@ class SinkOptions:
     batch_bytes: int = 1 << 20
     messages_per_second: int | None = None
     """Of each task."""
+    copy_properties: bool = False
+    """The column `properties` has those of messages that were read."""
     provenance: bool = False
     replay_id: str | None = None
     """Makes unique ids from the content of a batch, so that a batch that is sent again is recognised."""
@@ -99,6 +101,7 @@ SINK_OPTIONS: Final[Sequence[Option]] = (
     Option("queueSelector", "queue_selector", _selector),
     Option("batchBytes", "batch_bytes", values.read_count),
     Option("messagesPerSecond", "messages_per_second", values.read_count),
+    Option("copyProperties", "copy_properties", values.read_flag),
     Option("provenance", "provenance", values.read_flag),
     Option("replayId", "replay_id", _not_blank),
     Option("sendTimeoutMs", "send_timeout_ms", values.read_count),

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
+from broker_core.client.admin.timers import TimerLimits
 from broker_core.protocol import properties as names
-from broker_core.protocol.copies import kept_properties
-from broker_core.protocol.errors import MalformedProperties
 from broker_core.protocol.message import Message
 from broker_core.spark.errors import BadOption, RowRefused, UnknownOption
+from broker_core.spark.sink_checks import (
+    NotAMessage,
+    check_room,
+    check_tag,
+    checked_body,
+    checked_delay,
+    checked_keys,
+    checked_properties,
+    checked_topic,
+    properties_of_copy,
+)
 from broker_core.spark.sink_options import QueueSelector, SinkOptions
 
 if TYPE_CHECKING:
@@ -30,15 +39,13 @@ SINK_COLUMNS: Final[Mapping[str, Sequence[str]]] = {
 }
 """The columns that can be written, with their types."""
 
-_EPOCH: Final = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
-_MILLISECOND: Final = timedelta(milliseconds=1)
-
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A message, the key that chooses its queue, and the queue that it asks for."""
+    """A message, its place in the task, the key that chooses its queue, and the queue that it asks for."""
 
     message: Message
+    number: int = 0
     key: str | None = None
     queue_id: int | None = None
 
@@ -57,6 +64,8 @@ def check_columns(schema: StructType, options: SinkOptions) -> QueueSelector:
         raise BadOption("topic", "", "name the topic to write to, or give each row its own in a column topic")
     if {"key", "keys"} <= set(columns):
         raise BadOption("keys", "", "give a column key or a column keys, not both")
+    if options.copy_properties and "properties" not in columns:
+        raise BadOption("copyProperties", "true", "needs a column properties")
     selector = options.queue_selector
     if selector is None:
         return QueueSelector.SAME if "queue_id" in columns else QueueSelector.ROUND_ROBIN
@@ -70,54 +79,63 @@ def check_columns(schema: StructType, options: SinkOptions) -> QueueSelector:
 class RowReader:
     """Makes messages from the rows of one task."""
 
-    topic: str | None
+    options: SinkOptions
     task: int
     """For errors: the number of the partition."""
+    limits: Callable[[], TimerLimits]
+    """What the cluster's brokers serve; asked for with the first row that has a delivery time."""
     count: int = field(default=0)
     """Rows read so far."""
 
     def rows(self, batch: Any) -> Iterator[Row]:
         """Yield the message of each row of an Arrow batch; raise RowRefused for one that cannot be sent."""
-        columns = {name: batch.column(name).to_pylist() for name in batch.schema.names}
+        columns = {name: self._values(batch, name) for name in batch.schema.names}
         for values in zip(*columns.values(), strict=True):
             fields = dict(zip(columns, values, strict=True))
             try:
                 yield self._row(fields)
-            except (MalformedProperties, ValueError) as error:
-                raise RowRefused(f"row {self.count} of task {self.task}: {error}") from error
+            except NotAMessage as fault:
+                raise RowRefused(f"{row_name(self.count, self.task)}: {fault}") from None
             self.count += 1
 
+    def _values(self, batch: Any, name: str) -> list[Any]:
+        try:
+            values: list[Any] = batch.column(name).to_pylist()
+        except UnicodeDecodeError:
+            rows = f"rows {self.count} to {self.count + batch.num_rows - 1} of task {self.task}"
+            raise RowRefused(f"{rows}: column {name}: a text is not UTF-8; bytes fit in a binary body alone") from None
+        return values
+
     def _row(self, fields: Mapping[str, Any]) -> Row:
-        body, topic = fields["body"], fields.get("topic") or self.topic
-        if body is None:
-            raise ValueError("body is null")
-        if topic is None:
-            raise ValueError("it names no topic, and the option topic is not set")
-        properties = kept_properties({name: text for name, text in fields.get("properties") or () if text})
-        keys = _keys(fields)
-        message = Message.create(
-            topic,
-            body.encode() if isinstance(body, str) else body,
-            keys=keys,
-            tag=fields.get("tag"),
-            properties=properties | _delay(fields),
-        )
-        return Row(message, next(iter(message.keys), None), fields.get("queue_id"))
+        topic = fields.get("topic")
+        topic = checked_topic(self.options.topic if topic is None else topic)
+        body = checked_body(fields["body"])
+        if self.options.copy_properties:
+            properties = properties_of_copy(fields.get("properties"))
+        else:
+            properties = checked_properties(fields.get("properties"))
+        keys = checked_keys(*_keys(fields))
+        if keys:
+            properties[names.KEYS] = " ".join(keys)
+        tag = fields.get("tag")
+        if tag is not None:
+            properties[names.TAGS] = tag
+        check_tag(properties.get(names.TAGS))
+        check_room(properties)
+        properties |= checked_delay(fields.get("delay_level"), fields.get("deliver_at"), self.limits)
+        message = Message(topic, body, properties)
+        return Row(message, self.count, next(iter(message.keys), None), fields.get("queue_id"))
 
 
-def _keys(fields: Mapping[str, Any]) -> list[str]:
-    if fields.get("key") is not None:
-        return [fields["key"]]
-    return [key for key in fields.get("keys") or () if key is not None]
+def row_name(number: int, task: int) -> str:
+    """Return how errors name a row: by its place in its task, and never by its values."""
+    return f"row {number} of task {task}"
 
 
-def _delay(fields: Mapping[str, Any]) -> dict[str, str]:
-    level, at = fields.get("delay_level"), fields.get("deliver_at")
-    if level and at is not None:
-        raise ValueError("give delay_level or deliver_at, not both")
-    if level:
-        return {names.DELAY: str(level)}
-    return {} if at is None else {names.TIMER_DELIVER_MS: str((at - _EPOCH) // _MILLISECOND)}
+def _keys(fields: Mapping[str, Any]) -> tuple[str, list[str]]:
+    if "key" in fields:
+        return "key", [] if fields["key"] is None else [fields["key"]]
+    return "keys", [key for key in fields.get("keys") or () if key is not None]
 
 
 def is_alone(message: Message) -> bool:

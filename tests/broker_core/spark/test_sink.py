@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
+from datetime import UTC, datetime, timedelta
+from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -27,6 +29,7 @@ from tests.support.replays import make_topic, read_topic
 from tests.support.topics import orders, write_topic
 
 _names = count(1)
+PAGE = Path(__file__).resolve().parents[3] / "docs/spark.md"
 FIRST = Origin("r1", "", 0)
 
 
@@ -48,7 +51,8 @@ def send(
 ) -> Counts:
     given = SinkOptions(name_servers=("unused:1",), topic=topic, **options)
     sender = BatchSender(session, given, selector, task=0, origin=origin)
-    for row in RowReader(topic, 0).rows(pa.RecordBatch.from_pydict(columns)):
+    limits = cache(lambda: session.run(session.admin.timers.limits()))
+    for row in RowReader(given, 0, limits).rows(pa.RecordBatch.from_pydict(columns)):
         sender.put(row)
     return sender.finish()
 
@@ -59,6 +63,10 @@ def bodies(session: BlockingSession, topic: str) -> dict[int, list[str]]:
 
 def everything(session: BlockingSession, topic: str) -> list[StoredMessage]:
     return [message for found in read_topic(session, topic).values() for message in found]
+
+
+def change_settings(session: BlockingSession, broker: RunningBroker, settings: dict[str, str]) -> None:
+    session.run(session.admin.maintenance.change_settings_of(broker.address, settings))
 
 
 def numbers(amount: int) -> list[str]:
@@ -88,8 +96,9 @@ def test_a_key_has_one_queue_and_its_order(session: BlockingSession, topic: str)
 def test_a_row_may_name_its_queue(session: BlockingSession, topic: str) -> None:
     send(session, topic, {"body": numbers(6), "queue_id": [1, 0, 1, 0, 1, 1]}, QueueSelector.SAME)
     assert bodies(session, topic) == {0: ["1", "3"], 1: ["0", "2", "4", "5"]}
-    with pytest.raises(RowRefused, match="no writable queue 7"):
-        send(session, topic, {"body": ["x"], "queue_id": [7]}, QueueSelector.SAME)
+    for queue, said in ((7, "there is no writable queue 7"), (None, "null is no queue")):
+        with pytest.raises(RowRefused, match=f"row 1 of task 0: column queue_id: {said} of topic"):
+            send(session, topic, {"body": ["x", "y"], "queue_id": [0, queue]}, QueueSelector.SAME)
 
 
 def test_a_rate_is_kept(session: BlockingSession, topic: str) -> None:
@@ -131,12 +140,30 @@ def test_provenance_names_the_replay_and_the_batch(session: BlockingSession, top
 
 
 def test_what_no_broker_accepts_is_an_error_that_names_it(session: BlockingSession, topic: str) -> None:
-    with pytest.raises(RowRefused, match="keys 'k1': message of"):
-        send(session, topic, {"body": [b"x" * (4 << 20) + b"y"], "key": ["k1"]})
     with pytest.raises(BadOption, match="does not exist"):
         send(session, "nowhere", {"body": ["x"]})
     with pytest.raises(BadOption, match="has no writable queue"):
         send(session, topic, {"body": ["x"]}, brokers=("broker-z",))
+
+
+def test_what_a_broker_refuses_is_named_by_its_row_without_its_values(
+    session: BlockingSession, shared_broker: RunningBroker, topic: str
+) -> None:
+    change_settings(session, shared_broker, {"limitPropertiesBytes": "200"})
+    rows: dict[str, Any] = {"body": ["a", "b", "c"], "key": ["k1", "k2" * 150, "k3"]}
+    try:
+        with pytest.raises(RowRefused, match=r"row 1 of task 0: .*properties of") as refused:
+            send(session, topic, rows, batch_bytes=1)
+    finally:
+        change_settings(session, shared_broker, {"limitPropertiesBytes": "32767"})
+    assert "k2" not in str(refused.value)
+    assert [message.body for message in everything(session, topic)] == [b"a"]
+
+
+def test_a_delivery_time_beyond_what_the_cluster_keeps_is_refused(session: BlockingSession, topic: str) -> None:
+    at = datetime.now(UTC) + timedelta(days=400)
+    with pytest.raises(RowRefused, match="column deliver_at: it is further away than the cluster keeps messages"):
+        send(session, topic, {"body": ["x"], "deliver_at": pa.array([at], pa.timestamp("us", tz="UTC"))})
 
 
 def test_a_broker_that_restarts_is_waited_for(
@@ -183,6 +210,48 @@ def test_a_topic_is_not_overwritten_and_takes_no_unknown_column(spark: SparkSess
         table.withColumn("bodie", col("body")).write.format("rocketmq").options(**to).mode("append").save()
     with pytest.raises(AnalysisException, match="UNSUPPORTED_DATA_SOURCE_SAVE_MODE"):
         table.write.format("rocketmq").options(**to).save()
+
+
+REFUSED = "Whatever the HTTP API refuses is refused here, too, batch and stream alike"
+
+
+@pytest.mark.spark
+def test_what_http_refuses_is_refused_in_a_batch_and_in_a_stream(
+    spark: SparkSession, session: BlockingSession, tmp_path: Path, to: dict[str, str]
+) -> None:
+    """The sentence of docs/spark.md."""
+    assert REFUSED in PAGE.read_text(encoding="utf-8")
+    wrong = "map('GANTRY_SRC', 'top secret') properties"
+    table = spark.range(2).selectExpr("cast(id as string) body", wrong)
+    said = r"row 0 of task \d+: column properties: the name 'GANTRY_SRC' is reserved.*\(0 messages of this task"
+    with pytest.raises(PySparkException, match=said) as refused:
+        table.write.format("rocketmq").options(**to).mode("append").save()
+    assert "top secret" not in str(refused.value)
+    write_topic(tmp_path / "store", orders(2))
+    stream = spark.readStream.format("rocketmq").options(
+        store=str(tmp_path / "store"), topic="orders", startingOffsets="earliest"
+    )
+    written = stream.load().selectExpr("body", wrong).writeStream.format("rocketmq").options(**to)
+    query = written.trigger(availableNow=True).start(checkpointLocation=str(tmp_path / "checkpoint"))
+    with pytest.raises(PySparkException, match=said):
+        query.awaitTermination()
+    assert not everything(session, to["topic"])
+
+
+@pytest.mark.spark
+def test_messages_that_were_read_are_written_as_copies(
+    spark: SparkSession, session: BlockingSession, tmp_path: Path, to: dict[str, str]
+) -> None:
+    write_topic(tmp_path / "store", orders(3))
+    read = spark.read.format("rocketmq").options(store=str(tmp_path / "store"), topic="orders").load()
+    copies = read.select("body", "properties").write.format("rocketmq").mode("append")
+    with pytest.raises(PySparkException, match="copyProperties=true"):
+        copies.options(**to).save()
+    copies.options(**to, copyProperties="true").save()
+    found = everything(session, to["topic"])
+    originals = {row["key"]: row for row in read.select("key", "tag", "unique_id").collect()}
+    assert {message.keys[0]: message.tag for message in found} == {k: row["tag"] for k, row in originals.items()}
+    assert not {message.unique_id for message in found} & {row["unique_id"] for row in originals.values()}
 
 
 @pytest.mark.spark
