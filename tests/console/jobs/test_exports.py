@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from console.jobs.requests.export import COLUMNS
 from tests.console.jobs.conftest import BY
 from tests.support.cast import Cast
 
+PAGE = Path(__file__).resolve().parents[3] / "docs/http-api.md"
 WITHOUT_BODIES = (("topic", "*", "read"), ("job", "*", "read", "jobs"))
 EXPORT: dict[str, Any] = {"type": "export", "source": {"topic": "orders"}, "format": "csv"}
 
@@ -38,9 +40,14 @@ def test_all_columns_of_a_topic_can_be_exported() -> None:
 
 
 def test_an_export_has_by_default_what_its_user_may_read(cast: Cast) -> None:
-    """An export without `columns` has bodies and properties only if its user may read `bodies`."""
+    """The sentence of docs/http-api.md names the columns."""
     all_of_it = start(cast.browser("operator")).json()["request"]["columns"]
     assert {"body", "properties"} <= set(all_of_it)
+    *usual, last, body, properties = (f"`{name}`" for name in all_of_it)
+    promise = (
+        f"Without `columns` an export has {', '.join(usual)} and {last}, and {body} and {properties} only if its user"
+    )
+    assert promise in " ".join(PAGE.read_text(encoding="utf-8").split())
     limited = start(cast.limited(*WITHOUT_BODIES)).json()["request"]["columns"]
     assert limited == [name for name in all_of_it if name not in ("body", "properties")]
 
