@@ -17,6 +17,7 @@ from typing import Final, Literal, NamedTuple
 import msgspec
 from msgspec import Struct
 
+from broker_core.csv_text import guarded
 from broker_core.job_folder import JobFolder
 from broker_core.protocol.bodies.queues import MessageQueue
 
@@ -26,7 +27,6 @@ _COLUMNS: Final = (
     "at", "outcome", "message_id", "keys", "cause", "broker", "queue_id", "offset", "topic", "target_broker",
     "target_queue_id", "target_offset", "copy_id", "why",
 )  # fmt: skip
-_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 
 OutcomeWord = Literal["redriven", "failed", "skipped"]
 
@@ -142,6 +142,6 @@ def _write(folder: JobFolder, name: str, lines: Iterable[bytes]) -> None:
 
 
 def _cell(value: object) -> object:
-    """Return a value for a CSV file; a spreadsheet would run a text that begins like a formula."""
+    """Return a value for a CSV file."""
     text = " ".join(value) if isinstance(value, list) else value
-    return f"'{text}" if isinstance(text, str) and text.startswith(_FORMULA) else text
+    return guarded(text) if isinstance(text, str) else text

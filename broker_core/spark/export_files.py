@@ -6,7 +6,6 @@ import base64
 import csv
 import io
 import json
-import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -17,6 +16,7 @@ import pyarrow as pa
 import pyarrow.ipc
 import pyarrow.parquet as pq
 
+from broker_core.csv_text import guarded
 from broker_core.spark.errors import StoreUnreadable
 from broker_core.spark.forecast import moment
 from broker_core.spark.schema import COLUMNS, arrow_schema
@@ -25,8 +25,6 @@ ENCODING: Final = "body_encoding"
 """The column beside `body` in text formats: `text`, or `base64` for bytes that are not UTF-8."""
 _BODY: Final = "body"
 _MAPS: Final = frozenset(name for name, kind in COLUMNS.items() if kind.startswith("map"))
-# A spreadsheet runs a text that begins so.
-_FORMULA: Final = re.compile(r"[=+\-@\t\r]")
 
 Row = dict[str, Any]
 
@@ -136,7 +134,7 @@ def _cell(value: Any) -> Any:
         value = " ".join(value)
     elif isinstance(value, bool):
         return "true" if value else "false"
-    return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) else value
+    return guarded(value) if isinstance(value, str) else value
 
 
 _LINES: Final[Mapping[str, Callable[[Iterable[Row]], str]]] = {"csv": _csv, "jsonl": _json_lines}

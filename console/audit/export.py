@@ -11,6 +11,7 @@ import orjson
 from asgiref.sync import sync_to_async
 from django.db.models import QuerySet
 
+from broker_core.csv_text import guarded
 from console.audit.models import AuditRecord
 from console.audit.serializers import AuditRecordSerializer
 
@@ -18,8 +19,6 @@ Form = Literal["csv", "jsonl"]
 MEDIA_TYPES: Final[dict[Form, str]] = {"csv": "text/csv", "jsonl": "application/x-ndjson"}
 COLUMNS: Final = AuditRecordSerializer.Meta.fields
 _PAGE: Final = 500
-# A spreadsheet takes a cell that begins so for a formula.
-_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 _BYTE_ORDER_MARK: Final = "\ufeff"
 
 
@@ -64,4 +63,4 @@ def _cell(value: Any) -> str:
     if value is None:
         return ""
     text = orjson.dumps(value).decode() if isinstance(value, dict) else str(value)
-    return f"'{text}" if text.startswith(_FORMULA) else text
+    return guarded(text)

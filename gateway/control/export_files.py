@@ -15,6 +15,8 @@ from rest_framework.exceptions import APIException
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
+from broker_core.csv_text import guarded
+
 CSV: Final = "text/csv"
 LINES: Final = "application/x-ndjson"
 FORMATS: Final = {"csv": CSV, "jsonl": LINES}
@@ -23,8 +25,6 @@ AT_ONCE: Final = 2
 """Exports of one process: each reads messages on the loop that serves producers and consumers."""
 AS = OpenApiParameter("as", str, enum=list(FORMATS), default="csv")
 BODIES = OpenApiParameter("bodies", bool, default=False, description="With the bodies.")
-# A spreadsheet takes a cell that begins so for a formula.
-_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 _slots = threading.BoundedSemaphore(AT_ONCE)
 
 
@@ -100,4 +100,4 @@ def csv_rows(rows: Sequence[Sequence[object]]) -> bytes:
 
 def _cell(value: object) -> object:
     text = " ".join(map(str, value)) if isinstance(value, list) else value
-    return f"'{text}" if isinstance(text, str) and text.startswith(_FORMULA) else text
+    return guarded(text) if isinstance(text, str) else text

@@ -17,6 +17,7 @@ import pyarrow.dataset
 import pyarrow.parquet
 from msgspec import UNSET, Struct, UnsetType
 
+from broker_core.csv_text import GUARDED
 from broker_core.spark.comparing.comparison import SIDES
 from broker_core.spark.comparing.evidence import DIFFERENCES
 
@@ -25,8 +26,7 @@ CSV: Final = "differences.csv"
 SAMPLES_PER_CLASS: Final = 100
 MOST_CSV_ROWS: Final = 1_000_000
 _FLAT: Final = [field for field in DIFFERENCES if field.name != "lost" and not pa.types.is_map(field.type)]
-# A spreadsheet treats a text with such a beginning as a formula and runs it.
-_FORMULA: Final = r"^[=+\-@\t\r]"
+_GUARDED: Final = "^[{}]".format("".join(GUARDED).replace("-", r"\-"))
 
 
 class SamplePlace(Struct, frozen=True, omit_defaults=True):
@@ -112,8 +112,8 @@ def _csv_column(values: Any) -> Any:
 
 
 def _harmless(values: Any) -> Any:
-    """Return texts that a spreadsheet shows and does not run."""
-    return pc.if_else(pc.match_substring_regex(values, _FORMULA), pc.binary_join_element_wise("'", values, ""), values)
+    """Return texts as `csv_text.guarded` does."""
+    return pc.if_else(pc.match_substring_regex(values, _GUARDED), pc.binary_join_element_wise("'", values, ""), values)
 
 
 def _samples(batch: Any, taken: Counter[str]) -> Iterator[Sample]:

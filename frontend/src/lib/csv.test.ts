@@ -23,7 +23,7 @@ it("text stays one field, whatever it holds", () => {
 })
 
 it("a spreadsheet runs none of it as a formula, and numbers stay numbers", () => {
-  expect(lines([{ a: "=1+1", b: "@x", c: -5, d: "-5" }])[1]).toBe("'=1+1,'@x,-5,'-5")
+  expect(lines([{ a: "=1+1", b: "@x", c: -5, d: "-5", e: "'-5" }])[1]).toBe("'=1+1,'@x,-5,'-5,''-5")
 })
 
 it("whole numbers as text keep all their digits", () => {

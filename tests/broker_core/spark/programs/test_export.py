@@ -25,7 +25,7 @@ COLUMNS = ["queue_id", "queue_offset", "store_timestamp", "keys", "tag", "body",
 @pytest.fixture
 def program(tmp_path: Path, spark_cache: Path) -> Program:
     """An export of a store with eleven messages in two queues."""
-    odd = Message.create("orders", b"\xff\x00", tag="=1+1", properties={"a": "1,\n2"})
+    odd = Message.create("orders", b"\xff\x00", tag="=1+1", properties={"a": "1,\n2"}, keys=["'-5"])
     write_topic(tmp_path / "store", [*orders(10), odd])
     return Program(tmp_path / "job", "export", {"store": str(tmp_path / "store"), "broker": "broker-a"}, spark_cache)
 
@@ -58,7 +58,7 @@ def test_a_spreadsheet_runs_nothing_of_a_csv_file(program: Program, spark: Spark
         head, *rows = list(csv.reader(file))
     assert head == ["queue_id", "queue_offset", "store_timestamp", "keys", "tag", "body", "body_encoding", "properties"]
     assert rows[0][3:7] == ["k0 all", "A", '{"n":0}', "text"]
-    assert (rows[5][4], json.loads(rows[5][7])["a"]) == ("'=1+1", "1,\n2")
+    assert (rows[5][3], rows[5][4], json.loads(rows[5][7])["a"]) == ("''-5", "'=1+1", "1,\n2")
 
 
 def test_a_condition_chooses_and_parquet_keeps_types(program: Program, spark: SparkSession) -> None:
