@@ -2,6 +2,7 @@ import { act, screen, waitFor, within } from "@testing-library/react"
 import { beforeEach, describe, expect, it } from "vitest"
 import { job, page, reader } from "@/testing/factories"
 import { renderApp } from "@/testing/render"
+import { onPhone } from "@/testing/screen"
 import { answer, refuse, requests } from "@/testing/server"
 import { FakeSocket } from "@/testing/socket"
 import { JobsPage } from "./jobs-page"
@@ -120,6 +121,19 @@ describe("the list of jobs", () => {
     await user.click(await screen.findByText("New job"))
     await user.click(await screen.findByText("Reconcile two topics"))
     await waitFor(() => expect(address()).toBe("/jobs/new/reconcile"))
+  })
+
+  it("shows on a phone the whole name, the state and how far it is, without a table", async () => {
+    onPhone()
+    answer(LIST, page([job("j1", { name: "copy", state: "paused" }), job("j2", { name: "look", state: "succeeded", dry_run: true })]))
+    const { user, address } = show()
+    const row = within((await screen.findByText("copy")).closest("li") as HTMLElement)
+    expect(row.getByText("Paused")).toBeTruthy()
+    expect(row.getByText(/Replay · 500 . 1 k/)).toBeTruthy()
+    expect(screen.getByText(/Replay · 1 k/)).toBeTruthy()
+    expect(screen.queryByRole("table")).toBeNull()
+    await user.click(screen.getByText("copy"))
+    await waitFor(() => expect(address()).toBe("/jobs/j1"))
   })
 
   it("says that the list could not be read", async () => {

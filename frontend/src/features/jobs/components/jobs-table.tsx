@@ -11,12 +11,15 @@ import { Empty } from "@/components/states/empty"
 import { QueryPanel } from "@/components/states/query-panel"
 import { NotApplicable } from "@/components/values/num"
 import { Duration, Time } from "@/components/values/time"
+import { usePhone } from "@/hooks/use-media"
 import { useNow } from "@/hooks/use-now"
 import type { Job } from "@/lib/api-types"
-import { compact, rate } from "@/lib/format"
+import { rate } from "@/lib/format"
 import type { useJobs } from "../api/get-jobs"
 import { jobNameOf } from "../job-name"
-import { doneOf, isActive, plannedOf, progressOf, tookMs } from "../progress"
+import { isActive, progressOf, tookMs } from "../progress"
+import { JobDone } from "./job-done"
+import { JobRows } from "./job-rows"
 import { NewJob } from "./new-job"
 
 const column = columnsFor<Job>()
@@ -32,6 +35,8 @@ interface JobsTableProps {
 export function JobsTable({ query, isAsked, onClear }: JobsTableProps) {
   const { t } = useTranslation()
   const navigate = useNavigate()
+  const isPhone = usePhone()
+  const onEnd = query.hasNextPage && !query.isFetchingNextPage ? () => void query.fetchNextPage() : undefined
   const rows = query.data?.pages.flatMap(({ items }) => items)
   const columns = useMemo(
     () => [
@@ -49,7 +54,7 @@ export function JobsTable({ query, isAsked, onClear }: JobsTableProps) {
       column("rail", t("jobs.progress"), { width: 180, minWidth: 760 }, (job) =>
         job.state === "queued" ? <NotApplicable /> : <ProgressRail ratio={progressOf(job) ?? 0} />,
       ),
-      column("done", t("jobs.done"), { align: "end", minWidth: 520 }, (job) => <Done job={job} />),
+      column("done", t("jobs.done"), { align: "end", minWidth: 520 }, (job) => <JobDone job={job} />),
       column("rate", t("jobs.rate"), { align: "end", isSecondary: true, minWidth: 900 }, (job) =>
         job.rate === null || !isActive(job) ? <NotApplicable /> : `${rate(job.rate)}/s`,
       ),
@@ -76,16 +81,20 @@ export function JobsTable({ query, isAsked, onClear }: JobsTableProps) {
         )
       }
     >
-      {(items) => (
-        <DataTable
-          label={t("nav.jobs")}
-          columns={columns}
-          rows={items}
-          rowId={({ id }) => id}
-          onRow={({ id }) => void navigate({ to: "/jobs/$job", params: { job: id } })}
-          onEnd={query.hasNextPage && !query.isFetchingNextPage ? () => void query.fetchNextPage() : undefined}
-        />
-      )}
+      {(items) =>
+        isPhone ? (
+          <JobRows jobs={items} onEnd={onEnd} />
+        ) : (
+          <DataTable
+            label={t("nav.jobs")}
+            columns={columns}
+            rows={items}
+            rowId={({ id }) => id}
+            onRow={({ id }) => void navigate({ to: "/jobs/$job", params: { job: id } })}
+            onEnd={onEnd}
+          />
+        )
+      }
     </QueryPanel>
   )
 }
@@ -93,10 +102,4 @@ export function JobsTable({ query, isAsked, onClear }: JobsTableProps) {
 function Took({ job }: { job: Job }) {
   const now = useNow()
   return <Duration ms={tookMs(job, now)} />
-}
-
-function Done({ job }: { job: Job }) {
-  const planned = plannedOf(job)
-  if (job.state === "queued") return <NotApplicable />
-  return <>{planned === null ? compact(doneOf(job)) : `${compact(doneOf(job))} / ${compact(planned)}`}</>
 }

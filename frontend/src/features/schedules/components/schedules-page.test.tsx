@@ -4,6 +4,7 @@ import type { Me, Schedule } from "@/lib/api-types"
 import { admin, job, page, reader, schedule } from "@/testing/factories"
 import { held } from "@/testing/fields"
 import { renderApp } from "@/testing/render"
+import { onPhone } from "@/testing/screen"
 import { answer, holdAnswer, refuse, requests } from "@/testing/server"
 import { SchedulesPage } from "./schedules-page"
 
@@ -45,6 +46,16 @@ describe("the list of schedules", () => {
     expect(row.getByText("2 Jan 2025 03:04")).toBeTruthy()
     expect(row.getByText("Failed")).toBeTruthy()
     expect(row.getByText("Replay")).toBeTruthy()
+  })
+
+  it("shows on a phone name, times, result and what can be done, without a table", async () => {
+    onPhone()
+    show({ schedules: [schedule("s1", { name: "nightly", zone: "Europe/Berlin", next_run_at: "2125-01-02T03:04:05Z", next_runs: [], last_run_at: "2025-01-02T03:04:05Z", last_state: "failed" })] })
+    const row = within((await screen.findByText("nightly")).closest("li") as HTMLElement)
+    for (const words of ["0 3 * * *", "2 Jan 2125 03:04", "Failed"]) expect(row.getByText(words)).toBeTruthy()
+    expect(row.getByLabelText("More actions")).toBeTruthy()
+    expect(row.getByLabelText("nightly is on")).toBeTruthy()
+    expect(screen.queryByRole("table")).toBeNull()
   })
 
   it("says of one that is off that it is, not when it would have run", async () => {

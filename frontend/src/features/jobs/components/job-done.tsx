@@ -1,0 +1,13 @@
+import { NotApplicable } from "@/components/values/num"
+import type { Job } from "@/lib/api-types"
+import { compact } from "@/lib/format"
+import { doneOf, plannedOf } from "../progress"
+
+/** How much of it is done. */
+export function JobDone({ job }: { job: Job }) {
+  const planned = plannedOf(job)
+  if (job.state === "queued") return <NotApplicable />
+  // It counts, and does nothing of it.
+  if (job.dry_run) return planned === null ? <NotApplicable /> : <>{compact(planned)}</>
+  return <>{planned === null ? compact(doneOf(job)) : `${compact(doneOf(job))} / ${compact(planned)}`}</>
+}
