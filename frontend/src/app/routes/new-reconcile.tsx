@@ -1,17 +1,20 @@
+import { useClusters } from "@/features/clusters/api/get-clusters"
 import { ReconcileWizard } from "@/features/jobs/components/reconcile-wizard"
-import { useTopicNames } from "@/features/topics/api/find-topics"
 import { useTopic } from "@/features/topics/api/get-topic"
 import { useCluster } from "@/hooks/use-cluster"
 import { useUrlState } from "@/hooks/use-url-state"
+import { useSideChoices } from "./side-choices"
 
 export function NewReconcileRoute() {
   const cluster = useCluster()
-  const [{ left, right }] = useUrlState()
+  const [{ left, right, lcluster, rcluster }] = useUrlState()
+  const [ofLeft, ofRight] = [lcluster ?? cluster, rcluster ?? cluster]
   return (
     <ReconcileWizard
-      topics={useTopicNames(cluster).data ?? []}
-      left={useTopic(cluster, left).data}
-      right={useTopic(cluster, right).data}
+      clusters={useClusters().data?.map(({ name }) => name) ?? [cluster]}
+      choices={{ left: useSideChoices(ofLeft), right: useSideChoices(ofRight) }}
+      left={useTopic(ofLeft, left).data}
+      right={useTopic(ofRight, right).data}
     />
   )
 }

@@ -1,14 +1,17 @@
 import type { TFunction } from "i18next"
 import { useTranslation } from "react-i18next"
+import { useClusters } from "@/features/clusters/api/get-clusters"
 import { ScheduleJobFields } from "@/features/jobs/components/schedule-job-fields"
 import { ShownRefusal } from "@/features/jobs/components/shown-refusal"
-import { exportOf, isWhole, reconcileOf, replayOf } from "@/features/jobs/request"
+import { checkOf, exportOf, isCheck, isWhole, reconcileOf, replayOf } from "@/features/jobs/request"
+import { isSideWhole, titleOfSide } from "@/features/jobs/sides"
 import { CreateSchedule } from "@/features/schedules/components/create-schedule"
 import { SchedulesPage } from "@/features/schedules/components/schedules-page"
 import { useTopicNames } from "@/features/topics/api/find-topics"
 import { useCluster } from "@/hooks/use-cluster"
 import { type UrlState, useUrlState } from "@/hooks/use-url-state"
 import type { JobRequest } from "@/lib/api-types"
+import { useSideChoices } from "./side-choices"
 
 export const SchedulesRoute = () => <SchedulesPage form={<Form />} />
 
@@ -17,12 +20,14 @@ function Form() {
   const cluster = useCluster()
   const [state] = useUrlState()
   const topics = useTopicNames(cluster).data ?? []
+  const clusters = useClusters().data?.map(({ name }) => name) ?? [cluster]
+  const choices = { left: useSideChoices(state.lcluster ?? cluster), right: useSideChoices(state.rcluster ?? cluster) }
   const [job, jobName] = jobOf(t, state, cluster)
   return (
     <CreateSchedule
       jobFields={(refusal) => (
         <ShownRefusal request={job} refusal={refusal}>
-          <ScheduleJobFields topics={topics} />
+          <ScheduleJobFields topics={topics} clusters={clusters} choices={choices} />
         </ShownRefusal>
       )}
       job={job}
@@ -34,11 +39,17 @@ function Form() {
 
 /** The job of the address, and its name; without its topics there is nothing to be named after. */
 function jobOf(t: TFunction, state: UrlState, cluster: string): [JobRequest, string] {
-  const { topic, target, left, right } = state
-  if (state.new === "reconcile") return [reconcileOf(state, cluster), left && right ? t("jobs.reconcileName", { left, right }) : ""]
+  const { topic, target } = state
+  if (state.new === "reconcile") return isCheck(state) ? [checkOf(state, cluster), t("sides.checkName", { cluster })] : comparisonOf(t, state, cluster)
   if (state.new === "export") {
     const job = exportOf(state, cluster)
     return [job, topic ? t("jobs.exportName", { topic, format: t(`exporting.formats.${job.format}`) }) : ""]
   }
   return [replayOf(state, cluster), topic && target ? t("jobs.replayName", { source: topic, target }) : ""]
+}
+
+function comparisonOf(t: TFunction, state: UrlState, cluster: string): [JobRequest, string] {
+  const job = reconcileOf(state, cluster)
+  const isNamed = isSideWhole(job.left) && isSideWhole(job.right)
+  return [job, isNamed ? t("jobs.reconcileName", { left: titleOfSide(job.left), right: titleOfSide(job.right) }) : ""]
 }

@@ -1,6 +1,7 @@
 import type { UrlState } from "@/hooks/use-url-state"
 import type { JobRequest } from "@/lib/api-types"
 import { isInstant } from "@/lib/time"
+import { areSame, isByWords, isSideWhole, isTimeMissing, SIDES, sideField, sideOf } from "./sides"
 import { kindOf, LONGEST, MS, SCHEDULED_AT, spanOf } from "./bounds"
 
 type Transform = NonNullable<NonNullable<JobRequest["target"]>["transform"]>
@@ -11,8 +12,6 @@ type OffsetRange = NonNullable<Source["offsets"]>[number]
 export type ReplayRequest = JobRequest & Required<Pick<JobRequest, "source" | "target">>
 export type ReconcileRequest = JobRequest & Required<Pick<JobRequest, "left" | "right">>
 export type ExportRequest = JobRequest & Required<Pick<JobRequest, "source" | "format">>
-/** A reconciliation of two topics by a word, as the wizard makes it. */
-export type TopicsRequest = Omit<ReconcileRequest, "left" | "right" | "by"> & { left: TopicRange; right: TopicRange; by: NonNullable<JobRequest["by"]> }
 
 const words = (text: string | undefined) => text?.split(/[\s,]+/).filter(Boolean) ?? []
 
@@ -140,38 +139,43 @@ type Compared = Exclude<Extract<NonNullable<JobRequest["compare"]>, unknown[]>[n
 
 const numberOr = (text: string): number => (text !== "" && Number.isFinite(Number(text)) ? Number(text) : Number.NaN)
 
-function compareOf({ cmp, values }: UrlState): NonNullable<JobRequest["compare"]> {
+function compareOf(state: UrlState): NonNullable<JobRequest["compare"]> {
+  const { cmp, values } = state
   const expressions = comparedIn(values)
-  if (cmp === "none") return expressions.length > 0 ? expressions : "none"
+  if (cmp === "none" || !isByWords(state)) return expressions.length > 0 ? expressions : "none"
   const fields = FIELDS.filter((field) => (cmp ?? "body").split(",").includes(field))
   return expressions.length === 0 && fields.length === 1 && fields[0] === "body" ? "body" : [...fields, ...expressions]
 }
 
-const sideOf = (topic: string | undefined, from: string | undefined, to: string | undefined, where: string | undefined): TopicRange => ({
-  ...rangeOf(topic, from, to),
-  ...(where?.trim() && { where: where.trim() }),
-})
+/** Whether messages are matched by expressions: chosen, or because a side has rows instead of messages. */
+export const isBySql = (state: UrlState): boolean => state.by === "sql" || !isByWords(state)
 
-export function reconcileOf(state: UrlState, cluster: string): TopicsRequest {
+export function reconcileOf(state: UrlState, cluster: string): ReconcileRequest {
   const lateness = state.late ? Number(state.late) * 1_000 : 0
   return {
     type: "reconcile",
     ...(state.name && { name: state.name }),
     cluster,
-    left: sideOf(state.left, state.from, state.to, state.lwhere),
-    right: sideOf(state.right, state.rfrom ?? state.from, state.rto ?? state.to, state.rwhere),
-    by: state.by === "sql" ? { left: state.bleft?.trim() ?? "", right: state.bright?.trim() ?? "" } : (BY.find((by) => by === state.by) ?? "key"),
+    left: sideOf(state, "left", cluster),
+    right: sideOf(state, "right", cluster),
+    by: isBySql(state) ? { left: state.bleft?.trim() ?? "", right: state.bright?.trim() ?? "" } : (BY.find((by) => by === state.by) ?? "key"),
     compare: compareOf(state),
+    ...(state.damage === "stop" && { on_damage: "stop" }),
     ...(state.order === "1" && { order: true }),
     ...(state.multiset === "0" && { multiset: false }),
     ...(lateness > 0 && { lateness_ms: lateness }),
   }
 }
 
+/** Whether the store is checked against itself instead of two sides with each other. */
+export const isCheck = ({ check }: UrlState): boolean => check === "store"
+
+export const checkOf = (state: UrlState, cluster: string): JobRequest => ({ type: "reconcile", ...(state.name && { name: state.name }), cluster, check: "store" })
+
 /** The most messages a second that the API takes as a limit. */
 export const MOST_PER_SECOND = 10_000_000
 
-export type Fault = "moment" | "span" | "reversed" | "queues" | "offsets" | "number" | "properties" | "values" | "expression"
+export type Fault = "moment" | "span" | "reversed" | "queues" | "offsets" | "number" | "properties" | "values" | "expression" | "time"
 
 /** What is wrong in the fields of the address, by field; an empty one is never wrong. */
 export function faultsOf(state: UrlState): Readonly<Record<string, Fault>> {
@@ -183,7 +187,8 @@ export function faultsOf(state: UrlState): Readonly<Record<string, Fault>> {
   note("offsets", isByOffset(state) && !linesIn(state.offsets).every(isOffsetRange) && "offsets")
   note("queues", !isByOffset(state) && !words(state.queues).every((word) => /^\d{1,9}$/.test(word)) && "queues")
   note("tprops", !propertiesIn(state.tprops).every(([name, sql]) => name && sql) && "properties")
-  for (const name of sqlFaults(state)) note(name, name === "values" ? "values" : "expression")
+  for (const name of isCheck(state) ? [] : sqlFaults(state)) note(name, name === "values" ? "values" : "expression")
+  for (const side of SIDES) note(sideField(side, "time"), isTimeMissing(state, side) && "time")
   note("rate", !isLimit(state.rate, MOST_PER_SECOND) && "number")
   note("max", !isLimit(state.max) && "number")
   return found
@@ -202,7 +207,7 @@ function rangeFaults(state: UrlState, from: "from" | "rfrom", to: "to" | "rto"):
 /** Which expressions of a comparison are not whole. */
 function sqlFaults(state: UrlState): string[] {
   const isWholeList = comparedIn(state.values).every(({ name, left, right, tolerance = 0 }) => name && left && right && tolerance >= 0)
-  const keys = state.by === "sql" ? ["bleft", "bright"].filter((name) => !state[name]?.trim()) : []
+  const keys = isBySql(state) ? ["bleft", "bright"].filter((name) => !state[name]?.trim()) : []
   return isWholeList ? keys : [...keys, "values"]
 }
 
@@ -239,7 +244,7 @@ function hasParts(request: JobRequest): boolean {
   const { type, source, target, left, right } = request
   if (type === "export") return isNamed(source)
   if (type === "replay") return isNamed(source) && Boolean(target?.topic) && (source?.topic !== target?.topic || isElsewhere(request))
-  return Boolean(left?.topic && right?.topic) && left?.topic !== right?.topic
+  return request.check === "store" || (isSideWhole(left) && isSideWhole(right) && !areSame(left, right))
 }
 
 /** Whether the fields of a source are filled in, and none is wrong. */

@@ -30,6 +30,7 @@ import { run } from "./run"
 import { sample } from "./sample"
 import { scheduled } from "./scheduled"
 import { searches } from "./searches"
+import { sides } from "./sides"
 import { topicNote } from "./topic-note"
 import { topicStats } from "./topic-stats"
 import { topics } from "./topics"
@@ -69,6 +70,7 @@ export const rest = {
   ...sample,
   ...scheduled,
   ...searches,
+  ...sides,
   ...topicNote,
   ...topicStats,
   ...topics,

@@ -67,7 +67,7 @@ export const shell = {
       wallboard: "Open the wallboard",
       topic: "Create a topic",
       replay: "Replay a topic",
-      reconcile: "Reconcile two topics",
+      reconcile: "Reconcile two sides",
       export: "Export messages to a file",
       schedule: "Create a schedule",
       rule: "Create an alert rule",

@@ -32,6 +32,7 @@ import { run } from "./run"
 import { sample } from "./sample"
 import { scheduled } from "./scheduled"
 import { searches } from "./searches"
+import { sides } from "./sides"
 import { topicNote } from "./topic-note"
 import { topicStats } from "./topic-stats"
 import { topics } from "./topics"
@@ -71,6 +72,7 @@ export const rest: Shape<typeof english> = {
   ...sample,
   ...scheduled,
   ...searches,
+  ...sides,
   ...topicNote,
   ...topicStats,
   ...topics,

@@ -60,7 +60,7 @@ export const shell = {
       wallboard: "打开大屏",
       topic: "创建 Topic",
       replay: "重放 Topic",
-      reconcile: "对账两个 Topic",
+      reconcile: "新建对账",
       export: "导出消息到文件",
       schedule: "创建定时任务",
       rule: "创建告警规则",

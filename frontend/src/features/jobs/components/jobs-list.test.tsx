@@ -119,7 +119,7 @@ describe("the list of jobs", () => {
     answer(LIST, page([job("j1")]))
     const { user, address } = show()
     await user.click(await screen.findByText("New job"))
-    await user.click(await screen.findByText("Reconcile two topics"))
+    await user.click(await screen.findByText("Reconcile two sides"))
     await waitFor(() => expect(address()).toBe("/jobs/new/reconcile"))
   })
 

@@ -1,101 +1,165 @@
 import type { TFunction } from "i18next"
+import type { ReactNode } from "react"
 import { useTranslation } from "react-i18next"
 import { Callout } from "@/components/layout/panel"
 import { useCluster } from "@/hooks/use-cluster"
-import { useFormat } from "@/hooks/use-format"
 import { type UrlState, useUrlState } from "@/hooks/use-url-state"
-import type { Topic } from "@/lib/api-types"
+import type { JobRequest, Topic } from "@/lib/api-types"
 import { count } from "@/lib/format"
-import { isInstant } from "@/lib/time"
-import { faultsOf, reconcileOf, type TopicsRequest } from "../request"
-import { type FieldsProps, RangeFields, TopicSelect } from "./request-fields"
+import { checkOf, faultsOf, isCheck, reconcileOf, type ReconcileRequest } from "../request"
+import { areSame, isSideWhole, isTimeMissing, type SideName, SIDES, titleOfSide } from "../sides"
+import { useRangeWords } from "../use-range-words"
 import { CompareFields, ConditionFields } from "./compare-fields"
+import { DamageField, RangeFields } from "./request-fields"
+import { type Choices, SideFields, WhatField } from "./side-fields"
 import { StartDecision } from "./start-decision"
-import { NameField, Wizard } from "./wizard"
+import { NameField, Wizard, type WizardStep } from "./wizard"
 
 interface ReconcileWizardProps {
-  topics: string[]
+  clusters: string[]
+  choices: Record<SideName, Choices>
+  /** What is known of the topics of both sides, by the feature that knows them. */
   left: Topic | undefined
   right: Topic | undefined
 }
 
-export function ReconcileWizard({ topics, left, right }: ReconcileWizardProps) {
+export function ReconcileWizard(props: ReconcileWizardProps) {
+  const [state] = useUrlState()
+  return isCheck(state) ? <CheckWizard /> : <SidesWizard {...props} />
+}
+
+function SidesWizard({ clusters, choices, left, right }: ReconcileWizardProps) {
   const { t } = useTranslation()
   const [state, change] = useUrlState()
-  const request = reconcileOf(state, useCluster())
-  const name = t("jobs.reconcileName", { left: request.left.topic, right: request.right.topic })
-  const range = useRangeWords(request)
+  const cluster = useCluster()
+  const request = reconcileOf(state, cluster)
+  const isChosen = isSideWhole(request.left) && isSideWhole(request.right)
+  const name = t("jobs.reconcileName", { left: titleOfSide(request.left), right: titleOfSide(request.right) })
+  const range = useRangeWords({ source: { topic: "", ...bounds(request.left) } })
+  const faults = faultsOf(state)
+  const steps: WizardStep[] = [
+    {
+      id: "sides",
+      parts: SIDES.flatMap((side) => ["kind", "topic", "group", "cluster", "path", "connection", "table", "query"].map((field) => `${side}.${field}`)),
+      label: t("jobs.steps.sides"),
+      choice: isChosen ? `${titleOfSide(request.left)}${t("list.comma")}${titleOfSide(request.right)}` : undefined,
+      isReady: isChosen && !areSame(request.left, request.right),
+      fields: (
+        <>
+          <WhatField state={state} onChange={change} />
+          {SIDES.map((side) => (
+            <SideFields key={side} side={side} state={state} clusters={clusters} choices={choices[side]} onChange={change} />
+          ))}
+          {areSame(request.left, request.right) && <Callout tone="crit">{t("jobs.sameSides")}</Callout>}
+        </>
+      ),
+    },
+    {
+      id: "range",
+      parts: ["left", "right"],
+      label: t("jobs.steps.range"),
+      choice: range,
+      isReady: !BOUNDS.some((bound) => faults[bound]),
+      fields: (
+        <>
+          <RangeFields path="left" state={state} onChange={change} />
+          <TimeWords state={state} />
+          <ConditionFields state={state} onChange={change} />
+        </>
+      ),
+    },
+    {
+      id: "compare",
+      parts: ["by", "compare", "order", "multiset", "lateness_ms", "on_damage"],
+      label: t("jobs.steps.compare"),
+      choice: byWords(t, request.by),
+      isReady: Object.keys(faults).length === 0,
+      fields: (
+        <>
+          <CompareFields state={state} onChange={change} />
+          <DamageField state={state} onChange={change} />
+        </>
+      ),
+    },
+    { id: "start", parts: ["name"], label: t("jobs.steps.start"), isReady: true, fields: <NameField placeholder={name} /> },
+  ]
   return (
     <Wizard
-      title={hasSides(state) ? name : t("jobs.newReconcile")}
+      title={isChosen ? name : t("jobs.newReconcile")}
       request={request}
-      steps={[
-        {
-          id: "sides",
-          label: t("jobs.steps.sides"),
-          choice: hasSides(state) ? `${state.left}${t("list.comma")}${state.right}` : undefined,
-          isReady: hasSides(state) && state.left !== state.right,
-          fields: <SidesFields state={state} topics={topics} onChange={change} />,
-        },
-        { id: "range", label: t("jobs.steps.range"), choice: range, isReady: !BOUNDS.some((name) => faultsOf(state)[name]), fields: <><RangeFields path="left" state={state} onChange={change} /><ConditionFields state={state} onChange={change} /></> },
-        {
-          id: "compare",
-          label: t("jobs.steps.compare"),
-          choice: byWords(t, request.by),
-          isReady: Object.keys(faultsOf(state)).length === 0,
-          fields: <CompareFields state={state} onChange={change} />,
-        },
-        { id: "start", label: t("jobs.steps.start"), isReady: true, fields: <NameField placeholder={name} /> },
-      ]}
-      decision={<Decision request={request.name ? request : { ...request, name }} most={mostOf(left, right)} range={range} />}
+      steps={steps}
+      decision={<Decision request={request.name ? request : { ...request, name }} most={mostOf(request, left, right)} range={range} />}
     />
   )
 }
 
-const BOUNDS = ["from", "to", "rfrom", "rto"] as const
+const BOUNDS = ["from", "to", "rfrom", "rto", "ltime", "rtime"] as const
 
-const byWords = (t: TFunction, by: TopicsRequest["by"]): string => (typeof by === "string" ? t(`jobs.by_.${by}`) : `${by.left} = ${by.right}`)
+const bounds = ({ from, to }: ReconcileRequest["left"]) => ({ ...(from && { from }), ...(to && { to }) })
 
-const hasSides = (state: UrlState): boolean => Boolean(state.left && state.right)
+const byWords = (t: TFunction, by: ReconcileRequest["by"] = "key"): string => (typeof by === "string" ? t(`jobs.by_.${by}`) : `${by.left} = ${by.right}`)
 
-function SidesFields({ state, topics, onChange }: FieldsProps) {
+/** A range of rows needs the column of their time, which is a field of the step before. */
+function TimeWords({ state }: { state: UrlState }) {
   const { t } = useTranslation()
+  return SIDES.some((side) => isTimeMissing(state, side)) ? <Callout tone="crit">{t("jobs.faults.time")}</Callout> : null
+}
+
+function CheckWizard() {
+  const { t } = useTranslation()
+  const [state, change] = useUrlState()
+  const cluster = useCluster()
+  const request = checkOf(state, cluster)
+  const name = t("sides.checkName", { cluster })
   return (
-    <>
-      <TopicSelect label={t("jobs.left")} description={t("jobs.leftWords")} value={state.left} topics={topics} onChange={(left) => onChange({ left })} />
-      <TopicSelect label={t("jobs.right")} description={t("jobs.rightWords")} value={state.right} topics={topics} onChange={(right) => onChange({ right })} />
-      {state.left && state.left === state.right && <Callout tone="crit">{t("jobs.sameSides")}</Callout>}
-    </>
+    <Wizard
+      title={name}
+      request={request}
+      steps={[
+        { id: "sides", parts: ["check", "cluster"], label: t("jobs.steps.sides"), choice: t("sides.whats.store"), isReady: true, fields: <WhatField state={state} onChange={change} /> },
+        { id: "start", parts: ["name"], label: t("jobs.steps.start"), isReady: true, fields: <NameField placeholder={name} /> },
+      ]}
+      decision={
+        <Started
+          request={request.name ? request : { ...request, name }}
+          most={null}
+          facts={[
+            [t("jobs.reads"), t("sides.wholeStore")],
+            [t("jobs.writes"), t("jobs.writesNothing")],
+          ]}
+          action={t("sides.checkStart")}
+        />
+      }
+    />
   )
 }
 
-function Decision({ request, most, range }: { request: TopicsRequest; most: number | null; range: string }) {
+function Decision({ request, most, range }: { request: ReconcileRequest; most: number | null; range: string }) {
   const { t } = useTranslation()
+  const areTopics = SIDES.every((side) => (request[side].kind ?? "topic") === "topic")
   return (
-    <StartDecision
+    <Started
       request={request}
-      hero={most === null ? "—" : count(most)}
-      heroWords={most === null ? t("jobs.amountUnknown") : t("jobs.atMostRead")}
+      most={most}
       facts={[
-        [t("jobs.left"), request.left.topic],
-        [t("jobs.right"), request.right.topic],
+        [t("jobs.left"), titleOfSide(request.left)],
+        [t("jobs.right"), titleOfSide(request.right)],
         [t("jobs.range"), range],
         [t("jobs.joinBy"), byWords(t, request.by)],
         [t("jobs.writes"), t("jobs.writesNothing")],
       ]}
-      action={t("jobs.reconcileStart")}
+      action={areTopics ? t("jobs.reconcileStart") : t("sides.start")}
     />
   )
 }
 
-function mostOf(left: Topic | undefined, right: Topic | undefined): number | null {
-  const counts = [left?.messages ?? null, right?.messages ?? null]
-  return counts.includes(null) ? null : counts.reduce<number>((sum, messages) => sum + (messages ?? 0), 0)
+function Started({ request, most, facts, action }: { request: JobRequest; most: number | null; facts: [string, ReactNode][]; action: string }) {
+  const { t } = useTranslation()
+  return <StartDecision request={request} hero={most === null ? "—" : count(most)} heroWords={most === null ? t("jobs.amountUnknown") : t("jobs.atMostRead")} facts={facts} action={action} />
 }
 
-function useRangeWords({ left }: TopicsRequest): string {
-  const { t } = useTranslation()
-  const format = useFormat()
-  const written = (moment: string) => (isInstant(moment) ? format.when(moment) : moment)
-  return `${left.from ? written(left.from) : t("messages.oldest")} – ${left.to ? written(left.to) : t("time.present")}`
+/** The most messages that it reads; unknown where a side has rows that nobody counted, or a topic that is not known. */
+function mostOf(request: ReconcileRequest, left: Topic | undefined, right: Topic | undefined): number | null {
+  const counts = [request.left.topic ? (left?.messages ?? null) : null, request.right.topic ? (right?.messages ?? null) : null]
+  return counts.includes(null) ? null : counts.reduce<number>((sum, messages) => sum + (messages ?? 0), 0)
 }

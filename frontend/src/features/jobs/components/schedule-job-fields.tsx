@@ -2,21 +2,34 @@ import { Checkbox } from "@mantine/core"
 import { useUrlState } from "@/hooks/use-url-state"
 import { useTranslation } from "react-i18next"
 import { useRefused } from "../refusals"
+import { isCheck } from "../request"
+import { type SideName, SIDES } from "../sides"
 import { CompareFields, ConditionFields } from "./compare-fields"
 import { FileFields } from "./export-fields"
 import { LimitFields, SourceFields, TopicSelect } from "./request-fields"
+import { type Choices, SideFields, WhatField } from "./side-fields"
 import { ScheduledRange } from "./scheduled-range"
 
+interface ScheduleJobFieldsProps {
+  topics: string[]
+  /** What the sides of a comparison can be chosen from. */
+  clusters: string[]
+  choices: Record<SideName, Choices>
+}
+
 /** The fields of a job that a schedule starts; the same words of the address as in the wizards. */
-export function ScheduleJobFields({ topics }: { topics: string[] }) {
+export function ScheduleJobFields({ topics, clusters, choices }: ScheduleJobFieldsProps) {
   const { t } = useTranslation()
   const [state, change] = useUrlState()
   const refused = useRefused()
+  if (state.new === "reconcile" && isCheck(state)) return <WhatField state={state} onChange={change} />
   if (state.new === "reconcile")
     return (
       <>
-        <TopicSelect label={t("jobs.left")} value={state.left} error={refused("left.topic")} topics={topics} onChange={(left) => change({ left })} />
-        <TopicSelect label={t("jobs.right")} value={state.right} error={isSame(state.left, state.right) ? t("jobs.sameSides") : refused("right.topic")} topics={topics} onChange={(right) => change({ right })} />
+        <WhatField state={state} onChange={change} />
+        {SIDES.map((side) => (
+          <SideFields key={side} side={side} state={state} clusters={clusters} choices={choices[side]} onChange={change} />
+        ))}
         <ScheduledRange path="left" state={state} onChange={change} />
         <ConditionFields state={state} onChange={change} />
         <CompareFields state={state} onChange={change} />

@@ -1,7 +1,7 @@
 import { fireEvent, screen, waitFor } from "@testing-library/react"
 import { describe, expect, it } from "vitest"
 import { groupSummary, job, reader, topic } from "@/testing/factories"
-import { button, choose, errorOf, field, findField, retype } from "@/testing/fields"
+import { button, choose, errorOf, field, findField, refuseFields, retype } from "@/testing/fields"
 import { renderApp } from "@/testing/render"
 import { answer, refuse, requests } from "@/testing/server"
 import { ReconcileWizard } from "./reconcile-wizard"
@@ -9,6 +9,7 @@ import { ReplayWizard } from "./replay-wizard"
 
 const START = "POST /api/v1/jobs"
 const TOPICS = ["orders", "staging", "ledger"]
+const CHOICES = { topics: TOPICS, groups: ["billing"] }
 
 interface Known {
   source?: ReturnType<typeof topic> | undefined
@@ -20,7 +21,7 @@ const replay = (query: string, { source = topic("orders"), target = topic("stagi
   renderApp(<ReplayWizard topics={TOPICS} source={source} target={target} seenBy={seenBy} clusters={["local"]} targetTopics={TOPICS} queues={<p>the queues of the source</p>} stored={<p>stored over time</p>} />, { at: `/jobs/new/replay?zone=UTC${query}`, ...(me && { me }) })
 
 const reconcile = (query: string, left = topic("orders"), right = topic("ledger")) =>
-  renderApp(<ReconcileWizard topics={TOPICS} left={left} right={right} />, { at: `/jobs/new/reconcile?zone=UTC${query}` })
+  renderApp(<ReconcileWizard clusters={["local"]} choices={{ left: CHOICES, right: CHOICES }} left={left} right={right} />, { at: `/jobs/new/reconcile?zone=UTC${query}` })
 
 const AT_START = "&topic=orders&target=staging&step=start"
 
@@ -278,4 +279,64 @@ it("writes what copies get instead into the request", async () => {
       on_damage: "stop",
     }),
   )
+})
+
+describe("the sides of a comparison", () => {
+  const ROWS = "&left=orders&rkind=postgresql&rconn=shop&rtable=public.orders"
+
+  it("have the fields of their kind, and rows are compared by SQL alone", async () => {
+    const { user } = reconcile("&left=orders")
+    await choose(user, await findField("Kind of the right side"), "PostgreSQL")
+    await user.type(await findField("Connection of the right side"), "shop")
+    expect(button("Next: Range").disabled).toBe(true)
+    await user.type(field("Table of the right side"), "public.orders")
+    await waitFor(() => expect(button("Next: Range").disabled).toBe(false))
+    await user.click(button("Next: Range"))
+    await user.click(await screen.findByText("Next: Compare"))
+    expect(await findField("Key on the left")).toBeTruthy()
+    expect(screen.queryByText("Message ID")).toBeNull()
+    expect(button("Next: Start").disabled).toBe(true)
+  })
+
+  it("are sent as their kind has them", async () => {
+    answer(START, job("j4", { type: "reconcile" }), 202)
+    const { user } = reconcile(`${ROWS}&rtime=created_at&from=2026-11-21T00:00:00.000Z&bleft=key&bright=order_id&step=start&name=ledger`)
+    await user.click(await screen.findByRole("button", { name: "Compare the two sides" }))
+    const from = "2026-11-21T00:00:00.000Z"
+    await waitFor(() =>
+      expect(requests(START)[0]?.body).toEqual({
+        type: "reconcile", name: "ledger", cluster: "local", left: { topic: "orders", from }, by: { left: "key", right: "order_id" }, compare: "none",
+        right: { kind: "postgresql", connection: "shop", table: "public.orders", time: "created_at", from },
+      }),
+    )
+  })
+
+  it("need the column of the time for a range", async () => {
+    reconcile(`${ROWS}&from=2026-11-21T00:00:00.000Z&step=range`)
+    expect(await screen.findByText("A range needs the time column of this side")).toBeTruthy()
+    expect(button("Next: Compare").disabled).toBe(true)
+  })
+
+  it("show the refusal of a connection at its field", async () => {
+    refuseFields(START, { "right/connection": "is no connection of the file of GANTRY_JOBS_DATABASES, which has: shop, stock" })
+    const { user } = reconcile(`${ROWS}&bleft=key&bright=order_id&step=start`)
+    await user.click(await screen.findByRole("button", { name: "Compare the two sides" }))
+    await user.click(await screen.findByRole("button", { name: "Go to Two sides" }))
+    expect(errorOf(await findField("Connection of the right side"))).toContain("shop, stock")
+  })
+
+  it("may be the store itself", async () => {
+    answer(START, job("j5", { type: "reconcile" }), 202)
+    const { user } = reconcile("")
+    await user.click(await screen.findByText("The store with itself"))
+    await user.click(await screen.findByText("Next: Start"))
+    await user.click(await screen.findByRole("button", { name: "Check the store" }))
+    await waitFor(() => expect(requests(START)[0]?.body).toEqual({ type: "reconcile", name: "Check of the store of local", cluster: "local", check: "store" }))
+  })
+
+  it("are what a group has consumed against what was produced", async () => {
+    reconcile("&left=orders&rkind=group&right=orders&rgroup=billing&step=start")
+    expect(await screen.findByText("orders (billing)")).toBeTruthy()
+    expect(button("Compare the two sides").disabled).toBe(false)
+  })
 })
