@@ -22,6 +22,13 @@ it("names a replay and a reconciliation of the API as those of the console", () 
   expect(jobNameOf(i18next.t, { type: "reconcile", name: "Reconcile orders with copies", request: { left, right } })).toBe("orders against copies")
 })
 
+it("names a reconciliation of other sides, and a check, as those of the console", () => {
+  const [group, file, table] = [{ kind: "group", topic: "orders", group: "billing" }, { kind: "csv", path: "billed.csv" }, { kind: "postgresql", connection: "books", table: "ledger" }]
+  expect(jobNameOf(i18next.t, { type: "reconcile", name: "Reconcile orders of billing with billed.csv", request: { left: group, right: file } })).toBe("orders (billing) against billed.csv")
+  expect(jobNameOf(i18next.t, { type: "reconcile", name: "Reconcile books.ledger with billed.csv", request: { left: table, right: file } })).toBe("books.ledger against billed.csv")
+  expect(jobNameOf(i18next.t, { type: "reconcile", name: "Check the store of local", request: { check: "store" }, cluster: "local" })).toBe("Check of the store of local")
+})
+
 it("leaves a name that somebody gave as it is", () => {
   expect(jobNameOf(i18next.t, { ...redrive, name: "the morning after" })).toBe("the morning after")
   expect(jobNameOf(i18next.t, { ...redrive, name: "Redrive dead letters of risk" })).toBe("Redrive dead letters of risk")
