@@ -8,6 +8,7 @@ export const compareFields = {
     fields: "Compared fields",
     fieldsWords: "none finds only missing and surplus messages",
     names: { body: "Body", tag: "Tag", keys: "Keys", properties: "Properties" },
+    noneWords: "nothing: only missing and surplus messages are found",
     values: "Compared values",
     valuesWords: "one a line: name: left SQL | right SQL | tolerance; one SQL for both sides",
     order: "Compare the order of each key's messages",

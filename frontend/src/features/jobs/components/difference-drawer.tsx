@@ -7,6 +7,7 @@ import { count } from "@/lib/format"
 import { differs, linesOfField } from "../differing"
 import type { Report, Sample } from "../report"
 import type { ReconcileRequest } from "../request"
+import { titleOfSide } from "../sides"
 import { DifferenceKind } from "./difference-kind"
 import { DifferencePlace } from "./difference-place"
 import classes from "./difference-drawer.module.css"
@@ -34,8 +35,8 @@ export function DifferenceDrawer({ sample, request, hidden, ...drawer }: Differe
       </div>
       <Definitions
         items={[
-          [t("reconcile.left", { topic: request.left?.topic ?? "" }), <Where place={sample.left} topic={request.left?.topic} n={sample.left_count} />],
-          [t("reconcile.right", { topic: request.right?.topic ?? "" }), <Where place={sample.right} topic={request.right?.topic} n={sample.right_count} />],
+          [t("reconcile.left", { topic: titleOfSide(request.left) }), <Where place={sample.left} topic={request.left?.topic} n={sample.left_count} />],
+          [t("reconcile.right", { topic: titleOfSide(request.right) }), <Where place={sample.right} topic={request.right?.topic} n={sample.right_count} />],
           [t("reconcile.why"), sample.damage ?? t(`reconcile.words.${sample.class}`)],
         ]}
       />

@@ -12,6 +12,7 @@ import { count } from "@/lib/format"
 import { changeOf, differencesIn } from "../differing"
 import { differencesOf, type Report, type Sample, TILES } from "../report"
 import type { ReconcileRequest } from "../request"
+import { titleOfSide } from "../sides"
 import { DifferenceKind } from "./difference-kind"
 import { DifferencesByQueue, DifferencesByTag } from "./differences-by-place"
 import { DifferencePlace } from "./difference-place"
@@ -86,8 +87,8 @@ function Samples({ report, request, selected, onSelect }: DifferencesPanelProps)
       column("key", t("reconcile.key"), { isName: true }, ({ key }) => (key === null ? <NotApplicable /> : <span className="mono">{key}</span>)),
       column("left", t("reconcile.leftAt"), { align: "end", minWidth: 620 }, ({ left }) => <DifferencePlace place={left} topic={request.left?.topic} />),
       column("right", t("reconcile.rightAt"), { align: "end", minWidth: 620 }, ({ right }) => <DifferencePlace place={right} topic={request.right?.topic} />),
-      column("leftValue", t("reconcile.left", { topic: request.left?.topic ?? "" }), { align: "end", isStrong: true, minWidth: 900 }, (sample) => <Value sample={sample} side="left" />),
-      column("rightValue", t("reconcile.right", { topic: request.right?.topic ?? "" }), { align: "end", isStrong: true, minWidth: 900 }, (sample) => <Value sample={sample} side="right" />),
+      column("leftValue", t("reconcile.left", { topic: titleOfSide(request.left) }), { align: "end", isStrong: true, minWidth: 900 }, (sample) => <Value sample={sample} side="left" />),
+      column("rightValue", t("reconcile.right", { topic: titleOfSide(request.right) }), { align: "end", isStrong: true, minWidth: 900 }, (sample) => <Value sample={sample} side="right" />),
       column("why", t("reconcile.why"), { isSecondary: true, minWidth: 480 }, (sample) => <Why sample={sample} />),
     ],
     [t, request],

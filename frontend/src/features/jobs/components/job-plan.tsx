@@ -1,3 +1,4 @@
+import type { TFunction } from "i18next"
 import type { ReactNode } from "react"
 import { Link } from "@tanstack/react-router"
 import { useTranslation } from "react-i18next"
@@ -7,6 +8,7 @@ import type { Job, JobRequest } from "@/lib/api-types"
 import { count } from "@/lib/format"
 import { kindOf, spanOf } from "../bounds"
 import type { ReconcileRequest, ReplayRequest } from "../request"
+import { titleOfSide } from "../sides"
 
 /** What the job was asked to do. */
 export function JobPlan({ job }: { job: Job }) {
@@ -36,21 +38,30 @@ function useBound() {
   }
 }
 
-/** A range in words. One without an end ends where its topic ended when the job began. */
+type Read = Partial<Pick<NonNullable<JobRequest["source"]>, "offsets"> & NonNullable<JobRequest["left"]>>
+
+/** A range in words. One without an end ends where its topic ended when the job began; that of a file is often all of it. */
 function useRange(startedAt: string | null) {
   const { t } = useTranslation()
   const format = useFormat()
   const bound = useBound()
   const end = startedAt ? t("jobs.endAtStart", { time: format.when(startedAt) }) : t("time.present")
-  return (range: Partial<Pick<NonNullable<JobRequest["source"]>, "topic" | "from" | "to" | "offsets">> | undefined): ReactNode => (
+  const words = ({ topic, from, to, offsets }: Read) => {
+    if (offsets) return t("jobs.offsetsOf", { queues: offsets.map(({ queue }) => queue).join(t("list.comma")) })
+    if (topic) return `${bound(from, t("messages.oldest"))} – ${bound(to, end)}`
+    return from || to ? `${bound(from, "…")} – ${bound(to, "…")}` : ""
+  }
+  return (range: Read = {}): ReactNode => (
     <>
-      <Link to="/topics/$topic" params={{ topic: range?.topic ?? "" }}>
-        <b>{range?.topic}</b>
-      </Link>
-      {t("list.comma")}
-      {range?.offsets
-        ? t("jobs.offsetsOf", { queues: range.offsets.map(({ queue }) => queue).join(t("list.comma")) })
-        : `${bound(range?.from, t("messages.oldest"))} – ${bound(range?.to, end)}`}
+      {range.topic ? (
+        <Link to="/topics/$topic" params={{ topic: range.topic }} search={range.cluster ? { cluster: range.cluster } : {}}>
+          <b>{range.topic}</b>
+        </Link>
+      ) : (
+        <b>{titleOfSide(range)}</b>
+      )}
+      {words(range) && `${t("list.comma")}${words(range)}`}
+      {range.cluster && <div>{t("jobs.inCluster", { cluster: range.cluster })}</div>}
     </>
   )
 }
@@ -104,6 +115,23 @@ function useCopyItems(target: JobRequest["target"]): Items {
   return items
 }
 
+/** What must be equal of a pair: fields by name, and values by the names that the request gave them. */
+function comparedWords(t: TFunction, compare: JobRequest["compare"] = "body"): ReactNode {
+  if (compare === "none" || compare === "body") return t(`compareFields.${compare === "none" ? "noneWords" : "names.body"}`)
+  return compare.map((field) => (
+    <div key={typeof field === "string" ? field : field.name}>
+      {typeof field === "string" ? (
+        t(`compareFields.names.${field}`)
+      ) : (
+        <span className="mono">
+          {field.name}: {field.left === field.right ? field.left : `${field.left} | ${field.right}`}
+          {field.tolerance !== undefined && ` ± ${field.tolerance}`}
+        </span>
+      )}
+    </div>
+  ))
+}
+
 interface RedriveRequest {
   group: string
   target: { to: "failed_group" | "origin" | "other"; topic?: string }
@@ -126,16 +154,22 @@ function useRedriveItems({ group = "", target, limits }: Partial<RedriveRequest>
   ]
 }
 
-function useReconcileItems({ left, right, by }: Partial<ReconcileRequest>, startedAt: string | null): Items {
+function useReconcileItems({ left, right, by, check, compare }: Partial<ReconcileRequest>, startedAt: string | null): Items {
   const { t } = useTranslation()
   const range = useRange(startedAt)
-  // A store that is checked against itself has no sides.
+  if (check) return [[t("jobs.reads"), t("sides.wholeStore")]]
   if (!left || !right) return []
-  // A side may be a file or a database.
-  const side = (asked: NonNullable<JobRequest["left"]>) => (asked.topic ? range(asked) : <b>{asked.path ?? [asked.connection, asked.table].filter(Boolean).join(" ")}</b>)
+  const side = (asked: NonNullable<JobRequest["left"]>) => (
+    <>
+      {range(asked)}
+      {asked.group && <div>{t("jobs.consumedBy", { group: asked.group })}</div>}
+      {asked.where && <div className="mono">{asked.where}</div>}
+    </>
+  )
   return [
     [t("jobs.left"), side(left)],
     [t("jobs.right"), side(right)],
-    [t("jobs.joinBy"), typeof by === "object" ? `${by.left} = ${by.right}` : t(`jobs.by_.${by ?? "key"}`)],
+    [t("jobs.joinBy"), typeof by === "object" ? <span className="mono">{`${by.left} = ${by.right}`}</span> : t(`jobs.by_.${by ?? "key"}`)],
+    [t("compareFields.fields"), comparedWords(t, compare)],
   ]
 }
