@@ -31,6 +31,7 @@ import { sample } from "./sample"
 import { scheduled } from "./scheduled"
 import { searches } from "./searches"
 import { sides } from "./sides"
+import { storeCheck } from "./store-check"
 import { topicNote } from "./topic-note"
 import { topicStats } from "./topic-stats"
 import { topics } from "./topics"
@@ -71,6 +72,7 @@ export const rest = {
   ...scheduled,
   ...searches,
   ...sides,
+  ...storeCheck,
   ...topicNote,
   ...topicStats,
   ...topics,

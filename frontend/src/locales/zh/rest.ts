@@ -33,6 +33,7 @@ import { sample } from "./sample"
 import { scheduled } from "./scheduled"
 import { searches } from "./searches"
 import { sides } from "./sides"
+import { storeCheck } from "./store-check"
 import { topicNote } from "./topic-note"
 import { topicStats } from "./topic-stats"
 import { topics } from "./topics"
@@ -73,6 +74,7 @@ export const rest: Shape<typeof english> = {
   ...scheduled,
   ...searches,
   ...sides,
+  ...storeCheck,
   ...topicNote,
   ...topicStats,
   ...topics,

@@ -7,7 +7,7 @@ import { Callout, Panel } from "@/components/layout/panel"
 import { Failed } from "@/components/states/failed"
 import { SkeletonBlock } from "@/components/states/skeleton-rows"
 import { useFormat } from "@/hooks/use-format"
-import type { Job } from "@/lib/api-types"
+import type { Job, JobRequest } from "@/lib/api-types"
 import { shortId } from "@/lib/format"
 import { useJobWorkers } from "../api/get-job-workers"
 import { useJob } from "../api/get-job"
@@ -50,7 +50,7 @@ function Whole({ job }: { job: Job }) {
     <DockedPage drawer={useDifferenceDrawer(job)}>
       <Page title={jobNameOf(t, job)} badge={<Badges job={job} />} facts={<Facts job={job} />} actions={<Actions job={job} />}>
         {isForecast(job) ? <DryRunReport job={job} /> : !isCompared(job) && <JobHero job={job} />}
-        {job.state_reason && SAYS_WHY.has(job.state) && <Callout tone={job.state === "failed" ? "crit" : "warn"}>{job.state_reason}</Callout>}
+        {job.state_reason && SAYS_WHY.has(job.state) && !isFaulty(job) && <Callout tone={job.state === "failed" ? "crit" : "warn"}>{job.state_reason}</Callout>}
         {job.state === "queued" && <NoWorker />}
         <RemovedFiles job={job} />
         {job.type === "reconcile" && hasEnded(job) && <ReconcileReport job={job} />}
@@ -104,8 +104,10 @@ const NoWorker = () => <WorkersNotice workers={useJobWorkers().data} />
 /** States that need a reason; what went well speaks for itself. */
 const SAYS_WHY: ReadonlySet<Job["state"]> = new Set(["failed", "partial", "cancelled"])
 
-/** A comparison that ended well speaks through its tiles. */
-const isCompared = ({ type, state }: Job): boolean => type === "reconcile" && state === "succeeded"
+/** A comparison that ended well speaks through its tiles, and so does a check whatever it found. */
+const isCompared = (job: Job): boolean => job.type === "reconcile" && (job.state === "succeeded" || isFaulty(job))
+
+const isFaulty = ({ request, state }: Job): boolean => (request as JobRequest).check === "store" && state === "partial"
 
 function Facts({ job }: { job: Job }) {
   const { t } = useTranslation()

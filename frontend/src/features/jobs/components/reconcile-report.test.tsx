@@ -108,6 +108,39 @@ describe("the report of a reconciliation", () => {
     expect(screen.queryByRole("link", { name: "Parquet" })).toBeNull()
   })
 
+  it("tells in its plan what each side is, and what was compared", async () => {
+    const left = { kind: "group", topic: "orders", group: "billing", cluster: "north", where: "tag = 'paid'" }
+    const right = { kind: "csv", path: "billed.csv", time: "at", from: "2026-11-21T06:00:00Z" }
+    const compare = ["tag", { name: "amount", left: "json:a::double", right: "amount", tolerance: 0.01 }]
+    show({ ...REPORT, samples: [sample("P-1", { right: { queue_id: null, queue_offset: null, place: "billed.csv row 4" } })] })
+    answer("GET /api/v1/jobs/j1", job("j1", { type: "reconcile", state: "succeeded", request: { type: "reconcile", left, right, by: { left: "key", right: "id" }, compare }, finished_at: "2026-11-21T07:00:00Z" }))
+    const valueOf = async (name: string) => (await screen.findByText(name, { selector: "dt" })).nextElementSibling?.textContent
+    expect(await valueOf("Left")).toMatch(/^orders.*in cluster north.*consumed by billing.*tag = 'paid'$/)
+    expect(await valueOf("Right")).toMatch(/^billed\.csv, .+ – …$/)
+    expect(await valueOf("Matched by")).toBe("key = id")
+    expect(await valueOf("Compared fields")).toBe("Tagamount: json:a::double | amount ± 0.01")
+    expect(screen.getByText("Right: billed.csv")).toBeTruthy()
+    expect(screen.getByText("billed.csv row 4")).toBeTruthy()
+  })
+
+  it("shows a check of the store by its faults, whatever state they give it", async () => {
+    const tiles = { records: 1_200, units: 1_190, keys: 40, index_entries: 38, orphans: 0, expired_entries: 0, pending: 3 }
+    const told = ["index: 2 keys are not in the index", "wrong tag hash: orders queue 1 offset 4: the unit says 1, the tag has 2", "later: another kind"]
+    answer("GET /api/v1/jobs/j2", job("j2", { type: "reconcile", state: "partial", state_reason: "not all agree", request: { type: "reconcile", check: "store" }, finished_at: "2026-11-21T07:00:00Z" }))
+    answer("GET /api/v1/jobs/j2/log", { text: "", next_offset: 0 })
+    answer("GET /api/v1/jobs/j2/progress", { samples: [], queues: [], saved_at: null })
+    answer("GET /api/v1/jobs/j2/report", { check: "store", tiles, faults: { index: 2, "wrong tag hash": 1, later: 1 }, told })
+    const { user, address } = renderApp(<JobPage id="j2" />, { at: "/jobs/j2" })
+    expect(await screen.findByText("Finished, 4 faults")).toBeTruthy()
+    expect([screen.getByText("1,200"), screen.getByText("Still arriving"), screen.getByText("the first 3 of 4")]).toHaveLength(3)
+    expect([screen.queryByText("Records without a queue"), screen.queryByText("not all agree")]).toEqual([null, null])
+    expect((await rowOf("another kind")).getByText("Other")).toBeTruthy()
+    expect(screen.getByText("the whole store of the embedded broker")).toBeTruthy()
+    await user.click(screen.getByRole("button", { name: /Wrong tag hash/ }))
+    expect(screen.queryByText("2 keys are not in the index")).toBeNull()
+    expect(address()).toContain("kind=wrong")
+  })
+
   it("opens nothing for a difference that there is not", async () => {
     show(REPORT, "/jobs/j1?sample=99")
     await screen.findByText("P-1")

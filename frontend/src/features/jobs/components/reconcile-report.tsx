@@ -10,26 +10,34 @@ import { count } from "@/lib/format"
 import { useJobReport } from "../api/get-job-report"
 import { differencesOf, type Report, type Tile, TILES, tokenOf } from "../report"
 import type { ReconcileRequest } from "../request"
+import { findingsIn } from "../store-findings"
 import { DifferenceDrawer } from "./difference-drawer"
 import { DifferencesOverTime } from "./differences-over-time"
 import { ReplayMissing } from "./replay-missing"
 import { DifferencesPanel, idOf, shownSamples } from "./differences-table"
+import { StoreBadge, StoreReport } from "./store-report"
 
 /** What agrees and what does not: tiles, and samples of each kind. */
 export function ReconcileReport({ job }: { job: Job }) {
   const { t } = useTranslation()
-  const query = useJobReport(job)
-  const opened = useOpened(query.data)
   return (
-    <QueryBody query={query} what={t("reconcile.failed")}>
-      {(report) => (
-        <>
-          <Tiles report={report} />
-          {report.buckets && <DifferencesOverTime buckets={report.buckets} />}
-          <DifferencesPanel report={report} request={job.request as Partial<ReconcileRequest>} selected={opened.sample} onSelect={opened.open} />
-        </>
-      )}
+    <QueryBody query={useJobReport(job)} what={t("reconcile.failed")}>
+      {(report) => {
+        const findings = findingsIn(report)
+        return findings ? <StoreReport findings={findings} /> : <Differences report={report} job={job} />
+      }}
     </QueryBody>
+  )
+}
+
+function Differences({ report, job }: { report: Report; job: Job }) {
+  const opened = useOpened(report)
+  return (
+    <>
+      <Tiles report={report} />
+      {report.buckets && <DifferencesOverTime buckets={report.buckets} />}
+      <DifferencesPanel report={report} request={job.request as Partial<ReconcileRequest>} selected={opened.sample} onSelect={opened.open} />
+    </>
   )
 }
 
@@ -73,6 +81,8 @@ function useOpened(report: Report | undefined) {
 export function ReconcileBadge({ job }: { job: Job }) {
   const { t } = useTranslation()
   const report = useJobReport(job).data
+  const findings = findingsIn(report)
+  if (findings) return <StoreBadge findings={findings} />
   if (!report) return <JobState state={job.state} />
   const differences = differencesOf(report)
   return (
