@@ -44,9 +44,16 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="package")
-def gantry(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gantry]:
+def job_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder whose files jobs may read."""
+    return tmp_path_factory.mktemp("job-files")
+
+
+@pytest.fixture(scope="package")
+def gantry(browser: Browser, job_files: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gantry]:
     """A new, empty installation."""
-    with Place.free(tmp_path_factory.mktemp("gantry") / "data").started(**_SETTINGS) as running:
+    settings = _SETTINGS | {"GANTRY_JOBS_FILES": str(job_files)}
+    with Place.free(tmp_path_factory.mktemp("gantry") / "data").started(**settings) as running:
         yield running
 
 

@@ -127,6 +127,26 @@ def test_an_export_is_started_by_the_wizard_and_its_file_holds_what_was_asked_fo
     assert all(SOURCE in row["keys"] for row in rows)
 
 
+def test_a_topic_is_compared_with_a_file_by_the_wizard(console: Console, data: Data, job_files: Path) -> None:
+    data.create_topic("billed")
+    data.send("billed", *range(4))
+    (job_files / "billed.csv").write_text("id\nbilled-0\nbilled-1\nbilled-9\n")
+    console.open("/jobs/new/reconcile")
+    console.choose("Left", "billed")
+    console.page.get_by_role("combobox", name="Kind of the right side").click()
+    console.page.get_by_role("option", name="CSV files").click()
+    console.page.get_by_label("File of the right side").fill("billed.csv")
+    for step in ("Range", "Compare"):
+        console.page.get_by_role("button", name=f"Next: {step}").click()
+    console.page.get_by_label("Key on the left").fill("key")
+    console.page.get_by_label("Key on the right").fill("id")
+    console.page.get_by_role("button", name="Next: Start").click()
+    console.page.get_by_role("button", name="Compare the two sides").click()
+    expect(console.main).to_contain_text("Finished, 3 differences", timeout=JOB_SECONDS * 1000)
+    tiles = {"Matched": 2, "Missing right": 2, "Missing left": 1}
+    assert {name: number_in(console.figure(name)) for name in tiles} == tiles
+
+
 def fill_in_replay(console: Console) -> None:
     """Go through the wizard of a replay up to its last step."""
     console.open("/jobs/new/replay")
