@@ -28,6 +28,8 @@ from broker_core.store.units import FILLER_SIZE, UNIT
 
 # A damaged store may have the same fault a million times; at most this many are listed.
 MOST_LISTED: Final = 1000
+DAMAGED_MESSAGE: Final = "damaged message"
+"""The fault of a message whose record is damaged."""
 # As in recovery: an index file may end a few ms after its last record, and a clock may have been set back slightly.
 _CHECKPOINT_AHEAD_MS: Final = 60_000
 _LOOK_EVERY: Final = 4096
@@ -206,7 +208,7 @@ def _check_units(reader: StoreReader, topic: str, queue_id: int, findings: Findi
             if size == FILLER_SIZE:
                 findings.fillers += 1
             elif reason := _find_damage(reader, log_offset, size, record_topic, queue_id, queue_offset):
-                kind = "damaged message" if damaged.names(log_offset) else "unit without record"
+                kind = DAMAGED_MESSAGE if damaged.names(log_offset) else "unit without record"
                 findings.add(
                     kind, f"{topic} queue {queue_id} offset {queue_offset}, {size} bytes at {log_offset}: {reason}"
                 )

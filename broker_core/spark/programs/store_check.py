@@ -10,7 +10,7 @@ from broker_core.spark.errors import BadRequest, StoreUnreadable
 from broker_core.spark.programs.program import OK, PARTIAL, ProgramResult, Run
 from broker_core.store.errors import Corrupt
 from broker_core.store.reader import StoreReader
-from broker_core.store.verify import Findings, verify
+from broker_core.store.verify import DAMAGED_MESSAGE, Findings, verify
 
 STORE: Final = "store"
 
@@ -29,7 +29,8 @@ def check_store(run: Run) -> ProgramResult:
 
     try:
         with run.timed("checking"), StoreReader.open(Path(folder), spare_index=True) as reader:
-            found = verify(reader, look=_Watch(run, reader).look)
+            watch = _Watch(run, reader)
+            found = verify(reader, look=watch.look)
             for damage in reader.index_damage:
                 found.add("index", damage)
     except _Stopped:
@@ -46,7 +47,7 @@ def check_store(run: Run) -> ProgramResult:
     }  # fmt: skip
     run.folder.write_json("summary.json", summary)
     run.folder.write_json("report.json", {**summary, "told": found.told})
-    run.progress.write(_counters(found), phase="done", done=True)
+    run.progress.write(watch.counters(found), phase="done", done=True)
     return ProgramResult(OK if found.is_sound else PARTIAL, sentence)
 
 
@@ -65,13 +66,13 @@ class _Watch:
             raise _Stopped
         if time.monotonic() - self._written_at >= 1:
             self._written_at = time.monotonic()
-            planned = max(self._planned, found.records)
-            self._run.progress.write(_counters(found) | {"planned": planned}, phase="checking")
+            self._run.progress.write(self.counters(found), phase="checking")
 
-
-def _counters(found: Findings) -> dict[str, int]:
-    damaged = sum(found.faults.values())
-    return {"planned": found.records, "read": found.records, "damaged": damaged}
+    def counters(self, found: Findings) -> dict[str, int]:
+        """Return the counters of what is found so far: of faults only those of messages."""
+        damaged = found.faults[DAMAGED_MESSAGE]
+        read = found.records + damaged
+        return {"planned": self._planned, "read": read, "damaged": damaged, "matched": found.records}
 
 
 def _sentence(found: Findings) -> str:

@@ -36,7 +36,9 @@ def test_a_store_is_compared_with_itself_without_spark(tmp_path: Path, is_damage
     size = f"{50 - is_damaged} records, 50 units of queues and 150 entries of the index"
     assert report["summary"] == f"{size} {fault}"
     assert list(result["phases"]) == ["starting Python", "checking"]
-    assert running.progress()["read"] == 50 - is_damaged
+    counters = running.progress()
+    assert (counters["planned"], counters["read"]) == (50, 50)
+    assert (counters["matched"], counters["damaged"]) == (50 - is_damaged, is_damaged)
 
 
 def test_only_a_store_of_this_machine_is_checked(tmp_path: Path) -> None:
