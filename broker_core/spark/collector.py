@@ -119,6 +119,8 @@ class Collector:
     """Set to make every task end after the batch it is sending."""
     running: dict[int, Checkpoint] = field(default_factory=dict)
     """By lane the totals of the chunk that is being worked on."""
+    connected: set[int] = field(default_factory=set)
+    """The lanes whose tasks run."""
     _token: str = field(default_factory=lambda: secrets.token_hex(16))
     _server: socketserver.ThreadingTCPServer | None = None
 
@@ -152,9 +154,13 @@ class Collector:
         hello = msgspec.json.decode(connection.rfile.readline() or b"{}", type=_Hello)
         if not secrets.compare_digest(hello.token, self._token):
             return
-        for line in connection.rfile:
-            permit = self._answer(hello.lane, msgspec.json.decode(line, type=_Report))
-            connection.wfile.write(msgspec.json.encode(permit) + b"\n")
+        self.connected.add(hello.lane)
+        try:
+            for line in connection.rfile:
+                permit = self._answer(hello.lane, msgspec.json.decode(line, type=_Report))
+                connection.wfile.write(msgspec.json.encode(permit) + b"\n")
+        finally:
+            self.connected.discard(hello.lane)
 
     def _answer(self, lane: int, report: _Report) -> SendPermit:
         if report.checkpoint.is_done:

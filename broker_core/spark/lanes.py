@@ -12,10 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from msgspec.structs import replace as replace_struct
+
 from broker_core.spark.checkpoint import Checkpoint, Damage, Failure
 from broker_core.spark.collector import Address, Reporter
 from broker_core.spark.copies import COLUMNS, Copier, Damaged, NoCopy
 from broker_core.spark.options import SourceOptions
+from broker_core.spark.planned import without_end
 from broker_core.spark.reading import read_rows
 from broker_core.spark.replay_plan import Chunk, Lane, Start
 from broker_core.spark.row_sql import RowSql
@@ -43,6 +46,11 @@ class ReplayJob:
     sql: RowSql = field(default_factory=RowSql)
     keeps_unique_id: bool = False
     keeps_born_at: bool = False
+
+    def name_of(self, lane: Lane) -> str:
+        """Return how copies name the queue of a lane."""
+        source = lane.source
+        return f"{self.cluster}/{source.broker}/{source.topic}/{source.queue_id}"
 
     def copier(self, source: str = "") -> Copier:
         """Return what makes the copies of a lane, which `source` names."""
@@ -88,6 +96,25 @@ def copy_lane(job: ReplayJob, lane: Lane, start: Start, rows: Iterator[Any] | No
     return LaneResult(lane.number, "done")
 
 
+def with_unreported(job: ReplayJob, lane: Lane, start: Start) -> Checkpoint | None:
+    """Return the totals of a lane's first chunk with the copies that its task sent and, killed, did not report.
+
+    None if there are none. What lies between these copies counts as filtered: only the next run would read it again.
+    """
+    if not start.chunks:
+        return None
+    chunk = start.chunks[0]
+    arrived = Targets(session_of(job.target_servers), lane, job.copier(job.name_of(lane)), start).find_arrived()
+    sent = [offset for offset in arrived if chunk.begin <= offset < chunk.end]
+    if not sent:
+        return None
+    known = start.earlier or Checkpoint(chunk=chunk.id, lane=lane.number, next=chunk.begin, target=start.target_from)
+    end = max(sent) + 1
+    read, matched = known.read + lane.count(known.next, end), known.matched + len(sent)
+    counters = {"read": read, "matched": matched, "written": known.written + len(sent)}
+    return replace_struct(known, next=end, filtered=read - matched - known.damaged, **counters)
+
+
 @dataclass(frozen=True, slots=True)
 class ChunkRows:
     """The rows of a lane's chunks, read where they are asked for."""
@@ -103,24 +130,26 @@ class ChunkRows:
 
 @dataclass(slots=True)
 class GivenRows:
-    """The rows of a lane that come from Spark, cut into its chunks."""
+    """The rows of a lane that come from Spark, cut into its chunks, each with a row that marks its end."""
 
     rows: Iterator[Any]
     _rest: Any = None
 
     def of(self, chunk: Chunk) -> Iterator[Any]:
-        """Yield the rows of the next chunk."""
+        """Yield the rows of the next chunk; raise LaneFailed if Spark ends before it has given all."""
         while True:
             batch, self._rest = self._rest, None
             batch = next(self.rows, None) if batch is None else batch
             if batch is None:
-                return
+                raise LaneFailed(f"Spark ended before the message at queue offset {chunk.end - 1}")
             offsets = batch.column("queue_offset").to_numpy()
             inside = int(offsets.searchsorted(chunk.end))
-            if inside:
-                yield batch.slice(0, inside)
             if inside < len(offsets):
                 self._rest = batch.slice(inside)
+            rows = batch.slice(0, inside)
+            last = without_end(rows)
+            yield rows if last is None else last
+            if last is not None:
                 return
 
 
@@ -139,9 +168,7 @@ class _LaneRun:
     """Messages read beyond `next` and not counted yet."""
 
     def __post_init__(self) -> None:
-        source = self.lane.source
-        name = f"{self.job.cluster}/{source.broker}/{source.topic}/{source.queue_id}"
-        self.copier = self.job.copier(name)
+        self.copier = self.job.copier(self.job.name_of(self.lane))
         self.target = Targets(session_of(self.job.target_servers), self.lane, self.copier, self.start)
 
     def run(self) -> None:
