@@ -3410,15 +3410,16 @@ export interface components {
         CountedByEnum: "queues" | "tag_hashes" | "reading";
         /** @description The counters of a job. */
         Counters: {
-            /** @description Messages that pass the filter; null until counted. */
+            /** @description How many messages the job reads: fixed when it has made its plan, null before. */
             planned: number | null;
-            /** @description filtered + damaged + matched */
+            /** @description Messages that were looked at: filtered + damaged + matched. */
             read: number;
-            /** @description Messages that the filter excludes. */
-            filtered: number;
+            /** @description Messages that the filter leaves out. Null while nobody knows. */
+            filtered: number | null;
             /** @description Messages that could not be read; the report lists them. Null where nobody looked for them. */
             damaged: number | null;
-            matched: number;
+            /** @description Intact messages that pass the filter. Null while nobody knows. */
+            matched: number | null;
             written: number;
             /** @description Messages that the broker refused; the report lists them. */
             failed: number;

@@ -5,25 +5,18 @@ export const isActive = ({ state }: Job): boolean => state === "queued" || state
 
 export const hasEnded = (job: Job): boolean => !isActive(job) && job.state !== "paused"
 
-/** What counts as done: written for a replay, read for a reconciliation, sent now or before for a redrive. */
-export function doneOf({ type, counters }: Job): number {
-  if (type === "reconcile") return counters.read
-  return type === "replay" ? counters.written : counters.written + counters.skipped
-}
+/** What counts as done: the messages that were looked at, of those that the job will look at. */
+export const doneOf = ({ counters }: Job): number => counters.read
 
 /** How much it will be; null while it is not counted yet. */
 export const plannedOf = ({ counters }: Job): number | null => counters.planned || null
 
 /** How far a job is, between 0 and 1; null while that is not known. */
 export function progressOf(job: Job): number | null {
-  const { state, type, counters } = job
-  if (state === "succeeded") return 1
-  if (state === "queued") return 0
+  if (job.state === "succeeded") return 1
+  if (job.state === "queued") return 0
   const planned = plannedOf(job)
-  if (planned === null) return null
-  // What the filter leaves out is not planned.
-  const passed = type === "reconcile" ? 0 : counters.failed
-  return Math.min(1, (doneOf(job) + passed) / planned)
+  return planned === null ? null : Math.min(1, doneOf(job) / planned)
 }
 
 /** How long it ran, or has been running. */

@@ -89,7 +89,7 @@ it("shows how far a redrive is, and stops it", async () => {
   answer(`GET ${BASE}/billing/outcomes`, { items: [], next_cursor: null, total: 0, counts: {} })
   answer("POST /api/v1/jobs/r1:cancel", redrive({ state: "running", cancel_requested: true }), 202)
   const { user } = page()
-  expect(await screen.findByText("10 of 40")).toBeTruthy()
+  expect(await screen.findByText("12 of 40")).toBeTruthy()
   await user.click(screen.getByRole("button", { name: "Cancel" }))
   expect(await screen.findByText(/is being cancelled/)).toBeTruthy()
   expect(requests("POST /api/v1/jobs/r1:cancel")).toHaveLength(1)

@@ -91,8 +91,7 @@ export function RedrivePanel({ cluster, picks, topics, running, onStarted }: Red
 function RunningRedrive({ job }: { job: Job }) {
   const { t } = useTranslation()
   const cancel = useCancelRedrive(job.id)
-  const { planned, written, skipped, failed } = job.counters
-  const done = written + skipped + failed
+  const { planned, read: done } = job.counters
   const group = groupOf(job)
   const run = () =>
     cancel.mutate(undefined, {

@@ -11,6 +11,8 @@ import { doneOf, isActive, plannedOf, progressOf, tookMs } from "../progress"
 import { waitingOf } from "../waiting"
 import classes from "./jobs.module.css"
 
+const known = (value: number | null): string => (value === null ? "—" : count(value))
+
 /** How far it is, when it ends, and what was counted. */
 export function JobHero({ job }: { job: Job }) {
   const { t } = useTranslation()
@@ -86,14 +88,14 @@ function useCounters(job: Job): KeyFigure[] {
     tone: counters.failed ? "warn" : undefined,
   }
   return [
-    { label: t("jobs.counters.planned"), value: counters.planned === null ? "—" : count(counters.planned) },
+    { label: t("jobs.counters.planned"), value: known(counters.planned) },
     { label: t("jobs.counters.read"), value: count(counters.read), fact: job.type === "reconcile" ? speed : "" },
-    { label: t("jobs.counters.matched"), value: count(counters.matched) },
+    { label: t("jobs.counters.matched"), value: known(counters.matched) },
     ...(job.type === "redrive" ? [{ label: t("jobs.counters.skipped"), value: count(counters.skipped) }] : []),
     ...(job.type !== "reconcile"
       ? [
           { label: t("jobs.counters.written"), value: count(counters.written), fact: speed || (counters.bytes ? bytes(counters.bytes) : "") },
-          { label: t("jobs.counters.filtered"), value: count(counters.filtered) },
+          { label: t("jobs.counters.filtered"), value: known(counters.filtered) },
         ]
       : []),
     ...(counters.damaged ? [{ label: t("jobs.counters.damaged"), value: count(counters.damaged), fact: t("jobs.seeReport"), tone: "warn" as const }] : []),

@@ -33,13 +33,13 @@ describe("the page of a job", () => {
 
   it("gives no share while it is not counted how much there is", async () => {
     show({ counters: { ...job("j1").counters, planned: null }, eta_ms: null })
-    expect(await screen.findByText("500 written")).toBeTruthy()
+    expect(await screen.findByText("600 read")).toBeTruthy()
     expect(screen.getByText("— no estimate yet")).toBeTruthy()
     expect(screen.queryByText("0.0 %")).toBeNull()
   })
 
   it("counts what failed as passed, so that the end is reached", async () => {
-    show({ counters: { ...job("j1").counters, written: 900, failed: 100 } })
+    show({ counters: { ...job("j1").counters, read: 1_000, written: 900, failed: 100 } })
     expect(await screen.findByText("100.0 %")).toBeTruthy()
     expect(screen.getByText("recorded, see the log")).toBeTruthy()
   })
@@ -191,7 +191,7 @@ describe("the page of a job", () => {
 
   it("follows the live channel until the end, and stops asking", async () => {
     show()
-    await screen.findByText("500 of 1,000 written")
+    await screen.findByText("600 of 1,000 read")
     act(() => {
       FakeSocket.last.greet()
       FakeSocket.last.state("job:j1", 1, job("j1", { state: "succeeded", finished_at: "2026-11-21T07:00:00Z" }))

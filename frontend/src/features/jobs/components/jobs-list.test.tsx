@@ -20,7 +20,7 @@ describe("the list of jobs", () => {
     answer(LIST, page([job("j1", { name: "copy", state: "succeeded", started_at: "2026-11-21T06:00:00Z", finished_at: "2026-11-21T06:02:00Z" })]))
     show()
     const row = await rowOf("copy")
-    for (const words of ["Succeeded", "500 / 1 k", "2 min"]) expect(row.getByText(words)).toBeTruthy()
+    for (const words of ["Succeeded", "600 / 1 k", "2 min"]) expect(row.getByText(words)).toBeTruthy()
   })
 
   it("draws nothing for a job that has not begun", async () => {
@@ -30,7 +30,7 @@ describe("the list of jobs", () => {
   })
 
   it("gives no total while it is not counted", async () => {
-    answer(LIST, page([job("j1", { name: "copy", counters: { ...job("j1").counters, planned: null, written: 1_500 } })]))
+    answer(LIST, page([job("j1", { name: "copy", counters: { ...job("j1").counters, planned: null, read: 1_500 } })]))
     show()
     expect((await rowOf("copy")).queryByText(/\//)).not.toBeNull()
     expect((await rowOf("copy")).queryByText(/\/ 0/)).toBeNull()

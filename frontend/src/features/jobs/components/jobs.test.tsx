@@ -20,14 +20,14 @@ describe("a running job", () => {
 
   it("moves by the live channel and shows log and queues", async () => {
     renderApp(<JobPage id="j1" />)
-    expect(await screen.findByText("500 of 1,000 written")).toBeTruthy()
+    expect(await screen.findByText("600 of 1,000 read")).toBeTruthy()
     expect(await screen.findByText("started")).toBeTruthy()
     act(() => {
       FakeSocket.last.greet()
       FakeSocket.last.state("job:j1", 1, job("j1", { counters: { planned: 1_000, read: 900, matched: 900, written: 800, filtered: 100, damaged: 0, failed: 0, skipped: 0, bytes: 1 } }))
     })
-    expect(await screen.findByText("800 of 1,000 written")).toBeTruthy()
-    expect(screen.getByText("80.0 %")).toBeTruthy()
+    expect(await screen.findByText("900 of 1,000 read")).toBeTruthy()
+    expect(screen.getByText("90.0 %")).toBeTruthy()
   })
 
   it("is cancelled only after saying what stays", async () => {
