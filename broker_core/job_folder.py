@@ -30,9 +30,13 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 COUNTERS: Final = ("planned", "read", "filtered", "damaged", "matched", "written", "failed", "bytes")
-"""`planned` is what the filter lets through; read = filtered + damaged + matched, and matched = written + failed.
+"""`planned` is what the job will read; read = filtered + damaged + matched, and matched = written + failed.
 
-`written` are the copies of all runs of the job that are in the target."""
+`read` is what was looked at: of keys those that an index names, of times also a second on both sides. `written` are
+the copies of all runs of the job that are in the target."""
+
+NOT_YET_KNOWN: Final = ("filtered", "damaged", "matched")
+"""Counters of a program that looks at what was read only when everything is."""
 
 ARTEFACTS: Final = (
     "report.json", "summary.json", "buckets.parquet", "differences.csv", "differences.parquet", "samples.json",
@@ -41,6 +45,7 @@ ARTEFACTS: Final = (
 )  # fmt: skip
 
 _RATE_WINDOW_S: Final = 10.0
+_SHORTEST_WINDOW_S: Final = 0.5
 _TELL_EVERY_S: Final = 10.0
 T = TypeVar("T")
 
@@ -163,7 +168,8 @@ class Progress:
         """Append to the folder's progress file."""
         self._folder = folder
         self._seq = 0
-        self._seen: list[tuple[float, int]] = []
+        self._seen: list[tuple[float, int, int]] = []
+        """Of the last ten seconds, when which numbers were processed and read."""
         self.first_after_s: float | None = None
         """How many seconds after the program began the first messages were processed, as far as lines tell."""
         self._moved_before: int | None = None
@@ -178,29 +184,32 @@ class Progress:
         unknown: Sequence[str] = (),
         done: bool = False,
         chunks: tuple[int, int] | msgspec.UnsetType = msgspec.UNSET,
+        most_left: int | None = None,
     ) -> None:
         """Write a line with the counters, the rate per second over the last ten seconds, and the remaining time.
 
-        `unknown` names the counters of what nobody looked for.
+        The rate is that of the copies, where there are any, and the remaining time follows from what is still to be
+        read. `unknown` names the counters of what nobody knows. With `most_left` no more than so many are written.
         """
         self._seq += 1
-        # The goal of a replay is the number of copies, that of a reconciliation the number of messages read.
-        moved = counters["written"] + counters.get("failed", 0) if "written" in counters else counters.get("read", 0)
-        rate = self._rate(moved)
+        read = counters.get("read", 0)
+        moved = counters["written"] + counters.get("failed", 0) if "written" in counters else read
+        rate, read_rate = self._rates(moved, read)
         if self._moved_before is None:
             # The work of an earlier run of the job is not counted for this one.
             self._moved_before = moved
         if moved > self._moved_before and self.first_after_s is None:
             self.first_after_s = time.monotonic() - self._began_at
             say(f"the first messages were processed {self.first_after_s:.1f} s after the program began")
-        left = counters.get("planned", 0) - moved
+        ways = [(counters.get("planned", 0) - read, read_rate)] + ([] if most_left is None else [(most_left, rate)])
+        remaining_s = [left / speed for left, speed in ways if left > 0 and speed]
         line = ProgressLine(
             seq=self._seq,
             at=datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
             phase=phase,
             counters={**dict.fromkeys(COUNTERS, 0), **counters, **dict.fromkeys(unknown)},
             rate=None if done else rate,
-            eta_ms=int(left / rate * 1000) if rate and left > 0 and not done else None,
+            eta_ms=int(min(remaining_s) * 1000) if remaining_s and not done else None,
             chunks=chunks,
         )
         with (self._folder.path / "progress.jsonl").open("ab") as file:
@@ -214,7 +223,8 @@ class Progress:
             return
         self._said = (phase, now)
         counters = line.counters
-        figures = [f"planned {counters['planned']:,}, read {counters['read']:,}"]
+        planned = "" if counters["planned"] is None else f"planned {counters['planned']:,}, "
+        figures = [f"{planned}read {counters['read']:,}"]
         figures += [
             f"{name} {counters[name]:,}" for name in ("written", "filtered", "damaged", "failed") if counters[name]
         ]
@@ -222,10 +232,14 @@ class Progress:
             figures.append(f"{line.rate:,.0f}/s")
         say(f"{phase}: {', '.join(figures)}")
 
-    def _rate(self, moved: int) -> float | None:
+    def _rates(self, moved: int, read: int) -> tuple[float | None, float | None]:
+        """Return how many messages a second were processed and read."""
         now = time.monotonic()
-        # The start of Spark is excluded from the rate: the window begins with the first rows.
-        self._seen = [(at, count) for at, count in self._seen if now - at <= _RATE_WINDOW_S] if moved else []
-        self._seen.append((now, moved))
-        first_at, first = self._seen[0]
-        return round((moved - first) / (now - first_at), 1) if now - first_at >= 0.5 else None
+        # The start of Spark is excluded from the rates: the window begins with the first rows.
+        self._seen = [seen for seen in self._seen if now - seen[0] <= _RATE_WINDOW_S] if moved or read else []
+        self._seen.append((now, moved, read))
+        first_at, first_moved, first_read = self._seen[0]
+        took = now - first_at
+        if took < _SHORTEST_WINDOW_S:
+            return None, None
+        return round((moved - first_moved) / took, 1), (read - first_read) / took

@@ -44,6 +44,8 @@ class Plan(Struct, frozen=True, kw_only=True):
     ranges: list[Range]
     planned: int
     """How many dead letters the filter chose."""
+    read: int | None = None
+    """How many are read to find these; None in a plan of an older release."""
 
 
 class ProgramResult(Struct, frozen=True, kw_only=True):
@@ -71,6 +73,8 @@ class Redrive:
     """Not noted yet: those of a window are written together."""
     _matched: int = 0
     """How many this run chose; what of them still has no outcome when it is stopped was not dealt with."""
+    _chosen_in_all: int = 0
+    """By the plan."""
     _told_at: float = 0.0
     _parent: int = field(default_factory=os.getppid)
 
@@ -93,7 +97,8 @@ class Redrive:
             admin = Admin(session)
             sender = Sender(admin, producer, self.journal, self.request)
             plan = await self._plan(admin)
-            self.counters["planned"] = plan.planned
+            self._chosen_in_all = plan.planned
+            self.counters["planned"] = plan.planned if plan.read is None else plan.read
             if self.request.attempt > 1:
                 say(f"{await sender.settle()} copies of an earlier run were found stored")
             try:
@@ -121,13 +126,16 @@ class Redrive:
                 raise BadRequest("the folder of the job belongs to another request")
             return plan
         asked = self.request.asked
-        ranges, chosen = await ranges_now(admin, asked.group), 0
+        ranges, chosen, seen, read = await ranges_now(admin, asked.group), 0, 0, 0
         async for placed in letters(admin, asked.group, ranges):
-            chosen += self._filter.chooses(placed.message)
+            seen += 1
+            if self._filter.chooses(placed.message):
+                # A run ends with the last one that it chooses.
+                chosen, read = chosen + 1, seen
             self._tell("counting")
             if chosen == asked.limits.max_messages or self._is_stopping():
                 break
-        plan = Plan(request_hash=self.request.request_hash, ranges=ranges, planned=chosen)
+        plan = Plan(request_hash=self.request.request_hash, ranges=ranges, planned=chosen, read=read)
         if not self._is_stopping():
             self.folder.write_json("plan.json", msgspec.to_builtins(plan))
         return plan
@@ -210,7 +218,7 @@ class Redrive:
         totals = self._totals()
         others = {"failed": "failed", "skipped": "were sent again before and skipped"}
         rest = "".join(f", {totals[name]:,} {what}" for name, what in others.items() if totals[name])
-        return f"{totals['written']:,} of {totals['planned']:,} dead letters redriven{rest}; the originals are kept"
+        return f"{totals['written']:,} of {self._chosen_in_all:,} dead letters redriven{rest}; the originals are kept"
 
 
 def _skip(placed: PlacedMessage, earlier: str) -> Outcome:

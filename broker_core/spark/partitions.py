@@ -255,9 +255,14 @@ def _cut(wanted: WantedRange, store: StoreReader, offsets: Ints, sums: Ints, tar
     # A range reaches up to the next one, unless keys leave out what is behind its last message.
     begins = [int(offsets[0]), *(int(offsets[place]) for place in _cut_places(sums, target))]
     edges = [*begins, int(offsets[-1]) + 1]
-    return [
-        FilePartition(root, wanted.broker, wanted.topic, wanted.queue_id, begin, end) for begin, end in pairwise(edges)
-    ]
+    cuts = [(begin, end, _between(offsets, begin, end)) for begin, end in pairwise(edges)]
+    return [FilePartition(root, wanted.broker, wanted.topic, wanted.queue_id, *cut) for cut in cuts]
+
+
+def _between(offsets: Ints, begin: int, end: int) -> list[int] | None:
+    """Return the chosen offsets of a range; None for all of it."""
+    low, high = np.searchsorted(offsets, [begin, end])
+    return None if high - low == end - begin else [int(offset) for offset in offsets[low:high]]
 
 
 def _cut_places(sums: Ints, target: int) -> list[int]:

@@ -79,11 +79,6 @@ def _wanted_of(columns: Sequence[str], options: SourceOptions) -> Wanted:
     return checked | reduce(or_, (MADE_OF[name] for name in columns if name in MADE_OF), Wanted(0))
 
 
-def count_wanted(partition: Partition, options: SourceOptions) -> int:
-    """Return how many intact messages of a range match the filters."""
-    return sum(batch.column(0).null_count for batch in read_rows(partition, options, ("_error",)))
-
-
 @contextmanager
 def _telling(partition: Partition, maker: RowMaker) -> Iterator[None]:
     """Warn at the end of a range of the messages that were left out, also if only some of its rows were wanted."""

@@ -23,10 +23,8 @@ from broker_core.spark.checkpoint import Checkpoint
 from broker_core.spark.errors import BadRequest
 from broker_core.spark.options import SourceOptions
 from broker_core.spark.partitions import FilePartition, WirePartition
-from broker_core.spark.reading import Partition, count_wanted, plan
+from broker_core.spark.reading import Partition, plan
 
-# Counting the matches of a filter costs a microsecond per message; above this number they are only counted in the run.
-_MOST_COUNTED: Final = 1_000_000
 _CHUNK_MESSAGES: Final = 20_000
 _CHUNK_BYTES: Final = 32 << 20
 _WIDEST_GAP: Final = 2000
@@ -55,8 +53,6 @@ class Lane:
     target_begin: int
     """The end of the target queue before the first copy was sent."""
     chunks: tuple[Chunk, ...]
-    wanted: int | None = None
-    """The number of messages that match the filter; None if it is known only after reading them."""
     key_queues: tuple[MessageQueue, ...] = ()
     """With order by key all queues of the target: a copy with a key goes to that of its hash, others to `target`."""
     key_begins: tuple[int, ...] = ()
@@ -67,12 +63,10 @@ class Lane:
         only = self.source.only
         return end - begin if only is None else bisect_left(only, end) - bisect_left(only, begin)
 
-    def planned(self, done: Mapping[str, int]) -> int:
-        """Return how many messages the lane will copy, as far as known with the counters `done`."""
-        if self.wanted is not None:
-            return self.wanted
-        length = sum(self.count(chunk.begin, chunk.end) for chunk in self.chunks)
-        return length - done["filtered"] - done["damaged"]
+    @property
+    def planned(self) -> int:
+        """How many messages the lane reads, also those that a filter leaves out."""
+        return sum(self.count(chunk.begin, chunk.end) for chunk in self.chunks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +100,6 @@ def make_plan(
     """
     by_queue = plan_by_queue(options, positions, cost)
     targets = _target_queues(session, target_topic)
-    wanted = _counts(options, by_queue)
     ends = {queue: int(session.run(session.admin.offsets.max(queue))) for queue in targets}
     of_keys = (tuple(ends), tuple(ends.values())) if by_key else ((), ())
     lanes: list[Lane] = []
@@ -118,8 +111,7 @@ def make_plan(
         target = next(same, targets[number % len(targets)])
         chunks = tuple(_chunks(partitions, next_id))
         next_id += len(chunks)
-        whole = whole_queue(partitions, None if positions is None else positions[key[1:]])
-        lanes.append(Lane(number, whole, target, ends[target], chunks, wanted.get(key), *of_keys))
+        lanes.append(Lane(number, whole_queue(partitions), target, ends[target], chunks, *of_keys))
     return lanes
 
 
@@ -156,19 +148,12 @@ def _around(partition: Partition, offsets: Sequence[int]) -> Iterable[Partition]
             first = at
 
 
-def whole_queue(partitions: Sequence[Partition], offsets: Sequence[int] | None) -> Partition:
+def whole_queue(partitions: Sequence[Partition]) -> Partition:
     """Return one range for all parts of a queue."""
-    return replace(partitions[0], begin=partitions[0].begin, end=partitions[-1].end, only=offsets)
-
-
-def _counts(
-    options: SourceOptions, by_queue: Mapping[tuple[str, str, int], Sequence[Partition]]
-) -> dict[tuple[str, str, int], int]:
-    """Return how many messages of each queue match the filter; nothing if counting would take too long."""
-    total = sum(each.end - each.begin for partitions in by_queue.values() for each in partitions)
-    if not options.stores or total > _MOST_COUNTED or (options.tags is None and options.keys is None):
-        return {}
-    return {key: sum(count_wanted(each, options) for each in partitions) for key, partitions in by_queue.items()}
+    only: list[int] | None = None
+    if any(part.only is not None for part in partitions):
+        only = [at for part in partitions for at in (range(part.begin, part.end) if part.only is None else part.only)]
+    return replace(partitions[0], begin=partitions[0].begin, end=partitions[-1].end, only=only)
 
 
 def _target_queues(session: BlockingSession, topic: str) -> Sequence[MessageQueue]:
@@ -204,7 +189,6 @@ def to_json(lanes: Sequence[Lane], request_hash: str) -> dict[str, Any]:
                 "source": vars(lane.source),
                 "target": asdict(lane.target),
                 "target_begin": lane.target_begin,
-                "wanted": lane.wanted,
                 "chunks": [[chunk.id, chunk.begin, chunk.end] for chunk in lane.chunks],
             }
             for lane in lanes
@@ -229,7 +213,6 @@ def from_json(content: Mapping[str, Any], request_hash: str) -> list[Lane]:
             MessageQueue(**lane["target"]),
             lane["target_begin"],
             tuple(Chunk(*chunk) for chunk in lane["chunks"]),
-            lane.get("wanted"),
             *of_keys,
         )
         for lane in content["lanes"]

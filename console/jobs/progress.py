@@ -12,14 +12,21 @@ from msgspec import Meta, Struct
 class Counters(Struct, frozen=True, kw_only=True):
     """The counters of a job."""
 
-    planned: Annotated[int | None, Meta(description="Messages that pass the filter; null until counted.")] = None
-    read: Annotated[int, Meta(description="filtered + damaged + matched")] = 0
-    filtered: Annotated[int, Meta(description="Messages that the filter excludes.")] = 0
+    planned: Annotated[
+        int | None,
+        Meta(description="How many messages the job reads: fixed when it has made its plan, null before."),
+    ] = None
+    read: Annotated[int, Meta(description="Messages that were looked at: filtered + damaged + matched.")] = 0
+    filtered: Annotated[
+        int | None, Meta(description="Messages that the filter leaves out. Null while nobody knows.")
+    ] = 0
     damaged: Annotated[
         int | None,
         Meta(description="Messages that could not be read; the report lists them. Null where nobody looked for them."),
     ] = 0
-    matched: int = 0
+    matched: Annotated[
+        int | None, Meta(description="Intact messages that pass the filter. Null while nobody knows.")
+    ] = 0
     written: int = 0
     failed: Annotated[int, Meta(description="Messages that the broker refused; the report lists them.")] = 0
     skipped: Annotated[int, Meta(description="Dead letters of which an earlier job has sent a copy.")] = 0

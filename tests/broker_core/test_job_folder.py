@@ -74,3 +74,20 @@ def test_the_work_of_an_earlier_run_does_not_count_for_the_rate(
     assert "first messages" not in capsys.readouterr().err
     progress.write({"planned": 100, "read": 41, "written": 41}, phase="running")
     assert "the first messages were processed" in capsys.readouterr().err
+
+
+def test_the_remaining_time_follows_from_what_is_still_to_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr("broker_core.job_folder.time.monotonic", lambda: now[0])
+    progress = Progress(JobFolder(tmp_path))
+    # Of 100 messages a second one in ten is written
+    for step in range(3):
+        now[0] = float(step)
+        progress.write({"planned": 1000, "read": 100 * (step + 1), "written": 10 * (step + 1)}, phase="running")
+    progress.write({"planned": 1000, "read": 300, "written": 30}, phase="running", most_left=20)
+    lines = [json.loads(line) for line in (tmp_path / "progress.jsonl").read_text().splitlines()]
+    assert (lines[2]["rate"], lines[2]["eta_ms"]) == (10.0, 7000)
+    # Earlier, if no more than so many are written
+    assert lines[3]["eta_ms"] == 2000

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any, Final
 
 from broker_core.job_folder import say
@@ -10,6 +11,7 @@ from broker_core.spark.bytes_read import BytesRead
 from broker_core.spark.copies import COLUMNS
 from broker_core.spark.forecast import QueueForecast, forecast, forecast_by_sql, moment, samples_of
 from broker_core.spark.options import SourceOptions
+from broker_core.spark.partitions import count_of
 from broker_core.spark.programs.program import OK, ProgramResult, Run
 from broker_core.spark.programs.selection import Selection
 from broker_core.spark.reading import Partition
@@ -36,8 +38,11 @@ def dry_run(run: Run, selection: Selection, sql: RowSql, *, verb: str) -> Progra
     # The row of the job keeps the summary, and lists of jobs show it: no content of messages is in there.
     run.folder.write_json("summary.json", short)
     run.folder.write_json("report.json", {**short, **samples})
-    counters = {"planned": totals["messages"], "matched": totals["found"], "written": 0}
-    known = {} if totals["damaged"] is None else {"damaged": totals["damaged"]}
+    planned, matched, damaged = sum(map(count_of, chain(*by_queue.values()))), totals["found"], totals["damaged"]
+    # What nobody looked for counts as what it seemed to be: a message, or one that a filter leaves out.
+    filtered = planned - matched - (damaged or 0)
+    counters = {"planned": planned, "read": planned, "filtered": filtered, "matched": matched, "written": 0}
+    known = {} if damaged is None else {"damaged": damaged}
     unknown = () if known else ("damaged",)
     run.progress.write(counters | known, phase="done", unknown=unknown, done=True)
     return ProgramResult(OK, sentence)

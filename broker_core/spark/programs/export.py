@@ -11,7 +11,7 @@ import msgspec
 import pyarrow.compute as pc
 from pyspark.sql import SparkSession
 
-from broker_core.job_folder import say
+from broker_core.job_folder import NOT_YET_KNOWN, say
 from broker_core.spark.bytes_read import PlanCost
 from broker_core.spark.changed_rows import Refused, changed
 from broker_core.spark.checkpoint import Damage, Failure
@@ -84,8 +84,7 @@ class Exporting:
 
         def write_progress(phase: str) -> None:
             read = min(counter.rows(), planned)
-            known = {"written": read} if self._takes_all else {}
-            self.run.progress.write({"planned": planned, "read": read, **known}, phase=phase)
+            self.run.progress.write({"planned": planned, "read": read}, phase=phase, unknown=NOT_YET_KNOWN)
 
         results: list[PieceResult] = []
         try:
@@ -104,10 +103,6 @@ class Exporting:
             pieces = [self._piece(number) for number in range(len(parts))]
             join_pieces(pieces, self.run.folder.path / file_name(self.kind), self.kind, self.columns)
         return self._report(planned, parts, results)
-
-    @property
-    def _takes_all(self) -> bool:
-        return self.sql.is_empty and self.selection.options.tags is None and self.selection.options.keys is None
 
     def _tick(self, session: SparkSession, write_progress: Any) -> None:
         write_progress("running")
@@ -138,7 +133,7 @@ class Exporting:
         name = file_name(self.kind)
         matched = written + failed
         counters = {
-            "planned": matched, "read": read, "filtered": read - matched - damaged, "damaged": damaged,
+            "planned": read, "read": read, "filtered": read - matched - damaged, "damaged": damaged,
             "matched": matched, "written": written, "failed": failed,
             "bytes": (self.run.folder.path / name).stat().st_size,
         }  # fmt: skip

@@ -12,7 +12,7 @@ import msgspec
 import pyarrow.parquet
 from pyspark.sql import DataFrame, SparkSession
 
-from broker_core.job_folder import say
+from broker_core.job_folder import NOT_YET_KNOWN, say
 from broker_core.spark.comparing.charts import Tally, write_buckets
 from broker_core.spark.comparing.comparison import CLASSES, DAMAGED, SIDES, Comparison, parse_comparison
 from broker_core.spark.comparing.differences import batches_of, write_differences
@@ -112,13 +112,15 @@ class Comparing:
     def write_progress(self, phase: str, *, done: bool = False) -> None:
         """Write a progress line."""
         total = sum(side.side.known_rows or 0 for side in self.sides)
-        counters = {"planned": total, "read": self.counter.rows()}
-        if self.tiles:
-            sound, damaged = (sum(self.tiles[f"{what}_{name}"] for name in SIDES) for what in ("rows", "damaged"))
-            read = max(total, sound + damaged)
-            counters = {"planned": sound + damaged, "read": read, "filtered": read - sound - damaged}
-            counters |= {"damaged": damaged, "matched": self.tiles["matched"]}
-        self.run.progress.write(counters, phase=phase, done=done)
+        if not self.tiles:
+            read = min(self.counter.rows(), total)
+            self.run.progress.write({"planned": total, "read": read}, phase=phase, unknown=NOT_YET_KNOWN)
+            return
+        matched, damaged = (sum(self.tiles[f"{what}_{name}"] for name in SIDES) for what in ("rows", "damaged"))
+        # Messages that another side's rows bring along, as retries of a group do, are in no plan.
+        read = max(total, matched + damaged)
+        counters = {"planned": total, "read": read, "filtered": read - matched - damaged}
+        self.run.progress.write(counters | {"damaged": damaged, "matched": matched}, phase=phase, done=done)
 
     def compare(self, session: SparkSession) -> ProgramResult:
         """Compare and write the report; files get their final names when they are complete."""

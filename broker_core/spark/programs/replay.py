@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 from broker_core.client.admin.groups import is_system_group
 from broker_core.client.blocking import BlockingSession
 from broker_core.client.errors import TopicNotFound
+from broker_core.errors import GantryError
 from broker_core.job_folder import say
 from broker_core.spark import changed_rows
 from broker_core.spark.bytes_read import PlanCost
@@ -22,7 +23,7 @@ from broker_core.spark.collector import Budget, Collector
 from broker_core.spark.copies import COLUMNS
 from broker_core.spark.counting import RowCounter
 from broker_core.spark.errors import BadRequest
-from broker_core.spark.lanes import LaneResult, ReplayJob, copy_lane
+from broker_core.spark.lanes import LaneResult, ReplayJob, copy_lane, with_unreported
 from broker_core.spark.planned import planned_table
 from broker_core.spark.programs.dry_run import dry_run
 from broker_core.spark.programs.export import export
@@ -37,6 +38,9 @@ from broker_core.spark.tasks import run_tasks_on
 from broker_core.spark.wire import session_of
 
 _SOFT_STOP_S: Final = 10.0
+_LAST_REPORTS_S: Final = 3.0
+"""Spark ends the other tasks of a failed job within two seconds."""
+_LOOK_S: Final = 0.05
 _MOST_FAILURES: Final = 100
 
 
@@ -129,6 +133,8 @@ class Replaying:
     stop_seen_at: float | None = None
     damage_found: list[Damage] = field(default_factory=list)
     """Errors that ended lanes of this run."""
+    unreported: dict[int, Checkpoint] = field(default_factory=dict)
+    """Of chunks with copies that no checkpoint has: their totals with these."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
@@ -173,18 +179,40 @@ class Replaying:
                 return self.run.wait_for(
                     lambda: copy_lanes(session, job, left), lambda: self._tick(session), at_each_look=self._look
                 )
+        except Exception:
+            self._count_unreported(job)
+            self.write_progress("ended")
+            raise
         finally:
             self._flush_running()
             self.collector.close()
             counter.close()
             say(counter.bytes_read().text())
 
+    def _count_unreported(self, job: ReplayJob) -> None:
+        """Count what tasks that were killed with the failed one had sent: it is in the target, as after any kill."""
+        self.collector.stop = True
+        waits_until = time.monotonic() + _LAST_REPORTS_S
+        while self.collector.connected and time.monotonic() < waits_until:
+            time.sleep(_LOOK_S)
+        self._flush_running()
+        for lane in self.lanes:
+            try:
+                found = with_unreported(job, lane, self._start(lane))
+            except GantryError as error:
+                say(f"copies that were sent and not reported are not counted: {error}")
+                return
+            if found is not None:
+                self.unreported[found.chunk] = found
+
     def write_progress(self, phase: str, *, done: bool = False) -> None:
         """Write a progress line."""
         totals = self._totals()
         total = len([chunk for lane in self.lanes for chunk in lane.chunks])
         finished = sum(checkpoint.is_done for checkpoint in self.checkpoints.values())
-        self.run.progress.write(totals, phase=phase, done=done, chunks=(finished, total))
+        most = self.limits.get("max_messages")
+        left = None if most is None else most - totals["written"]
+        self.run.progress.write(totals, phase=phase, done=done, chunks=(finished, total), most_left=left)
 
     def report(self, results: list[LaneResult]) -> ProgramResult:
         """Write the report and return the outcome of the run."""
@@ -228,12 +256,17 @@ class Replaying:
         current = dict(self.checkpoints)
         for checkpoint in list(self.collector.running.values()):
             current[checkpoint.chunk] = checkpoint
+        current |= self.unreported
         totals = sum_counters(current.values())
         for name in ("read", "damaged"):
             totals[name] += len(self.damage_found)
-        planned = sum(lane.planned(self._done(lane, current)) for lane in self.lanes)
-        most = self.limits.get("max_messages")
-        return totals | {"planned": planned if most is None else min(planned, most)}
+        return totals | {"planned": self._planned}
+
+    @property
+    def _planned(self) -> int:
+        """How many messages the job reads, the same in all its life; of a filter nobody knows when it has enough."""
+        planned, most = sum(lane.planned for lane in self.lanes), self.limits.get("max_messages")
+        return planned if most is None or self.selection.is_filtered else min(planned, most)
 
     @staticmethod
     def _done(lane: Lane, checkpoints: Mapping[int, Checkpoint]) -> dict[str, int]:
@@ -282,7 +315,7 @@ def copy_lanes(session: SparkSession, job: ReplayJob, work: Sequence[tuple[Lane,
     needed = job.copier().columns
     columns = job.sql.columns(needed)
     parts = [[replace(lane.source, begin=chunk.begin, end=chunk.end) for chunk in start.chunks] for lane, start in work]
-    rows = job.sql.apply(planned_table(session, parts, job.options, columns), needed)
+    rows = job.sql.apply(planned_table(session, parts, job.options, columns, marks_ends=True), needed)
     with failing_expressions():
         return run_tasks_on(rows, work, lambda each, batches: copy_lane(job, *each, batches))
 

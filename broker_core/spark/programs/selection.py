@@ -45,6 +45,13 @@ class Selection:
         return self.options.topics[0]
 
     @property
+    def is_filtered(self) -> bool:
+        """Whether of what is read some messages may be left out, though they are intact."""
+        options = self.options
+        times = (options.starting_timestamp, options.ending_timestamp)
+        return (self.where, options.keys, options.tags, *times) != (None,) * 5
+
+    @property
     def told(self) -> dict[str, int]:
         """What the report says of it: how many keys it looks for, if any."""
         return {} if self.options.keys is None else {"keys": len(self.options.keys)}

@@ -224,9 +224,9 @@ def test_filters_choose_what_is_copied(replay: Replay) -> None:
     replay.run()
     assert sorted(number for numbers in replay.copies().values() for number in numbers) == [5, 2777]
     totals = replay.totals()
+    # What lies between them was not looked at: beside them at most the ends of each queue, of which no index tells.
     assert totals == {"read": 2 + totals["filtered"], "filtered": ANY, "damaged": 0, "matched": 2, "written": 2}
-    # The index leaves out what is before the first and behind the last of them.
-    assert totals["read"] < 3000
+    assert totals["read"] <= 2 + 4
 
 
 @pytest.mark.parametrize("over_wire", [False, True])
@@ -236,7 +236,7 @@ def test_exactly_the_messages_at_the_positions_are_copied_once(replay: Replay, o
             topics=replay.options.topics, name_servers=(replay.running.name_server,), pull_batch_size=8
         )
     wanted = [3, 4, 5, 700, 1399]
-    assert sum(lane.planned({"filtered": 0, "damaged": 0}) for lane in replay.plan({("broker-a", 1): wanted})) == 5
+    assert sum(lane.planned for lane in replay.plan({("broker-a", 1): wanted})) == 5
     replay.run(stop_after=3)
     replay.run()
     numbers = read_numbers(replay)[1]
@@ -244,11 +244,10 @@ def test_exactly_the_messages_at_the_positions_are_copied_once(replay: Replay, o
     assert replay.totals() == {"read": 5, "filtered": 0, "damaged": 0, "matched": 5, "written": 5}
 
 
-def test_what_a_filter_lets_through_is_planned(replay: Replay) -> None:
-    nothing = {"filtered": 0, "damaged": 0}
-    assert sum(lane.planned(nothing) for lane in replay.plan(keys=frozenset({"k5", "k2777"}))) == 2
-    assert sum(lane.planned(nothing) for lane in replay.plan(keys=None, tags=frozenset({"A"}))) == 1500
-    assert sum(lane.planned(nothing) for lane in replay.plan(tags=None)) == 3000
+def test_what_is_looked_at_is_planned(replay: Replay) -> None:
+    assert sum(lane.planned for lane in replay.plan(keys=frozenset({"k5", "k2777"}))) <= 2 + 4
+    assert sum(lane.planned for lane in replay.plan(keys=None, tags=frozenset({"A"}))) == 3000
+    assert sum(lane.planned for lane in replay.plan(tags=None)) == 3000
 
 
 def test_a_rate_is_kept(replay: Replay) -> None:

@@ -16,7 +16,7 @@ from broker_core.spark.counting import RowCounter
 from broker_core.spark.errors import DamagedRecord, DataLoss
 from broker_core.spark.options import Mode, SourceOptions
 from broker_core.spark.partitions import FilePartition, plan_files
-from broker_core.spark.reading import count_wanted, plan, read_rows
+from broker_core.spark.reading import plan, read_rows
 from broker_core.spark.rows import MOST_BATCH_BYTES
 from broker_core.spark.schema import COLUMNS as COLUMNS_OF_ALL
 from broker_core.spark.schema import asks_for_bodies
@@ -187,11 +187,6 @@ def test_columns_never_asked_for_are_never_decoded(flipped: Path) -> None:
             continue
         with pytest.raises(DamagedRecord, match=f"offset=1: {damage[name]}"):
             rows(flipped, name, mode=Mode.FAIL_FAST)
-
-
-def test_messages_that_match_are_counted_without_those_of_damaged_bodies(flipped: Path) -> None:
-    options = options_of(flipped)
-    assert [count_wanted(part, options) for part in plan(options)] == [2]
 
 
 def test_a_read_of_other_columns_touches_no_body_and_counts_no_byte_of_one(tmp_path: Path) -> None:

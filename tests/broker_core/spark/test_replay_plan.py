@@ -77,6 +77,6 @@ def test_a_checkpoint_of_an_older_release_is_read() -> None:
     assert (kept.is_done, kept.written, kept.damaged, kept.damage) == (True, 9, 0, [])
 
 
-def test_what_a_filter_left_out_is_not_planned() -> None:
-    assert lane().planned({"filtered": 4, "damaged": 1}) == 20
-    assert replace(lane(), wanted=7).planned({"filtered": 4, "damaged": 1}) == 7
+def test_all_that_a_lane_reads_is_planned() -> None:
+    assert lane().planned == 25
+    assert replace(lane(), source=replace(lane().source, only=[0, 7, 19])).planned == 3

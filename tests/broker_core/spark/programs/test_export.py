@@ -67,13 +67,21 @@ def test_a_condition_chooses_and_parquet_keeps_types(program: Program, spark: Sp
     assert table.column_names == COLUMNS
     assert table.column("body").to_pylist() == [b'{"n":8}', b'{"n":7}', b'{"n":9}']
     assert program.read("result.json")["counters"] | {"bytes": 0} == {
-        "planned": 3, "read": 11, "filtered": 8, "damaged": 0, "matched": 3, "written": 3, "failed": 0, "bytes": 0
+        "planned": 11, "read": 11, "filtered": 8, "damaged": 0, "matched": 3, "written": 3, "failed": 0, "bytes": 0
     }  # fmt: skip
 
 
 def test_an_empty_selection_is_an_empty_file(program: Program, spark: SparkSession) -> None:
     export(program, spark, format="csv", columns=["key"], source={"topic": "orders", "keys": ["nobody"]})
     assert (program.folder / "messages.csv").read_text() == "key\n"
+
+
+def test_an_export_of_keys_counts_what_it_looked_at(program: Program, spark: SparkSession) -> None:
+    export(program, spark, source={"topic": "orders", "keys": ["k0", "k8"]})
+    counters = program.read("result.json")["counters"]
+    assert (counters["matched"], counters["written"]) == (2, 2)
+    # Beside them at most the ends of each queue, of which no index tells
+    assert counters["planned"] == counters["read"] == 2 + counters["filtered"] <= 2 + 4
 
 
 def test_a_damaged_message_is_left_out_and_named(program: Program, spark: SparkSession, tmp_path: Path) -> None:
