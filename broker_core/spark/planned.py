@@ -13,7 +13,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from broker_core.spark.options import SourceOptions
-from broker_core.spark.reading import Partition, read_rows
+from broker_core.spark.reading import Partition, read_rows, settle_worker
 from broker_core.spark.schema import arrow_schema, spark_schema
 from broker_core.spark.tasks import map_in_arrow
 
@@ -37,6 +37,7 @@ def planned_table(
     parts = list(work)
 
     def read(batches: Iterable[Any]) -> Iterator[Any]:
+        settle_worker()
         for batch in batches:
             for number in batch.column(0).to_pylist():
                 for part in parts[number]:

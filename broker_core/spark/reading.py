@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import reduce
+from functools import cache, reduce
 from operator import or_
 from typing import Any, Final
 
@@ -69,6 +70,15 @@ def read_rows(
                 if batch.num_rows:
                     yield batch
             report(len(block.queue_offsets))
+
+
+@cache
+def settle_worker() -> None:
+    """Take what a worker has imported out of the reach of Python's collector: once, before its first rows.
+
+    Spark's daemon collects after each task, and would look at a hundred thousand objects that stay anyway.
+    """
+    gc.freeze()
 
 
 def _wanted_of(columns: Sequence[str], options: SourceOptions) -> Wanted:

@@ -104,8 +104,9 @@ class RocketMQReader(DataSourceReader):
     def read(self, partition: InputPartition) -> Iterator[Any]:
         """Yield the rows of a range as Arrow batches."""
         from broker_core.spark.partitions import FilePartition, WirePartition
-        from broker_core.spark.reading import read_rows
+        from broker_core.spark.reading import read_rows, settle_worker
 
+        settle_worker()
         # Spark replaces an empty plan with one empty partition.
         if isinstance(partition, FilePartition | WirePartition):
             yield from read_rows(partition, self.options_read, self.columns)
