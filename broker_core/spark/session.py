@@ -61,6 +61,8 @@ class SessionConfig:
     """Make Java compile quickly rather than well: for work of seconds, or with little work in Java."""
     max_failures: int = 1
     """How often a task may fail; 1 for tasks that write, since each attempt sends again."""
+    has_source: bool = True
+    """Register ``format("rocketmq")``: Spark then looks for all Python sources, in a new Python: it takes a second."""
     record_archive: Path | None = None
     """Write a class archive to this file when the JVM ends, instead of using the one in the cache."""
     extra: Mapping[str, str] = field(default_factory=dict)
@@ -68,7 +70,7 @@ class SessionConfig:
 
 
 def start(config: SessionConfig) -> SparkSession:
-    """Start Spark, register ``format("rocketmq")`` and return the session.
+    """Start Spark, register ``format("rocketmq")`` if wanted, and return the session.
 
     Changes this process's environment (``JAVA_HOME``, ``PYSPARK_PYTHON``, ``PYTHONPATH``), which the JVM and the Python
     workers inherit, so there is only one session per process. Raises JavaNotFound, and what `connect` raises.
@@ -88,7 +90,8 @@ def start(config: SessionConfig) -> SparkSession:
     session = builder.getOrCreate()
     if not is_local(config.master):
         session.sparkContext.addPyFile(str(_pack_code(config.work_dir / "tmp")))
-    session.dataSource.register(RocketMQSource)
+    if config.has_source:
+        session.dataSource.register(RocketMQSource)
     return session
 
 

@@ -145,6 +145,8 @@ class Run:
             executor_python=place.executor_python,
             jobs_at_once=place.jobs_at_once,
             is_short=is_short,
+            # The driver plans; tasks get their ranges (`planned.py`).
+            has_source=False,
             max_failures=max_failures,
             extra=place.conf(),
         )
