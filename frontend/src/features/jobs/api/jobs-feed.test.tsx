@@ -27,12 +27,12 @@ beforeEach(() => {
 it("asks for the running jobs once, however often they tell of their progress", async () => {
   answer(LIST, page([job("j1")]))
   renderApp(<Shown />)
-  expect(await screen.findByText("50 %")).toBeTruthy()
+  expect(await screen.findByText("60 %")).toBeTruthy()
   act(() => FakeSocket.last.greet())
   await waitFor(() => expect(FakeSocket.last.subscribed).toContain("job:j1"))
   act(() => {
     for (let seq = 1; seq <= 40; seq += 1) FakeSocket.last.state("jobs", seq, { changed: "j1", state: "running" })
-    FakeSocket.last.state("job:j1", 1, job("j1", { counters: { ...job("j1").counters, written: 800 } }))
+    FakeSocket.last.state("job:j1", 1, job("j1", { counters: { ...job("j1").counters, read: 800 } }))
   })
   expect(await screen.findByText("80 %")).toBeTruthy()
   expect(requests(LIST)).toHaveLength(1)

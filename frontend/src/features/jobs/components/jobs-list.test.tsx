@@ -129,7 +129,7 @@ describe("the list of jobs", () => {
     const { user, address } = show()
     const row = within((await screen.findByText("copy")).closest("li") as HTMLElement)
     expect(row.getByText("Paused")).toBeTruthy()
-    expect(row.getByText(/Replay · 500 . 1 k/)).toBeTruthy()
+    expect(row.getByText(/Replay · 600 . 1 k/)).toBeTruthy()
     expect(screen.getByText(/Replay · 1 k/)).toBeTruthy()
     expect(screen.queryByRole("table")).toBeNull()
     await user.click(screen.getByText("copy"))
