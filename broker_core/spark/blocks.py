@@ -149,9 +149,9 @@ def _find_unit_damage(units: Units, store: StoreReader) -> NDArray[np.int8]:
 
 
 def _runs(marks: Mask) -> Iterator[tuple[int, int]]:
-    """Yield begin and end of each run of equal marks."""
+    """Yield begin and end of each run of equal marks; no marks have none."""
     changes = (np.flatnonzero(np.diff(marks)) + 1).tolist()
-    yield from pairwise([0, *changes, len(marks)])
+    yield from pairwise([0, *changes, len(marks)] if len(marks) else ())
 
 
 def may_have_tag(units: Units, topic: str, options: SourceOptions) -> Mask:

@@ -74,6 +74,11 @@ def test_keys_find_by_any_key_and_by_unique_id(tmp_path: Path) -> None:
     assert numbers(tmp_path, keys=frozenset({"all"})) == list(range(50))
 
 
+def test_a_key_whose_messages_all_have_another_tag_finds_none(tmp_path: Path) -> None:
+    write_topic(tmp_path, [order(1, tag="A"), order(2, tag="B")], queues=1)
+    assert numbers(tmp_path, keys=frozenset({"k1"}), tags=frozenset({"B"})) == []
+
+
 def test_a_message_without_keys_and_tag_matches_none(tmp_path: Path) -> None:
     write_topic(tmp_path, [Message("orders", b'{"n":1}'), order(2, tag="A")], queues=1)
     assert numbers(tmp_path, keys=frozenset({"k2"})) == [2]
