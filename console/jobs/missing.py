@@ -12,7 +12,7 @@ from console.errors import Conflict
 from console.jobs import services
 from console.jobs.models import Job, JobDocument, JobType
 from console.jobs.requests import plain
-from console.jobs.requests.replay import REPLAY, LimitsSerializer, ReplayTargetSerializer, check_live_target
+from console.jobs.requests.replay import REPLAY, LimitsSerializer, ReplayTargetSerializer, check_live_target, is_file
 from console.jobs.requests.sides import TOPIC
 from console.jobs.requests.topics import check_cluster, check_topic
 
@@ -64,7 +64,8 @@ def check_places(by: Request, request: Mapping[str, Any]) -> None:
     """Raise for a cluster or a topic that is not there, that no job may write to, or that groups read."""
     check_cluster(request["cluster"])
     for part in REPLAY.required:
-        check_topic(request["cluster"], part, request[part])
+        if part != "target" or not is_file(request[part]):
+            check_topic(request["cluster"], part, request[part])
     check_live_target(by, request)
 
 

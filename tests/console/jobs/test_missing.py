@@ -60,6 +60,11 @@ def test_the_right_side_may_be_in_another_cluster(cast: Cast) -> None:
     assert answer.json()["request"]["target"] == {"topic": "copy", "cluster": "east"}
 
 
+def test_the_missing_may_be_written_into_a_file(cast: Cast) -> None:
+    answer = replay(cast.browser("operator"), job_of(), target={"kind": "parquet"})
+    assert (answer.status_code, answer.json()["request"]["target"]) == (202, {"kind": "parquet"})
+
+
 def test_a_topic_that_groups_read_gets_copies_only_if_that_is_allowed(
     cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
