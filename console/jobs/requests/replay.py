@@ -85,6 +85,16 @@ class ReplaySourceSerializer(RangeSerializer):
                 raise serializers.ValidationError({name: "cannot go with offsets, which name queues and ranges"})
         return super().validate(attrs)
 
+    def validate_offsets(self, value: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Refuse a second range of a queue: one read has one range of each queue."""
+        seen: dict[int, set[str | None]] = {}
+        for at, given in enumerate(value):
+            brokers, broker = seen.setdefault(given["queue"], set()), given.get("broker")
+            if brokers and (broker is None or broker in brokers or None in brokers):
+                raise serializers.ValidationError({at: {"queue": "has a range already; a job reads one of each queue"}})
+            brokers.add(broker)
+        return value
+
     def validate_tag(self, value: str | None) -> str | None:
         """Refuse a tag that no message can have: it would look like a filter expression and match nothing."""
         if value == "*" or (value is not None and "||" in value):

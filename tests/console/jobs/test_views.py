@@ -77,6 +77,8 @@ def test_a_cancelled_job_goes_on_in_its_own_row(cast: Cast, job: Job) -> None:
         (replay({"where": "exists(select 1)"}), "#/source/where"),
         (replay({"queues": [1], "offsets": [{"queue": 0}]}), "#/source/queues"),
         (replay({"offsets": [{"queue": 0, "from": 7, "to": 7}]}), "#/source/offsets/0/to"),
+        (replay({"offsets": [{"queue": 0, "to": 5}, {"queue": 0, "from": 7}]}), "#/source/offsets/1/queue"),
+        (replay({"offsets": [{"queue": 0, "broker": "a"}, {"queue": 0}]}), "#/source/offsets/1/queue"),
         (replay({"keys_file": "f1"}), "#/source/keys_file"),
         (replay({}, {"preserve": ["store_time"]}), "#/target/preserve/0"),
         (replay({}, {"order": "time"}), "#/target/order"),
