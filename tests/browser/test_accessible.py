@@ -88,7 +88,7 @@ OPENED: Final = {
     "features/schedules/components/edit-schedule": at("/schedules", MORE, ("menuitem", "Change times")),
     "features/schedules/components/pause-schedule": at("/schedules", MORE, ("menuitem", "Pause with a reason")),
     "features/schedules/components/schedule-runs": at("/schedules", MORE, ("menuitem", "Runs")),
-    "features/schedules/components/schedules-table": at("/schedules", MORE, ("menuitem", "Delete schedule")),
+    "features/schedules/components/schedule-actions": at("/schedules", MORE, ("menuitem", "Delete schedule")),
     "features/topics/components/change-topics": at(*CHOSEN_TOPIC, ("button", "Change settings")),
     "features/topics/components/create-topic": at("/topics?new=topic"),
     "features/topics/components/delete-topic": at(TOPIC_PAGE, MORE, ("menuitem", "Delete topic")),
