@@ -3,7 +3,7 @@ import { useTranslation } from "react-i18next"
 import { useClusters } from "@/features/clusters/api/get-clusters"
 import { ScheduleJobFields } from "@/features/jobs/components/schedule-job-fields"
 import { ShownRefusal } from "@/features/jobs/components/shown-refusal"
-import { checkOf, exportOf, isCheck, isWhole, reconcileOf, replayOf } from "@/features/jobs/request"
+import { checkOf, exportOf, isCheck, isToFile, isWhole, reconcileOf, replayOf } from "@/features/jobs/request"
 import { isSideWhole, titleOfSide } from "@/features/jobs/sides"
 import { CreateSchedule } from "@/features/schedules/components/create-schedule"
 import { SchedulesPage } from "@/features/schedules/components/schedules-page"
@@ -22,12 +22,13 @@ function Form() {
   const topics = useTopicNames(cluster).data ?? []
   const clusters = useClusters().data?.map(({ name }) => name) ?? [cluster]
   const choices = { left: useSideChoices(state.lcluster ?? cluster), right: useSideChoices(state.rcluster ?? cluster) }
+  const targetTopics = useTopicNames(state.tcluster ?? cluster).data ?? []
   const [job, jobName] = jobOf(t, state, cluster)
   return (
     <CreateSchedule
       jobFields={(refusal) => (
         <ShownRefusal request={job} refusal={refusal}>
-          <ScheduleJobFields topics={topics} clusters={clusters} choices={choices} />
+          <ScheduleJobFields topics={topics} targetTopics={targetTopics} clusters={clusters} choices={choices} />
         </ShownRefusal>
       )}
       job={job}
@@ -45,7 +46,8 @@ function jobOf(t: TFunction, state: UrlState, cluster: string): [JobRequest, str
     const job = exportOf(state, cluster)
     return [job, topic ? t("jobs.exportName", { topic, format: t(`exporting.formats.${job.format}`) }) : ""]
   }
-  return [replayOf(state, cluster), topic && target ? t("jobs.replayName", { source: topic, target }) : ""]
+  const written = isToFile(state) ? t("exporting.formats.parquet") : target
+  return [replayOf(state, cluster), topic && written ? t("jobs.replayName", { source: topic, target: written }) : ""]
 }
 
 function comparisonOf(t: TFunction, state: UrlState, cluster: string): [JobRequest, string] {

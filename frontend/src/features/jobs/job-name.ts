@@ -13,6 +13,7 @@ export function jobNameOf(t: TFunction, { type, name: whole, request, cluster }:
   if (type === "redrive" && name === `Redrive dead letters of ${String(group)}`) return t("jobs.redriveName", { group: String(group) })
   if (type === "replay" && name === `Replay ${topicOf(source)} to ${topicOf(target)}`)
     return t("jobs.replayName", { source: topicOf(source), target: topicOf(target) })
+  if (type === "replay" && name === `Replay ${topicOf(source)} to Parquet`) return t("jobs.replayName", { source: topicOf(source), target: t("exporting.formats.parquet") })
   if (type === "reconcile" && name === `Reconcile ${titleInApi(left)} with ${titleInApi(right)}`)
     return t("jobs.reconcileName", { left: titleOfSide(left), right: titleOfSide(right) })
   if (type === "export" && name === `Export ${topicOf(source)} as ${String(format)}`)

@@ -79,24 +79,40 @@ function sourceOf(state: UrlState): Source {
   return {
     ...boundsOf(state),
     ...(keys.length > 0 && { keys }),
+    ...(state.keysfile?.trim() && { keys_file: state.keysfile.trim() }),
     ...(state.tag && { tag: state.tag }),
     ...(state.where?.trim() && { where: state.where.trim() }),
   }
 }
 
+/** What copies can keep of their originals beside what every copy has. */
+export const PRESERVED = ["unique_id", "born_at"] as const
+
+/** Whether a replay writes a Parquet file of the job instead of a topic. */
+export const isToFile = ({ tkind }: UrlState): boolean => tkind === "parquet"
+
+/** Whether a replay would write into the topic it reads. */
+export const isToItself = (state: UrlState, cluster: string): boolean =>
+  !isToFile(state) && Boolean(state.target) && state.target === state.topic && (state.tcluster ?? cluster) === cluster
+
+/** Where a replay writes; fields of the other kind of target are kept in the address, and left out here. */
 function targetOf(state: UrlState, cluster: string): ReplayRequest["target"] {
   const transform = transformOf(state)
+  if (isToFile(state)) return { kind: "parquet", ...(transform && { transform }) }
+  const preserve = PRESERVED.filter((what) => state.preserve?.split(",").includes(what))
   return {
     topic: state.target ?? "",
     ...(state.tcluster && state.tcluster !== cluster && { cluster: state.tcluster }),
     ...(transform && { transform }),
-    ...(state.preserve === "unique_id" && { preserve: ["unique_id"] }),
+    ...(state.torder === "key" && { order: "key" }),
+    ...(preserve.length > 0 && { preserve }),
   }
 }
 
 /** The replay that the address describes; fields left empty are absent. */
 export function replayOf(state: UrlState, cluster: string): ReplayRequest {
-  const { rate, max } = state
+  // A file has no groups that read it, and is written as fast as it can be.
+  const { rate, max, live } = isToFile(state) ? ({} as UrlState) : state
   return {
     type: "replay",
     ...(state.name && { name: state.name }),
@@ -104,7 +120,7 @@ export function replayOf(state: UrlState, cluster: string): ReplayRequest {
     source: sourceOf(state),
     target: targetOf(state, cluster),
     ...(state.damage === "stop" && { on_damage: "stop" }),
-    ...(state.live === "1" && { allow_live_target: true }),
+    ...(live === "1" && { allow_live_target: true }),
     ...((rate ?? max) && { limits: { ...(rate && { messages_per_second: numberIn(rate) }), ...(max && { max_messages: numberIn(max) }) } }),
   }
 }
@@ -243,6 +259,7 @@ export function isWhole(request: JobRequest, state: UrlState): boolean {
 function hasParts(request: JobRequest): boolean {
   const { type, source, target, left, right } = request
   if (type === "export") return isNamed(source)
+  if (type === "replay" && target?.kind === "parquet") return isNamed(source)
   if (type === "replay") return isNamed(source) && Boolean(target?.topic) && (source?.topic !== target?.topic || isElsewhere(request))
   return request.check === "store" || (isSideWhole(left) && isSideWhole(right) && !areSame(left, right))
 }

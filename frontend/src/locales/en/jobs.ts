@@ -155,8 +155,6 @@ export const jobs = {
     propertiesWords: "one a line: name = SQL; NULL removes one",
     transform: "What copies get instead",
     transformWords: "SQL over the message; empty to keep what it has",
-    keepId: "Keep the message ID",
-    keepIdWords: "the copies are found by the ID of their original",
     onDamage: "Damaged messages",
     onDamageWords: "messages that cannot be read",
     damage: { skip: "Skip and list", stop: "Stop at the first" },

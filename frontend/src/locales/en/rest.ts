@@ -17,6 +17,7 @@ import { groupFigures } from "./group-figures"
 import { groupImpact } from "./group-impact"
 import { groupOffsets } from "./group-offsets"
 import { jobPages } from "./job-pages"
+import { jobTarget } from "./job-target"
 import { life } from "./life"
 import { live } from "./live"
 import { members } from "./members"
@@ -58,6 +59,7 @@ export const rest = {
   ...groupImpact,
   ...groupOffsets,
   ...jobPages,
+  ...jobTarget,
   ...life,
   ...live,
   ...members,

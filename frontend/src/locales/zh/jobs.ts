@@ -153,8 +153,6 @@ export const jobs = {
     propertiesWords: "每行一个：名称 = SQL；“NULL”表示移除",
     transform: "副本改写",
     transformWords: "对消息的 SQL 表达式；留空则保持原值",
-    keepId: "保留消息 ID",
-    keepIdWords: "可以用原消息的 ID 查到副本",
     onDamage: "损坏的消息",
     onDamageWords: "无法读取的消息",
     damage: { skip: "跳过并列出", stop: "遇到即停止" },

@@ -19,6 +19,7 @@ import { groupFigures } from "./group-figures"
 import { groupImpact } from "./group-impact"
 import { groupOffsets } from "./group-offsets"
 import { jobPages } from "./job-pages"
+import { jobTarget } from "./job-target"
 import { life } from "./life"
 import { live } from "./live"
 import { members } from "./members"
@@ -60,6 +61,7 @@ export const rest: Shape<typeof english> = {
   ...groupImpact,
   ...groupOffsets,
   ...jobPages,
+  ...jobTarget,
   ...life,
   ...live,
   ...members,

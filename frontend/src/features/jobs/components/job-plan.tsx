@@ -72,7 +72,14 @@ function useReplayItems({ source, target, limits, format, columns }: Partial<Rep
   const chosen = useChosenItems(source)
   const copies = useCopyItems(target)
   const items: Items = [[t("jobs.reads"), range(source)]]
-  if (target?.topic) items.push([t("jobs.writes"), <b>{target.topic}</b>])
+  if (target?.topic) items.push([
+      t("jobs.writes"),
+      <>
+        <b>{target.topic}</b>
+        {target.cluster && <div>{t("jobs.inCluster", { cluster: target.cluster })}</div>}
+      </>,
+    ])
+  if (target?.kind === "parquet") items.push([t("jobs.writes"), t("jobTarget.file")])
   if (format) items.push([t("exporting.file"), <span className="mono">messages.{format}</span>])
   if (columns) items.push([t("exporting.columns"), <span className="mono">{columns.join(" ")}</span>])
   items.push(...chosen, ...copies)

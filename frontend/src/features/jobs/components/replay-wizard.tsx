@@ -1,19 +1,20 @@
-import { Select } from "@mantine/core"
+import type { TFunction } from "i18next"
 import type { ReactNode } from "react"
 import { useTranslation } from "react-i18next"
 import { Callout } from "@/components/layout/panel"
 import { useCluster } from "@/hooks/use-cluster"
-import { useUrlState } from "@/hooks/use-url-state"
+import { type UrlState, useUrlState } from "@/hooks/use-url-state"
 import type { GroupSummary, Topic } from "@/lib/api-types"
 import { count } from "@/lib/format"
-import { faultsOf, isByOffset, isNarrowed, isSourceReady, replayOf, type ReplayRequest } from "../request"
+import { faultsOf, isByOffset, isNarrowed, isSourceReady, isToFile, isToItself, replayOf, type ReplayRequest } from "../request"
 import { type DryRun, useDryRun } from "../use-dry-run"
 import { useRangeWords } from "../use-range-words"
 import { DryRunButton, DryRunState } from "./dry-run-state"
 import { useForecastFacts } from "./forecast-figures"
 import { ForecastTables } from "./forecast-tables"
-import { LimitFields, SourceFields, TopicSelect, TransformFields } from "./request-fields"
+import { LimitFields, SourceFields } from "./request-fields"
 import { StartDecision } from "./start-decision"
+import { TargetFields } from "./target-fields"
 import { NameField, Wizard } from "./wizard"
 
 interface ReplayWizardProps {
@@ -37,10 +38,10 @@ export function ReplayWizard({ topics, source, target, seenBy, clusters, targetT
   const cluster = useCluster()
   const asked = replayOf(state, cluster)
   // The last step names the groups that read the target, and asks for a tick for each that is there.
-  const request = seenBy.length > 0 ? { ...asked, allow_live_target: true } : asked
+  const request = seenBy.length > 0 && !isToFile(state) ? { ...asked, allow_live_target: true } : asked
   const faults = faultsOf(state)
-  const isSame = Boolean(state.target) && state.target === state.topic && request.target.cluster === undefined
-  const name = t("jobs.replayName", { source: request.source.topic, target: request.target.topic })
+  const isFile = isToFile(state)
+  const name = t("jobs.replayName", { source: request.source.topic, target: titleOf(t, request.target) })
   const range = useRangeWords(request)
   const limits = useLimitWords(request)
   const dryRun = useDryRun(request)
@@ -63,19 +64,19 @@ export function ReplayWizard({ topics, source, target, seenBy, clusters, targetT
           id: "target",
           parts: ["target"],
           label: t("jobs.steps.target"),
-          choice: request.target.cluster ? `${request.target.cluster} / ${request.target.topic}` : state.target,
-          isReady: Boolean(state.target) && !isSame && !faults.tprops,
-          fields: <TargetFields clusters={clusters} topics={targetTopics} isSame={isSame} />,
+          choice: titleOf(t, request.target, { withCluster: true }),
+          isReady: isTargetReady(state, cluster),
+          fields: <TargetFields state={state} clusters={clusters} topics={targetTopics} onChange={change} />,
         },
         { id: "limits", parts: ["limits", "on_damage"], label: t("jobs.steps.limits"), choice: limits, isReady: !faults.rate && !faults.max, fields: <LimitFields state={state} onChange={change} /> },
         {
           id: "start",
           label: t("jobs.steps.start"),
           isReady: true,
-          fields: <StartFields name={name} source={source} target={target} />,
+          fields: <StartFields name={name} source={source} target={isFile ? undefined : target} />,
         },
       ]}
-      decision={<Decision request={request.name ? request : { ...request, name }} source={source} seenBy={seenBy} range={range} limits={limits} dryRun={dryRun} />}
+      decision={<Decision request={request.name ? request : { ...request, name }} source={source} seenBy={isFile ? [] : seenBy} range={range} limits={limits} dryRun={dryRun} />}
     />
   )
 }
@@ -96,33 +97,12 @@ function StartFields({ name, source, target }: Pick<ReplayWizardProps, "source" 
   )
 }
 
-interface TargetProps {
-  clusters: string[]
-  topics: string[]
-  isSame: boolean
-}
+const isTargetReady = (state: UrlState, cluster: string): boolean => (isToFile(state) || Boolean(state.target)) && !isToItself(state, cluster) && !faultsOf(state).tprops
 
-function TargetFields({ clusters, topics, isSame }: TargetProps) {
-  const { t } = useTranslation()
-  const cluster = useCluster()
-  const [state, change] = useUrlState()
-  return (
-    <>
-      {clusters.length > 1 && (
-        <Select
-          label={t("jobs.targetCluster")}
-          data={clusters}
-          value={state.tcluster ?? cluster}
-          allowDeselect={false}
-          onChange={(next) => change({ tcluster: next === cluster ? undefined : (next ?? undefined), target: undefined })}
-          maw={360}
-        />
-      )}
-      <TopicSelect label={t("jobs.targetTopic")} description={t("jobs.targetWords")} value={state.target} topics={topics} onChange={(next) => change({ target: next })} />
-      {isSame && <Callout tone="crit">{t("jobs.sameTopic")}</Callout>}
-      <TransformFields state={state} onChange={change} />
-    </>
-  )
+/** What a replay writes to, in the name of its job or below its step; empty while it is not chosen. */
+function titleOf(t: TFunction, { kind, cluster, topic = "" }: ReplayRequest["target"], { withCluster = false } = {}): string {
+  if (kind === "parquet") return t("exporting.formats.parquet")
+  return withCluster && cluster ? `${cluster} / ${topic}` : topic
 }
 
 interface DecisionProps {
@@ -138,12 +118,13 @@ interface DecisionProps {
 function Decision({ request, source, seenBy, range, limits, dryRun }: DecisionProps) {
   const { t } = useTranslation()
   const { forecast } = dryRun
+  const isFile = request.target.kind === "parquet"
   const most = forecast?.messages ?? mostOf(request, source)
   const isExact = forecast !== undefined || !isNarrowed(request.source)
   const amount = most === null ? null : count(most)
   const facts: [string, ReactNode][] = [
     [t("jobs.reads"), `${request.source.topic}${t("list.comma")}${range}`],
-    [t("jobs.writes"), request.target.topic],
+    [t("jobs.writes"), isFile ? t("jobTarget.file") : request.target.topic],
     [t("jobs.steps.limits"), limits],
   ]
   return (
@@ -152,7 +133,7 @@ function Decision({ request, source, seenBy, range, limits, dryRun }: DecisionPr
       dryRun={<DryRunState dryRun={dryRun} />}
       hero={amount ?? "—"}
       heroWords={amount === null ? t("jobs.amountUnknown") : isExact ? t("jobs.willBeWritten") : t("jobs.atMostWritten")}
-      facts={[...facts, ...useForecastFacts(forecast), [t("jobs.ifItStops"), t("jobs.resumes")]]}
+      facts={[...facts, ...useForecastFacts(forecast), [t("jobs.ifItStops"), isFile ? t("exporting.beginsAnew") : t("jobs.resumes")]]}
       seenBy={seenBy}
       action={amount === null || !isExact ? t("jobs.replayRange") : t("jobs.replayN", { count: most ?? 0, n: amount })}
       second={<DryRunButton dryRun={dryRun} />}

@@ -1,4 +1,4 @@
-import { Checkbox, Group, SegmentedControl, Stack, Textarea, TextInput } from "@mantine/core"
+import { Group, SegmentedControl, Stack, Textarea, TextInput } from "@mantine/core"
 import type { ReactNode } from "react"
 import { useTranslation } from "react-i18next"
 import { Field } from "@/components/forms/field"
@@ -8,7 +8,7 @@ import { NumberField } from "@/components/forms/number-field"
 import { WallClockInput } from "@/components/forms/wall-clock-input"
 import type { UrlState } from "@/hooks/use-url-state"
 import { useRefused } from "../refusals"
-import { faultsOf, isByOffset, MOST_PER_SECOND } from "../request"
+import { faultsOf, isByOffset, isToFile, MOST_PER_SECOND } from "../request"
 import classes from "./jobs.module.css"
 
 export interface FieldsProps {
@@ -60,6 +60,15 @@ export function SourceFields({ state, topics, onChange, range }: SourceProps) {
         value={state.keys ?? ""}
         error={refused("source.keys")}
         onChange={(event) => onChange({ keys: event.currentTarget.value })}
+        maw={520}
+      />
+      <TextInput
+        label={t("jobTarget.keysFile")}
+        description={t("jobTarget.keysFileWords")}
+        className={formClasses.code}
+        value={state.keysfile ?? ""}
+        error={refused("source.keys_file")}
+        onChange={(event) => onChange({ keysfile: event.currentTarget.value || undefined })}
         maw={520}
       />
       <Group gap={12} align="flex-start">
@@ -133,12 +142,6 @@ export function TransformFields({ state, onChange }: Omit<FieldsProps, "topics">
         error={faultsOf(state).tprops ? t("jobs.faults.properties") : refused("target.transform.properties")}
         onChange={(tprops) => onChange({ tprops })}
       />
-      <Checkbox
-        label={t("jobs.keepId")}
-        description={t("jobs.keepIdWords")}
-        checked={state.preserve === "unique_id"}
-        onChange={(event) => onChange({ preserve: event.currentTarget.checked ? "unique_id" : undefined })}
-      />
     </Stack>
   )
 }
@@ -192,10 +195,12 @@ export function LimitFields({ state, onChange }: Omit<FieldsProps, "topics">) {
   )
   return (
     <>
-      <Group gap={12} align="flex-start">
-        {number("rate", t("jobs.perSecond"), t("jobs.perSecondWords"), MOST_PER_SECOND)}
-        {number("max", t("jobs.most"), t("jobs.mostWords"))}
-      </Group>
+      {!isToFile(state) && (
+        <Group gap={12} align="flex-start">
+          {number("rate", t("jobs.perSecond"), t("jobs.perSecondWords"), MOST_PER_SECOND)}
+          {number("max", t("jobs.most"), t("jobs.mostWords"))}
+        </Group>
+      )}
       <DamageField state={state} onChange={onChange} />
     </>
   )

@@ -2,23 +2,26 @@ import { Checkbox } from "@mantine/core"
 import { useUrlState } from "@/hooks/use-url-state"
 import { useTranslation } from "react-i18next"
 import { useRefused } from "../refusals"
-import { isCheck } from "../request"
+import { isCheck, isToFile } from "../request"
 import { type SideName, SIDES } from "../sides"
 import { CompareFields, ConditionFields } from "./compare-fields"
 import { FileFields } from "./export-fields"
-import { LimitFields, SourceFields, TopicSelect } from "./request-fields"
+import { LimitFields, SourceFields } from "./request-fields"
 import { type Choices, SideFields, WhatField } from "./side-fields"
+import { TargetFields } from "./target-fields"
 import { ScheduledRange } from "./scheduled-range"
 
 interface ScheduleJobFieldsProps {
   topics: string[]
+  /** Of the cluster that a replay writes to. */
+  targetTopics: string[]
   /** What the sides of a comparison can be chosen from. */
   clusters: string[]
   choices: Record<SideName, Choices>
 }
 
 /** The fields of a job that a schedule starts; the same words of the address as in the wizards. */
-export function ScheduleJobFields({ topics, clusters, choices }: ScheduleJobFieldsProps) {
+export function ScheduleJobFields({ topics, targetTopics, clusters, choices }: ScheduleJobFieldsProps) {
   const { t } = useTranslation()
   const [state, change] = useUrlState()
   const refused = useRefused()
@@ -46,11 +49,11 @@ export function ScheduleJobFields({ topics, clusters, choices }: ScheduleJobFiel
   return (
     <>
       {source}
-      <TopicSelect label={t("jobs.targetTopic")} value={state.target} error={isSame(state.topic, state.target) ? t("jobs.sameTopic") : refused("target.topic")} topics={topics} onChange={(target) => change({ target })} />
+      <TargetFields state={state} clusters={clusters} topics={targetTopics} onChange={change} />
       <LimitFields state={state} onChange={change} />
-      <Checkbox label={t("jobs.allowLive")} description={t("jobs.allowLiveWords")} error={refused("allow_live_target")} checked={state.live === "1"} onChange={(event) => change({ live: event.currentTarget.checked ? "1" : undefined })} />
+      {!isToFile(state) && (
+        <Checkbox label={t("jobs.allowLive")} description={t("jobs.allowLiveWords")} error={refused("allow_live_target")} checked={state.live === "1"} onChange={(event) => change({ live: event.currentTarget.checked ? "1" : undefined })} />
+      )}
     </>
   )
 }
-
-const isSame = (one: string | undefined, other: string | undefined): boolean => Boolean(one) && one === other

@@ -6,7 +6,7 @@ import { ScheduleJobFields } from "./schedule-job-fields"
 const NOTHING = { left: { topics: [], groups: [] }, right: { topics: [], groups: [] } }
 
 it("offers what a schedule counts from its runs, and keeps it in the address", async () => {
-  const { user, address } = renderApp(<ScheduleJobFields topics={["orders"]} clusters={["local"]} choices={NOTHING} />, { at: "/schedules?new=replay&topic=orders" })
+  const { user, address } = renderApp(<ScheduleJobFields topics={["orders"]} targetTopics={["orders"]} clusters={["local"]} choices={NOTHING} />, { at: "/schedules?new=replay&topic=orders" })
   await user.click(await screen.findByRole("combobox", { name: "From" }))
   await user.click(await screen.findByRole("option", { name: "The last successful run", hidden: true }))
   await waitFor(() => expect(new URLSearchParams(address().split("?")[1]).get("from")).toBe("{{ last_success }}"))
@@ -17,7 +17,7 @@ it("offers what a schedule counts from its runs, and keeps it in the address", a
 })
 
 it("still takes a moment that stays", async () => {
-  const { user, address } = renderApp(<ScheduleJobFields topics={[]} clusters={["local"]} choices={NOTHING} />, { at: "/schedules?new=reconcile&from=2026-11-21T06:00:00.000Z&zone=UTC" })
+  const { user, address } = renderApp(<ScheduleJobFields topics={[]} targetTopics={[]} clusters={["local"]} choices={NOTHING} />, { at: "/schedules?new=reconcile&from=2026-11-21T06:00:00.000Z&zone=UTC" })
   expect(((await screen.findByLabelText("Moment")) as HTMLInputElement).value).toBe("2026-11-21 06:00:00")
   await user.click(screen.getByRole("combobox", { name: "From" }))
   await user.click(await screen.findByRole("option", { name: "The oldest message", hidden: true }))
@@ -27,7 +27,7 @@ it("still takes a moment that stays", async () => {
 const fromIn = (address: string) => new URLSearchParams(address.split("?")[1]).get("from")
 
 it("offers spans before the run, and one of one's own", async () => {
-  const { user, address } = renderApp(<ScheduleJobFields topics={["orders"]} clusters={["local"]} choices={NOTHING} />, { at: "/schedules?new=reconcile" })
+  const { user, address } = renderApp(<ScheduleJobFields topics={["orders"]} targetTopics={["orders"]} clusters={["local"]} choices={NOTHING} />, { at: "/schedules?new=reconcile" })
   await user.click(await screen.findByRole("combobox", { name: "From" }))
   await user.click((await screen.findAllByRole("option", { name: "24 hours before it is due", hidden: true }))[0] as HTMLElement)
   await waitFor(() => expect(fromIn(address())).toBe("{{ scheduled_at - 24h }}"))
@@ -40,12 +40,12 @@ it("offers spans before the run, and one of one's own", async () => {
 })
 
 it("shows a span that was chosen before", async () => {
-  renderApp(<ScheduleJobFields topics={[]} clusters={["local"]} choices={NOTHING} />, { at: `/schedules?new=reconcile&from=${encodeURIComponent("{{ scheduled_at - 7d }}")}` })
+  renderApp(<ScheduleJobFields topics={[]} targetTopics={[]} clusters={["local"]} choices={NOTHING} />, { at: `/schedules?new=reconcile&from=${encodeURIComponent("{{ scheduled_at - 7d }}")}` })
   expect(((await screen.findByRole("combobox", { name: "From" })) as HTMLInputElement).value).toBe("7 days before it is due")
 })
 
 it("does not take a fixed moment that is still to be typed for an open end", async () => {
-  const { user, address } = renderApp(<ScheduleJobFields topics={["orders"]} clusters={["local"]} choices={NOTHING} />, { at: "/schedules?new=reconcile" })
+  const { user, address } = renderApp(<ScheduleJobFields topics={["orders"]} targetTopics={["orders"]} clusters={["local"]} choices={NOTHING} />, { at: "/schedules?new=reconcile" })
   await user.click(await screen.findByRole("combobox", { name: "From" }))
   await user.click((await screen.findAllByRole("option", { name: "A fixed moment", hidden: true }))[0] as HTMLElement)
   expect(await screen.findByText("Use the format 2026-11-21 14:10:00")).toBeTruthy()
@@ -53,6 +53,6 @@ it("does not take a fixed moment that is still to be typed for an open end", asy
 })
 
 it("says at the field that source and target are the same", async () => {
-  renderApp(<ScheduleJobFields topics={["orders"]} clusters={["local"]} choices={NOTHING} />, { at: "/schedules?new=replay&topic=orders&target=orders" })
+  renderApp(<ScheduleJobFields topics={["orders"]} targetTopics={["orders"]} clusters={["local"]} choices={NOTHING} />, { at: "/schedules?new=replay&topic=orders&target=orders" })
   expect(await screen.findByText(/^Source and target are the same topic/)).toBeTruthy()
 })

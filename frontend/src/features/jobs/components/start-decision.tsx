@@ -60,7 +60,7 @@ export function StartDecision({ request, hero, heroWords, facts, seenBy = [], ac
         <strong>{hero}</strong> <span>{heroWords}</span>
       </div>
       <Definitions items={facts} />
-      {request.type === "replay" && (
+      {request.type === "replay" && request.target?.kind !== "parquet" && (
         <div className={classes.seen}>
           <h2>{t("jobs.seenBy")}</h2>
           <ul>

@@ -281,6 +281,35 @@ it("writes what copies get instead into the request", async () => {
   )
 })
 
+describe("the target of a replay", () => {
+  it("may be a file, which has no topic, limits or groups that read it", async () => {
+    answer(START, job("j1"), 202)
+    const { user } = replay("&topic=orders&target=staging&rate=5&preserve=unique_id&keysfile=lost.txt&step=target", { seenBy: [groupSummary("billing")] })
+    await user.click(await screen.findByText("Parquet file"))
+    await waitFor(() => expect(screen.queryByLabelText("Topic to write")).toBeNull())
+    await user.click(button("Next: Limits"))
+    expect(screen.queryByLabelText("Messages a second")).toBeNull()
+    await user.click(button("Next: Start"))
+    expect(await screen.findByText("a Parquet file of the job")).toBeTruthy()
+    expect(screen.queryByText("billing")).toBeNull()
+    await user.click(await screen.findByRole("button", { name: /^Replay/ }))
+    await waitFor(() => expect(requests(START)[0]?.body).toEqual({ type: "replay", name: "orders to Parquet", cluster: "local", source: { topic: "orders", keys_file: "lost.txt" }, target: { kind: "parquet" } }))
+  })
+
+  it("keeps what is ticked of the originals, and their order by key", async () => {
+    answer(START, job("j1"), 202)
+    const { user, address } = replay("&topic=orders&target=staging&step=target")
+    await user.click(await screen.findByLabelText("Keep the time of sending"))
+    await waitFor(() => expect(address()).toContain("preserve=born_at"))
+    await user.click(screen.getByLabelText("Keep the message ID"))
+    await user.click(screen.getByText("Key"))
+    await waitFor(() => expect(address()).toContain("torder=key"))
+    for (const step of ["Limits", "Start"]) await user.click(button(`Next: ${step}`))
+    await user.click(await screen.findByRole("button", { name: /^Replay/ }))
+    await waitFor(() => expect(requests(START)[0]?.body).toMatchObject({ target: { topic: "staging", order: "key", preserve: ["unique_id", "born_at"] } }))
+  })
+})
+
 describe("the sides of a comparison", () => {
   const ROWS = "&left=orders&rkind=postgresql&rconn=shop&rtable=public.orders"
 
