@@ -101,6 +101,18 @@ describe("the report of a reconciliation", () => {
     })
   })
 
+  it("asks for the topic where the missing are replayed to, when the right side is none", async () => {
+    const MISSING = "POST /api/v1/jobs/j1:replay_missing"
+    answer(MISSING, job("j2"), 202)
+    const { user } = show({ ...REPORT, missing_messages: 5 }, "/jobs/j1?missing=replay")
+    answer("GET /api/v1/jobs/j1", job("j1", { type: "reconcile", state: "succeeded", request: { type: "reconcile", left: { topic: "payments" }, right: { kind: "csv", path: "billed.csv" } }, finished_at: "2026-11-21T07:00:00Z" }))
+    const start = await screen.findByRole<HTMLButtonElement>("button", { name: "Replay 5 messages" })
+    expect(start.disabled).toBe(true)
+    await user.type(screen.getByLabelText("Topic to write"), "again")
+    await user.click(start)
+    await waitFor(() => expect(requests(MISSING)[0]?.body).toEqual({ target: { topic: "again" } }))
+  })
+
   it("has its files at its head", async () => {
     answer("GET /api/v1/jobs/j1/report", REPORT)
     show(REPORT, "/jobs/j1", [{ name: "differences.csv", kind: "csv", bytes: 10 }])

@@ -1,4 +1,4 @@
-import { Button, Checkbox, Group } from "@mantine/core"
+import { Button, Checkbox, Group, TextInput } from "@mantine/core"
 import { IconPlayerTrackNext } from "@tabler/icons-react"
 import { useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
@@ -17,6 +17,7 @@ import { detailIn } from "@/lib/reasons"
 import { useCreateJob } from "../api/create-job"
 import { jobNameOf } from "../job-name"
 import { MOST_PER_SECOND, type ReconcileRequest } from "../request"
+import { titleOfSide } from "../sides"
 import { type DryRun, useDryRun } from "../use-dry-run"
 import { DryRunState } from "./dry-run-state"
 import { useForecastFacts } from "./forecast-figures"
@@ -44,13 +45,16 @@ export function ReplayMissing({ job, missing }: { job: Job; missing: number }) {
   const [, change] = useUrlState()
   const path = paths.jobReplayMissing(job.id)
   const [rate, setRate] = useState<number>()
+  const [topic, setTopic] = useState("")
   const [isAllowed, setAllowed] = useState(false)
   const create = useCreateJob(path)
-  const request: MissingRequest = { ...(rate !== undefined && { limits: { messages_per_second: rate } }), ...(isAllowed && { allow_live_target: true }) }
+  const { left, right } = job.request as Partial<ReconcileRequest>
+  // Where the right side is no topic, nothing says where to.
+  const isAsked = (right?.kind ?? "topic") !== "topic"
+  const request: MissingRequest = { ...(isAsked && { target: { topic: topic.trim() } }), ...(rate !== undefined && { limits: { messages_per_second: rate } }), ...(isAllowed && { allow_live_target: true }) }
   const dryRun = useDryRun(request, path)
   const { forecast } = dryRun
   const amount = forecast?.messages ?? missing
-  const { left, right } = job.request as Partial<ReconcileRequest>
   const submit = () =>
     create.mutate(request, {
       onSuccess: (made) => {
@@ -64,18 +68,24 @@ export function ReplayMissing({ job, missing }: { job: Job; missing: number }) {
       title={t("reconcile.replayTitle")}
       action={t("jobs.replayN", { count: amount, n: count(amount) })}
       right="jobs"
-      isReady={rate === undefined || isWithin(rate, RANGE)}
+      isReady={(rate === undefined || isWithin(rate, RANGE)) && request.target?.topic !== ""}
       isBusy={create.isPending}
       onSubmit={submit}
       onClose={() => change({ missing: undefined, dry: undefined })}
       request={{ method: "POST", path, body: request }}
     >
-      <p className="dense">{t("reconcile.replayWords", { left: left?.topic ?? "", right: right?.topic ?? "" })}</p>
+      <p className="dense">{t("reconcile.replayWords", { left: left?.topic ?? "", right: titleOfSide(right) })}</p>
+      {isAsked && <TargetTopic value={topic} error={create.error} onChange={setTopic} />}
       <NumberField label={t("jobs.perSecond")} description={t("jobs.perSecondWords")} value={rate} {...RANGE} isOptional onChange={setRate} />
       <ReadBy error={create.error} isAllowed={isAllowed} onAllow={setAllowed} />
       <Preview dryRun={dryRun} topic={left?.topic ?? ""} />
     </FormDrawer>
   )
+}
+
+function TargetTopic({ value, error, onChange }: { value: string; error: unknown; onChange: (topic: string) => void }) {
+  const { t } = useTranslation()
+  return <TextInput label={t("jobs.targetTopic")} value={value} error={error ? asProblem(error).fields["target.topic"] : undefined} onChange={(event) => onChange(event.currentTarget.value)} />
 }
 
 interface ReadByProps {
