@@ -123,6 +123,14 @@ describe("the list of jobs", () => {
     await waitFor(() => expect(address()).toBe("/jobs/new/reconcile"))
   })
 
+  it("leads to the dead letters that can be redriven", async () => {
+    answer(LIST, page([job("j1")]))
+    const { user, address } = show()
+    await user.click(await screen.findByText("New job"))
+    await user.click(await screen.findByText("Redrive dead letters"))
+    await waitFor(() => expect(address()).toBe("/dead-letters"))
+  })
+
   it("shows on a phone the whole name, the state and how far it is, without a table", async () => {
     onPhone()
     answer(LIST, page([job("j1", { name: "copy", state: "paused" }), job("j2", { name: "look", state: "succeeded", dry_run: true })]))

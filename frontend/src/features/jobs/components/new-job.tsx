@@ -1,5 +1,5 @@
 import { Button, Menu } from "@mantine/core"
-import { IconArrowsSplit2, IconChevronDown, IconFileExport, IconPlayerTrackNext } from "@tabler/icons-react"
+import { IconArrowsSplit2, IconChevronDown, IconFileExport, IconMailForward, IconPlayerTrackNext } from "@tabler/icons-react"
 import { useNavigate } from "@tanstack/react-router"
 import { useTranslation } from "react-i18next"
 import { NeedsRight } from "@/components/forms/lock"
@@ -26,6 +26,9 @@ export function NewJob() {
         </Menu.Item>
         <Menu.Item leftSection={<IconFileExport size={15} stroke={1.6} />} onClick={() => void navigate({ to: "/jobs/new/export" })}>
           {t("exporting.title")}
+        </Menu.Item>
+        <Menu.Item leftSection={<IconMailForward size={15} stroke={1.6} />} onClick={() => void navigate({ to: "/dead-letters" })}>
+          {t("jobTarget.redrive")}
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>
