@@ -97,7 +97,7 @@ const BOUNDS = ["from", "to", "rfrom", "rto", "ltime", "rtime"] as const
 
 const bounds = ({ from, to }: ReconcileRequest["left"]) => ({ ...(from && { from }), ...(to && { to }) })
 
-const byWords = (t: TFunction, by: ReconcileRequest["by"] = "key"): string => (typeof by === "string" ? t(`jobs.by_.${by}`) : `${by.left} = ${by.right}`)
+const byWords = (t: TFunction, by: ReconcileRequest["by"] = "key"): string => (typeof by === "string" ? t(`jobs.by_.${by}`) : by.left && by.right ? `${by.left} = ${by.right}` : "")
 
 /** A range of rows needs the column of their time, which is a field of the step before. */
 function TimeWords({ state }: { state: UrlState }) {

@@ -55,19 +55,19 @@ function Faults({ findings, total }: { findings: StoreFindings; total: number })
   const chosen = kinds.some(([kind]) => kind === state.kind) ? told.filter(({ name }) => name === state.kind) : told
   return (
     <Panel>
-      <div className={classes.filters}>
-        {kinds.length > 0 && (
+      {total > 0 && (
+        <div className={classes.filters}>
           <Chip isOn={chosen === told} count={count(total)} onClick={() => change({ kind: undefined })}>
             {t("jobs.all")}
           </Chip>
-        )}
-        {kinds.map(([kind, number]) => (
-          <Chip key={kind} isOn={kind === state.kind} count={count(number)} onClick={() => change({ kind })}>
-            {t(`storeCheck.kinds.${kindOfFault(kind)}`)}
-          </Chip>
-        ))}
-        {told.length < total && <span className="micro">{t("storeCheck.firstOnly", { n: count(told.length), total: count(total) })}</span>}
-      </div>
+          {kinds.map(([kind, number]) => (
+            <Chip key={kind} isOn={kind === state.kind} count={count(number)} onClick={() => change({ kind })}>
+              {t(`storeCheck.kinds.${kindOfFault(kind)}`)}
+            </Chip>
+          ))}
+          {told.length < total && <span className="micro">{t("storeCheck.firstOnly", { n: count(told.length), total: count(total) })}</span>}
+        </div>
+      )}
       {total === 0 ? (
         <Empty small title={t("storeCheck.sound")} next={t("storeCheck.soundNext")} />
       ) : (

@@ -44,7 +44,8 @@ export function Wizard({ title, steps, request, decision, touched, dryRun }: Wiz
   const index = steps.indexOf(current)
   const next = steps[index + 1]
   const isLast = next === undefined
-  const hasFault = Object.keys(faultsOf(state)).length > 0
+  // An expression that is still to be typed is missing, not wrong.
+  const hasFault = Object.values(faultsOf(state)).some((fault) => fault !== "expression")
   const stepOf = (path: string) => {
     const step = steps.find(({ parts = [] }) => parts.some((part) => isPart(path, part)))
     return step && { label: step.label, go: () => change({ step: step.id }, { push: true }) }
