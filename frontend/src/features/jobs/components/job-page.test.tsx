@@ -65,9 +65,10 @@ describe("the page of a job", () => {
   })
 
   it("says when it is retried by itself, and how often yet", async () => {
-    answer("GET /api/v1/jobs/j1", job("j1", { state: "queued", next_try_at: "2025-01-02T03:04:05Z", retries: 1, max_retries: 3 }))
+    answer("GET /api/v1/jobs/j1", job("j1", { state: "queued", state_reason: "its worker was lost", next_try_at: "2025-01-02T03:04:05Z", retries: 1, max_retries: 3 }))
     renderApp(<JobPage id="j1" />, { at: "/jobs/j1?zone=UTC" })
     expect(await screen.findByText("tried again at 2 Jan 2025 03:04: retry 2 of 3")).toBeTruthy()
+    expect(screen.getByText("its worker was lost")).toBeTruthy()
   })
 
   it("is paused and resumed, and says where a resume continues", async () => {
@@ -82,6 +83,7 @@ describe("the page of a job", () => {
       FakeSocket.last.state("job:j1", 1, job("j1", { state: "paused", state_reason: "paused by admin" }))
     })
     expect(await screen.findByText("paused; a resume continues from the checkpoints")).toBeTruthy()
+    expect(screen.getByText("paused by admin")).toBeTruthy()
     expect(screen.getByText("Cancel job")).toBeTruthy()
     await user.click(screen.getByText("Resume"))
     expect(await screen.findByText("waiting for a worker")).toBeTruthy()

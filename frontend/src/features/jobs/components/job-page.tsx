@@ -101,8 +101,8 @@ function Actions({ job }: { job: Job }) {
 /** What keeps a job that waits from starting, if it is the workers. */
 const NoWorker = () => <WorkersNotice workers={useJobWorkers().data} />
 
-/** States that need a reason; what went well speaks for itself. */
-const SAYS_WHY: ReadonlySet<Job["state"]> = new Set(["failed", "partial", "cancelled"])
+/** States that need a reason, that of a retry or a pause too; what went well speaks for itself. */
+const SAYS_WHY: ReadonlySet<Job["state"]> = new Set(["queued", "paused", "failed", "partial", "cancelled"])
 
 /** A comparison that ended well speaks through its tiles, and so does a check whatever it found. */
 const isCompared = (job: Job): boolean => job.type === "reconcile" && (job.state === "succeeded" || isFaulty(job))
