@@ -33,8 +33,13 @@ class BoundField(MomentField):
 
     def to_internal_value(self, value: Any) -> Any:
         """Return the moment or the placeholder."""
-        if not (self.context.get("is_scheduled") and isinstance(value, str) and value.lstrip().startswith("{{")):
+        if not (isinstance(value, str) and value.lstrip().startswith("{{")):
             return super().to_internal_value(value)
+        if not self.context.get("is_scheduled"):
+            fault = (
+                "refers to the runs of a schedule, and this job has none; give a moment, such as 2026-05-01T08:00:00Z"
+            )
+            raise serializers.ValidationError(f"{value[:60]!r} {fault}")
         if value in (SCHEDULED_AT, LAST_SUCCESS):
             return value
         found = _BEFORE.fullmatch(value)
@@ -50,7 +55,12 @@ class BoundField(MomentField):
 
 
 def holds_nothing(begin: Any, end: Any) -> bool:
-    """Return whether a range is empty whenever it is filled; a bound that is missing is open."""
+    """Return whether a range is empty whenever it is filled; a bound that is missing is open.
+
+    The last success of a schedule ended at the time of an earlier run, or at the schedule's creation.
+    """
+    if (begin, end) == (SCHEDULED_AT, LAST_SUCCESS):
+        return True
     if isinstance(begin, datetime) and isinstance(end, datetime):
         return begin >= end
     longer, shorter = _before(begin), _before(end)

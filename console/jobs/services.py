@@ -15,7 +15,8 @@ from django.utils import timezone
 from broker_core.errors import GantryError
 from console.audit.record import Actor, record
 from console.errors import Conflict
-from console.jobs import covering, events
+from console.fields import moment
+from console.jobs import covering, endings, events
 from console.jobs.models import ACTIVE_STATES, Job, JobState, Schedule
 from console.jobs.progress import Counters
 from console.jobs.queue import hint
@@ -236,6 +237,8 @@ def finish(job: Job, state: str, reason: str | None, **fields: Any) -> bool:
     job.refresh_from_db()
     transaction.on_commit(lambda: events.publish(job))
     transaction.on_commit(_hint_next)
+    if done:
+        endings.tell(job)
     return bool(done)
 
 
@@ -272,9 +275,10 @@ def finish_dead(job: Job, reason: str, **fields: Any) -> None:
             times = f"; this happened {job.retries + 1} times" if job.retries else ""
             finish(job, JobState.FAILED, f"{reason}{times}", **fields)
         else:
-            retried = f"{reason}; it is retried automatically ({job.retries + 1} of {job.max_retries})"
             wait = WAITS[min(job.retries, len(WAITS) - 1)]
-            _rest(job, JobState.QUEUED, retried, wait=wait, **{**fields, "retries": job.retries + 1})
+            tries, at = f"attempt {job.retries + 2} of {job.max_retries + 1}", timezone.now() + wait
+            retried = f"{tries}, starts at {moment(at)}; the last one ended because {reason}"
+            _rest(job, JobState.QUEUED, retried, try_at=at if wait else None, **{**fields, "retries": job.retries + 1})
 
 
 def _is_mine(job: Job) -> bool:
@@ -284,16 +288,16 @@ def _is_mine(job: Job) -> bool:
     return mine
 
 
-def _rest(job: Job, state: str, reason: str | None, *, wait: timedelta = timedelta(0), **fields: Any) -> None:
-    """End a run whose job goes on later: paused, or queued for the next free place."""
+def _rest(job: Job, state: str, reason: str | None, *, try_at: datetime | None = None, **fields: Any) -> None:
+    """End a run whose job goes on later: paused, or queued for the next free place, not before `try_at`."""
     now = timezone.now()
     gone = {"rate": None, "eta_ms": None, "pid": None, "queued_at": now}
-    ended = {**NOT_ENDED, "state": state, "state_reason": reason, "next_try_at": now + wait if wait else None}
+    ended = {**NOT_ENDED, "state": state, "state_reason": reason, "next_try_at": try_at}
     own(job).update(**{**fields, **gone, **ended})
     job.refresh_from_db()
     transaction.on_commit(lambda: events.publish(job))
     if state == JobState.QUEUED:
-        transaction.on_commit(lambda: hint(job.id, after=wait))
+        transaction.on_commit(lambda: hint(job.id, after=timedelta(0) if try_at is None else try_at - now))
     transaction.on_commit(_hint_next)
 
 

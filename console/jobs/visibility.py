@@ -165,6 +165,9 @@ def _reads_as_starter(request: Request, resource: Resource) -> bool:
 
 def _demands(asked: Mapping[str, Any]) -> Iterator[tuple[Verb, Resource | Unnamed]]:
     yield "jobs", Resource("job", asked["type"])
+    if asked.get("notify"):
+        # As for a rule that names channels.
+        yield "manage", EVERYTHING
     if asked["type"] == JobType.RECONCILE:
         if asked.get("check"):
             # Its report names topics and places of all messages.

@@ -11,6 +11,7 @@ from console.fields import NameField
 from console.jobs.models import JobType
 from console.jobs.requests.document import KINDS, kind_of
 from console.jobs.requests.export import COLUMNS, FORMATS, columns_for
+from console.jobs.requests.notify import NotifySerializer
 from console.jobs.requests.places import check_keys_file
 from console.jobs.requests.reconcile import BY, CHECK, CHECKS, LONGEST_LATENESS_MS, CompareField
 from console.jobs.requests.replay import (
@@ -77,6 +78,7 @@ class JobRequestSerializer(serializers.Serializer[Any]):
     multiset = serializers.BooleanField(
         required=False, help_text="Whether it counts how often a message occurs; by default it does."
     )
+    notify = NotifySerializer(required=False, help_text="Alert channels that are told of its end.")
     lateness_ms = serializers.IntegerField(
         min_value=0,
         max_value=LONGEST_LATENESS_MS,

@@ -4404,6 +4404,8 @@ export interface components {
             check?: components["schemas"]["CheckEnum"];
             /** @description Whether it counts how often a message occurs; by default it does. */
             multiset?: boolean;
+            /** @description Alert channels that are told of its end. */
+            notify?: components["schemas"]["NotifyRequest"];
             /** @description By how much a partner may be late before it is missing. */
             lateness_ms?: number;
         };
@@ -4739,6 +4741,13 @@ export interface components {
         NextRuns: {
             next_runs: string[];
         };
+        /** @description Alert channels, and the ends of the job of which they are told. */
+        NotifyRequest: {
+            /** @description Ids of alert channels; one that is disabled gets nothing. */
+            channels: string[];
+            /** @description States of the job. */
+            on: components["schemas"]["OnEnum"][];
+        };
         NullEnum: null;
         /** @description A plan to apply. */
         OffsetApplyRequest: {
@@ -4832,6 +4841,8 @@ export interface components {
         };
         /** @enum {string} */
         OnDamageEnum: "skip" | "stop";
+        /** @enum {string} */
+        OnEnum: "failed" | "partial" | "succeeded";
         /** @description A session: from where, with which browser, since when, and when used last; null means not noted. */
         OpenSession: {
             id: string;
@@ -6952,6 +6963,8 @@ export interface components {
             check?: components["schemas"]["CheckEnum"];
             /** @description Whether it counts how often a message occurs; by default it does. */
             multiset?: boolean;
+            /** @description Alert channels that are told of its end. */
+            notify?: components["schemas"]["NotifyRequest"];
             /** @description By how much a partner may be late before it is missing. */
             lateness_ms?: number;
         };

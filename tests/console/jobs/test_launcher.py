@@ -13,6 +13,7 @@ import pytest
 from django.utils import timezone
 
 from console.audit.record import Actor
+from console.fields import moment
 from console.jobs import launcher, program, services, tasks
 from console.jobs.models import Job, JobState
 from tests.support.wait import wait_until
@@ -74,9 +75,9 @@ def test_the_program_of_a_lost_worker_is_ended_and_its_job_tried_again(job: Job)
     # Then the program has ended
     assert child.wait(10) == -9
     job.refresh_from_db()
-    assert (job.state, job.state_reason) == (
-        JobState.QUEUED, "its worker was lost; it is retried automatically (1 of 3)"
-    )  # fmt: skip
+    assert job.next_try_at is not None
+    at, why = moment(job.next_try_at), "the last one ended because its worker was lost"
+    assert (job.state, job.state_reason) == (JobState.QUEUED, f"attempt 2 of 4, starts at {at}; {why}")
 
 
 def test_a_lost_worker_takes_no_job_along_that_was_cancelled(job: Job) -> None:
@@ -112,15 +113,13 @@ def test_a_program_that_dies_is_started_four_times_and_no_more(
     for _ in range(4):
         launcher.run(job.id, worker="w")
         job.refresh_from_db()
-        ends.append((job.state, job.state_reason))
+        ends.append((job.state, job.state_reason, job.next_try_at and moment(job.next_try_at)))
         # As if its time had come
         Job.objects.filter(pk=job.pk).update(next_try_at=None)
     assert ends == [
-        (JobState.QUEUED, f"{reason}; it is retried automatically (1 of 3)"),
-        (JobState.QUEUED, f"{reason}; it is retried automatically (2 of 3)"),
-        (JobState.QUEUED, f"{reason}; it is retried automatically (3 of 3)"),
-        (JobState.FAILED, f"{reason}; this happened 4 times"),
-    ]
+        (JobState.QUEUED, f"attempt {number} of 4, starts at {at}; the last one ended because {reason}", at)
+        for number, (_, _, at) in enumerate(ends[:3], 2)
+    ] + [(JobState.FAILED, f"{reason}; this happened 4 times", None)]
     # A retry by a user allows the same number of tries again
     services.retry(ANN, job)
     launcher.run(job.id, worker="w")

@@ -11,7 +11,14 @@ from rest_framework.exceptions import ValidationError
 from broker_core.client.admin.topics import Topic, TopicKind
 from broker_core.protocol.bodies.topics import TopicConfig
 from console.jobs.bounds import BoundField
-from console.jobs.requests import CompareField, JobRequestSerializer, ReplaySourceSerializer, form, topics
+from console.jobs.requests import (
+    CompareField,
+    JobRequestSerializer,
+    RangeSerializer,
+    ReplaySourceSerializer,
+    form,
+    topics,
+)
 from console.jobs.requests.places import check_keys_file
 
 
@@ -59,10 +66,30 @@ def test_a_file_of_keys_is_looked_at_before_a_job_is_queued(
     assert why in str(met.value)
 
 
-@pytest.mark.parametrize("value", [1700000000, "1700000000", "{{ last_success }}"])
+@pytest.mark.parametrize("value", [1700000000, "1700000000"])
 def test_what_is_no_moment_is_refused_with_one_that_is(value: Any) -> None:
     with pytest.raises(ValidationError, match="must be a moment with a time zone, such as 2026-05-01T08:00:00Z"):
         BoundField().run_validation(value)
+
+
+def test_a_placeholder_needs_a_schedule() -> None:
+    """A job without a schedule has no runs that `{{ last_success }}` could refer to."""
+    with pytest.raises(ValidationError, match="refers to the runs of a schedule, and this job"):
+        BoundField().run_validation("{{ last_success }}")
+
+
+@pytest.mark.parametrize(
+    ("begin", "end", "is_valid"),
+    [
+        ("{{ scheduled_at }}", "{{ last_success }}", False),
+        ("{{ scheduled_at - 24h }}", "{{ last_success }}", True),
+        ("{{ last_success }}", "{{ scheduled_at }}", True),
+    ],
+)
+def test_a_range_that_ends_before_it_begins_at_every_run_is_refused(begin: str, end: str, is_valid: bool) -> None:
+    asked = RangeSerializer(data={"topic": "orders", "from": begin, "to": end}, context={"is_scheduled": True})
+    assert asked.is_valid() is is_valid
+    assert ("to" in asked.errors) is not is_valid
 
 
 @pytest.mark.parametrize(("queues", "is_valid"), [([0, 7], True), (None, True), ([0, 8, 99], False)])
