@@ -59,7 +59,7 @@ WAYS: Final[dict[str, list[tuple[str, ...]]]] = {
     f"/jobs/new/export?topic={TOPIC}&step=start": [],
     **{f"/jobs/new/reconcile?rkind={kind}": [] for kind in ("topic", "group", "csv", "postgresql")},
     "/jobs/new/reconcile?check=store&step=start": [],
-    "/jobs/new/reconcile?left=a&rkind=csv&rpath=b&step=compare": [],
+    f"/jobs/new/reconcile?left={TOPIC}&rkind=csv&rpath=b&step=compare": [],
     **{f"/schedules?new={kind}": [] for kind in ("replay", "reconcile", "export")},
     **{path: [] for path in ("/live", "/topics", "/groups", "/schedules", "/clusters", "/settings")},
     "/topics/moon": [],

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 DIST = Path(__file__).parents[2] / "frontend" / "dist"
-MOST_BYTES = 297_000
+MOST_BYTES = 298_000
 LANGUAGES = ("en", "zh")
 
 

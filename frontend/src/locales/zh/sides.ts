@@ -20,7 +20,7 @@ export const sides = {
     connection: "{{side}}连接",
     connectionWords: "服务器已配置的数据库名称",
     table: "{{side}}表",
-    tableWords: "表或视图，可带 schema",
+    tableWords: "表或视图，可带模式名",
     query: "{{side}}查询",
     queryWords: "代替表",
     time: "{{side}}时间列",
