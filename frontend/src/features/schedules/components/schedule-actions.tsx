@@ -1,6 +1,5 @@
 import { ActionIcon, Group, Menu, Tooltip } from "@mantine/core"
 import { IconDots, IconPlayerPlay } from "@tabler/icons-react"
-import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import { ConfirmDanger } from "@/components/forms/confirm-danger"
 import { NeedsRight } from "@/components/forms/lock"
@@ -15,9 +14,10 @@ export function ScheduleActions({ schedule: { id, name, enabled } }: { schedule:
   const { t } = useTranslation()
   const run = useRunNow(id)
   const remove = useDeleteSchedule(id)
-  const [isDeleting, setDeleting] = useState(false)
-  const [, change] = useUrlState()
-  const show = (drawer: "edit" | "runs" | "pause") => change({ new: undefined, edit: undefined, runs: undefined, pause: undefined, [drawer]: id })
+  // In the address, like the drawers: a row is another one when the window becomes as narrow as a phone.
+  const [{ delete: deleted }, change] = useUrlState()
+  const show = (drawer: "edit" | "runs" | "pause" | "delete") =>
+    change({ new: undefined, edit: undefined, runs: undefined, pause: undefined, delete: undefined, [drawer]: id })
   return (
     <Group component="span" display="inline-flex" gap={2} wrap="nowrap">
       <Tooltip label={t("schedules.runNow")}>
@@ -56,15 +56,15 @@ export function ScheduleActions({ schedule: { id, name, enabled } }: { schedule:
             </NeedsRight>
           )}
           <NeedsRight right="jobs">
-            <Menu.Item color="var(--crit)" onClick={() => setDeleting(true)}>
+            <Menu.Item color="var(--crit)" onClick={() => show("delete")}>
               {t("schedules.delete")}
             </Menu.Item>
           </NeedsRight>
         </Menu.Dropdown>
       </Menu>
       <ConfirmDanger
-        isOpen={isDeleting}
-        onClose={() => setDeleting(false)}
+        isOpen={deleted === id}
+        onClose={() => change({ delete: undefined })}
         title={t("schedules.deleteTitle", { name })}
         name={name}
         action={t("schedules.delete")}
