@@ -91,7 +91,8 @@ class ReplaySourceSerializer(RangeSerializer):
         for at, given in enumerate(value):
             brokers, broker = seen.setdefault(given["queue"], set()), given.get("broker")
             if brokers and (broker is None or broker in brokers or None in brokers):
-                raise serializers.ValidationError({at: {"queue": "has a range already; a job reads one of each queue"}})
+                fault: Any = {at: {"queue": "has a range already; a job reads one of each queue"}}
+                raise serializers.ValidationError(fault)
             brokers.add(broker)
         return value
 
