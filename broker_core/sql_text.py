@@ -20,6 +20,8 @@ _FUNCTIONS: Final = frozenset({
     "identifier", "reflect", "try_reflect", "java_method", "current_user", "user", "session_user", "current_database",
     "current_catalog", "current_schema", "input_file_name", "input_file_block_start", "input_file_block_length",
     "version", "raise_error", "assert_true", "from_protobuf", "to_protobuf",
+    # Their schemas are read from files and addresses that an option names, with the rights of the worker.
+    "from_xml", "schema_of_xml", "from_avro", "to_avro", "schema_of_avro",
 })  # fmt: skip
 # Their values depend on other rows, or they make several rows of one.
 _OF_ROWS: Final = frozenset({"over", "window", "session_window"})
@@ -36,6 +38,9 @@ def sql_fault(text: str) -> str | None:
         return "is empty"
     if len(text) > LONGEST:
         return f"has {len(text):,} characters, and at most {LONGEST:,} are allowed"
+    if "${" in text:
+        # Spark puts variables of the environment and settings in their place, in texts too, before it parses.
+        return "has '${', which Spark takes for a variable; write it as '$' || '{'"
     if any(found["raw"] for found in _QUOTED.finditer(text)):
         return "has a raw text (r'…'); write it with doubled backslashes"
     rest = _QUOTED.sub(lambda found: "` " if found[0][0] == "`" else " ? ", text)
