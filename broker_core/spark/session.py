@@ -37,6 +37,8 @@ _BATCHES: Final[Mapping[str, str]] = {
     "spark.sql.execution.arrow.maxBytesPerBatch": str(8 * _MIB),
     "spark.sql.execution.arrow.maxRecordsPerBatch": "8192",
 }
+# Without it Spark puts variables of the environment, properties of Java and settings into the texts of expressions.
+_LITERAL: Final[Mapping[str, str]] = {"spark.sql.variable.substitute": "false"}
 # They write each error of a query with its trace as one line of JSON; whoever catches the error writes it as text.
 _JSON_LOGGERS: Final = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
 _LOG_SETTINGS: Final = Path(__file__).with_name("log4j2.properties")
@@ -150,13 +152,15 @@ def settings(config: SessionConfig, java: Java) -> dict[str, str]:
             # The socket folder is on this machine only.
             "spark.python.unix.domain.socket.enabled": "false",
         }
-    return chosen | dict(config.extra)
+    return chosen | dict(config.extra) | dict(_LITERAL)
 
 
 def _sql_settings(config: SessionConfig) -> dict[str, str]:
     """Return the settings that a client of Spark Connect may change: all others are the server's."""
     chosen = {"spark.sql.session.timeZone": "UTC", **_BATCHES}
-    return chosen | {name: value for name, value in config.extra.items() if name.startswith("spark.sql.")}
+    return (
+        chosen | {name: value for name, value in config.extra.items() if name.startswith("spark.sql.")} | dict(_LITERAL)
+    )
 
 
 def _socket_folder(preferred: Path) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.sql import SparkSession
 
 from broker_core.spark import session
 from broker_core.spark.java import Java
@@ -81,3 +82,8 @@ def test_settings_of_the_file_go_before_ours(tmp_path: Path) -> None:
     chosen = settings(config(tmp_path, master="yarn", extra=extra), JAVA_17)
     assert (chosen["spark.driver.host"], chosen["spark.driver.maxResultSize"]) == ("192.0.2.7", "2g")
     assert "spark.python.daemon.module" not in chosen
+
+
+def test_a_text_of_an_expression_stays_as_it_is_written(spark: SparkSession) -> None:
+    text = "${system:user.name} ${env:HOME} ${spark.driver.memory}"
+    assert spark.sql(f"SELECT '{text}'").first() == (text,)
