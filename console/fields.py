@@ -9,6 +9,7 @@ from typing import Any, Final
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from broker_core.moments import EXAMPLE, NoMoment, read_moment
 from console.moments import rfc3339
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -23,7 +24,18 @@ _MARKS_OF_DIRECTION: Final = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u20
 class MomentField(serializers.DateTimeField):
     """A moment: output is RFC 3339 in UTC with milliseconds, input any RFC 3339 text with a zone."""
 
-    default_error_messages = {"invalid": "must be a moment with a time zone, such as 2026-05-01T08:00:00Z"}
+    default_error_messages = {"invalid": f"must be a moment with a time zone, such as {EXAMPLE}"}
+
+    def to_internal_value(self, value: Any) -> datetime:
+        """Return the moment; refuse what is none."""
+        if not isinstance(value, str):
+            # A document in YAML or a default has moments already.
+            read: datetime = super().to_internal_value(value)
+            return read
+        try:
+            return self.enforce_timezone(read_moment(value))
+        except NoMoment as error:
+            raise serializers.ValidationError(f"{value[:40]!r} {error}") from None
 
     def enforce_timezone(self, value: datetime) -> datetime:
         """Return the moment; refuse a time without a zone."""

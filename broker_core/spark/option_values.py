@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+from broker_core.moments import NoMoment, read_moment
 from broker_core.spark.errors import BadOption
 
 EARLIEST: Final = -2
@@ -34,16 +34,13 @@ class Mode(StrEnum):
 
 
 def parse_time(name: str, text: str) -> int:
-    """Return a time in ms, from epoch ms or from ISO 8601 with a zone."""
-    if re.fullmatch(r"-?\d+", text.strip()):
+    """Return a time in ms, from epoch ms or from RFC 3339."""
+    if re.fullmatch(r"-?[0-9]+", text.strip()):
         return _epoch_ms(name, int(text))
     try:
-        moment = datetime.fromisoformat(text.strip())
-    except ValueError:
-        raise BadOption(name, text, "expected epoch milliseconds or ISO 8601 with a zone") from None
-    if moment.tzinfo is None:
-        raise BadOption(name, text, "has no zone; append Z for UTC")
-    return round(moment.timestamp() * 1000)
+        return round(read_moment(text.strip()).timestamp() * 1000)
+    except NoMoment as error:
+        raise BadOption(name, text, f"{error}; milliseconds since 1970 are allowed, too") from None
 
 
 def _epoch_ms(name: str, number: int) -> int:
@@ -90,9 +87,14 @@ def read_flag(name: str, text: str) -> bool:
 
 
 def read_count(name: str, text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
+    if not is_number(text) or int(text) < 1:
         raise BadOption(name, text, "expected a whole number, at least 1")
     return int(text)
+
+
+def is_number(text: str) -> bool:
+    """Return whether a text is a whole number, at least 0, in plain digits."""
+    return text.isascii() and text.isdecimal()
 
 
 def read_text(_name: str, text: str) -> str:
@@ -110,7 +112,7 @@ def read_queues(name: str, text: str) -> frozenset[tuple[str | None, int]]:
     found: set[tuple[str | None, int]] = set()
     for word in _words(text):
         broker, _, number = word.rpartition(":")
-        if not number.isdecimal():
+        if not is_number(number):
             raise BadOption(name, text, "expected queue ids as in 0,1 or broker-a:0,broker-b:1")
         found.add((broker or None, int(number)))
     return _not_empty(name, text, frozenset(found))
@@ -164,15 +166,23 @@ def read_times(name: str, text: str) -> Mapping[str, QueueOffsets]:
 
 
 def _offset(value: Any) -> int:
-    if not isinstance(value, int) or value < EARLIEST:
+    if not isinstance(value, int) or isinstance(value, bool) or value < EARLIEST:
         raise ValueError(value)
     return value
+
+
+def _queue(text: str) -> int:
+    if not is_number(text):
+        raise ValueError(text)
+    return int(text)
 
 
 def _by_queue(name: str, text: str, wanted: str, read: Callable[[Any], T]) -> dict[str, dict[str, dict[int, T]]]:
     try:
         return {
-            topic: {broker: {int(q): read(value) for q, value in queues.items()} for broker, queues in brokers.items()}
+            topic: {
+                broker: {_queue(q): read(value) for q, value in queues.items()} for broker, queues in brokers.items()
+            }
             for topic, brokers in _json(name, text).items()
         }
     except (AttributeError, TypeError, ValueError):

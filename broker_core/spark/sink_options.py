@@ -83,7 +83,7 @@ def _selector(name: str, text: str) -> QueueSelector:
 
 
 def _number(name: str, text: str) -> int:
-    if not text.isdecimal():
+    if not values.is_number(text):
         raise BadOption(name, text, "expected a whole number")
     return int(text)
 

@@ -85,6 +85,6 @@ def _wish(wishes: dict[str, Any]) -> dict[str, Any]:
 
 def _queue(text: str) -> dict[str, Any]:
     broker, slash, number = text.rpartition("/")
-    if not slash or not number.isdecimal():
+    if not slash or not (number.isascii() and number.isdecimal()):
         raise click.BadParameter(f"{text!r} is not BROKER/ID", param_hint="--queue")
     return {"broker": broker, "queue_id": int(number)}

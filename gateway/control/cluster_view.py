@@ -7,13 +7,13 @@ from datetime import UTC, datetime, timedelta
 from operator import attrgetter
 from typing import Any, Final, Literal, Protocol, TypeVar
 
-from django.utils.dateparse import parse_datetime
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from broker_core.client.admin import Admin
+from broker_core.moments import NoMoment, read_moment
 from console.accounts.permissions import Right, allows, needs
 from console.accounts.rights import ANYTHING, EVERYTHING, Kind, Resource, Unnamed
 from console.api_view import ApiView
@@ -135,14 +135,9 @@ def moment_of(request: Request, name: str, default: int) -> int:
         return default
     try:
         # A plus sign that was not escaped arrives as a blank.
-        moment = parse_datetime(text.replace(" ", "+"))
-    except ValueError:
-        moment = None
-    if moment is None:
-        raise serializers.ValidationError({name: f"{text[:40]!r} is not a moment such as 2026-05-01T08:00:00Z"})
-    if moment.tzinfo is None:
-        raise serializers.ValidationError({name: f"{text[:40]!r} has no time zone; append Z for UTC"})
-    since_1970 = moment - _EPOCH
+        since_1970 = read_moment(text.replace(" ", "+")) - _EPOCH
+    except NoMoment as error:
+        raise serializers.ValidationError({name: f"{text[:40]!r} {error}"}) from None
     if since_1970 > _LAST:
         raise serializers.ValidationError({name: AFTER_THE_CALENDAR})
     return max(0, since_1970 // timedelta(milliseconds=1))

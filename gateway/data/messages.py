@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 from msgspec import UNSET
 
+from broker_core.moments import EXAMPLE, NoMoment, read_moment
 from broker_core.protocol import properties as names
 from broker_core.protocol.applications import CONTENT_TYPE, SYSTEM_PROPERTIES, is_reserved, separator_fault, tag_fault
 from broker_core.protocol.message import Message
@@ -24,7 +25,7 @@ DELAY_LEVELS: Final = {seconds * 1000: level for level, seconds in enumerate(_LE
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND: Final = timedelta(milliseconds=1)
-_NO_MOMENT: Final = "Must be a time with date and offset, such as 2026-05-01T08:00:00Z."
+_NO_MOMENT: Final = f"Must be a time with date and offset, such as {EXAMPLE}."
 _PROPERTY_HEADER: Final = b"mq-property-"
 
 
@@ -204,11 +205,9 @@ def _checked_delay(delay_ms: int | None, deliver_at: str | None, delay_at: str, 
     if delay_ms is not None:
         raise invalid(moment_at, "deliver_at and delay_ms exclude each other.")
     try:
-        moment = datetime.fromisoformat(deliver_at)
-    except ValueError:
+        moment = read_moment(deliver_at)
+    except NoMoment:
         raise invalid(moment_at, _NO_MOMENT) from None
-    if moment.tzinfo is None:
-        raise invalid(moment_at, _NO_MOMENT)
     return _Delay(0, (moment - _EPOCH) // _MILLISECOND, moment_at)
 
 

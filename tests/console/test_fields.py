@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 from rest_framework import serializers
 
@@ -33,6 +35,15 @@ def test_an_item_is_given_once() -> None:
     field = EachOnceField(child=serializers.CharField(), max_length=2)
     assert field.run_validation(["a", "b"]) == ["a", "b"]
     assert "'a' is given more than once" in fault_of(field, ["a", "b", "a"])
+
+
+def test_a_moment_may_have_small_letters() -> None:
+    assert MomentField().run_validation("2026-05-01t08:00:00z") == datetime(2026, 5, 1, 8, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("text", ["２０２６-05-01T08:00:00Z", "2026-W18-5T08:00:00Z", "20260501T080000Z"])  # noqa: RUF001
+def test_no_other_form_of_a_moment_is_taken(text: str) -> None:
+    assert "is not a moment such as 2026-05-01T08:00:00Z" in fault_of(MomentField(), text)
 
 
 def test_a_moment_is_in_the_calendar() -> None:

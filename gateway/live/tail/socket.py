@@ -20,13 +20,13 @@ from __future__ import annotations
 import asyncio
 import logging
 from contextlib import suppress
-from datetime import datetime
 from typing import Any, ClassVar, Final
 
 import msgspec
 
 from broker_core.client.errors import TopicNotFound
 from broker_core.errors import GantryError
+from broker_core.moments import EXAMPLE, NoMoment, read_moment
 from console.accounts.rights import Resource
 from console.clusters.connections import ClusterNotFound, Connections
 from gateway.data.schemas import invalid
@@ -148,9 +148,7 @@ def _begin(wanted: StartFrame) -> Begin | None:
 
 def _moment(text: str) -> int:
     try:
-        moment = datetime.fromisoformat(text)
-        if moment.tzinfo is not None:
-            return int(moment.timestamp() * 1000)
-    except ValueError:
-        pass
-    raise invalid("#/from", f"`from` is now, or a moment with a time zone such as 2026-05-01T08:00:00Z; not {text!r}.")
+        return int(read_moment(text).timestamp() * 1000)
+    except NoMoment:
+        fault = f"`from` is now, or a moment with a time zone such as {EXAMPLE}; not {text!r}."
+        raise invalid("#/from", fault) from None

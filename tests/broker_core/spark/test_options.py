@@ -74,8 +74,8 @@ def test_an_option_is_read(name: str, text: str, field: str, value: Any) -> None
         ({"topic": "orders"}, "either store"),
         ({**STORE, "nameServer": "a:1"}, "either store"),
         ({**STORE, "queues": "one"}, "queue ids"),
-        ({**STORE, "startingTimestamp": "yesterday"}, "ISO 8601"),
-        ({**STORE, "startingTimestamp": "2023-11-14T22:13:20"}, "no zone"),
+        ({**STORE, "startingTimestamp": "yesterday"}, "is not a moment such as"),
+        ({**STORE, "startingTimestamp": "2023-11-14T22:13:20"}, "has no time zone"),
         ({**STORE, "startingTimestamp": "1700000000001", "endingTimestamp": "1700000000000"}, "before"),
         ({**STORE, "startingTimestamp": "1700000000"}, "looks like seconds; expected milliseconds"),
         ({**STORE, "endingTimestamp": "1700000000000000"}, "looks like micro"),
@@ -102,6 +102,11 @@ def test_an_option_is_read(name: str, text: str, field: str, value: Any) -> None
         ({**STORE, "failOnDataLoss": "yes"}, "true or false"),
         ({**STORE, "mode": "lax"}, "permissive"),
         ({**STORE, "minPartitions": "0"}, "at least 1"),
+        ({**STORE, "minPartitions": "１２"}, "at least 1"),  # noqa: RUF001 - digits of another script
+        ({**STORE, "queues": "１"}, "expected queue ids"),  # noqa: RUF001
+        ({**STORE, "startingOffsets": '{"orders":{"broker-a":{"1_0":3}}}'}, "expected earliest"),
+        ({**STORE, "startingOffsets": '{"orders":{"broker-a":{"0":true}}}'}, "expected earliest"),
+        ({**STORE, "startingTimestamp": "20260501T080000Z"}, "is not a moment such as"),
         ({**STORE, "keysFile": "/nowhere"}, "cannot be read"),
         ({**STORE, "broker": "a,b"}, "as many brokers"),
         ({**STORE, "topicPattern": "o.*"}, "or give a topicPattern"),

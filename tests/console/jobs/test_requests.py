@@ -66,9 +66,9 @@ def test_a_file_of_keys_is_looked_at_before_a_job_is_queued(
     assert why in str(met.value)
 
 
-@pytest.mark.parametrize("value", [1700000000, "1700000000"])
+@pytest.mark.parametrize("value", [1700000000, "1700000000", "20260501T080000Z", "2026-05-01"])
 def test_what_is_no_moment_is_refused_with_one_that_is(value: Any) -> None:
-    with pytest.raises(ValidationError, match="must be a moment with a time zone, such as 2026-05-01T08:00:00Z"):
+    with pytest.raises(ValidationError, match=r"moment (with a time zone, )?such as 2026-05-01T08:00:00Z"):
         BoundField().run_validation(value)
 
 

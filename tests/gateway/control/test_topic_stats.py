@@ -57,6 +57,7 @@ def test_who_may_not_read_all_groups_sees_nothing_of_what_they_do(control: Contr
     [
         ({"step": "2m"}, "step"),
         ({"from": "yesterday"}, "from"),
+        ({"from": "２０２６-05-01T08:00:00Z"}, "from"),  # noqa: RUF001 - digits of another script
         ({"from": "2020-01-01T00:00:00Z"}, "from"),
         ({"to": "2020-01-01T00:00:00Z"}, "from"),
         ({"from": "2020-01-01T00:00:00Z", "to": "2019-01-01T00:00:00Z"}, "from"),

@@ -70,6 +70,7 @@ def test_a_raw_body_takes_its_attributes_from_headers() -> None:
         ({"delay_ms": 60_000}, "TIMER_DELAY_MS", "60000"),
         ({"deliver_at": "1970-01-01T00:00:01.5Z"}, "TIMER_DELIVER_MS", "1500"),
         ({"deliver_at": "2026-05-01T08:00:00+08:00"}, "TIMER_DELIVER_MS", "1777593600000"),
+        ({"deliver_at": "2026-05-01t00:00:00z"}, "TIMER_DELIVER_MS", "1777593600000"),
     ],
 )
 def test_a_delay_and_a_time_are_asked_for(entry: dict[str, Any], name: str, value: str) -> None:
@@ -92,6 +93,7 @@ def test_headers_ask_for_a_time_too() -> None:
         ({"delay_ms": 1000, "deliver_at": "2026-05-01T08:00:00Z"}, "#/messages/0/deliver_at", "INVALID"),
         ({"deliver_at": "soon"}, "#/messages/0/deliver_at", "INVALID"),
         ({"deliver_at": "2026-05-01T08:00:00"}, "#/messages/0/deliver_at", "INVALID"),
+        ({"deliver_at": "2026-W18-5T08:00:00Z"}, "#/messages/0/deliver_at", "INVALID"),
         ({"keys": ["a b"]}, "#/messages/0/keys/0", "INVALID"),
         ({"keys": ["a", "b\x01"]}, "#/messages/0/keys/1", "INVALID"),
         ({"keys": ["a", "b", "c", "d"]}, "#/messages/0/keys", "INVALID"),

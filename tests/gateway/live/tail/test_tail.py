@@ -153,6 +153,7 @@ async def test_a_sample_reads_one_of_n(installation: Installation) -> None:
         ({"topics": ["orders"], "cluster": "nowhere"}, "CLUSTER_NOT_FOUND"),
         ({"topics": []}, "INVALID"),
         ({"topics": ["orders"], "from": "yesterday"}, "INVALID"),
+        ({"topics": ["orders"], "from": "20260501T080000Z"}, "INVALID"),
         ({"topics": ["orders"], "resume": "[1]"}, "INVALID"),
         ({"topics": ["orders"], "group": "g"}, "INVALID"),
         ({"topics": ["orders"], "filter": {"fields": [{"path": "$..amount", "operator": "exists"}]}}, "INVALID"),
