@@ -17,7 +17,7 @@ import pyarrow.dataset
 import pyarrow.parquet
 from msgspec import UNSET, Struct, UnsetType
 
-from broker_core.csv_text import GUARDED
+from broker_core.csv_text import GUARDED, NUL, guarded
 from broker_core.spark.comparing.comparison import SIDES
 from broker_core.spark.comparing.evidence import DIFFERENCES
 
@@ -113,6 +113,8 @@ def _csv_column(values: Any) -> Any:
 
 def _harmless(values: Any) -> Any:
     """Return texts as `csv_text.guarded` does."""
+    if pc.any(pc.match_substring(values, NUL)).as_py():
+        return pa.array([None if text is None else guarded(text) for text in values.to_pylist()], values.type)
     return pc.if_else(pc.match_substring_regex(values, _GUARDED), pc.binary_join_element_wise("'", values, ""), values)
 
 

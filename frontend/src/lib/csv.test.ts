@@ -26,6 +26,10 @@ it("a spreadsheet runs none of it as a formula, and numbers stay numbers", () =>
   expect(lines([{ a: "=1+1", b: "@x", c: -5, d: "-5", e: "'-5" }])[1]).toBe("'=1+1,'@x,-5,'-5,''-5")
 })
 
+it("no reader cuts text at a NUL", () => {
+  expect(lines([{ a: "x\0y" }])[1]).toBe(`"'""x\\u0000y"""`)
+})
+
 it("whole numbers as text keep all their digits", () => {
   expect(lines([{ offset: "12345678901234567890" }])[1]).toBe("12345678901234567890")
 })

@@ -6,7 +6,7 @@ const MARK = "\ufeff"
  * CSV as of RFC 4180, one line for each object, one column for each field that any of them has: the fields of inner
  * objects are `outer.inner`, lists are JSON. What is not known (null) is an empty field, empty text is `""`. Text that
  * a spreadsheet would run as a formula gets an apostrophe in front, and so does text that begins with one, so that one
- * rule leads back. A byte order mark tells spreadsheets that it is UTF-8.
+ * rule leads back. Text with U+0000, at which many readers cut, is JSON behind an apostrophe. A byte order mark tells spreadsheets that it is UTF-8.
  */
 export function csvOf(rows: readonly object[]): string {
   const flat = rows.map((row) => flattened(row))
@@ -29,6 +29,7 @@ const isRecord = (value: unknown): value is object =>
 function field(value: unknown): string {
   if (value === null || value === undefined) return ""
   if (typeof value !== "string") return quoted(Array.isArray(value) ? JSON.stringify(value) : String(value))
+  if (value.includes("\0")) return quoted(`'${JSON.stringify(value)}`)
   return quoted(GUARDED.test(value) ? `'${value}` : value)
 }
 

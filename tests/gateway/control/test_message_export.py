@@ -45,6 +45,10 @@ def test_what_a_filter_finds_is_a_file(control: Control, topic: str) -> None:
     # And nothing in it is a formula for a spreadsheet
     [row] = rows(control.call("GET", f"/topics/{topic}/messages:export?tag=odd&bodies=true"))
     assert row["body"] == "'=1+1"
+    # nor anything at which its reader would cut a text.
+    control.produce(topic, "a\0b", tag="nul")
+    [row] = rows(control.call("GET", f"/topics/{topic}/messages:export?tag=nul&bodies=true"))
+    assert row["body"] == '\'"a\\u0000b"'
 
 
 @pytest.mark.parametrize("path", ["/topics/{topic}/messages:export?tag=paid", "/messages:export?topic={topic}&key=A17"])

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
+from broker_core.csv_text import guarded
 from broker_core.spark.comparing import differences
 from broker_core.spark.comparing.differences import Sample, batches_of, write_differences
 from broker_core.spark.comparing.evidence import DIFFERENCES
@@ -55,13 +56,13 @@ def test_all_differences_are_in_both_files(tmp_path: Path) -> None:
     assert rows["a"]["left_store_timestamp"].startswith("2026-05-01T00:00:00")
 
 
-@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", "\tx"])
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", "\tx", "a\0b"])
 def test_a_text_that_a_spreadsheet_would_run_is_made_harmless(tmp_path: Path, text: str) -> None:
     values: dict[str, Any] = {"fields": ["body"], "left_values": [("body", text)], "right_values": []}
     write(tmp_path, [row("different", text, right=1, **values)])
     with (tmp_path / "differences.csv").open(newline="") as file:
         (kept,) = csv.DictReader(file)
-    assert (kept["key"], kept["left:body"]) == (f"'{text}", f"'{text}")
+    assert (kept["key"], kept["left:body"]) == (guarded(text), guarded(text))
     assert pyarrow.parquet.read_table(tmp_path / "differences.parquet").column("key").to_pylist() == [text]
 
 
