@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from broker_core.errors import GantryError
+from broker_core.key_lines import KeysMalformed, keys_of
 
 # A connection has what libpq knows; the rest of a section would be ignored in silence.
 _CONNECTION: Final = frozenset({
@@ -27,6 +28,7 @@ class SourceRefused(GantryError):
 def files_below(folder: Path | None, path: str, suffix: str) -> list[Path]:
     """Return the files that a path names: one, or all of a folder that end with `suffix`, sorted by name.
 
+    Without a suffix only one file can be named.
     Raises SourceRefused for a path that leads out of `folder`, also by a symbolic link, and where nothing is found.
     """
     if folder is None:
@@ -43,24 +45,18 @@ def files_below(folder: Path | None, path: str, suffix: str) -> list[Path]:
 def keys_in(folder: Path | None, path: str) -> list[str]:
     """Return the keys of a text file below `folder`, which has one a line, each once and in order.
 
-    Raises SourceRefused as `files_below`, for a folder, and for a file with too many keys, none, or what is no key.
+    Raises SourceRefused as `files_below`, for a folder, for a file as `keys_of` does, and for one with too many keys.
     """
-    files = files_below(folder, path, "")
-    if len(files) != 1 or files[0].name != Path(path).name:
-        raise SourceRefused("names a folder; name one file with a key on each line")
+    (file,) = files_below(folder, path, "")
     try:
-        size = files[0].stat().st_size
+        size = file.stat().st_size
         if size > MOST_KEY_BYTES:
             raise SourceRefused(f"has {size:,} bytes; a file of keys may have {MOST_KEY_BYTES:,}")
-        lines = [line.strip() for line in files[0].read_text(encoding="utf-8").split("\n")]
-    except (OSError, UnicodeDecodeError) as error:
-        raise SourceRefused(f"cannot be read: {type(error).__name__}") from error
-    wrong = next((number for number, line in enumerate(lines, 1) if len(line.split()) > 1), None)
-    if wrong is not None:
-        raise SourceRefused(f"line {wrong} has a space, which no key has; one key on each line")
-    found = [*dict.fromkeys(line for line in lines if line)]
-    if not found:
-        raise SourceRefused("has no key")
+        found = keys_of(file.read_bytes())
+    except OSError as error:
+        raise SourceRefused(f"cannot be read: {error.strerror}") from error
+    except KeysMalformed as error:
+        raise SourceRefused(str(error)) from error
     if len(found) > MOST_KEYS:
         raise SourceRefused(f"has {len(found):,} keys; a job looks for at most {MOST_KEYS:,}")
     return found
@@ -68,10 +64,12 @@ def keys_in(folder: Path | None, path: str) -> list[str]:
 
 def _files(root: Path, path: str, suffix: str) -> list[Path]:
     named = root / path
-    found = sorted(named.glob(f"*{suffix}")) if named.is_dir() else [named]
+    found = sorted(named.glob(f"*{suffix}")) if suffix and named.is_dir() else [named]
     for file in (named, *found):
         if not file.resolve().is_relative_to(root):
             raise SourceRefused("leads out of the folder of GANTRY_JOBS_FILES by a symbolic link")
+    if not suffix and named.is_dir():
+        raise SourceRefused("names a folder; name one file")
     files = [file for file in found if file.is_file()]
     if not files:
         raise SourceRefused(f"names a folder without {suffix} files" if named.is_dir() else "names no file")

@@ -9,6 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+from broker_core.key_lines import KeysMalformed, keys_of
 from broker_core.moments import NoMoment, read_moment
 from broker_core.spark.errors import BadOption
 
@@ -143,10 +144,11 @@ def _json_words(name: str, text: str) -> Sequence[str]:
 
 def read_keys_file(name: str, text: str) -> frozenset[str]:
     try:
-        lines = Path(text).read_text().splitlines()
+        return frozenset(keys_of(Path(text).read_bytes()))
     except OSError as error:
         raise BadOption(name, text, f"cannot be read: {error.strerror}") from None
-    return _not_empty(name, text, frozenset(line.strip() for line in lines if line.strip()))
+    except KeysMalformed as error:
+        raise BadOption(name, text, str(error)) from None
 
 
 def read_offsets(name: str, text: str) -> Mapping[str, QueueOffsets] | int:

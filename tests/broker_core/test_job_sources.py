@@ -81,7 +81,8 @@ def test_a_file_that_is_none_is_refused_without_what_it_says(tmp_path: Path, tex
     [
         (b"\n \n", "has no key"),
         (b"A1\nA 2\n", "line 2 has a space"),
-        (b"\xff", "cannot be read"),
+        (b"\xff", "line 1 has the byte 0xff"),
+        (b"\xff\xfeA\0", "is in UTF-16"),
         (
             b"\n".join(b"%d" % number for number in range(MOST_KEYS + 1)),
             "has 100,001 keys; a job looks for at most 100,000",
@@ -95,6 +96,13 @@ def test_a_file_of_keys_has_one_a_line_and_tells_its_limits(tmp_path: Path, cont
         keys_in(tmp_path, "keys")
 
 
-def test_the_keys_of_a_folder_are_not_read(folder: Path) -> None:
-    with pytest.raises(SourceRefused, match="names a folder"):
-        keys_in(folder, "day")
+@pytest.mark.parametrize("path", ["day", ".", "empty"])
+def test_the_keys_of_a_folder_are_not_read(folder: Path, path: str) -> None:
+    with pytest.raises(SourceRefused, match=r"^names a folder; name one file$"):
+        keys_in(folder, path)
+
+
+def test_a_file_of_keys_may_have_a_byte_order_mark(tmp_path: Path) -> None:
+    """docs/http-api.md: a byte order mark of UTF-8 in front is left out, other encodings are refused."""
+    (tmp_path / "keys").write_bytes(b"\xef\xbb\xbfA1\r\n")
+    assert keys_in(tmp_path, "keys") == ["A1"]
