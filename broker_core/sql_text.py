@@ -50,7 +50,10 @@ def sql_fault(text: str) -> str | None:
         return "has the name of a function in backquotes"
     # Spark's words are compared in capitals, and those of some foreign letters are ours.
     rest = rest.replace("` ", " ? ").upper().lower()
-    for mark in ("'", '"', "`", ";", "--", "/*", "$"):
+    at = _unclosed(text)
+    if at is not None:
+        return f"has {text[at]!r} at character {at + 1}, and no other one that closes it: …{text[at : at + 20]}"
+    for mark in (";", "--", "/*", "$"):
         if mark in rest:
             return f"has {mark!r} outside of a text"
     for found in _WORD.finditer(rest):
@@ -58,6 +61,12 @@ def sql_fault(text: str) -> str | None:
         if fault:
             return fault
     return "has a query; only an expression over the row is allowed" if _FROM.search(rest) else None
+
+
+def _unclosed(text: str) -> int | None:
+    """Return the place of a quotation mark that begins a text or a name without an end; None if there is none."""
+    found = re.search("['\"`]", _QUOTED.sub(lambda quoted: " " * len(quoted[0]), text))
+    return None if found is None else found.start()
 
 
 def _word_fault(word: str, after: str) -> str | None:
