@@ -13,7 +13,7 @@ from console.jobs import runs, schedules, services
 from console.jobs.due import Due, Start, due
 from console.jobs.models import ACTIVE_STATES, Job, JobState, Overlap, RunReason, Schedule
 from console.jobs.requests import continues_last_success
-from console.jobs.times import CronMalformed, next_times
+from console.jobs.times import CronMalformed, ZoneUnknown, next_times
 from console.jobs.visibility import why_owner_may_not_start
 
 PREVIEW: Final = 5
@@ -35,7 +35,7 @@ def next_runs(schedule: Schedule, now: datetime) -> list[datetime]:
         return []
     try:
         return next_times(now, schedule.cron, schedule.zone, PREVIEW)
-    except CronMalformed:  # the next step disables the schedule
+    except (CronMalformed, ZoneUnknown):  # the next step disables the schedule
         return []
 
 
@@ -43,7 +43,7 @@ def _fire(schedule: Schedule, now: datetime) -> list[Job]:
     by = Actor.system("scheduler")
     try:
         found = due(schedule, now)
-    except CronMalformed as error:  # an earlier release accepted it
+    except (CronMalformed, ZoneUnknown) as error:  # an earlier release accepted it
         _stop(by, schedule, str(error))
         return []
     if found is None:

@@ -5,12 +5,30 @@ docs/operations.md#jobs says what happens in the hours that a clock skips and re
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from itertools import islice
+from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from cronsim import CronSim, CronSimError
+
+_MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_DAYS: Final = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
+_FIELDS: Final[tuple[tuple[str, int, int, tuple[str, ...]], ...]] = (
+    ("minute", 0, 59, ()),
+    ("hour", 0, 23, ()),
+    ("day of month", 1, 31, ()),
+    ("month", 1, 12, _MONTHS),
+    ("day of week", 0, 7, _DAYS),
+)
+_STEP: Final = re.compile(
+    r"(?:\*|(?P<low>[0-9]{1,2}|[a-z]{3})(?:-(?P<high>[0-9]{1,2}|[a-z]{3}))?)/(?P<step>[0-9]{1,9})"
+)
+# They are in the same folder as the zones, but depend on the machine, are none, or count leap seconds.
+_NO_ZONES: Final = frozenset({"localtime", "Factory", "posixrules"})
+_NO_ZONE_FOLDERS: Final = ("posix/", "right/")
 
 
 class CronMalformed(ValueError):
@@ -31,12 +49,29 @@ def times_after(now: datetime, line: str, zone: str) -> Iterator[datetime]:
         # cronsim also takes a sixth field, for seconds.
         needed = "minute, hour, day of month, month, day of week"
         raise CronMalformed(line, f"it needs five fields ({needed}), not {count}")
+    _check_steps(line)
     try:
         found = CronSim(line, now.astimezone(find_zone(zone)))
     except CronSimError as error:
         raise CronMalformed(line, str(error).lower()) from error
     # In a repeated hour cronsim may begin with a time of the first pass although `now` is in the second.
     return (time for time in (each.astimezone(UTC) for each in found) if time > now)
+
+
+def _check_steps(line: str) -> None:
+    """Refuse steps that are longer than their range, of which cronsim takes the first value alone."""
+    for text, (name, first, last, words) in zip(line.split(), _FIELDS, strict=True):
+        for term in text.lower().split(","):
+            found = _STEP.fullmatch(term)
+            if found is None:
+                continue
+            low, high = (
+                end if word is None else words.index(word) + first if word in words else int(word)
+                for word, end in ((found["low"], first), (found["high"], last))
+            )
+            if int(found["step"]) > high - low:
+                fault = f"the step of {term!r} ({name}) is longer than its range, {low} to {high}"
+                raise CronMalformed(line, fault)
 
 
 def next_times(now: datetime, line: str, zone: str, count: int) -> list[datetime]:
@@ -54,7 +89,10 @@ def next_time(now: datetime, line: str, zone: str) -> datetime:
 
 def find_zone(name: str) -> ZoneInfo:
     """Return the time zone; raise ZoneUnknown."""
+    fault = f"{name!r} is not a time zone such as Europe/Berlin or UTC"
+    if name in _NO_ZONES or name.startswith(_NO_ZONE_FOLDERS):
+        raise ZoneUnknown(f"{fault}; it is a file of the machine beside the zones")
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
-        raise ZoneUnknown(f"{name!r} is not a time zone such as Europe/Berlin or UTC") from error
+        raise ZoneUnknown(fault) from error

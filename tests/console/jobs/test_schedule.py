@@ -328,10 +328,13 @@ def claimed_by_w(job: Job) -> Job:
     return mine
 
 
-def test_a_schedule_whose_line_an_earlier_release_took_is_switched_off_and_the_others_go_on() -> None:
+@pytest.mark.parametrize("taken", [{"cron": "mon 0 * * *"}, {"cron": "*/61 * * * *"}, {"zone": "localtime"}])
+def test_a_schedule_whose_line_an_earlier_release_took_is_switched_off_and_the_others_go_on(
+    taken: dict[str, str],
+) -> None:
     # Given a line with another meaning now, or none
     old = schedule(name="old")
-    Schedule.objects.filter(pk=old.pk).update(cron="mon 0 * * *")
+    Schedule.objects.filter(pk=old.pk).update(**taken)
     schedule(name="other")
     # When their time comes
     assert len(clock.step(NOON)) == 1

@@ -77,6 +77,29 @@ def test_what_is_never_due_is_refused(line: str) -> None:
         next_times(datetime(2026, 5, 1, tzinfo=UTC), line, "UTC", 1)
 
 
-def test_a_zone_must_exist() -> None:
-    with pytest.raises(ZoneUnknown):
-        find_zone("Mars/Olympus")
+@pytest.mark.parametrize(
+    ("line", "fault"),
+    [
+        ("*/61 * * * *", r"'\*/61' \(minute\) is longer than its range, 0 to 59"),
+        ("*/60 * * * *", "is longer than its range"),
+        ("0 */24 * * *", r"\(hour\)"),
+        ("0 0 1-31/40 * *", r"'1-31/40' \(day of month\) is longer than its range, 1 to 31"),
+        ("0,50/10 * * * *", "'50/10' .* 50 to 59"),
+        ("0 0 1 jan-mar/3 *", r"\(month\) is longer than its range, 1 to 3"),
+        ("0 0 * * */8", r"\(day of week\)"),
+    ],
+)
+def test_a_step_that_is_longer_than_its_range_is_refused(line: str, fault: str) -> None:
+    with pytest.raises(CronMalformed, match=fault):
+        next_times(datetime(2026, 5, 1, tzinfo=UTC), line, "UTC", 1)
+
+
+@pytest.mark.parametrize("line", ["*/30 */12 1-31/30 */6 mon-fri/2", "5/15 * * * *", "0 0 * * fri/2", "0 0 L * *"])
+def test_a_step_within_its_range_is_taken(line: str) -> None:
+    assert next_times(datetime(2026, 5, 1, tzinfo=UTC), line, "UTC", 1)
+
+
+@pytest.mark.parametrize("name", ["Mars/Olympus", "localtime", "Factory", "posixrules", "posix/UTC", "right/UTC", ""])
+def test_a_zone_must_exist(name: str) -> None:
+    with pytest.raises(ZoneUnknown, match="is not a time zone such as"):
+        find_zone(name)
