@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import unicodedata
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
@@ -77,6 +78,16 @@ class EachOnceField(serializers.ListField):
             if item in items[:index]:
                 raise serializers.ValidationError({str(index): f"{item!r} is given more than once"})
         return items
+
+
+class NumberField(serializers.FloatField):
+    """A number of JSON: DRF would also take a text or true."""
+
+    def to_internal_value(self, data: Any) -> float:
+        """Return the number; refuse anything else."""
+        if isinstance(data, bool) or not isinstance(data, int | float) or not math.isfinite(data):
+            raise serializers.ValidationError("must be a number")
+        return float(data)
 
 
 def moment(value: datetime) -> str:

@@ -2,22 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from rest_framework import serializers
 
 from console.clusters.models import Cluster
-
-
-class NumberField(serializers.FloatField):
-    """A number of JSON: DRF would also take a text or true."""
-
-    def to_internal_value(self, data: Any) -> float:
-        """Return the number; refuse anything else."""
-        if isinstance(data, bool) or not isinstance(data, int | float) or not math.isfinite(data):
-            raise serializers.ValidationError("must be a number")
-        return float(data)
 
 
 class PatternField(serializers.CharField):

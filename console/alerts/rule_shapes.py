@@ -7,7 +7,7 @@ from typing import Any, Final
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from console.alerts.fields import NumberField, PatternField
+from console.alerts.fields import PatternField
 from console.alerts.metrics import SUBJECTS
 from console.alerts.models import (
     DEFAULT_FOR_MS,
@@ -22,7 +22,7 @@ from console.alerts.models import (
 from console.alerts.now import RuleFigures
 from console.alerts.rules import MAX_CHANNELS_OF_A_RULE, channels_named, rule_tag
 from console.alerts.template import NAMES, unknown_names
-from console.fields import EachOnceField, NameField
+from console.fields import EachOnceField, NameField, NumberField
 from console.shapes import as_json, serializer_of
 
 _DAY_MS: Final = 86_400_000

@@ -38,7 +38,8 @@ def request_of(job: Job, asked: Mapping[str, Any]) -> JobDocument:
     Raises Conflict for a job that found nothing to send, ValidationError where it is not known where to.
     """
     if job.type != JobType.RECONCILE or "left" not in job.request:
-        raise Conflict(f"Job {job.id} is no reconciliation of two sides and found nothing missing.")
+        what = "checks a store against itself" if job.type == JobType.RECONCILE else f"is of the type {job.type}"
+        raise Conflict(f"Job {job.id} {what}; only a reconciliation of two sides finds messages that are missing.")
     if not any(each["name"] == POSITIONS for each in job.artefacts):
         raise Conflict(f"Job {job.id} is {job.state} and has no position of a message that is missing on the right.")
     left, right = job.request["left"], job.request["right"]

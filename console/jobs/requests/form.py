@@ -96,7 +96,8 @@ class JobRequestSerializer(serializers.Serializer[Any]):
         """Check the parts against the type, and the topics against the cluster."""
         kind = kind_of(attrs)
         missing = {name: "is required for this type of job" for name in kind.required if name not in attrs}
-        foreign = {name: "does not belong to this type of job" for name in _OF_SOME - kind.fields if name in attrs}
+        why = "does not go with check, which has no sides" if kind is CHECK else "does not belong to this type of job"
+        foreign = {name: why for name in _OF_SOME - kind.fields if name in attrs}
         if missing or foreign:
             raise serializers.ValidationError({**missing, **foreign})
         kind.check(attrs)
@@ -125,6 +126,8 @@ class WholeJobRequestSerializer(JobRequestSerializer):
         """Return the checked request; missing fields take their defaults, as when a job is started."""
         if data is empty:
             return super().run_validation(data)
+        if data is None:
+            raise serializers.ValidationError("must be an object, not null")
         whole = JobRequestSerializer(data=data, context=self.context)
         whole.is_valid(raise_exception=True)
         return whole.validated_data

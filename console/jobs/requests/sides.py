@@ -10,6 +10,7 @@ from rest_framework import serializers
 
 from broker_core.sql_text import sql_fault
 from console.clusters.operations import find_group
+from console.fields import NumberField
 from console.jobs.bounds import BoundField, holds_nothing
 from console.jobs.requests.places import check_connection, check_file
 from console.jobs.requests.topics import check_topic
@@ -40,6 +41,9 @@ class SqlField(serializers.CharField):
 
     def to_internal_value(self, data: Any) -> str:
         """Return the expression; raise ValidationError for one that would reach beyond the row."""
+        if not isinstance(data, str):
+            # Expressions inside of `by` and `compare` are not among the fields whose types are checked by name.
+            raise serializers.ValidationError("must be a text")
         text = super().to_internal_value(data)
         fault = sql_fault(text)
         if fault is not None:
@@ -148,7 +152,8 @@ class ByField(serializers.Field[Any, Any, Any, Any]):
 
     def __init__(self, words: tuple[str, ...], **options: Any) -> None:
         super().__init__(**options)
-        self._word = serializers.ChoiceField(words)
+        fault = f"must be one of {', '.join(words)}, or an SQL expression for each side, not {{input!r}}"
+        self._word = serializers.ChoiceField(words, error_messages={"invalid_choice": fault})
 
     def to_internal_value(self, data: Any) -> Any:
         """Return the word or the expressions."""
@@ -177,6 +182,4 @@ class ComparedField(_Pair):
     """A compared value: an SQL expression for each side."""
 
     name = serializers.RegexField(r"^[A-Za-z_][A-Za-z0-9_.-]{0,99}$")
-    tolerance = serializers.FloatField(
-        min_value=0, required=False, help_text="By how much numbers may differ and still be equal."
-    )
+    tolerance = NumberField(min_value=0, required=False, help_text="By how much numbers may differ and still be equal.")

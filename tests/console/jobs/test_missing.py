@@ -98,7 +98,7 @@ def test_the_target_may_be_another_topic_and_must_be_named_where_the_right_is_no
     [
         (ASKED, {"artefacts": []}, "has no position of a message that is missing on the right"),
         (ASKED, {"state": "running", "artefacts": []}, "is running and has no position"),
-        (REPLAY, {}, "is no reconciliation of two sides"),
+        (REPLAY, {}, "is of the type replay; only a reconciliation of two sides finds messages that are missing"),
         (ASKED, {"files_removed_at": "2026-05-01T00:00:00Z"}, "were removed on 2026-05-01"),
     ],
 )

@@ -12,7 +12,7 @@ from broker_core.client.admin.groups import Group
 from broker_core.client.admin.topics import Topic, TopicKind
 from broker_core.protocol.bodies.topics import TopicConfig
 from console.clusters.models import Cluster
-from console.jobs.requests import JobRequestSerializer, form, name_of, sides, topics
+from console.jobs.requests import JobRequestSerializer, WholeJobRequestSerializer, form, name_of, sides, topics
 from console.jobs.requests.reconcile import CompareField
 from console.jobs.requests.sides import ByField
 
@@ -67,6 +67,9 @@ def test_what_cannot_be_served_is_refused_by_its_field(changes: dict[str, Any], 
         ([{"name": "x y", "left": "a", "right": "b"}], [0]),
         ([{"name": "x", "left": "a", "right": "b", "tolerance": -1}], [0]),
         ([{"name": "x", "left": "a", "right": "b", "round": 2}], [0]),
+        ([{"name": "x", "left": "a", "right": "b", "tolerance": "1"}], [0]),
+        ([{"name": "x", "left": "a", "right": "b", "tolerance": True}], [0]),
+        ([{"name": "x", "left": 1, "right": "b"}], [0]),
         (["luck", "body", {"name": "x"}], [0, 2]),
     ],
 )
@@ -74,6 +77,20 @@ def test_a_compared_value_that_is_wrong_is_named_by_its_place(value: list[Any], 
     with pytest.raises(ValidationError) as refused:
         CompareField().run_validation(value)
     assert [str(each) for each in refused.value.detail] == [str(each) for each in where]
+
+
+def test_a_wrong_word_is_told_the_words_that_there_are() -> None:
+    (fault,) = faults(by="luck")["by"]
+    assert fault == "must be one of key, unique_id, body, source, or an SQL expression for each side, not 'luck'"
+
+
+def test_a_check_has_no_sides() -> None:
+    assert faults(check="store") == {side: ["does not go with check, which has no sides"] for side in ("left", "right")}
+
+
+def test_the_job_of_a_schedule_is_no_null() -> None:
+    with pytest.raises(ValidationError, match="must be an object, not null"):
+        WholeJobRequestSerializer(context={"request": None}).run_validation(None)
 
 
 def test_a_name_is_compared_once() -> None:
