@@ -17,7 +17,7 @@ from msgspec import Struct
 from console.audit.record import Actor, record
 from console.jobs import covering, events
 from console.jobs.limits import limits_of
-from console.jobs.models import ACTIVE_STATES, Job, JobState
+from console.jobs.models import ACTIVE_STATES, Job, JobState, StateCode
 from console.jobs.queue import hint
 from console.jobs.services import NOT_ENDED, JobInOtherState, RangeCovered
 from console.shapes import as_json
@@ -38,10 +38,10 @@ def pause(by: Actor, job: Job) -> Job:
     Raises JobInOtherState for a job that has ended or is being cancelled.
     """
     mine = Job.objects.filter(pk=job.pk, cancel_requested=False)
-    reason = f"paused by {by.name}"
+    why = {"state_reason": f"paused by {by.name}", "state_code": StateCode.PAUSED}
     with transaction.atomic():
-        queued = mine.filter(state=JobState.QUEUED).update(state=JobState.PAUSED, state_reason=reason, next_try_at=None)
-        running = mine.filter(state=JobState.RUNNING).update(pause_requested=True, state_reason=reason)
+        queued = mine.filter(state=JobState.QUEUED).update(state=JobState.PAUSED, next_try_at=None, **why)
+        running = mine.filter(state=JobState.RUNNING).update(pause_requested=True, **why)
         if not queued and not running:
             job.refresh_from_db()
             raise JobInOtherState(job, "paused")
@@ -62,7 +62,7 @@ def resume(by: Actor, job: Job) -> Job:
             state=JobState.QUEUED, queued_at=timezone.now(), retries=0, **NOT_ENDED
         )
         running = mine.filter(state=JobState.RUNNING, pause_requested=True)
-        if not queued and not running.update(pause_requested=False, state_reason=None):
+        if not queued and not running.update(pause_requested=False, state_reason=None, state_code=None):
             job.refresh_from_db()
             raise JobInOtherState(job, "resumed")
         record(by, f"{job.type}.resume", f"jobs/{job.id}")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import shutil
-import signal
 import socket
 import threading
 import time
@@ -21,9 +20,9 @@ import orjson
 from django.db import DatabaseError, close_old_connections
 from msgspec import Struct
 
-from console.jobs import control, drivers, events, program, services
+from console.jobs import control, drivers, events, program, services, statuses
 from console.jobs.bounded_log import BoundedLog
-from console.jobs.models import Job, JobState, JobType
+from console.jobs.models import Job, JobState, JobType, StateCode
 from console.jobs.progress import Counters, Progress, ProgressTail
 from console.jobs.requests import program_request
 from console.jobs.shapes import Artefact
@@ -42,21 +41,6 @@ CANCEL_GRACE_SECONDS: Final = 0.8
 PAUSE_GRACE_SECONDS: Final = 8.0
 # A stopping worker gives its program time to finish its sends, but the worker's supervisor does not wait long.
 STOP_GRACE_SECONDS: Final = 6.0
-_PAUSED: Final = 75
-# Any other status may end otherwise the next time: the program was killed, failed unexpectedly, or reached no broker.
-_ENDS: Final = {
-    0: JobState.SUCCEEDED,
-    2: JobState.FAILED,
-    3: JobState.PARTIAL,
-    5: JobState.FAILED,
-}
-_REASONS: Final = {
-    2: "the request cannot be carried out; the log says why",
-    3: "some messages failed; the report names them",
-    4: "the broker could not be reached",
-    5: "part of the range is no longer in the store",
-}
-
 _log = logging.getLogger(__name__)
 
 stopping = threading.Event()
@@ -68,6 +52,8 @@ class ResultFile(Struct, frozen=True, kw_only=True):
 
     reason: str = ""
     error: str | None = None
+    cause: StateCode | None = None
+    """Where the exit code says too little."""
     counters: Counters = Counters()
     artefacts: list[Artefact] = []
     versions: dict[str, str] = {}
@@ -88,7 +74,7 @@ def run(job_id: str, *, worker: str) -> None:
         _JobRun(job).run_to_end()
     except Exception as error:
         _log.exception("job=%s: the launcher failed", job.id)
-        services.finish(job, JobState.FAILED, f"the launcher failed: {error}")
+        services.finish(job, JobState.FAILED, f"the launcher failed: {error}", state_code=StateCode.LAUNCHER_FAILED)
         raise
 
 
@@ -219,13 +205,17 @@ class _JobRun:
         if self._job.type == JobType.REDRIVE:
             ledger.note(self._job, self._folder)
         if stopping.is_set() and status != 0:
-            services.put_back(self._job, "its worker was stopped; the next one continues")
+            services.put_back(
+                self._job, "its worker was stopped; the next one continues", state_code=StateCode.WORKER_STOPPED
+            )
             return
         result = _result(self._folder)
-        reason = result.error or result.reason or _reason(status)
-        state = _ENDS.get(status)
+        reason = result.error or result.reason or statuses.reason_of(status)
+        state = statuses.ENDS.get(status)
+        counters = self._progress.counters if self._progress else result.counters
         end = {
-            "counters": as_json(self._progress.counters if self._progress else result.counters),
+            "state_code": result.cause or statuses.code_of(status, counters, self._job.request),
+            "counters": as_json(counters),
             "rate": None,
             "eta_ms": None,
             "exit_code": status,
@@ -237,7 +227,7 @@ class _JobRun:
         }
         if is_cancelled and status != 0:
             services.finish_cancelled(self._job, **end)
-        elif status == _PAUSED or (self._pausing_since is not None and state is None):
+        elif status == statuses.PAUSED or (self._pausing_since is not None and state is None):
             services.put_back(self._job, **end)
         elif state is None:
             services.finish_dead(self._job, reason, **end)
@@ -252,14 +242,6 @@ def end_orphan(job: Job) -> bool:
         return False
     program.end_session(job.pid)
     return True
-
-
-def _reason(status: int) -> str:
-    if status == -signal.SIGKILL:
-        return "its program was killed; perhaps the machine ran out of memory"
-    if status < 0:
-        return f"its program was ended by {signal.Signals(-status).name}"
-    return _REASONS.get(status, f"its program ended with status {status}; the log says why")
 
 
 def _is_whole(progress: Progress | None) -> bool:

@@ -91,6 +91,31 @@ class RunReason(models.TextChoices):
     TOO_LATE = "too_late"
 
 
+class StateCode(models.TextChoices):
+    """Why a job is in its state, or why its last try ended; `state_reason` says the same in a sentence."""
+
+    # Of a job that failed, or waits for its next try.
+    REQUEST_REFUSED = "request_refused"
+    NO_JAVA = "no_java"
+    BROKER_UNREACHABLE = "broker_unreachable"
+    STORE_UNREADABLE = "store_unreadable"
+    MESSAGES_GONE = "messages_gone"
+    DAMAGED_RECORD = "damaged_record"
+    NOT_SENT = "not_sent"
+    PROGRAM_KILLED = "program_killed"
+    PROGRAM_FAILED = "program_failed"
+    LAUNCHER_FAILED = "launcher_failed"
+    WORKER_LOST = "worker_lost"
+    WORKER_STOPPED = "worker_stopped"
+    # Of one that is partial, which may also be `not_sent`.
+    SOME_FAILED = "some_failed"
+    SOME_DAMAGED = "some_damaged"
+    STORE_FAULTS = "store_faults"
+    # What a user did.
+    CANCELLED = "cancelled"
+    PAUSED = "paused"
+
+
 MAX_RETRIES: Final = 3
 
 
@@ -148,6 +173,7 @@ class Job(models.Model):
 
     state = models.CharField(max_length=16, choices=JobState.choices, default=JobState.QUEUED)
     state_reason = models.TextField(null=True)
+    state_code = models.CharField(max_length=32, choices=StateCode.choices, null=True)
     cancel_requested = models.BooleanField(default=False)
     pause_requested = models.BooleanField(default=False)
     # Limits that a user has changed since the start, as `limits` of a request; the request stays as it was.

@@ -17,7 +17,7 @@ from console.audit.record import Actor, record
 from console.errors import Conflict
 from console.fields import moment
 from console.jobs import covering, endings, events
-from console.jobs.models import ACTIVE_STATES, Job, JobState, Schedule
+from console.jobs.models import ACTIVE_STATES, Job, JobState, Schedule, StateCode
 from console.jobs.progress import Counters
 from console.jobs.queue import hint
 from console.jobs.requests import hash_of, name_of
@@ -42,6 +42,7 @@ NOT_ENDED: Final[dict[str, Any]] = {
     "cancel_requested": False,
     "pause_requested": False,
     "state_reason": None,
+    "state_code": None,
     "finished_at": None,
     "exit_code": None,
     "lease_until": None,
@@ -134,11 +135,11 @@ def cancel(by: Actor, job: Job) -> Job:
     with transaction.atomic():
         waiting = Job.objects.filter(pk=job.pk, state__in=(JobState.QUEUED, JobState.PAUSED))
         running = Job.objects.filter(pk=job.pk, state=JobState.RUNNING)
-        reason = f"cancelled by {by.name}"
+        why = {"state_reason": f"cancelled by {by.name}", "state_code": StateCode.CANCELLED}
         ended = {"state": JobState.CANCELLED, "finished_at": timezone.now(), "next_try_at": None}
-        if waiting.update(**ended, state_reason=reason):
+        if waiting.update(**ended, **why):
             pass
-        elif not running.update(cancel_requested=True, state_reason=reason):
+        elif not running.update(cancel_requested=True, **why):
             job.refresh_from_db()
             raise JobInOtherState(job, "cancelled")
         record(by, f"{job.type}.cancel", f"jobs/{job.id}")
@@ -190,6 +191,7 @@ def claim(job_id: str, *, worker: str, host: str) -> Job | None:
         next_try_at=None,
         # Why it waited, or how its last try ended.
         state_reason=None,
+        state_code=None,
     )
     job = Job.objects.select_related("created_by", "schedule").get(pk=job_id)
     if job.covers_until is None and job.schedule is not None:
@@ -244,7 +246,8 @@ def finish(job: Job, state: str, reason: str | None, **fields: Any) -> bool:
 
 def finish_cancelled(job: Job, **fields: Any) -> bool:
     """End a run that a user cancelled; the reason in its row names the user."""
-    return finish(job, JobState.CANCELLED, f"{job.state_reason}; messages already written stay", **fields)
+    ended = {**fields, "state_code": StateCode.CANCELLED}
+    return finish(job, JobState.CANCELLED, f"{job.state_reason}; messages already written stay", **ended)
 
 
 def put_back(job: Job, reason: str | None = None, **fields: Any) -> None:
@@ -255,7 +258,7 @@ def put_back(job: Job, reason: str | None = None, **fields: Any) -> None:
         if job.cancel_requested:
             finish_cancelled(job, **fields)
         elif job.pause_requested:
-            _rest(job, JobState.PAUSED, job.state_reason, **fields)
+            _rest(job, JobState.PAUSED, job.state_reason, **{**fields, "state_code": StateCode.PAUSED})
         else:
             _rest(job, JobState.QUEUED, reason, **fields)
 
@@ -292,7 +295,8 @@ def _rest(job: Job, state: str, reason: str | None, *, try_at: datetime | None =
     """End a run whose job goes on later: paused, or queued for the next free place, not before `try_at`."""
     now = timezone.now()
     gone = {"rate": None, "eta_ms": None, "pid": None, "queued_at": now}
-    ended = {**NOT_ENDED, "state": state, "state_reason": reason, "next_try_at": try_at}
+    why = {"state_reason": reason, "state_code": fields.get("state_code")}
+    ended = {**NOT_ENDED, **why, "state": state, "next_try_at": try_at}
     own(job).update(**{**fields, **gone, **ended})
     job.refresh_from_db()
     transaction.on_commit(lambda: events.publish(job))

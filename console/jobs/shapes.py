@@ -10,7 +10,7 @@ from msgspec import Meta, Struct
 
 from console.fields import moment
 from console.jobs.limits import JobLimits, limits_of
-from console.jobs.models import Job, JobDocument, JobState, JobType
+from console.jobs.models import Job, JobDocument, JobState, JobType, StateCode
 from console.jobs.progress import Counters
 from console.moments import Moment
 
@@ -34,6 +34,13 @@ class JobShape(Struct, frozen=True, kw_only=True):
     cancel_requested: Annotated[bool, Meta(description="Whether its run was asked to stop.")]
     pause_requested: Annotated[bool, Meta(description="Whether its run was asked to pause.")]
     state_reason: str | None
+    state_code: Annotated[
+        StateCode | None,
+        Meta(
+            description="The same as one word: why it is in its state, or why the last try of a queued job ended. "
+            "Null while it needs none, and for what an earlier release ended."
+        ),
+    ]
     dry_run: Annotated[bool, Meta(description="Whether it only tells what it would do, and writes no message.")]
     request: JobDocument
     limits: Annotated[
@@ -75,6 +82,7 @@ def shape_of(job: Job) -> JobShape:
         cancel_requested=job.cancel_requested,
         pause_requested=job.pause_requested,
         state_reason=job.state_reason,
+        state_code=StateCode(job.state_code) if job.state_code else None,
         dry_run=bool(job.request.get("dry_run")),
         request=job.request,
         limits=limits_of(job),

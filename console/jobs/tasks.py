@@ -8,6 +8,7 @@ from celery import shared_task, signals
 from django.utils import timezone
 
 from console.jobs import drivers, launcher, queue, retention, runs, schedule, services
+from console.jobs.models import StateCode
 
 
 @signals.worker_ready.connect
@@ -52,4 +53,4 @@ def reap() -> None:
     """Take over the runs whose launcher has not renewed its lease."""
     for job in services.silent_jobs(timezone.now()):
         launcher.end_orphan(job)
-        services.finish_dead(job, "its worker was lost")
+        services.finish_dead(job, "its worker was lost", state_code=StateCode.WORKER_LOST)

@@ -153,7 +153,8 @@ class Exporting:
         }  # fmt: skip
         self.run.folder.write_json("report.json", msgspec.to_builtins(content))
         if damaged and on_damage(self.run.request) == STOP:
-            return ProgramResult(DAMAGED, f"{damage[0]}; on_damage=skip leaves such messages out")
+            reason = f"{damage[0]}; on_damage=skip leaves such messages out"
+            return ProgramResult(DAMAGED, reason, "damaged_record")
         return ProgramResult(PARTIAL if damaged or failed else OK, sentence)
 
 

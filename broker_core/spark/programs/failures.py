@@ -44,6 +44,13 @@ _EXIT_CODES: Final[Mapping[type[GantryError], int]] = {
     DataLoss: DAMAGED,
     DamagedRecord: DAMAGED,
 }
+# The launcher shows these; the exit code alone tells less.
+_CAUSES: Final[Mapping[type[GantryError], str]] = {
+    JavaNotFound: "no_java",
+    StoreUnreadable: "store_unreadable",
+    DamagedRecord: "damaged_record",
+}
+_KILLED: Final = "program_killed"
 # The last line of a Python traceback.
 _QUOTED: Final = re.compile(r"(?P<kind>[A-Za-z_][\w.]*(?:Error|Exception|[a-z]\.[A-Z]\w+)): (?P<text>.+)")
 _OURS: Final = "broker_core.spark.errors."
@@ -56,6 +63,14 @@ _SPARK_ITSELF: Final = ("org.apache.", "java.", "py4j.", "pyspark.", "scala.")
 def code_of(error: GantryError) -> int:
     """Return the exit code for an error of the program itself."""
     return next((code for kind, code in _EXIT_CODES.items() if isinstance(error, kind)), CRASHED)
+
+
+def cause_of(error: Exception) -> str | None:
+    """Return the cause of an error as one word, where the exit code does not tell it."""
+    if _is_java_gone(error):
+        return _KILLED
+    text = str(error)
+    return next((word for kind, word in _CAUSES.items() if isinstance(error, kind) or _is_quoted(kind, text)), None)
 
 
 def error_sentence(error: Exception) -> str:
@@ -93,6 +108,10 @@ def _is_java_gone(error: BaseException | None) -> bool:
 
 def code_of_text(text: str) -> int:
     """Return the exit code for the error that Spark's text quotes: workers send errors as text."""
-    named = (code for kind, code in _EXIT_CODES.items() if f"broker_core.spark.errors.{kind.__name__}:" in text)
+    named = (code for kind, code in _EXIT_CODES.items() if _is_quoted(kind, text))
     is_unknown_option = "broker_core.spark.errors.UnknownOption:" in text
     return _BAD_REQUEST if is_unknown_option else next(named, CRASHED)
+
+
+def _is_quoted(kind: type[Exception], text: str) -> bool:
+    return f"{_OURS}{kind.__name__}:" in text

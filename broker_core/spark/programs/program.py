@@ -2,7 +2,7 @@
 
 The exit codes (spark/README.md#programs)::
 
-    0 done   2 bad request, never retried   3 partial   4 source or target unreachable, or no Java
+    0 done   2 bad request or no Java, never retried   3 partial   4 source or target unreachable
     5 messages are gone, or damaged with on_damage=stop   75 paused   130 cancelled
     1 anything else; the log has the traceback
 """
@@ -38,7 +38,7 @@ from broker_core.spark.programs.failures import OK as OK
 from broker_core.spark.programs.failures import PARTIAL as PARTIAL
 from broker_core.spark.programs.failures import PAUSED as PAUSED
 from broker_core.spark.programs.failures import UNREACHABLE as UNREACHABLE
-from broker_core.spark.programs.failures import code_of, code_of_text, error_sentence
+from broker_core.spark.programs.failures import cause_of, code_of, code_of_text, error_sentence
 from broker_core.spark.programs.requests import ProgramRequest, read_request
 from broker_core.spark.programs.sparks import OneSpark, SparkOfRun
 
@@ -58,6 +58,8 @@ class ProgramResult:
 
     exit_code: int = OK
     reason: str = ""
+    cause: str | None = None
+    """One word for it, where the exit code says too little."""
 
 
 class ResultFile(msgspec.Struct, kw_only=True):
@@ -66,6 +68,7 @@ class ResultFile(msgspec.Struct, kw_only=True):
     reason: str = ""
     error: str | None = None
     """The same reason, if the run failed."""
+    cause: str | None = None
     versions: dict[str, str]
     phases: dict[str, float]
     """Duration of each phase in seconds (spark/README.md#where-a-start-goes)."""
@@ -198,6 +201,7 @@ def run_job(folder: JobFolder, work: Callable[[Run], ProgramResult], spark: Spar
     last = folder.last_line("progress.jsonl", ProgressLine)
     about.reason = result.reason
     about.error = result.reason if result.exit_code not in (OK, PARTIAL, CANCELLED, PAUSED) else None
+    about.cause = result.cause
     about.counters = last.counters if last else {}
     about.artefacts = folder.artefacts()
     folder.write_json("result.json", msgspec.to_builtins(about))
@@ -215,12 +219,12 @@ def _result(
         _listen(run)
         return work(run)
     except GantryError as error:
-        return ProgramResult(code_of(error), str(error))
+        return ProgramResult(code_of(error), str(error), cause_of(error))
     except Exception as error:  # noqa: BLE001 - the top of the program: the log gets the traceback, people a line
         if run is not None and run.is_stopping:
             return ProgramResult(run.stop_code, run.stop_reason)
         traceback.print_exc()
-        return ProgramResult(code_of_text(str(error)), error_sentence(error))
+        return ProgramResult(code_of_text(str(error)), error_sentence(error), cause_of(error))
     finally:
         if run is not None:
             about.phases |= {phase: round(seconds, 2) for phase, seconds in run.phases.items()} | _to_first(run, about)

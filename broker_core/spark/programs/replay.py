@@ -244,9 +244,10 @@ class Replaying:
                 self.run.stop_code, f"{self.run.stop_reason}; {totals['written']} messages were written and remain"
             )
         if by_state["damaged"]:
-            return ProgramResult(DAMAGED, f"{by_state['damaged'][0]}; on_damage=skip skips such messages")
+            reason = f"{by_state['damaged'][0]}; on_damage=skip skips such messages"
+            return ProgramResult(DAMAGED, reason, "damaged_record")
         if by_state["failed"]:
-            return ProgramResult(PARTIAL if totals["written"] else UNREACHABLE, by_state["failed"][0])
+            return ProgramResult(PARTIAL if totals["written"] else UNREACHABLE, by_state["failed"][0], "not_sent")
         return ProgramResult(PARTIAL if totals["failed"] or totals["damaged"] else OK, totals_sentence(totals))
 
     def _start(self, lane: Lane) -> Start:

@@ -4210,6 +4210,8 @@ export interface components {
             /** @description Whether its run was asked to pause. */
             pause_requested: boolean;
             state_reason: string | null;
+            /** @description The same as one word: why it is in its state, or why the last try of a queued job ended. Null while it needs none, and for what an earlier release ended. */
+            state_code: components["schemas"]["StateCodeEnum"] | components["schemas"]["NullEnum"];
             /** @description Whether it only tells what it would do, and writes no message. */
             dry_run: boolean;
             request: {
@@ -4421,6 +4423,8 @@ export interface components {
             /** @description Whether its run was asked to pause. */
             pause_requested: boolean;
             state_reason: string | null;
+            /** @description The same as one word: why it is in its state, or why the last try of a queued job ended. Null while it needs none, and for what an earlier release ended. */
+            state_code: components["schemas"]["StateCodeEnum"] | components["schemas"]["NullEnum"];
             /** @description Whether it only tells what it would do, and writes no message. */
             dry_run: boolean;
             request: {
@@ -6397,6 +6401,8 @@ export interface components {
         SpanEnum: "1h" | "24h" | "3d" | "7d" | "all" | "custom";
         /** @enum {string} */
         StartedJobType: "replay" | "reconcile" | "export";
+        /** @enum {string} */
+        StateCodeEnum: "request_refused" | "no_java" | "broker_unreachable" | "store_unreadable" | "messages_gone" | "damaged_record" | "not_sent" | "program_killed" | "program_failed" | "launcher_failed" | "worker_lost" | "worker_stopped" | "some_failed" | "some_damaged" | "store_faults" | "cancelled" | "paused";
         /** @enum {string} */
         StepEnum: "name_servers" | "brokers" | "reach" | "clock" | "abilities";
         /** @enum {string} */

@@ -60,10 +60,10 @@ def row(job: Job) -> Job:
 
 def test_a_queued_job_is_paused_at_once_and_resumed(job: Job, claimed: Claim) -> None:
     paused = control.pause(ANN, job)
-    assert (paused.state, paused.state_reason) == (JobState.PAUSED, "paused by ann")
+    assert (paused.state, paused.state_reason, paused.state_code) == (JobState.PAUSED, "paused by ann", "paused")
     assert services.claim(job.id, worker="w", host="h") is None
     resumed = control.resume(ANN, job)
-    assert (resumed.state, resumed.state_reason) == (JobState.QUEUED, None)
+    assert (resumed.state, resumed.state_reason, resumed.state_code) == (JobState.QUEUED, None, None)
     assert claimed(job).attempt == 1
     assert [each.action for each in AuditRecord.objects.order_by("pk")][-2:] == ["replay.pause", "replay.resume"]
 

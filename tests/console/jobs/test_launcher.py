@@ -15,7 +15,7 @@ from django.utils import timezone
 from console.audit.record import Actor
 from console.fields import moment
 from console.jobs import launcher, program, services, tasks
-from console.jobs.models import Job, JobState
+from console.jobs.models import Job, JobState, StateCode
 from tests.support.wait import wait_until
 
 ANN = Actor("ann")
@@ -76,6 +76,7 @@ def test_the_program_of_a_lost_worker_is_ended_and_its_job_tried_again(job: Job)
     assert child.wait(10) == -9
     job.refresh_from_db()
     assert job.next_try_at is not None
+    assert job.state_code == StateCode.WORKER_LOST
     at, why = moment(job.next_try_at), "the last one ended because its worker was lost"
     assert (job.state, job.state_reason) == (JobState.QUEUED, f"attempt 2 of 4, starts at {at}; {why}")
 
@@ -127,12 +128,21 @@ def test_a_program_that_dies_is_started_four_times_and_no_more(
     assert (job.state, job.attempt) == (JobState.QUEUED, 5)
 
 
-@pytest.mark.parametrize("status", [2, 5])
-def test_what_will_not_change_is_not_tried_again(job: Job, monkeypatch: pytest.MonkeyPatch, status: int) -> None:
+@pytest.mark.parametrize(("status", "code"), [(2, StateCode.REQUEST_REFUSED), (5, StateCode.MESSAGES_GONE)])
+def test_what_will_not_change_is_not_tried_again(
+    job: Job, monkeypatch: pytest.MonkeyPatch, status: int, code: StateCode
+) -> None:
     playing(monkeypatch, f"raise SystemExit({status})")
     launcher.run(job.id, worker="w")
     job.refresh_from_db()
-    assert (job.state, job.exit_code) == (JobState.FAILED, status)
+    assert (job.state, job.exit_code, job.state_code) == (JobState.FAILED, status, code)
+
+
+def test_what_the_program_says_of_its_end_tells_more_than_its_status(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    playing(monkeypatch, "open('result.json', 'w').write('{\"cause\": \"no_java\"}'); raise SystemExit(2)")
+    launcher.run(job.id, worker="w")
+    job.refresh_from_db()
+    assert (job.state, job.state_code) == (JobState.FAILED, StateCode.NO_JAVA)
 
 
 # A program that ignores signals, with a worker in its own process group, as Spark has.

@@ -13,7 +13,7 @@ from pytest_django import Settings
 from console.audit.models import AuditRecord
 from console.audit.record import Actor
 from console.jobs import services, tasks
-from console.jobs.models import MAX_RETRIES, Job, JobState
+from console.jobs.models import MAX_RETRIES, Job, JobState, StateCode
 from console.jobs.services import JobInOtherState
 from gateway.celery import app
 
@@ -45,8 +45,12 @@ def test_a_queued_job_is_cancelled_at_once(job: Job) -> None:
 
 
 def test_a_running_job_is_asked_to_stop(job: Job, claimed: Claim) -> None:
-    cancelled = services.cancel(BY, claimed(job))
+    mine = claimed(job)
+    cancelled = services.cancel(BY, mine)
     assert (cancelled.state, cancelled.cancel_requested) == (JobState.RUNNING, True)
+    # Whatever the status of a program says that was told to stop
+    services.finish_cancelled(mine, state_code=StateCode.PROGRAM_FAILED)
+    assert mine.state_code == StateCode.CANCELLED
 
 
 @pytest.mark.parametrize("state", [JobState.FAILED, JobState.PARTIAL, JobState.CANCELLED])

@@ -14,7 +14,7 @@ from pyspark.errors import PySparkRuntimeError, PythonException
 from broker_core.job_folder import JobFolder, Progress
 from broker_core.spark import session as sessions
 from broker_core.spark.programs import program
-from broker_core.spark.programs.failures import error_sentence
+from broker_core.spark.programs.failures import cause_of, error_sentence
 from broker_core.spark.programs.program import Run
 from broker_core.spark.programs.requests import ProgramRequest, SourcePlace, SparkPlace
 from broker_core.spark.programs.sparks import OneSpark
@@ -36,22 +36,27 @@ Caused by: org.apache.spark.SparkException: Job aborted
 
 
 @pytest.mark.parametrize(
-    ("raised", "sentence"),
+    ("raised", "sentence", "cause"),
     [
         (
             "AttributeError: 'NoneType' object has no attribute 'decode'",
             "the program failed with AttributeError: 'NoneType' object has no attribute 'decode'",
+            None,
         ),
         (
             "broker_core.spark.errors.DamagedRecord: broker-a topic=orders queue=0 offset=2: no record begins here",
             "broker-a topic=orders queue=0 offset=2: no record begins here",
+            "damaged_record",
         ),
-        ("pyarrow.lib.ArrowInvalid: secret", "the program failed with ArrowInvalid; the log says more"),
-        ("ValueError: invalid literal: 'secret'", "the program failed with ValueError; the log says more"),
+        ("pyarrow.lib.ArrowInvalid: secret", "the program failed with ArrowInvalid; the log says more", None),
+        ("ValueError: invalid literal: 'secret'", "the program failed with ValueError; the log says more", None),
     ],
 )
-def test_the_error_of_a_worker_is_the_reason_and_not_that_it_came_from_one(raised: str, sentence: str) -> None:
-    assert error_sentence(PythonException(WORKER.format(raised=raised))) == sentence
+def test_the_error_of_a_worker_is_the_reason_and_not_that_it_came_from_one(
+    raised: str, sentence: str, cause: str | None
+) -> None:
+    error = PythonException(WORKER.format(raised=raised))
+    assert (error_sentence(error), cause_of(error)) == (sentence, cause)
 
 
 def test_an_error_of_the_program_itself_is_named() -> None:
@@ -81,6 +86,7 @@ def broken_line() -> Exception:
 
 def test_a_java_that_died_is_the_reason() -> None:
     assert error_sentence(broken_line()).startswith("Spark's Java process has ended")
+    assert cause_of(broken_line()) == "program_killed"
     assert error_sentence(ConnectionRefusedError(111, "Connection refused")).startswith("the program failed with")
 
 

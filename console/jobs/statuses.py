@@ -1,0 +1,51 @@
+"""What the exit status of a program says (broker_core/spark/README.md#programs): the state of its job, and why."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Mapping
+from typing import Any, Final
+
+from console.jobs.models import JobState, StateCode
+from console.jobs.progress import Counters
+
+PAUSED: Final = 75
+# Any other status may end otherwise the next time: the program was killed, failed unexpectedly, or reached no broker.
+ENDS: Final = {
+    0: JobState.SUCCEEDED,
+    2: JobState.FAILED,
+    3: JobState.PARTIAL,
+    5: JobState.FAILED,
+}
+_REASONS: Final = {
+    2: "the request cannot be carried out; the log says why",
+    3: "some messages failed; the report names them",
+    4: "the broker could not be reached",
+    5: "part of the range is no longer in the store",
+}
+_CODES: Final = {
+    0: None,
+    2: StateCode.REQUEST_REFUSED,
+    4: StateCode.BROKER_UNREACHABLE,
+    5: StateCode.MESSAGES_GONE,
+    PAUSED: None,
+    -signal.SIGKILL: StateCode.PROGRAM_KILLED,
+}
+
+
+def reason_of(status: int) -> str:
+    """Return why a program that left no reason ended."""
+    if status == -signal.SIGKILL:
+        return "its program was killed; perhaps the machine ran out of memory"
+    if status < 0:
+        return f"its program was ended by {signal.Signals(-status).name}"
+    return _REASONS.get(status, f"its program ended with status {status}; the log says why")
+
+
+def code_of(status: int, counters: Counters, request: Mapping[str, Any]) -> StateCode | None:
+    """Return the same as one word; None if the job ended well, or goes on after a pause."""
+    if ENDS.get(status) != JobState.PARTIAL:
+        return _CODES.get(status, StateCode.PROGRAM_FAILED)
+    if request.get("check"):
+        return StateCode.STORE_FAULTS
+    return StateCode.SOME_FAILED if counters.failed else StateCode.SOME_DAMAGED
