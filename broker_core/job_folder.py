@@ -16,6 +16,7 @@ The programs in Spark and the redrive write the same files. Uses no Spark.
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import shutil
@@ -48,6 +49,14 @@ _RATE_WINDOW_S: Final = 10.0
 _SHORTEST_WINDOW_S: Final = 0.5
 _TELL_EVERY_S: Final = 10.0
 T = TypeVar("T")
+
+
+def folder_argument(program: str) -> Path:
+    """Return the folder of a job on the command line; ends the process, with how it is used, for anything else."""
+    parser = argparse.ArgumentParser(description=f"{program}. The console starts it; it is not for the command line.")
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help="a folder with request.json")
+    folder: Path = parser.parse_args().folder
+    return folder
 
 
 def say(text: str) -> None:

@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import stat
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -51,4 +51,6 @@ def _restrict(path: str, mode: int) -> None:
 
 
 if __name__ == "__main__":
-    make_private(Path(sys.argv[1]))
+    parser = argparse.ArgumentParser(description="Remove the access of other users to a data folder.")
+    parser.add_argument("folder", type=Path, metavar="FOLDER")
+    make_private(parser.parse_args().folder)

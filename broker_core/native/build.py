@@ -5,6 +5,7 @@ Without a compiler or Python's headers it says so and ends without an error: eve
 
 from __future__ import annotations
 
+import argparse
 import os
 import shutil
 import subprocess
@@ -63,6 +64,7 @@ def is_fresh(path: Path) -> bool:
 
 def main() -> None:
     """Compile what is not fresh; say what cannot be had."""
+    argparse.ArgumentParser(description="Compile the functions that have twins in C.").parse_args()
     path = library_path()
     if is_fresh(path):
         return

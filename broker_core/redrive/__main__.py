@@ -6,7 +6,6 @@ import asyncio
 import signal
 import sys
 import traceback
-from pathlib import Path
 from typing import Final
 
 import msgspec
@@ -15,7 +14,7 @@ from msgspec import Struct
 import broker_core
 from broker_core.client.errors import BrokerRefused, ClientError, NoRoute, TopicNotFound, Unreachable
 from broker_core.errors import GantryError
-from broker_core.job_folder import Artefact, JobFolder, ProgressLine, say
+from broker_core.job_folder import Artefact, JobFolder, ProgressLine, folder_argument, say
 from broker_core.redrive.request import BadRequest, read_request
 from broker_core.redrive.run import CANCELLED, OK, PARTIAL, PAUSED, ProgramResult, Redrive
 from broker_core.redrive.sending import NoneReached
@@ -37,7 +36,7 @@ class ResultFile(Struct, kw_only=True):
 
 def main() -> None:
     """Run the redrive of the folder on the command line, and exit."""
-    folder = JobFolder(Path(sys.argv[1]))
+    folder = JobFolder(folder_argument("The program of a redrive"))
     say(f"redrive {folder.path.name}: begins")
     result = _result(folder)
     say(f"ended with status {result.exit_code}: {result.reason}")

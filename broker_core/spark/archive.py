@@ -6,6 +6,7 @@ this Python environment, since it fits one build of Java and one version of Spar
 
 from __future__ import annotations
 
+import argparse
 import os
 import subprocess
 import sys
@@ -42,7 +43,9 @@ _LOOK_S = 0.1
 
 def main() -> int:
     """Record the archive unless it exists; report a failure and succeed anyway, since the archive is optional."""
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else shared_cache()
+    parser = argparse.ArgumentParser(description="Record the class archive with which Spark starts in half the time.")
+    parser.add_argument("folder", type=Path, nargs="?", metavar="FOLDER", help="by default that of this Python")
+    folder = parser.parse_args().folder or shared_cache()
     try:
         target = archive_path(find_java(folder), folder)
         if not target.exists():

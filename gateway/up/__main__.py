@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import os
 import signal
@@ -26,7 +27,13 @@ _FAST_PORT_BELOW = 2
 
 def main() -> int:
     """Run until a signal; return the exit status: 0 after a signal, 2 if something must be fixed before the start."""
-    if "--help-settings" in sys.argv[1:]:
+    parser = argparse.ArgumentParser(
+        prog="python -m gateway.up",
+        description="Start everything, keep it running, stop it on Ctrl-C.",
+        epilog="Settings come from the environment; --help-settings lists them.",
+    )
+    parser.add_argument("--help-settings", action="store_true", help="print the settings and exit")
+    if parser.parse_args().help_settings:
         print(help_text())
         return 0
     os.umask(UMASK)  # inherited by the children

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import subprocess
 import sys
@@ -33,10 +34,13 @@ def install() -> None:
 
 def main() -> int:
     """Install what is missing, and run the script named by the first argument; return the exit status."""
-    script = sys.argv[1] if len(sys.argv) > 1 else "build"
+    parser = argparse.ArgumentParser(description="Run a script of the console's pages, and install what it needs.")
+    parser.add_argument("script", nargs="?", default="build", help="build (the default), test or lint")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="of the script")
+    asked = parser.parse_args()
     try:
         install()
-        run_npm("run", script, *sys.argv[2:])
+        run_npm("run", asked.script, *asked.arguments)
     except CannotStart as error:
         sys.stderr.write(f"gantry: {error}\n")
         return 2

@@ -28,7 +28,7 @@ from typing import BinaryIO, Final
 import msgspec
 from pyspark.sql import SparkSession
 
-from broker_core.job_folder import JobFolder, say
+from broker_core.job_folder import JobFolder, folder_argument, say
 from broker_core.spark.programs.failures import CRASHED
 from broker_core.spark.programs.program import run_job, seconds_since_start
 from broker_core.spark.programs.sparks import KeptSpark
@@ -150,7 +150,7 @@ def _leave(_number: int, _frame: FrameType | None) -> None:
 
 def main() -> None:
     """Serve the launcher that started this process."""
-    folder = Path(sys.argv[1])
+    folder = folder_argument("A driver that runs jobs one after another")
     signal.signal(signal.SIGTERM, _leave)
     # What this process starts must not read the tasks or write answers.
     tasks, answers = os.fdopen(os.dup(0), "rb", 0), os.fdopen(os.dup(1), "wb", 0)

@@ -29,7 +29,7 @@ from pyspark.sql import SparkSession
 
 import broker_core
 from broker_core.errors import GantryError
-from broker_core.job_folder import Artefact, Control, JobFolder, Progress, ProgressLine, say
+from broker_core.job_folder import Artefact, Control, JobFolder, Progress, ProgressLine, folder_argument, say
 from broker_core.spark import session as sessions
 from broker_core.spark.programs.failures import CANCELLED as CANCELLED
 from broker_core.spark.programs.failures import CRASHED as CRASHED
@@ -188,7 +188,8 @@ class Run:
 
 def main(work: Callable[[Run], ProgramResult]) -> None:
     """Run a program for the job folder on the command line, and exit."""
-    sys.exit(run_job(JobFolder(Path(sys.argv[1])), work, OneSpark(), python_s=seconds_since_start()))
+    folder = JobFolder(folder_argument("The program of a job in Spark"))
+    sys.exit(run_job(folder, work, OneSpark(), python_s=seconds_since_start()))
 
 
 def run_job(folder: JobFolder, work: Callable[[Run], ProgramResult], spark: SparkOfRun, *, python_s: float) -> int:
