@@ -33,6 +33,25 @@ def tag_fault(tag: str) -> str | None:
     return None
 
 
+class TagsMalformed(ValueError):
+    """The text chooses no tags; the message says why, behind the name of the field."""
+
+
+def tags_of(text: str) -> frozenset[str] | None:
+    """Return the tags that ``a || b`` chooses, of which a message has one; None for ``*``, that is all messages.
+
+    Raises TagsMalformed.
+    """
+    found = frozenset(tag.strip() for tag in text.split("||") if tag.strip())
+    if not found:
+        raise TagsMalformed("names no tag; leave it out to choose messages with any tag and with none")
+    if "*" not in found:
+        return found
+    if len(found) > 1:
+        raise TagsMalformed("has '*' beside a tag; it stands alone, and chooses all messages")
+    return None
+
+
 def separator_fault(text: str) -> str | None:
     """Return why a text cannot be the name or value of a property, None for one that can."""
     if names.NAME_END in text or names.PAIR_END in text:

@@ -11,6 +11,7 @@ from typing import Any, Final, TypeVar
 
 from broker_core.key_lines import KeysMalformed, keys_of
 from broker_core.moments import NoMoment, read_moment
+from broker_core.protocol.applications import TagsMalformed, tags_of
 from broker_core.spark.errors import BadOption
 
 EARLIEST: Final = -2
@@ -126,8 +127,10 @@ def _not_empty(name: str, text: str, words: frozenset[Any]) -> frozenset[Any]:
 
 
 def read_tags(name: str, text: str) -> frozenset[str] | None:
-    tags = _not_empty(name, text, frozenset(word.strip() for word in text.split("||") if word.strip()))
-    return None if "*" in tags else tags
+    try:
+        return tags_of(text)
+    except TagsMalformed as error:
+        raise BadOption(name, text, str(error)) from None
 
 
 def read_keys(name: str, text: str) -> frozenset[str]:

@@ -11,6 +11,7 @@ import msgspec
 
 from broker_core.job_folder import JobFolder, say
 from broker_core.job_sources import SourceRefused, keys_in
+from broker_core.protocol.applications import tags_of
 from broker_core.spark.errors import BadRequest
 from broker_core.spark.options import SourceOptions, parse_time
 from broker_core.spark.programs.requests import ProgramRequest, whole_topic
@@ -67,7 +68,7 @@ def select(request: ProgramRequest, folder: JobFolder) -> Selection:
         starting_timestamp=_ms("source.from", source.get("from")),
         ending_timestamp=_ms("source.to", source.get("to")),
         keys=_keys(request, source, folder),
-        tags=frozenset({tag}) if tag else None,
+        tags=tags_of(tag) if tag else None,
     )
     if source.get("offsets"):
         options = _with_offsets(options, source["offsets"])

@@ -10,6 +10,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 
 from broker_core.client.admin.topics import kind_of
+from broker_core.protocol.applications import TagsMalformed, tags_of
 from broker_core.protocol.copies import NOT_COPIED, NOT_COPIED_PREFIXES, PREFIX
 from broker_core.protocol.properties import RESERVED
 from console.jobs.requests.kinds import RequestKind
@@ -75,7 +76,9 @@ class ReplaySourceSerializer(RangeSerializer):
         required=False,
         help_text="A text file with a key on each line, below the folder of `GANTRY_JOBS_FILES`; `keys` add to it.",
     )
-    tag = serializers.CharField(required=False, allow_null=True, max_length=1000)
+    tag = serializers.CharField(
+        required=False, allow_null=True, max_length=1000, help_text="A tag, or several: `a || b`; `*` for all messages."
+    )
     where = SqlField(required=False, help_text="An SQL condition over the columns of a topic, and `json`, its body.")
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
@@ -97,9 +100,12 @@ class ReplaySourceSerializer(RangeSerializer):
         return value
 
     def validate_tag(self, value: str | None) -> str | None:
-        """Refuse a tag that no message can have: it would look like a filter expression and match nothing."""
-        if value == "*" or (value is not None and "||" in value):
-            raise serializers.ValidationError("must be one exact tag; leave it out to replay messages with any tag")
+        """Refuse a text that chooses no tags."""
+        try:
+            if value is not None:
+                tags_of(value)
+        except TagsMalformed as error:
+            raise serializers.ValidationError(str(error)) from None
         return value
 
 

@@ -5535,6 +5535,7 @@ export interface components {
             keys?: string[] | null;
             /** @description A text file with a key on each line, below the folder of `GANTRY_JOBS_FILES`; `keys` add to it. */
             keys_file?: string;
+            /** @description A tag, or several: `a || b`; `*` for all messages. */
             tag?: string | null;
             /** @description An SQL condition over the columns of a topic, and `json`, its body. */
             where?: string;

@@ -33,7 +33,7 @@ def test_a_field_that_cannot_be_compared_is_refused(wanted: Any) -> None:
         CompareField().run_validation(wanted)
 
 
-@pytest.mark.parametrize("part", [{"tag": "*"}, {"tag": "A || B"}, {"keys": []}, {"queues": []}])
+@pytest.mark.parametrize("part", [{"tag": "* || A"}, {"tag": "||"}, {"keys": []}, {"queues": []}])
 def test_a_filter_that_chooses_nothing_or_everything_is_refused(part: dict[str, Any]) -> None:
     asked = ReplaySourceSerializer(data={"topic": "orders", **part})
     assert not asked.is_valid()
@@ -41,7 +41,16 @@ def test_a_filter_that_chooses_nothing_or_everything_is_refused(part: dict[str, 
 
 
 @pytest.mark.parametrize(
-    "part", [{"tag": "created"}, {"tag": None}, {"keys": ["A17"]}, {"queues": [0]}, {"keys": None}]
+    "part",
+    [
+        {"tag": "created"},
+        {"tag": "A || B"},
+        {"tag": "*"},
+        {"tag": None},
+        {"keys": ["A17"]},
+        {"queues": [0]},
+        {"keys": None},
+    ],
 )
 def test_a_filter_may_name_something_or_be_left_out(part: dict[str, Any]) -> None:
     assert ReplaySourceSerializer(data={"topic": "orders", **part}).is_valid()

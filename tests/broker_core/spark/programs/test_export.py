@@ -71,6 +71,12 @@ def test_a_condition_chooses_and_parquet_keeps_types(program: Program, spark: Sp
     }  # fmt: skip
 
 
+def test_one_of_several_tags_chooses_a_message(program: Program, spark: SparkSession) -> None:
+    export(program, spark, columns=["tag"], source={"topic": "orders", "tag": " A || nobody "})
+    lines = (program.folder / "messages.jsonl").read_text().splitlines()
+    assert {json.loads(line)["tag"] for line in lines} == {"A"}
+
+
 def test_an_empty_selection_is_an_empty_file(program: Program, spark: SparkSession) -> None:
     export(program, spark, format="csv", columns=["key"], source={"topic": "orders", "keys": ["nobody"]})
     assert (program.folder / "messages.csv").read_text() == "key\n"
