@@ -52,6 +52,11 @@ def tags_of(text: str) -> frozenset[str] | None:
     return None
 
 
+def body_fault(body: bytes) -> str | None:
+    """Return why no broker takes the body, whatever its own limits are; None for one that can be sent."""
+    return None if body else "is empty; brokers accept no empty message"
+
+
 def separator_fault(text: str) -> str | None:
     """Return why a text cannot be the name or value of a property, None for one that can."""
     if names.NAME_END in text or names.PAIR_END in text:

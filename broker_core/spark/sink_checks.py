@@ -14,7 +14,7 @@ from broker_core.client.admin.topic_facts import TopicKind, kind_of
 from broker_core.client.config import MAX_BODY_BYTES
 from broker_core.clock import now_ms
 from broker_core.protocol import properties as names
-from broker_core.protocol.applications import DELAY_LEVELS, is_reserved, separator_fault, tag_fault
+from broker_core.protocol.applications import DELAY_LEVELS, body_fault, is_reserved, separator_fault, tag_fault
 from broker_core.protocol.copies import PREFIX, kept_properties
 from broker_core.protocol.topics import MAX_TOPIC_NAME, is_topic_name
 
@@ -45,8 +45,9 @@ def checked_body(body: bytes | str | None) -> bytes:
         raise NotAMessage("column body: it is null")
     if isinstance(body, str):
         body = body.encode()
-    if not body:
-        raise NotAMessage("column body: it is empty, and brokers accept no empty message")
+    fault = body_fault(body)
+    if fault is not None:
+        raise NotAMessage(f"column body: it {fault}")
     if len(body) > MAX_BODY_BYTES:
         raise NotAMessage(f"column body: it has {len(body):,} bytes; brokers accept at most {MAX_BODY_BYTES:,}")
     return body

@@ -11,7 +11,14 @@ from msgspec import UNSET
 
 from broker_core.moments import EXAMPLE, NoMoment, read_moment
 from broker_core.protocol import properties as names
-from broker_core.protocol.applications import CONTENT_TYPE, SYSTEM_PROPERTIES, is_reserved, separator_fault, tag_fault
+from broker_core.protocol.applications import (
+    CONTENT_TYPE,
+    SYSTEM_PROPERTIES,
+    body_fault,
+    is_reserved,
+    separator_fault,
+    tag_fault,
+)
 from broker_core.protocol.message import Message
 from console.pointers import escaped
 from gateway.data.bodies import body_bytes
@@ -133,8 +140,9 @@ def _draft(
     if len(body) > sizes.message_bytes:
         detail = f"The message has {len(body):,} bytes; brokers accept at most {sizes.message_bytes:,}."
         raise ProblemError(MESSAGE_TOO_LARGE, detail, errors=[FieldError(at or "#", "MESSAGE_TOO_LARGE", detail)])
-    if not body:
-        raise invalid(f"{at}/body" if at else "#", "The body is empty; brokers accept no empty message.")
+    fault = body_fault(body)
+    if fault is not None:
+        raise invalid(f"{at}/body" if at else "#", f"The body {fault}.")
     if ordering_key is not None:
         properties[names.SHARDING_KEY] = _checked_text(ordering_key, f"{at}/ordering_key" if at else "MQ-Ordering-Key")
     if delay.delay_ms:

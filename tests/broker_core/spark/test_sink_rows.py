@@ -164,7 +164,7 @@ def test_a_message_can_be_delayed_by_level_or_until_a_time() -> None:
     ("batch", "said"),
     [
         ({"body": [None]}, "body: it is null"),
-        ({"body": [b""]}, "body: it is empty, and brokers accept no empty message"),
+        ({"body": [b""]}, "body: it is empty; brokers accept no empty message"),
         ({"body": [b"x" * (4 << 20) + b"y"]}, "body: it has 4,194,305 bytes; brokers accept at most 4,194,304"),
         ({"body": [b"x"], "key": ["SECRET SECRET"]}, "key: a key must not be empty or contain a space"),
         ({"body": [b"x"], "keys": [["SECRET", ""]]}, "keys: a key must not be empty"),

@@ -42,6 +42,8 @@ def history() -> dict[str, str]:
         ("to=2026-05-02T00:00:00Z", "compare"),
         ("from=2026-05-02T00:00:00Z", "run replay"),
         ("topic=nothing", ""),
+        # docs/http-api.md: An empty filter (`?state=`) is no filter.
+        ("type=&state=&created_by=&topic=&group=&schedule=&from=&to=", "run compare replay"),
     ],
 )
 def test_jobs_are_found_by(cast: Cast, history: dict[str, str], query: str, names: str) -> None:
