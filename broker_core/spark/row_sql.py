@@ -101,7 +101,7 @@ class RowSql:
         """
         given = {column: (part, text) for part, column, text in self._named()}
         for part, text in given.values():
-            fault = sql_fault(text)
+            fault = sql_fault(text, (*COLUMNS, JSON))
             if fault is not None:
                 raise BadRequest(f"{part}: {fault}")
         if any(JSON in words_in(text) for _, text in given.values()):

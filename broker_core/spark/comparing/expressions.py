@@ -64,6 +64,10 @@ class SideSql:
 
         Damaged rows stay: whether they fulfil it is not known. Raises BadRequest for an expression that is wrong.
         """
+        for expression in self._expressions():
+            fault = sql_fault(expression, (*rows.columns, JSON))
+            if fault is not None:
+                raise BadRequest(f"{self.name}: {fault}")
         names_json = any(JSON in words_in(text) for text in self._expressions())
         if names_json and JSON not in rows.columns:
             rows = rows.withColumn(JSON, F.try_parse_json(F.col(_BODY).cast("string")))

@@ -71,13 +71,14 @@ def test_keys_may_be_a_text_with_spaces(spark: SparkSession, store: Path) -> Non
         (RowSql(where="amount > 1"), "source.where: [UNRESOLVED_COLUMN.WITH_SUGGESTION]"),
         (RowSql(where="queue = 1"), "`queue_id`"),
         (RowSql(where="tag"), "source.where: it is string; a condition is true or false"),
-        (RowSql(where="count(1) > 1"), "source.where: [MISSING_GROUP_BY]"),
+        (RowSql(where="count(1) > 1"), "source.where: has the function 'count', which reads several rows"),
         (RowSql(where="exists(select 1)"), "source.where: has the word 'select' of a query"),
         (RowSql(body="java_method('java.lang.System', 'exit', 0)"), "target.transform.body: has the function"),
-        (RowSql(body="explode(keys)"), "target.transform.body: [UNSUPPORTED_GENERATOR.NESTED_IN_EXPRESSIONS]"),
+        (RowSql(body="explode(keys)"), "target.transform.body: has the function 'explode', which makes several rows"),
+        (RowSql(body="`current_user`"), "there is no column of this name"),
         (RowSql(tag="properties"), "make it a text"),
         (RowSql(tag="*"), "target.transform.tag: it has"),
-        (RowSql(properties={"a": "nope(1)"}), "target.transform.properties.a: [UNRESOLVED_ROUTINE]"),
+        (RowSql(properties={"a": "nope(1)"}), "target.transform.properties.a: has the function 'nope'"),
     ],
 )
 def test_an_expression_that_is_wrong_is_refused_at_its_field_before_anything_is_read(
