@@ -10,6 +10,7 @@ The programs in Spark and the redrive write the same files. Uses no Spark.
     checkpoint.jsonl   a line per finished chunk, on disk before the chunk counts as finished
     progress.jsonl     the complete state, once a second
     log                standard output and standard error
+    log.cut            of the launcher, while the program runs: up to where the log is shown
     report.json, …     the results of the run
     result.json        the outcome, written last; tmp/ is deleted at the end of the run
 """

@@ -21,7 +21,7 @@ from django.db import DatabaseError, close_old_connections
 from msgspec import Struct
 
 from console.jobs import control, drivers, events, program, services, statuses
-from console.jobs.bounded_log import BoundedLog
+from console.jobs.bounded_log import BoundedLog, settle
 from console.jobs.models import Job, JobState, JobType, StateCode
 from console.jobs.progress import Counters, Progress, ProgressTail
 from console.jobs.requests import program_request
@@ -238,10 +238,16 @@ class _JobRun:
 
 def end_orphan(job: Job) -> bool:
     """End the program of a job whose launcher died, if it still runs on this host; return whether it did."""
-    if job.pid is None or job.host != socket.gethostname() or program.started_at(job.pid) != job.pid_started:
+    if job.pid is None or job.host != socket.gethostname():
         return False
-    program.end_session(job.pid)
-    return True
+    is_running = program.started_at(job.pid) == job.pid_started
+    if is_running:
+        program.end_session(job.pid)
+    try:
+        settle(services.folder_of(job) / "log")
+    except OSError as error:
+        _log.warning("job=%s: its log is not whole: %s", job.id, error)
+    return is_running
 
 
 def _is_whole(progress: Progress | None) -> bool:

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from console.fields import moment
+from console.jobs.bounded_log import shown_bytes
 from console.jobs.limits import JobLimits, limits_of
 from console.jobs.models import Job, JobDocument, JobState, JobType, StateCode
 from console.jobs.progress import Counters
@@ -107,6 +108,6 @@ def shape_of(job: Job) -> JobShape:
 
 def _size_of(file: Path) -> int | None:
     try:
-        return file.stat().st_size
+        return shown_bytes(file)
     except FileNotFoundError:
         return None

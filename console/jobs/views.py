@@ -17,6 +17,7 @@ from console.accounts.rights import ANYTHING, Resource
 from console.api_view import ApiView
 from console.errors import Conflict
 from console.jobs import control, search, services, workers
+from console.jobs.bounded_log import shown_bytes
 from console.jobs.history import history_of
 from console.jobs.models import ACTIVE_STATES, Job
 from console.jobs.reports import JobReportSerializer, without_contents
@@ -184,7 +185,7 @@ def _piece(file: Path, offset: int) -> bytes:
     try:
         with file.open("rb") as opened:
             opened.seek(offset)
-            piece = opened.read(LOG_PIECE)
+            piece = opened.read(min(LOG_PIECE, max(0, shown_bytes(file) - offset)))
     except FileNotFoundError:
         return b""
     return piece[: piece.rfind(b"\n") + 1] or (piece if len(piece) == LOG_PIECE else b"")

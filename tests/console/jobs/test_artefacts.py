@@ -11,7 +11,6 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from console.jobs import retention
-from console.jobs.bounded_log import BoundedLog
 from console.jobs.models import Job
 from tests.console.jobs.test_retention import ended
 from tests.support.cast import Cast
@@ -102,21 +101,3 @@ def test_files_of_the_oldest_jobs_go_when_all_have_too_much(place: Path, setting
     assert [job.id for job in retention.step(timezone.now())] == [jobs[1].id]
     assert (place / "jobs" / jobs[2].id).exists()
     assert Job.objects.filter(finished_at__gt=timezone.now() - timedelta(days=9)).count() == 3
-
-
-def test_a_log_that_is_too_long_keeps_its_beginning_and_its_end(tmp_path: Path) -> None:
-    # Given a program that writes 3 MiB into a log of 1 MiB
-    path = tmp_path / "log"
-    log = BoundedLog(path, 1 << 20)
-    with path.open("ab", buffering=0) as program:
-        for number in range(48):
-            program.write(b"%063d\n" % number * 1024)
-            log.check()
-            # Then the log is never longer
-            assert path.stat().st_size <= 1 << 20
-    log.close()
-    text = path.read_bytes()
-    assert text.startswith(b"%063d\n" % 0)
-    assert text.endswith(b"%063d\n" % 47)
-    assert b"[2,031,616 bytes of this log are left out: it may have 1 MiB]" in text
-    assert len(text) < (1 << 20) + 70_000
