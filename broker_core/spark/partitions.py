@@ -25,6 +25,10 @@ _log = logging.getLogger(__name__)
 
 _MIB: Final = 1 << 20
 MOST_PARTITIONS: Final = 1000
+MOST_STEPS: Final = 1 << 16
+"""Of a queue: so many sums of bytes tell where to cut it, however many messages it has."""
+MOST_CHOSEN: Final = 1 << 20
+"""Of a queue: so many messages are named one by one in a plan."""
 CLOCK_SKEW_MS: Final = 1000
 """Store times ascend unless a clock is set back: ranges are widened by this and rows filtered by their own time."""
 
@@ -118,11 +122,11 @@ def plan_files(
         found += [(wanted, store) for wanted in wanted_of if wanted]
     cost = cost or PlanCost()
     chosen = [_choose(store, wanted, options, cost) for wanted, store in found]
-    target = partition_bytes(options, sum(int(sums[-1]) for _, sums in chosen if len(sums)))
+    target = partition_bytes(options, sum(int(each.sums[-1]) for each in chosen if len(each.sums)))
     return [
         partition
-        for (wanted, store), (offsets, sums) in zip(found, chosen, strict=True)
-        for partition in _cut(wanted, store, offsets, sums, target)
+        for (wanted, store), each in zip(found, chosen, strict=True)
+        for partition in _cut(wanted, store, each, target)
     ]
 
 
@@ -227,35 +231,73 @@ def partition_bytes(options: SourceOptions, total: int) -> int:
     return max(1, min(target, total // options.min_partitions), total // MOST_PARTITIONS)
 
 
-def _choose(store: StoreReader, wanted: WantedRange, options: SourceOptions, cost: PlanCost) -> tuple[Ints, Ints]:
-    """Return the queue offsets to read of a range, and the running sum of their record bytes."""
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """What to read of a range, and how many bytes that is up to some places of it.
+
+    Its size does not grow with the range: a range of many messages has a step for several of them.
+    """
+
+    offsets: Ints | None
+    """The queue offsets to read, ascending; None: all."""
+    steps: Ints
+    """Queue offsets at which the range may be cut: the first one of each step."""
+    sums: Ints
+    """The bytes of the records from the beginning of the range to the end of each step."""
+
+
+def _choose(store: StoreReader, wanted: WantedRange, options: SourceOptions, cost: PlanCost) -> _Chosen:
     topic, queue_id, begin, end = wanted.topic, wanted.queue_id, wanted.begin, wanted.end
-    if begin == end:
-        return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    offsets = np.arange(begin, end)
-    if options.keys is not None:
-        places = find_places(store, (topic, queue_id, begin, end), options.keys, cost.read)
-        for note in places.notes:
-            cost.note(f"{wanted.broker} topic={topic} queue={queue_id}: {note}")
-        offsets = offsets if places.offsets is None else places.offsets
-    sizes = []
-    for part in store.units(topic, queue_id, begin, end):
+    offsets = None if begin == end or options.keys is None else _of_keys(store, wanted, options.keys, cost)
+    count = end - begin if offsets is None else len(offsets)
+    stride = max(1, -(-count // MOST_STEPS))
+    totals = np.zeros(-(-count // stride), np.int64)
+    seen = 0
+    for part in store.units(topic, queue_id, begin, end) if count else ():
         units = np.frombuffer(part, UNIT)
-        low, high = np.searchsorted(offsets, [begin, begin + len(units)])
-        sizes.append(record_sizes(store, units[offsets[low:high] - begin]))
-        cost.read.queue += int(high - low) * UNIT.itemsize
-        begin += len(units)
-    return offsets, np.cumsum(np.concatenate([np.zeros(0, np.int64), *sizes]))
+        if offsets is not None:
+            low, high = np.searchsorted(offsets, [begin, begin + len(units)])
+            units, begin = units[offsets[low:high] - begin], begin + len(units)
+        _add(totals, record_sizes(store, units), seen, stride)
+        seen += len(units)
+    cost.read.queue += seen * UNIT.itemsize
+    has_units = -(-seen // stride)
+    steps = wanted.begin + np.arange(0, count, stride) if offsets is None else offsets[::stride]
+    return _Chosen(offsets, steps[:has_units], np.cumsum(totals[:has_units]))
 
 
-def _cut(wanted: WantedRange, store: StoreReader, offsets: Ints, sums: Ints, target: int) -> list[FilePartition]:
-    if not len(offsets):
+def _of_keys(store: StoreReader, wanted: WantedRange, keys: frozenset[str], cost: PlanCost) -> Ints | None:
+    """Return the offsets that the index names; None if the range must be read whole."""
+    places = find_places(store, (wanted.topic, wanted.queue_id, wanted.begin, wanted.end), keys, cost.read)
+    notes = list(places.notes)
+    offsets = places.offsets
+    if offsets is not None and len(offsets) > MOST_CHOSEN:
+        # A plan travels, with each of them. Whoever reads a part asks the index again, about that part.
+        notes.append(f"the keys have {len(offsets):,} messages; above {MOST_CHOSEN:,} parts are planned by size alone")
+        offsets = None
+    for note in notes:
+        cost.note(f"{wanted.broker} topic={wanted.topic} queue={wanted.queue_id}: {note}")
+    return offsets
+
+
+def _add(totals: Ints, sizes: Ints, seen: int, stride: int) -> None:
+    """Add sizes to the steps that they belong to; `seen` sizes came before them."""
+    if len(sizes):
+        edges = np.arange(-(seen % stride), len(sizes), stride).clip(0)
+        first = seen // stride
+        totals[first : first + len(edges)] += np.add.reduceat(sizes, edges)
+
+
+def _cut(wanted: WantedRange, store: StoreReader, chosen: _Chosen, target: int) -> list[FilePartition]:
+    offsets = chosen.offsets
+    if wanted.begin == wanted.end or (offsets is not None and not len(offsets)):
         return []
     root = str(store.config.folder)
+    first, last = (wanted.begin, wanted.end - 1) if offsets is None else (int(offsets[0]), int(offsets[-1]))
     # A range reaches up to the next one, unless keys leave out what is behind its last message.
-    begins = [int(offsets[0]), *(int(offsets[place]) for place in _cut_places(sums, target))]
-    edges = [*begins, int(offsets[-1]) + 1]
-    cuts = [(begin, end, _between(offsets, begin, end)) for begin, end in pairwise(edges)]
+    begins = [first, *(int(chosen.steps[place]) for place in _cut_places(chosen.sums, target))]
+    edges = [*begins, last + 1]
+    cuts = [(begin, end, None if offsets is None else _between(offsets, begin, end)) for begin, end in pairwise(edges)]
     return [FilePartition(root, wanted.broker, wanted.topic, wanted.queue_id, *cut) for cut in cuts]
 
 
@@ -266,7 +308,7 @@ def _between(offsets: Ints, begin: int, end: int) -> list[int] | None:
 
 
 def _cut_places(sums: Ints, target: int) -> list[int]:
-    """Return the message counts at which to split, so that each part has about `target` bytes."""
+    """Return the steps before which to split, so that each part has about `target` bytes."""
     if not len(sums):
         return []
     parts = max(1, round(int(sums[-1]) / target))

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from broker_core.spark import partitions
+from broker_core.spark.bytes_read import PlanCost
 from broker_core.spark.errors import BadOption, DataLoss, StoreUnreadable, UnknownOption
 from broker_core.spark.options import EARLIEST, LATEST, SourceOptions
-from broker_core.spark.partitions import FilePartition, choose_range, partition_bytes, plan_files
+from broker_core.spark.partitions import FilePartition, choose_range, count_of, partition_bytes, plan_files
 from tests.support.stores import NOW
 from tests.support.topics import orders, write_topic
 
@@ -95,6 +101,43 @@ def test_large_queues_are_cut_by_bytes_and_nothing_is_lost(store: Path) -> None:
     assert len(parts) > 2
     assert [begin for begin, _ in parts[1:]] == [end for _, end in parts[:-1]]
     assert (parts[0][0], parts[-1][1]) == (0, 50)
+
+
+@pytest.mark.parametrize("keys", [None, {f"k{number}" for number in range(0, 100, 3)}])
+def test_a_plan_of_many_messages_has_few_sums_and_the_same_bytes(
+    store: Path, monkeypatch: pytest.MonkeyPatch, keys: set[str] | None
+) -> None:
+    """spark/README.md#planning: its memory does not grow with the number of messages."""
+    options = read(store, max_partition_bytes=2000, keys=None if keys is None else frozenset(keys))
+    exact = plan_files(options)
+    # When a step is for several messages
+    monkeypatch.setattr(partitions, "MOST_STEPS", 7)
+    coarse = plan_files(options)
+    # Then the parts are cut near the same places, and hold the same messages
+    for queue in (0, 1):
+        of_exact, of_coarse = ([p for p in plan if p.queue_id == queue] for plan in (exact, coarse))
+        assert len(of_coarse) > 1
+        assert (of_coarse[0].begin, of_coarse[-1].end) == (of_exact[0].begin, of_exact[-1].end)
+        assert sum(map(count_of, of_coarse)) == sum(map(count_of, of_exact))
+        assert all(before.end <= after.begin for before, after in pairwise(of_coarse))
+
+
+@given(st.lists(st.integers(0, 99), max_size=40), st.integers(1, 9), st.integers(1, 9))
+def test_sizes_are_added_to_their_steps_however_they_come(sizes: list[int], stride: int, piece: int) -> None:
+    totals = np.zeros(-(-len(sizes) // stride), np.int64)
+    for at in range(0, len(sizes), piece):
+        partitions._add(totals, np.array(sizes[at : at + piece], np.int64), at, stride)
+    assert totals.tolist() == [sum(sizes[at : at + stride]) for at in range(0, len(sizes), stride)]
+
+
+def test_more_messages_of_keys_than_a_plan_names_are_planned_by_size(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(partitions, "MOST_CHOSEN", 3)
+    cost = PlanCost()
+    found = plan_files(read(store, keys=frozenset(f"k{number}" for number in range(100))), cost=cost)
+    assert [(part.begin, part.end, part.only) for part in found] == [(0, 50, None), (0, 50, None)]
+    assert "parts are planned by size alone" in " ".join(cost.notes)
 
 
 def test_partitions_hold_bytes_within_bounds() -> None:
