@@ -8,7 +8,7 @@ type ReasonKey =
   | "malformed" | "noBrokers" | "noCluster" | "noSession" | "refusedSilently" | "refusedBecause" | "unlisted" | "notConsumed" | "justAdded" | "notSampled"
   | "notAnswered" | "replaced" | "otherBroker" | "notOfTopic" | "noSetting" | "noTopicNamed" | "noGroupNamed" | "ofBrokers" | "ofBrokersOrGroup" | "noOffsetIn" | "noOffset"
   | "purgeMost" | "keysEnded" | "noNativeClient" | "perhapsNoNativeClient" | "lists" | "notListedBy" | "listsNone" | "noTime" | "ms"
-  | "nobodyAnswers" | "ownerOff" | "ownerGone" | "consumedWhen" | "copiesOfReplays" | "retriesCut" | "numberFrom" | "eitherOr" | "nameOf" | "hours" | "levels" | "noConsumerGroup" | "keepsAtMost" | "tooFar"
+  | "nobodyAnswers" | "ownerOff" | "ownerGone" | "consumedWhen" | "copiesOfReplays" | "retriesCut" | "numberFrom" | "eitherOr" | "nameOf" | "hours" | "levels" | "noConsumerGroup" | "keepsAtMost" | "tooFar" | "cancelledBy" | "pausedBy" | "workerLost"
 
 /** The sentences in which the server says why nobody answered, and what each is called here. */
 const REASONS: readonly [ReasonKey, RegExp][] = [
@@ -75,6 +75,9 @@ const REASONS: readonly [ReasonKey, RegExp][] = [
   ["noConsumerGroup", /^no consumer group is named '(?<name>[^']+)'(?:; create it first)?$/],
   ["keepsAtMost", /^(?<peer>.+) keeps messages for at most (?<most>\d+ [\w ]+)$/],
   ["tooFar", /^(?<peer>.+) keeps messages for at most (?<most>\d+ [\w ]+); this one would wait (?<wait>\d+ [\w ]+)$/],
+  ["cancelledBy", /^cancelled by (?<user>.+?)(?:; messages already written stay)?$/],
+  ["pausedBy", /^paused by (?<user>.+)$/],
+  ["workerLost", /^its worker was lost$/],
   ["refusedSilently", /^(?<peer>.+) refused: it gave no reason$/],
   ["refusedBecause", /^(?<peer>.+) refused: (?<words>.+)$/],
 ]
@@ -113,6 +116,10 @@ function knownReason(t: TFunction, reason: string): string | null {
   }
   return null
 }
+
+/** A sentence of the server in the language of the reader, as a whole or not at all: else marked as the words of the server. */
+export const sentenceIn = (t: TFunction, language: string, sentence: string): string =>
+  language === "zh" ? (knownReason(t, sentence) ?? t("problems.serverSays", { detail: sentence })) : sentence
 
 /** Who it is about, by what stands before the verb as a whole; null for words that name nobody. */
 function peerIn(t: TFunction, peer: string): string | null {

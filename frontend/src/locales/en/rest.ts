@@ -16,6 +16,7 @@ import { groupClone } from "./group-clone"
 import { groupFigures } from "./group-figures"
 import { groupImpact } from "./group-impact"
 import { groupOffsets } from "./group-offsets"
+import { jobCauses } from "./job-causes"
 import { jobPages } from "./job-pages"
 import { jobTarget } from "./job-target"
 import { life } from "./life"
@@ -58,6 +59,7 @@ export const rest = {
   ...groupFigures,
   ...groupImpact,
   ...groupOffsets,
+  ...jobCauses,
   ...jobPages,
   ...jobTarget,
   ...life,

@@ -69,6 +69,9 @@ export const server = {
     noConsumerGroup: "no consumer group is named '{{name}}'",
     keepsAtMost: "{{peer}} keeps messages for at most {{most}}",
     tooFar: "{{peer}} keeps messages for at most {{most}}; this one would wait {{wait}}",
+    cancelledBy: "cancelled by {{user}}",
+    pausedBy: "paused by {{user}}",
+    workerLost: "its worker was lost",
     peers: {
       nameServer: "name server {{address}}",
       brokerAt: "the broker at {{address}}",

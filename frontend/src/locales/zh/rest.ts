@@ -18,6 +18,7 @@ import { groupClone } from "./group-clone"
 import { groupFigures } from "./group-figures"
 import { groupImpact } from "./group-impact"
 import { groupOffsets } from "./group-offsets"
+import { jobCauses } from "./job-causes"
 import { jobPages } from "./job-pages"
 import { jobTarget } from "./job-target"
 import { life } from "./life"
@@ -60,6 +61,7 @@ export const rest: Shape<typeof english> = {
   ...groupFigures,
   ...groupImpact,
   ...groupOffsets,
+  ...jobCauses,
   ...jobPages,
   ...jobTarget,
   ...life,

@@ -68,6 +68,9 @@ export const server = {
     noConsumerGroup: "没有名为 {{name}} 的消费组",
     keepsAtMost: "{{peer}}最多延迟 {{most}}",
     tooFar: "{{peer}}最多延迟 {{most}}，此消息需等待 {{wait}}",
+    cancelledBy: "由 {{user}} 取消",
+    pausedBy: "由 {{user}} 暂停",
+    workerLost: "worker 已没有应答",
     peers: { nameServer: "Name server（{{address}}）", brokerAt: "Broker（{{address}}）", namedBroker: "{{name}}（{{address}}）", cluster: "集群" },
   },
   details: {

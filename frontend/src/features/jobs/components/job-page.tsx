@@ -3,7 +3,7 @@ import { Tag } from "@/components/badges/badge"
 import { JobState } from "@/components/badges/job-state"
 import { DockedPage } from "@/components/drawer/docked-drawer"
 import { Columns, Page } from "@/components/layout/page"
-import { Callout, Panel } from "@/components/layout/panel"
+import { Panel } from "@/components/layout/panel"
 import { Failed } from "@/components/states/failed"
 import { SkeletonBlock } from "@/components/states/skeleton-rows"
 import { useFormat } from "@/hooks/use-format"
@@ -15,6 +15,7 @@ import { jobNameOf } from "../job-name"
 import { hasEnded } from "../progress"
 import { JobActions } from "./job-actions"
 import { JobArtefacts, RemovedFiles, ReportDownloads } from "./job-artefacts"
+import { JobCause } from "./job-cause"
 import { JobCheckpoints } from "./job-checkpoints"
 import { DryRunReport } from "./dry-run-report"
 import { JobHero } from "./job-hero"
@@ -50,7 +51,7 @@ function Whole({ job }: { job: Job }) {
     <DockedPage drawer={useDifferenceDrawer(job)}>
       <Page title={jobNameOf(t, job)} badge={<Badges job={job} />} facts={<Facts job={job} />} actions={<Actions job={job} />}>
         {isForecast(job) ? <DryRunReport job={job} /> : !isCompared(job) && <JobHero job={job} />}
-        {job.state_reason && SAYS_WHY.has(job.state) && !isFaulty(job) && <Callout tone={job.state === "failed" ? "crit" : "warn"}>{job.state_reason}</Callout>}
+        {SAYS_WHY.has(job.state) && !isFaulty(job) && <JobCause job={job} />}
         {job.state === "queued" && <NoWorker />}
         <RemovedFiles job={job} />
         {job.type === "reconcile" && hasEnded(job) && <ReconcileReport job={job} />}
