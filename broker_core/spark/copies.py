@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from itertools import repeat
 from typing import Any, Final, NamedTuple
 
+from broker_core.protocol.applications import body_fault
 from broker_core.protocol.copies import COPIED_AT, COPIED_BY, JOB, SOURCE, SOURCE_ID, kept_pairs
 from broker_core.protocol.properties import (
     KEYS,
@@ -107,13 +108,20 @@ class Copier:
             pairs = kept_pairs(text)
             if values is not None:
                 try:
-                    body, pairs = values.body(body), _pairs_of(values.properties(_properties_of(pairs)))
+                    body, pairs = self._body(values, body), _pairs_of(values.properties(_properties_of(pairs)))
                 except ValueRefused as refused:
                     yield offset, NoCopy(str(refused))
                     continue
             pairs.append(f"{begin}{offset}{middle}{message_id}{end}")
             kept_id = value_after(_UNIQUE_ID, PAIR_END + text) if self.keeps_unique_id else ""
             yield offset, Copy(flag, body, PAIR_END.join(pairs), kept_id or None, born_at)
+
+    def _body(self, values: Values, original: bytes) -> bytes:
+        body = values.body(original)
+        fault = None if self.sql.body is None else body_fault(body)
+        if fault is not None:
+            raise ValueRefused(f"target.transform.body {fault}")
+        return body
 
     @staticmethod
     def damaged(rows: Any) -> Iterator[Damaged]:

@@ -121,6 +121,7 @@ def test_a_message_that_is_not_wanted_has_no_copy() -> None:
     ("values", "why"),
     [
         ({"_body": None, "_keys": ["a"]}, "target.transform.body is null"),
+        ({"_body": b"", "_keys": ["a"]}, "target.transform.body is empty; brokers accept no empty message"),
         ({"_body": b"x", "_keys": ["a b"]}, "holds a space"),
         ({"_body": b"x", "_keys": ["a\x02"]}, "U+0002"),
     ],
