@@ -29,6 +29,8 @@ from broker_core.errors import GantryError
 
 _MOST_NAMES = 20
 _CONDITION: Final = re.compile(r"Exception: \[([A-Z0-9_.]+)\]")
+# The first error of Java itself that a trace names: functions of Java tell no condition.
+_JAVA: Final = re.compile(r"(?<=\s)javax?\.[a-z.]+\.([A-Z][A-Za-z]+(?:Exception|Error))(?=[:\s])")
 _RAISED_IN_PYTHON: Final = "pyspark.errors.exceptions.base"
 
 
@@ -112,6 +114,7 @@ def without_values(error: PySparkException | Py4JError) -> str:
     else:
         condition, given = None, {}
     named = _CONDITION.search(str(error))
-    name = condition or (named[1] if named else type(error).__name__)
+    java = _JAVA.search(str(error))
+    name = condition or (named[1] if named else java[1] if java else type(error).__name__)
     kinds = [given[part] for part in ("sourceType", "targetType") if part in given]
     return f"{name} ({' to '.join(kinds)})" if kinds else name

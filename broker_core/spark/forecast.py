@@ -21,11 +21,12 @@ from broker_core.protocol.topics import SCHEDULE_TOPIC
 from broker_core.spark.blocks import may_have_tag
 from broker_core.spark.bytes_read import BytesRead
 from broker_core.spark.comparing.texts import shown
+from broker_core.spark.failed_values import failing_expressions
 from broker_core.spark.options import SourceOptions
 from broker_core.spark.partitions import FilePartition, chosen_offsets, count_of
 from broker_core.spark.planned import planned_table
 from broker_core.spark.reading import Partition, read_rows
-from broker_core.spark.row_sql import WANTED, RowSql, failing_expressions
+from broker_core.spark.row_sql import WANTED, RowSql
 from broker_core.spark.stores import open_store_with, record_sizes
 from broker_core.spark.tasks import run_tasks_on
 from broker_core.store.columns import UNIT, Ints
@@ -108,7 +109,7 @@ def forecast_by_sql(
         return queue
 
     rows = planned_table(session, by_queue, options, sql.columns(COUNTED))
-    with failing_expressions():
+    with failing_expressions(sql.expressions(lambda names: planned_table(session, by_queue, options, names))):
         return run_tasks_on(sql.apply(rows, COUNTED), by_queue, count)
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 
 from pyspark.errors import PySparkException
@@ -17,10 +17,10 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name that all of Spark's documentation uses
 from pyspark.sql.types import ArrayType, BinaryType, BooleanType, DataType, MapType, StructType
 
-from broker_core.job_folder import say
 from broker_core.protocol import properties as names
 from broker_core.protocol.errors import MalformedProperties
-from broker_core.spark.errors import BadRequest, first_line, without_values
+from broker_core.spark.errors import BadRequest, first_line
+from broker_core.spark.failed_values import Expression
 from broker_core.spark.schema import COLUMNS, spark_schema
 from broker_core.sql_text import sql_fault
 
@@ -30,8 +30,7 @@ WANTED: Final = "_wanted"
 _BODY: Final = "_body"
 _TAG: Final = "_tag"
 _KEYS: Final = "_keys"
-# SQLSTATE: data exceptions.
-_OF_VALUES: Final = "22"
+_LEAST: Final = ("_error",)
 _WORD: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -88,6 +87,28 @@ class RowSql:
         """Return the columns to read: those that are kept, and those that the expressions name."""
         texts = [text for _, _, text in self._named()]
         return (*kept, *(name for name in named_columns(texts, COLUMNS) if name not in kept))
+
+    def expressions(self, rows_of: Callable[[tuple[str, ...]], DataFrame]) -> list[Expression]:
+        """Return the expressions, so that the one that fails on a value can be found; `rows_of` reads columns."""
+        found = []
+        for part, column, text in self._named():
+            # The others are computed for what is wanted; the condition comes first and has failed by then.
+            only = RowSql(
+                self.where,
+                self.body if column == _BODY else None,
+                self.tag if column == _TAG else None,
+                self.keys if column == _KEYS else None,
+                {
+                    name: text
+                    for number, (name, text) in enumerate(self.properties.items())
+                    if _property(number) == column
+                },
+            )
+            found.append(Expression(part, text, partial(only._alone, rows_of)))
+        return found
+
+    def _alone(self, rows_of: Callable[[tuple[str, ...]], DataFrame]) -> DataFrame:
+        return self.apply(rows_of(self.columns(_LEAST)), _LEAST)
 
     def check(self, session: SparkSession, kept: Sequence[str]) -> None:
         """Raise BadRequest for an expression that reaches beyond the row, or that Spark does not understand."""
@@ -177,21 +198,6 @@ def _joined(keys: Iterable[str]) -> str:
         # Not which: the report is shown to those who may not see what stands in messages.
         raise ValueRefused("target.transform.keys: a key holds a space, which separates keys")
     return names.join_keys(kept)
-
-
-@contextmanager
-def failing_expressions() -> Iterator[None]:
-    """Raise BadRequest for an expression that Spark cannot compute for a value of some message, as a wrong cast."""
-    try:
-        yield
-    except PySparkException as error:
-        state = error.getSqlState() or ""
-        if not state.startswith(_OF_VALUES):
-            raise
-        # Whoever sees the job may not see its messages.
-        say(f"Spark says: {error}")
-        fault = f"an expression cannot be computed for a message: {without_values(error)}; the log has the value"
-        raise BadRequest(fault) from error
 
 
 def _property(number: int) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 from pyspark.errors import PySparkException
@@ -47,68 +48,88 @@ class SideSql:
     types: tuple[str | None, ...] = ()
     """To which type the value of each expression is cast, so that both sides have the same."""
 
+    names: tuple[str, ...] = ()
+    """The names of the fields."""
+
     @property
     def is_empty(self) -> bool:
         """Whether Spark has nothing to compute."""
-        return not self._expressions()
+        return not self._named()
 
-    def _expressions(self) -> list[str]:
-        return [text for text in (self.where, self.key, *self.fields) if text is not None]
+    def _named(self) -> list[tuple[str, str]]:
+        """Return the expressions, each with its field of the request."""
+        given = [(f"{self.name}.where", self.where), (f"by.{self.name}", self.key)]
+        given += [(f"compare.{name}.{self.name}", text) for name, text in zip(self.names, self.fields, strict=True)]
+        return [(part, text) for part, text in given if text is not None]
+
+    def each_alone(self) -> Iterator[tuple[str, str, SideSql]]:
+        """Yield each expression with its field of the request, and with the condition but without the others."""
+        condition = SideSql(self.name, where=self.where)
+        for part, text in self._named():
+            if part == f"{self.name}.where":
+                yield part, text, condition
+            elif part.startswith("by."):
+                yield part, text, replace(condition, key=text)
+            else:
+                yield part, text, replace(condition, names=(part.split(".", 1)[1],), fields=(text,))
 
     def columns(self, names: Sequence[str]) -> tuple[str, ...]:
         """Return which of the columns of the side the expressions name."""
-        return named_columns(self._expressions(), names)
+        return named_columns([text for _, text in self._named()], names)
+
+    def check(self, columns: Collection[str] | None = None) -> None:
+        """Raise BadRequest for an expression that reaches beyond the row; `columns` are those of the side."""
+        for part, text in self._named():
+            fault = sql_fault(text, columns)
+            if fault is not None:
+                raise BadRequest(f"{part}: {fault}")
 
     def select(self, rows: DataFrame) -> DataFrame:
         """Return the rows that the condition lets through, with the values of the expressions.
 
         Damaged rows stay: whether they fulfil it is not known. Raises BadRequest for an expression that is wrong.
         """
-        for expression in self._expressions():
-            fault = sql_fault(expression, (*rows.columns, JSON))
-            if fault is not None:
-                raise BadRequest(f"{self.name}: {fault}")
-        names_json = any(JSON in words_in(text) for text in self._expressions())
+        self.check((*rows.columns, JSON))
+        names_json = any(JSON in words_in(text) for _, text in self._named())
         if names_json and JSON not in rows.columns:
             rows = rows.withColumn(JSON, F.try_parse_json(F.col(_BODY).cast("string")))
         if self.where is not None:
-            rows = self._checked("where", lambda: rows.where(F.col("_error").isNotNull() | F.expr(self.where or "")))
+            is_kept = F.col("_error").isNotNull() | F.expr(self.where)
+            rows = _understood(f"{self.name}.where", partial(rows.where, is_kept))
+        kept = [*(field.name for field in PLACE_FIELDS), *self.kept]
         computed = []
         if self.key is not None:
             computed.append(self._key(rows).alias(KEY_COLUMN))
         for number, text in enumerate(self.fields):
             if text is not None:
-                column = F.expr(text)
                 kind = self.types[number] if self.types else None
-                computed.append((column if kind is None else column.cast(kind)).alias(field_column(number)))
-        kept = [field.name for field in PLACE_FIELDS]
-        return self._checked("compare", lambda: rows.select(*kept, *self.kept, *computed))
+                column = F.expr(text) if kind is None else F.expr(text).cast(kind)
+                _understood(f"compare.{self.names[number]}.{self.name}", partial(rows.select, "_error", column))
+                computed.append(column.alias(field_column(number)))
+        return _understood(self.name, partial(rows.select, *kept, *computed))
 
     def _key(self, rows: DataFrame) -> Any:
         key = F.expr(self.key or "")
-        kind = self._checked("by", lambda: rows.select(key)).schema[0].dataType
+        kind = _understood(f"by.{self.name}", partial(rows.select, key)).schema[0].dataType
         return key if kind.simpleString() in ("string", "array<string>") else key.cast("string")
 
-    def _checked(self, part: str, make: Callable[[], DataFrame]) -> DataFrame:
-        try:
-            made = make()
-            _ = made.schema
-        except PySparkException as error:
-            raise BadRequest(f"{part} ({self.name}): {first_line(error)}") from error
-        return made
+
+def _understood(part: str, make: Callable[[], DataFrame]) -> DataFrame:
+    try:
+        made = make()
+        _ = made.schema
+    except PySparkException as error:
+        raise BadRequest(f"{part}: {first_line(error)}") from error
+    return made
 
 
 def side_sql(name: str, comparison: Comparison, where: str | None, kept: Sequence[str]) -> SideSql:
     """Return the expressions of a side; raise BadRequest for one that reaches beyond the row."""
     fields = tuple(field.sql(name) for field in comparison.fields)
-    key = comparison.key_sql(name)
-    named = [(f"{name}.where", where), (f"by.{name}", key)]
-    named += [(f"compare {field.name}", text) for field, text in zip(comparison.fields, fields, strict=True)]
-    for part, text in named:
-        fault = None if text is None else sql_fault(text)
-        if fault is not None:
-            raise BadRequest(f"{part}: {fault}")
-    return SideSql(name, tuple(kept), where, key, fields)
+    names = tuple(field.name for field in comparison.fields)
+    sql = SideSql(name, tuple(kept), where, comparison.key_sql(name), fields, names=names)
+    sql.check()
+    return sql
 
 
 def common_type(field: str, left: DataType, right: DataType) -> str | None:

@@ -14,6 +14,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -34,6 +35,7 @@ from broker_core.spark.comparing.fingerprints import (
 from broker_core.spark.comparing.hashes import Hashes, mix
 from broker_core.spark.comparing.keys import Extractor, field_column
 from broker_core.spark.comparing.sides import PLACE_FIELDS, Ranges, Side
+from broker_core.spark.failed_values import Expression
 from broker_core.spark.tasks import map_in_arrow
 
 # A group is sorted in the memory of one task.
@@ -62,11 +64,24 @@ class ComparedSide:
         names = self.side.names()
         return tuple(dict.fromkeys((*self.prints.extractor.columns, *self.sql.columns(names))))
 
+    def expressions(self, session: SparkSession) -> list[Expression]:
+        """Return the expressions, so that the one that fails on a value can be found."""
+        return [
+            Expression(part, text, partial(replace(self.again(), sql=only)._alone, session))
+            for part, text, only in self.sql.each_alone()
+        ]
+
+    def _alone(self, session: SparkSession) -> DataFrame:
+        work = [(number, None) for number in range(len(self.side.parts))]
+        return self.table(session, work, self.sql.columns(self.side.names()))
+
     def again(self) -> ComparedSide:
         """Return this side for a second read, which is not counted as progress."""
         return replace(self, side=self.side.again())
 
-    def table(self, session: SparkSession, work: Sequence[tuple[int, Ranges | None]], columns: Sequence[str]) -> Any:
+    def table(
+        self, session: SparkSession, work: Sequence[tuple[int, Ranges | None]], columns: Sequence[str]
+    ) -> DataFrame:
         """Return the rows of these parts as a DataFrame with the columns of the expressions, one task each."""
         side, items, read = self.side, list(work), tuple(columns)
 

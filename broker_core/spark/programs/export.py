@@ -17,6 +17,7 @@ from broker_core.spark.changed_rows import Refused, changed
 from broker_core.spark.checkpoint import Damage, Failure
 from broker_core.spark.counting import RowCounter
 from broker_core.spark.export_files import file_name, join_pieces, write_piece
+from broker_core.spark.failed_values import failing_expressions
 from broker_core.spark.options import SourceOptions
 from broker_core.spark.partitions import count_of
 from broker_core.spark.planned import planned_table
@@ -26,7 +27,7 @@ from broker_core.spark.programs.requests import STOP, on_damage
 from broker_core.spark.programs.selection import Selection, select
 from broker_core.spark.reading import Partition, read_rows
 from broker_core.spark.replay_plan import plan_by_queue
-from broker_core.spark.row_sql import WANTED, RowSql, failing_expressions
+from broker_core.spark.row_sql import WANTED, RowSql
 from broker_core.spark.session import run_tasks
 from broker_core.spark.tasks import run_tasks_on
 
@@ -119,7 +120,8 @@ class Exporting:
             )
         sql.check(session, needed)
         rows = sql.apply(planned_table(session, [[part] for part in parts], options, sql.columns(needed)), needed)
-        with failing_expressions():
+        uncounted, single = replace(options, count_to=None), [[part] for part in parts]
+        with failing_expressions(sql.expressions(lambda names: planned_table(session, single, uncounted, names))):
             return run_tasks_on(rows, work, lambda each, batches: _write(each, batches, kind, columns, sql))
 
     def _piece(self, number: int) -> Path:

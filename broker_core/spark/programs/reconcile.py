@@ -31,10 +31,10 @@ from broker_core.spark.comparing.pipeline import (
 )
 from broker_core.spark.comparing.sides import Side, TopicSide
 from broker_core.spark.counting import RowCounter
+from broker_core.spark.failed_values import failing_expressions
 from broker_core.spark.programs.program import CANCELLED, OK, PARTIAL, ProgramResult, Run, main
 from broker_core.spark.programs.reconcile_sides import AskedRange, Sides, asked_range
 from broker_core.spark.programs.store_check import check_store
-from broker_core.spark.row_sql import failing_expressions
 from broker_core.spark.session import is_local
 
 # From this number of rows on, Java's optimizing compiler pays off.
@@ -143,7 +143,7 @@ class Comparing:
         return ProgramResult(PARTIAL if any(self.tiles[name] for name in DAMAGED) else OK, sentence)
 
     def _collected(self, session: SparkSession, rows: DataFrame) -> Any:
-        with failing_expressions():
+        with failing_expressions([each for side in self.sides for each in side.expressions(session)]):
             return self.run.wait_for(rows.toArrow, lambda: self._tick(session), at_each_look=self._look)
 
     def _look(self) -> None:

@@ -23,6 +23,7 @@ from broker_core.spark.collector import Budget, Collector
 from broker_core.spark.copies import COLUMNS
 from broker_core.spark.counting import RowCounter
 from broker_core.spark.errors import BadRequest
+from broker_core.spark.failed_values import failing_expressions
 from broker_core.spark.lanes import LaneResult, ReplayJob, copy_lane, with_unreported
 from broker_core.spark.planned import planned_table
 from broker_core.spark.programs.dry_run import dry_run
@@ -32,7 +33,7 @@ from broker_core.spark.programs.replay_report import queue_report, totals_senten
 from broker_core.spark.programs.requests import STOP, ProgramRequest, on_damage, place_of
 from broker_core.spark.programs.selection import Selection, select
 from broker_core.spark.replay_plan import Lane, Start, find_start, from_json, make_plan, to_json
-from broker_core.spark.row_sql import RowSql, failing_expressions
+from broker_core.spark.row_sql import RowSql
 from broker_core.spark.session import run_tasks
 from broker_core.spark.tasks import run_tasks_on
 from broker_core.spark.wire import session_of
@@ -317,7 +318,8 @@ def copy_lanes(session: SparkSession, job: ReplayJob, work: Sequence[tuple[Lane,
     columns = job.sql.columns(needed)
     parts = [[replace(lane.source, begin=chunk.begin, end=chunk.end) for chunk in start.chunks] for lane, start in work]
     rows = job.sql.apply(planned_table(session, parts, job.options, columns, marks_ends=True), needed)
-    with failing_expressions():
+    uncounted = replace(job.options, count_to=None)
+    with failing_expressions(job.sql.expressions(lambda names: planned_table(session, parts, uncounted, names))):
         return run_tasks_on(rows, work, lambda each, batches: copy_lane(job, *each, batches))
 
 

@@ -7,15 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.errors import PythonException
 from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
 from broker_core.spark.copies import COLUMNS
 from broker_core.spark.errors import BadRequest
+from broker_core.spark.failed_values import Expression, failing_expressions
 from broker_core.spark.options import SourceOptions
 from broker_core.spark.planned import planned_table
 from broker_core.spark.reading import plan
-from broker_core.spark.row_sql import RowSql, failing_expressions
+from broker_core.spark.row_sql import RowSql
 from tests.support.stores import overwrite
 from tests.support.topics import order, orders, write_topic
 
@@ -32,8 +34,9 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def made(spark: SparkSession, store: Path, sql: RowSql) -> list[Any]:
     options = SourceOptions(topics=("orders",), stores=(store,), brokers=("broker-a",))
-    rows = planned_table(spark, [plan(options)], options, sql.columns(COLUMNS))
-    with failing_expressions():
+    parts = [plan(options)]
+    rows = planned_table(spark, parts, options, sql.columns(COLUMNS))
+    with failing_expressions(sql.expressions(lambda names: planned_table(spark, parts, options, names))):
         found: list[Any] = sql.apply(rows, COLUMNS).collect()
     return found
 
@@ -89,11 +92,25 @@ def test_an_expression_that_is_wrong_is_refused_at_its_field_before_anything_is_
     assert str(met.value).startswith(why) or why in str(met.value)
 
 
+TEXT = "decode(body, 'UTF-8')"
+
+
 @pytest.mark.parametrize(
     ("where", "what"),
     [
-        ("cast(decode(body, 'UTF-8') as int) > 1", 'CAST_INVALID_INPUT ("STRING" to "INT")'),
-        ("to_timestamp(decode(body, 'UTF-8'), 'yyyy') is not null", "CANNOT_PARSE_TIMESTAMP"),
+        (f"cast({TEXT} as int) > 1", 'CAST_INVALID_INPUT ("STRING" to "INT")'),
+        (f"to_timestamp({TEXT}, 'yyyy') is not null", "CANNOT_PARSE_TIMESTAMP"),
+        ("1 / 0 = 1", "DIVIDE_BY_ZERO"),
+        ("1 / (queue_offset - 3) = 1", "DIVIDE_BY_ZERO"),
+        (f"parse_json({TEXT}) is not null", "MALFORMED_RECORD_IN_PARSING.WITHOUT_SUGGESTION"),
+        (f"date_format(store_timestamp, {TEXT}) = ''", "INVALID_DATETIME_PATTERN.ILLEGAL_CHARACTER"),
+        (f"regexp_extract(tag, '(' || {TEXT}) = ''", "INVALID_PARAMETER_VALUE.PATTERN"),
+        ("keys[7] = ''", "INVALID_ARRAY_INDEX"),
+        ("element_at(keys, 7) = ''", "INVALID_ARRAY_INDEX_IN_ELEMENT_AT"),
+        ("size(map_from_arrays(array(tag, tag), array(1, 2))) = 1", "DUPLICATED_MAP_KEY"),
+        ("size(map_from_arrays(array(tag), array(1, 2))) = 1", ""),
+        (f"format_string({TEXT} || '%d', tag) = ''", "IllegalFormatConversionException"),
+        ("size(sequence(1, 3000000000 + queue_offset)) = 1", "COLLECTION_SIZE_LIMIT_EXCEEDED"),
     ],
 )
 def test_a_value_that_cannot_be_computed_is_the_fault_of_the_request_and_is_told_in_the_log_alone(
@@ -103,10 +120,44 @@ def test_a_value_that_cannot_be_computed_is_the_fault_of_the_request_and_is_told
     PySparkLogger.getLogger("SQLQueryContextLogger").addHandler(traces)
     with pytest.raises(BadRequest) as met:
         made(spark, store, RowSql(where=where))
-    assert str(met.value) == f"an expression cannot be computed for a message: {what}; the log has the value"
-    assert '{"n":0}' in capsys.readouterr().err
+    told = str(met.value)
+    assert told.startswith(f"source.where: it cannot be computed for a message: {what}"), told
+    assert told.endswith("; the log has the value")
+    assert '{"n' not in told
+    said = capsys.readouterr().err
+    assert "Spark says: " in said
+    assert "CAST" not in what or '{"n":0}' in said
     # Not once more as a line of JSON
     assert traces.buffer == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({"where": "queue_offset >= 0", "tag": f"{TEXT}::int"}, "target.transform.tag"),
+        (
+            {"body": "upper(tag)", "properties": {"a": "tag", "b": "format_string('%d', tag)"}},
+            "target.transform.properties.b",
+        ),
+        ({"where": "format_string('%d', tag) = ''", "tag": "lower(tag)"}, "source.where"),
+    ],
+)
+def test_of_several_expressions_the_one_that_fails_is_named(
+    spark: SparkSession, store: Path, fields: dict[str, Any], field: str
+) -> None:
+    with pytest.raises(BadRequest, match=f"^{field}: it cannot be computed"):
+        made(spark, store, RowSql(**fields))
+
+
+def test_what_else_fails_is_not_the_fault_of_an_expression(spark: SparkSession, store: Path) -> None:
+    def raising(_rows: Any) -> Any:
+        raise ValueError("[DIVIDE_BY_ZERO] SQLSTATE: 22012")
+
+    with (
+        pytest.raises(PythonException),
+        failing_expressions([Expression("source.where", "true", lambda: spark.range(1))]),
+    ):
+        spark.range(1).mapInArrow(raising, "id long").collect()
 
 
 def test_a_damaged_row_is_neither_wanted_nor_computed(spark: SparkSession, store: Path, tmp_path: Path) -> None:

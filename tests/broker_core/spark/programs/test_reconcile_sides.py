@@ -141,7 +141,7 @@ def test_a_condition_and_a_range_choose_the_rows_of_both_sides(
         ({"kind": "parquet", "path": "../store/x"}, "right.path: must be a path below the folder"),
         ({"kind": "postgresql", "connection": "till", "table": "x"}, "right.connection: this server lets jobs read no"),
         ({"kind": "excel", "path": "x"}, "kind='excel': one of topic, group, parquet"),
-        ({"kind": "parquet", "path": "orders.parquet", "where": "none > 1"}, "where (right): "),
+        ({"kind": "parquet", "path": "orders.parquet", "where": "none > 1"}, "right.where: [UNRESOLVED_COLUMN"),
         ({"kind": "group", "topic": "orders", "group": "g"}, "right.group: offsets are asked from the brokers"),
     ],
 )
@@ -152,6 +152,28 @@ def test_a_side_that_cannot_be_read_ends_with_2_and_says_why(
     request = {"left": {"topic": "orders"}, "right": right, "by": BY, "compare": COMPARE}
     assert running.run_here(request, spark) == 2, running.log
     assert running.read("result.json")["reason"].startswith(reason)
+
+
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        ({"right": {"where": "1 / 0 = 1"}}, "right.where: it cannot be computed for a message: DIVIDE_BY_ZERO"),
+        (
+            {"by": {"left": "json:id::string", "right": "format_string('%d', id::string)"}},
+            "by.right: it cannot be comp",
+        ),
+        ({"compare": [{"name": "a", "left": "cast(tag as int)", "right": "1"}]}, "compare.a.left: it cannot be comp"),
+        ({"compare": [{"name": "a", "left": "nothing", "right": "1"}]}, "compare.a.left: [UNRESOLVED_COLUMN"),
+    ],
+)
+def test_an_expression_that_fails_on_a_value_is_named_by_its_field(
+    folder: Path, tmp_path: Path, spark: SparkSession, spark_cache: Path, changed: dict[str, Any], reason: str
+) -> None:
+    running = program(folder, tmp_path / "job", spark_cache)
+    right = {"kind": "parquet", "path": "orders.parquet", **changed.get("right", {})}
+    request = {"left": {"topic": "orders"}, "by": BY, "compare": COMPARE, **changed, "right": right}
+    assert running.run_here(request, spark) == 2, running.log
+    assert running.read("result.json")["reason"].startswith(reason), running.read("result.json")["reason"]
 
 
 def test_both_sides_may_be_tables(folder: Path, tmp_path: Path, spark: SparkSession, spark_cache: Path) -> None:

@@ -202,6 +202,27 @@ def test_a_dry_run_counts_what_a_condition_lets_through(
     assert [json.loads(message["body"])["n"] for message in report["last"]] == list(range(20, 30))
 
 
+def test_an_expression_that_fails_on_a_value_is_the_fault_of_its_field(
+    program: Program, session: BlockingSession, topics: tuple[str, str], spark: SparkSession
+) -> None:
+    transform = {"tag": "lower(tag)", "properties": {"a": "format_string('%d', tag)"}}
+    for where, kind, field in (
+        ("1 / 0 = 1", "topic", "source.where"),
+        ("true", "topic", "target.transform.properties.a"),
+    ):
+        request = {
+            "source": {"topic": topics[0], "where": where},
+            "target": {"kind": kind, "topic": topics[1], "transform": transform},
+        }
+        program.folder.joinpath("plan.json").unlink(missing_ok=True)
+        assert program.run_here(request, spark) == 2, program.log
+        assert program.read("result.json")["reason"].startswith(f"{field}: it cannot be computed for a message: ")
+        counters = program.read("result.json")["counters"]
+        assert counters["read"] == counters["filtered"] + counters["damaged"] + counters["matched"]
+        assert counters["written"] == 0
+    assert not any(bodies(session, topics[1]).values())
+
+
 def test_a_wrong_expression_ends_the_job_before_anything_is_sent(
     program: Program, session: BlockingSession, topics: tuple[str, str], spark: SparkSession
 ) -> None:
