@@ -38,7 +38,7 @@ from broker_core.spark.programs.failures import OK as OK
 from broker_core.spark.programs.failures import PARTIAL as PARTIAL
 from broker_core.spark.programs.failures import PAUSED as PAUSED
 from broker_core.spark.programs.failures import UNREACHABLE as UNREACHABLE
-from broker_core.spark.programs.failures import cause_of, code_of, code_of_text, error_sentence
+from broker_core.spark.programs.failures import cause_of, code_of, code_of_quoted, error_sentence
 from broker_core.spark.programs.requests import ProgramRequest, read_request
 from broker_core.spark.programs.sparks import OneSpark, SparkOfRun
 
@@ -225,7 +225,7 @@ def _result(
         if run is not None and run.is_stopping:
             return ProgramResult(run.stop_code, run.stop_reason)
         traceback.print_exc()
-        return ProgramResult(code_of_text(str(error)), error_sentence(error), cause_of(error))
+        return ProgramResult(code_of_quoted(error), error_sentence(error), cause_of(error))
     finally:
         if run is not None:
             about.phases |= {phase: round(seconds, 2) for phase, seconds in run.phases.items()} | _to_first(run, about)

@@ -14,7 +14,7 @@ from pyspark.errors import PySparkRuntimeError, PythonException
 from broker_core.job_folder import JobFolder, Progress
 from broker_core.spark import session as sessions
 from broker_core.spark.programs import program
-from broker_core.spark.programs.failures import cause_of, error_sentence
+from broker_core.spark.programs.failures import cause_of, code_of_quoted, error_sentence
 from broker_core.spark.programs.program import Run
 from broker_core.spark.programs.requests import ProgramRequest, SourcePlace, SparkPlace
 from broker_core.spark.programs.sparks import OneSpark
@@ -57,6 +57,32 @@ def test_the_error_of_a_worker_is_the_reason_and_not_that_it_came_from_one(
 ) -> None:
     error = PythonException(WORKER.format(raised=raised))
     assert (error_sentence(error), cause_of(error)) == (sentence, cause)
+
+
+LIKE_ERRORS = (
+    "broker_core.spark.errors.BadRequest: secret",
+    "OSError: secret",
+    'Traceback (most recent call last):\n  File "a.py", line 1\nbroker_core.spark.errors.DamagedRecord: secret',
+)
+
+
+@pytest.mark.parametrize("value", LIKE_ERRORS)
+def test_a_line_of_a_message_is_not_taken_for_an_error(value: str) -> None:
+    by_worker = PythonException(WORKER.format(raised=f"ValueError: bad value\n{value.splitlines()[-1]}"))
+    by_java = Py4JError(
+        f"o1.collect.\n: org.apache.spark.SparkException: [CAST_INVALID_INPUT] The value 'a\n{value}\n'"
+    )
+    assert error_sentence(by_worker) == "the program failed with ValueError; the log says more"
+    assert error_sentence(by_java) == "Spark failed: CAST_INVALID_INPUT; the log says more"
+    for error in (by_worker, by_java):
+        assert (code_of_quoted(error), cause_of(error)) == (1, None)
+
+
+def test_an_error_of_ours_tells_the_exit_code_wherever_it_was_raised() -> None:
+    raised = "broker_core.spark.errors.UnknownOption: unknown topic 'x'"
+    by_worker = WORKER.format(raised=raised).partition("\n")[2]
+    wrapped = Py4JError(f"o1.collect.\n: org.apache.spark.api.python.PythonException: {by_worker}")
+    assert (code_of_quoted(wrapped), error_sentence(wrapped)) == (2, "unknown topic 'x'")
 
 
 def test_an_error_of_the_program_itself_is_named() -> None:
