@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -18,6 +18,7 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that all of Spar
 from pyspark.sql.types import ArrayType, BinaryType, BooleanType, DataType, MapType, StructType
 
 from broker_core.protocol import properties as names
+from broker_core.protocol.applications import separator_fault, tag_fault
 from broker_core.protocol.errors import MalformedProperties
 from broker_core.spark.errors import BadRequest, first_line
 from broker_core.spark.failed_values import Expression
@@ -179,11 +180,11 @@ class Values:
         changed: dict[str, str | None] = {}
         try:
             if self.sql.tag is not None:
-                changed[names.TAGS] = self.found[_TAG]
+                changed[names.TAGS] = _tag(self.found[_TAG])
             if self.sql.keys is not None:
                 changed[names.KEYS] = _joined(self.found[_KEYS] or ())
             for number, name in enumerate(self.sql.properties):
-                changed[name] = self.found[_property(number)]
+                changed[name] = _separated(f"properties.{name}", self.found[_property(number)])
             kept = {name: text for name, text in original.items() if name not in changed}
             set_now = {name: text for name, text in changed.items() if text}
             names.check_properties(set_now)
@@ -197,7 +198,25 @@ def _joined(keys: Iterable[str]) -> str:
     if any(" " in key for key in kept):
         # Not which: the report is shown to those who may not see what stands in messages.
         raise ValueRefused("target.transform.keys: a key holds a space, which separates keys")
-    return names.join_keys(kept)
+    return names.join_keys([_separated("keys", key) for key in kept])
+
+
+def _tag(tag: str | None) -> str | None:
+    # An empty one takes the tag away.
+    fault = tag_fault(tag) if tag else None
+    if fault is not None:
+        raise ValueRefused(f"target.transform.tag: {fault}")
+    return _separated("tag", tag)
+
+
+T = TypeVar("T", str, str | None)
+
+
+def _separated(part: str, text: T) -> T:
+    fault = separator_fault(text) if text else None
+    if fault is not None:
+        raise ValueRefused(f"target.transform.{part}: {fault}")
+    return text
 
 
 def _property(number: int) -> str:

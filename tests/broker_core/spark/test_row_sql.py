@@ -17,7 +17,7 @@ from broker_core.spark.failed_values import Expression, failing_expressions
 from broker_core.spark.options import SourceOptions
 from broker_core.spark.planned import planned_table
 from broker_core.spark.reading import plan
-from broker_core.spark.row_sql import RowSql
+from broker_core.spark.row_sql import RowSql, ValueRefused, Values
 from tests.support.stores import overwrite
 from tests.support.topics import order, orders, write_topic
 
@@ -147,6 +147,24 @@ def test_of_several_expressions_the_one_that_fails_is_named(
 ) -> None:
     with pytest.raises(BadRequest, match=f"^{field}: it cannot be computed"):
         made(spark, store, RowSql(**fields))
+
+
+@pytest.mark.parametrize(
+    ("found", "fault"),
+    [
+        ({"_tag": "a||b"}, "target.transform.tag: A tag must not be '*'"),
+        ({"_tag": "*"}, "target.transform.tag: A tag must not be '*'"),
+        ({"_tag": "a\x01b"}, r"target.transform.tag: U\+0001"),
+        ({"_keys": ["a\x02b"]}, r"target.transform.keys: U\+0001"),
+        ({"_property_0": "a\x01b"}, r"target.transform.properties.color: U\+0001"),
+    ],
+)
+def test_what_sending_refuses_is_refused_of_an_expression_by_its_field(found: dict[str, Any], fault: str) -> None:
+    sql = RowSql(tag="t", keys="k", properties={"color": "p"})
+    usual: dict[str, Any] = {"_tag": "", "_keys": ["a"], "_property_0": None}
+    assert Values(sql, usual).properties({"TAGS": "old"}) == {"KEYS": "a"}
+    with pytest.raises(ValueRefused, match=fault):
+        Values(sql, usual | found).properties({})
 
 
 def test_what_else_fails_is_not_the_fault_of_an_expression(spark: SparkSession, store: Path) -> None:
