@@ -14,6 +14,25 @@ export interface Report {
   is_csv_whole?: boolean
   /** The right that would show the values. */
   hidden?: "bodies"
+  /** Of a replay or an export: the messages that were refused, or could not be read. */
+  failures?: { source: string; reason: string }[]
+  damage?: (Place & { broker: string; topic: string; reason: string })[]
+}
+
+export interface LeftOutMessage extends Place {
+  name: string
+  kind: "failed" | "damaged"
+  topic: string
+  reason: string
+}
+
+/** Every message that a report names as left out; a failure names its place as `broker/topic/queue/offset`. */
+export function leftOutIn({ failures = [], damage = [] }: Report = {}): LeftOutMessage[] {
+  const failed = failures.map(({ source, reason }) => {
+    const [topic = "", queue, offset] = source.split("/").slice(-3)
+    return { name: source, kind: "failed" as const, topic, queue_id: Number(queue), queue_offset: Number(offset), reason }
+  })
+  return [...failed, ...damage.map((each) => ({ ...each, name: `damaged ${each.broker}/${each.topic}/${each.queue_id}/${each.queue_offset}`, kind: "damaged" as const }))]
 }
 
 export const TILES = [

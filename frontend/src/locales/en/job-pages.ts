@@ -93,6 +93,13 @@ export const jobPages = {
         checking: "Checking",
       },
     },
+    leftOut: { title: "Messages left out", place: "Queue / offset" },
+    rate: {
+      nothing: "No message was read",
+      nothingNext: "So there is no rate: the job ended before, or its range is empty.",
+      short: "It was over before a rate could be measured",
+      shortNext: "The figures above say what it did.",
+    },
     log: {
       reading: "read {{n}} of {{all}}",
       shown: "The newest {{n}} of {{all}} lines. The download has all of them.",

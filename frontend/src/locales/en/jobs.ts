@@ -66,7 +66,7 @@ export const jobs = {
       failed: "Failed",
       skipped: "Skipped",
     },
-    seeReport: "recorded, see the log",
+    seeReport: "named in the report",
     runningFor: "Running for",
     ranFor: "Ran for",
     attempt: "attempt {{n}}",

@@ -88,6 +88,13 @@ export const jobPages = {
         checking: "检查",
       },
     },
+    leftOut: { title: "未处理的消息", place: "队列 / 位点" },
+    rate: {
+      nothing: "没有读取消息",
+      nothingNext: "因此没有速率：任务提前结束，或范围内没有消息。",
+      short: "任务很快结束，来不及测量速率",
+      shortNext: "完成的数量见上方。",
+    },
     log: {
       reading: "已读取 {{n}} / {{all}}",
       shown: "显示最新的 {{n}} 行，共 {{all}} 行；下载包含全部。",

@@ -33,6 +33,8 @@ export const reconcile = {
     },
     finished_other: "已完成，{{n}} 处差异",
     noneFound: "已检查，没有发现",
+    noKey: "没有 Key",
+    ofMessages_other: "共 {{n}} 条消息",
     kind: "种类",
     key: "Key",
     left: "左：{{topic}}",

@@ -7,15 +7,18 @@ import { DataTable } from "@/components/data-table/data-table"
 import { Callout, Panel } from "@/components/layout/panel"
 import { Empty } from "@/components/states/empty"
 import { NotApplicable } from "@/components/values/num"
+import { usePhone } from "@/hooks/use-media"
 import { useUrlState } from "@/hooks/use-url-state"
 import { count } from "@/lib/format"
-import { changeOf, differencesIn } from "../differing"
+import { differencesIn } from "../differing"
 import { differencesOf, type Report, type Sample, TILES } from "../report"
 import type { ReconcileRequest } from "../request"
 import { titleOfSide } from "../sides"
 import { DifferenceKind } from "./difference-kind"
 import { DifferencesByQueue, DifferencesByTag } from "./differences-by-place"
 import { DifferencePlace } from "./difference-place"
+import { DifferenceRows } from "./difference-rows"
+import { Why } from "./difference-why"
 import { ReplayMissingButton } from "./replay-missing"
 import classes from "./jobs.module.css"
 
@@ -79,6 +82,7 @@ export function DifferencesPanel({ report, request, selected, onSelect }: Differ
 function Samples({ report, request, selected, onSelect }: DifferencesPanelProps) {
   const { t } = useTranslation()
   const [state] = useUrlState()
+  const isPhone = usePhone()
   const { samples = [] } = report
   const rows = shownSamples(report, state.kind)
   const columns = useMemo(
@@ -94,6 +98,7 @@ function Samples({ report, request, selected, onSelect }: DifferencesPanelProps)
     [t, request],
   )
   if (rows.length === 0) return <Empty small title={t("reconcile.equal")} next={t("reconcile.equalNext")} />
+  if (isPhone) return <DifferenceRows samples={rows} request={request} idOf={idOf(samples)} onSelect={onSelect} />
   return (
     <DataTable
       natural
@@ -124,13 +129,4 @@ function Value({ sample, side }: { sample: Sample; side: "left" | "right" }) {
   const text = lines.map((line) => line[side] ?? "—").join(" · ")
   if (lines.length === 0 || text.length > LONGEST) return <NotApplicable />
   return <>{text}</>
-}
-
-function Why({ sample }: { sample: Sample }) {
-  const { t } = useTranslation()
-  const lines = differencesIn(sample)
-  if (lines.length === 0) return <>{sample.damage ?? (sample.fields.join(t("list.comma")) || t(`reconcile.words.${sample.class}`))}</>
-  const [line] = lines
-  const change = line && lines.length === 1 ? changeOf(line) : null
-  return <>{change === null || !line ? lines.map(({ path }) => path).join(t("list.comma")) : `${line.path} ${change}`}</>
 }

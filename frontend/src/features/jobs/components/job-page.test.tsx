@@ -41,7 +41,7 @@ describe("the page of a job", () => {
   it("counts what failed as passed, so that the end is reached", async () => {
     show({ counters: { ...job("j1").counters, read: 1_000, written: 900, failed: 100 } })
     expect(await screen.findByText("100.0 %")).toBeTruthy()
-    expect(screen.getByText("recorded, see the log")).toBeTruthy()
+    expect(screen.getByText("named in the report")).toBeTruthy()
   })
 
   it.each(["failed", "partial", "cancelled"] as const)("says why it is %s, and offers to run it again", async (state) => {
@@ -50,6 +50,21 @@ describe("the page of a job", () => {
     expect(await screen.findByText("staging is read only")).toBeTruthy()
     await user.click(screen.getByText("Run again"))
     await waitFor(() => expect(requests("POST /api/v1/jobs/j1:retry")).toHaveLength(1))
+  })
+
+  it("names the messages that it left out, and says that a rate could not be measured", async () => {
+    const damage = [{ broker: "broker-a", topic: "orders", queue_id: 2, queue_offset: 7, log_offset: 1, reason: "the body does not match" }]
+    answer("GET /api/v1/jobs/j1/report", { failures: [{ source: "local/broker-a/orders/0/12", reason: "too large" }], damage })
+    show({ state: "partial", state_code: "some_failed", state_reason: "2 were left out", finished_at: "2026-11-21T07:00:00Z", counters: { ...job("j1").counters, damaged: 1, failed: 1 } })
+    expect(await screen.findByText("the body does not match")).toBeTruthy()
+    expect([screen.getByText("0 / 12"), screen.getByText("2 / 7"), screen.getByText("too large")]).toHaveLength(3)
+    expect(screen.getByText("Some messages were refused")).toBeTruthy()
+    expect(await screen.findByText("It was over before a rate could be measured")).toBeTruthy()
+  })
+
+  it("says that nothing was read, where a chart of rates would be empty", async () => {
+    show({ state: "succeeded", finished_at: "2026-11-21T07:00:00Z", counters: { ...job("j1").counters, planned: 0, read: 0, matched: 0, filtered: 0, written: 0 } })
+    expect(await screen.findByText("No message was read")).toBeTruthy()
   })
 
   it("offers nothing to cancel once it has ended", async () => {

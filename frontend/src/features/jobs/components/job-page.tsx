@@ -23,6 +23,7 @@ import { JobLogPanel } from "./job-log-panel"
 import { JobPhases } from "./job-phases"
 import { JobPlan } from "./job-plan"
 import { JobRate } from "./job-rate"
+import { LeftOut } from "./left-out"
 import { ReconcileBadge, ReconcileReport, useDifferenceDrawer } from "./reconcile-report"
 import { WorkersNotice } from "./workers-notice"
 
@@ -50,8 +51,8 @@ function Whole({ job }: { job: Job }) {
   return (
     <DockedPage drawer={useDifferenceDrawer(job)}>
       <Page title={jobNameOf(t, job)} badge={<Badges job={job} />} facts={<Facts job={job} />} actions={<Actions job={job} />}>
-        {isForecast(job) ? <DryRunReport job={job} /> : !isCompared(job) && <JobHero job={job} />}
         {SAYS_WHY.has(job.state) && !isFaulty(job) && <JobCause job={job} />}
+        {isForecast(job) ? <DryRunReport job={job} /> : !isCompared(job) && <JobHero job={job} />}
         {job.state === "queued" && <NoWorker />}
         <RemovedFiles job={job} />
         {job.type === "reconcile" && hasEnded(job) && <ReconcileReport job={job} />}
@@ -59,6 +60,7 @@ function Whole({ job }: { job: Job }) {
           sideWidth={440}
           main={
             <>
+              <LeftOut job={job} />
               {job.files_removed_at === null && !job.dry_run && <JobRate job={job} />}
               {job.type === "replay" && !job.dry_run && job.files_removed_at === null && <JobCheckpoints job={job} />}
               <JobArtefacts job={job} />

@@ -3,12 +3,13 @@ import { useTranslation } from "react-i18next"
 import { seriesColors } from "@/components/charts/palette"
 import { Legend, StripChart } from "@/components/charts/strip-chart"
 import type { Band, Series } from "@/components/charts/types"
+import { Empty } from "@/components/states/empty"
 import { QueryPanel } from "@/components/states/query-panel"
 import { SkeletonBlock } from "@/components/states/skeleton-rows"
 import type { Job, JobProgress } from "@/lib/api-types"
 import { rate } from "@/lib/format"
 import { useJobProgress } from "../api/get-job-progress"
-import { hasEnded, isActive } from "../progress"
+import { doneOf, hasEnded, isActive } from "../progress"
 import { type Rates, ratesOf } from "../rates"
 import { RateLimit } from "./rate-limit"
 
@@ -36,9 +37,20 @@ export function JobRate({ job }: { job: Job }) {
       what={t("jobs.rateFailed")}
       skeleton={<SkeletonBlock height={HEIGHT + 26} />}
     >
-      {() => <Chart job={job} rates={rates} series={series} />}
+      {() => (isBlank(job, rates) ? <NoRate job={job} /> : <Chart job={job} rates={rates} series={series} />)}
     </QueryPanel>
   )
+}
+
+/** Whether there will be nothing to draw: a line needs two rates, and a rate two moments. */
+function isBlank(job: Job, { read, written }: Rates): boolean {
+  const known = read.filter((value) => value !== null)
+  return hasEnded(job) && (known.length < 2 || ![...known, ...written].some((value) => (value ?? 0) > 0))
+}
+
+function NoRate({ job }: { job: Job }) {
+  const { t } = useTranslation()
+  return <Empty small title={t(doneOf(job) === 0 ? "jobPages.rate.nothing" : "jobPages.rate.short")} next={t(doneOf(job) === 0 ? "jobPages.rate.nothingNext" : "jobPages.rate.shortNext")} />
 }
 
 function Chart({ job, rates, series }: { job: Job; rates: Rates; series: Series[] }) {

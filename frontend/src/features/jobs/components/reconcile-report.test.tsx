@@ -1,6 +1,7 @@
 import { screen, waitFor, within } from "@testing-library/react"
 import { beforeEach, describe, expect, it } from "vitest"
 import { job } from "@/testing/factories"
+import { onPhone } from "@/testing/screen"
 import { renderApp } from "@/testing/render"
 import { answer, requests } from "@/testing/server"
 import type { Job } from "@/lib/api-types"
@@ -50,6 +51,18 @@ describe("the report of a reconciliation", () => {
     expect(address()).toContain("sample=0")
     await user.keyboard("{ArrowDown}")
     expect(await screen.findByRole("complementary", { name: "P-2" })).toBeTruthy()
+  })
+
+  it("says on a phone, too, what differs and where, and opens a difference", async () => {
+    onPhone()
+    const { user, address } = show({ ...REPORT, queues: [{ side: "left", broker: "broker-a", queue_id: 1, rows: 98, classes: { different: 2 } }], tags: {} })
+    const row = within((await screen.findByText("P-1")).closest("li") as HTMLElement)
+    expect([row.getByText("amount +7"), row.getByText("1 / 4"), row.getByText("Different")]).toHaveLength(3)
+    await user.click(screen.getByText("By queue"))
+    expect(within(await screen.findByRole("list", { name: "By queue" })).getByText("of 98 messages")).toBeTruthy()
+    await user.click(screen.getByText("Samples"))
+    await user.click(await screen.findByText("P-1"))
+    expect(address()).toContain("sample=0")
   })
 
   it("says which right shows the values that are hidden", async () => {

@@ -35,7 +35,7 @@ export function WorkersDrawer({ query, onClose }: WorkersDrawerProps) {
 
 function Workers({ workers }: { workers: JobWorkers }) {
   const { t } = useTranslation()
-  const { items, queued, most_queued: mostQueued, at_once: atOnce, waiting_since: since } = workers
+  const { items, queued, most_queued: mostQueued, at_once: atOnce, waiting_since: since, are_known: areKnown } = workers
   return (
     <div className={classes.workers}>
       <WorkersNotice workers={workers} />
@@ -58,7 +58,7 @@ function Workers({ workers }: { workers: JobWorkers }) {
           ]}
         />
       </Panel>
-      {items.length === 0 && <Empty small title={t("jobPages.workers.none")} next={t("jobPages.workers.noneNext")} />}
+      {items.length === 0 && areKnown && <Empty small title={t("jobPages.workers.none")} next={t("jobPages.workers.noneNext")} />}
       {items.map((worker) => (
         <Panel key={worker.name} title={worker.name} actions={<Alive worker={worker} />}>
           <Definitions

@@ -56,6 +56,14 @@ describe("the workers beside the list of jobs", () => {
     expect(drawer.getByText("Show the jobs that wait").getAttribute("href")).toBe("/jobs?state=queued")
   })
 
+  it("does not say that none was heard where Redis, which would know, does not answer", async () => {
+    answer(WORKERS, workers({ items: [], are_known: false }))
+    renderApp(<JobsPage scheduleFilter={null} />, { at: "/jobs?workers=all" })
+    const drawer = within(await screen.findByRole("complementary", { name: "Workers" }))
+    expect(await drawer.findByText(/not known whether a worker lives/)).toBeTruthy()
+    expect(drawer.queryByText("No worker has been heard in the last hour")).toBeNull()
+  })
+
   it("says that the workers could not be read", async () => {
     refuse(WORKERS, 500, "INTERNAL", "The database does not answer.")
     renderApp(<JobsPage scheduleFilter={null} />, { at: "/jobs?workers=all" })

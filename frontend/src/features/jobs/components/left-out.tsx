@@ -1,0 +1,55 @@
+import { useMemo } from "react"
+import { useTranslation } from "react-i18next"
+import { columnsFor } from "@/components/data-table/columns"
+import { DataTable } from "@/components/data-table/data-table"
+import { PhoneRows } from "@/components/data-table/phone-rows"
+import { QueryPanel } from "@/components/states/query-panel"
+import { usePhone } from "@/hooks/use-media"
+import type { Job } from "@/lib/api-types"
+import { count } from "@/lib/format"
+import { useJobReport } from "../api/get-job-report"
+import { hasEnded } from "../progress"
+import { leftOutIn, type LeftOutMessage } from "../report"
+import { DifferencePlace } from "./difference-place"
+
+const column = columnsFor<LeftOutMessage>()
+
+/** The messages that a replay or an export could not read, or that were refused: where each is, and why. */
+export function LeftOut({ job }: { job: Job }) {
+  const { t } = useTranslation()
+  const isPhone = usePhone()
+  const query = useJobReport(job)
+  const columns = useMemo(
+    () => [
+      column("kind", t("reconcile.kind"), {}, ({ kind }) => t(`jobs.counters.${kind}`)),
+      column("place", t("jobPages.leftOut.place"), { isName: true }, (message) => <DifferencePlace place={message} topic={message.topic} />),
+      column("why", t("reconcile.why"), { isSecondary: true }, ({ reason }) => reason),
+    ],
+    [t],
+  )
+  const total = (job.counters.damaged ?? 0) + job.counters.failed
+  const isListed = job.type === "replay" || job.type === "export"
+  if (total === 0 || !isListed || job.dry_run || !hasEnded(job) || job.files_removed_at !== null) return null
+  return (
+    <QueryPanel query={query} title={t("jobPages.leftOut.title")} note={noteOf(leftOutIn(query.data).length, total)} what={t("reconcile.failed")}>
+      {(report) => {
+        const rows = leftOutIn(report)
+        if (!isPhone) return <DataTable natural label={t("jobPages.leftOut.title")} columns={columns} rows={rows} rowId={({ name }) => name} />
+        return (
+          <PhoneRows label={t("jobPages.leftOut.title")} rows={rows}>
+            {(message) => (
+              <>
+                <DifferencePlace place={message} topic={message.topic} />
+                <span>{t(`jobs.counters.${message.kind}`)}</span>
+                <small>{message.reason}</small>
+              </>
+            )}
+          </PhoneRows>
+        )
+      }}
+    </QueryPanel>
+  )
+}
+
+/** A report names the first thousand or so. */
+const noteOf = (shown: number, total: number) => (shown < total ? `${count(shown)} / ${count(total)}` : count(total))
