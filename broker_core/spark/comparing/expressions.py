@@ -93,20 +93,25 @@ class SideSql:
         names_json = any(JSON in words_in(text) for _, text in self._named())
         if names_json and JSON not in rows.columns:
             rows = rows.withColumn(JSON, F.try_parse_json(F.col(_BODY).cast("string")))
+        # What errors suggest are columns of the user.
+        own = rows.drop(*(field.name for field in PLACE_FIELDS))
         if self.where is not None:
-            is_kept = F.col("_error").isNotNull() | F.expr(self.where)
-            rows = _understood(f"{self.name}.where", partial(rows.where, is_kept))
-        kept = [*(field.name for field in PLACE_FIELDS), *self.kept]
+            condition = F.expr(self.where)
+            # In a filter Spark finds columns that were left out, too.
+            _understood(f"{self.name}.where", partial(own.select, condition))
+            kept_rows = partial(rows.where, F.col("_error").isNotNull() | condition)
+            rows = _understood(f"{self.name}.where", kept_rows)
         computed = []
         if self.key is not None:
-            computed.append(self._key(rows).alias(KEY_COLUMN))
+            computed.append(self._key(own).alias(KEY_COLUMN))
         for number, text in enumerate(self.fields):
             if text is not None:
                 kind = self.types[number] if self.types else None
                 column = F.expr(text) if kind is None else F.expr(text).cast(kind)
-                _understood(f"compare.{self.names[number]}.{self.name}", partial(rows.select, "_error", column))
+                _understood(f"compare.{self.names[number]}.{self.name}", partial(own.select, column))
                 computed.append(column.alias(field_column(number)))
-        return _understood(self.name, partial(rows.select, *kept, *computed))
+        kept = [field.name for field in PLACE_FIELDS]
+        return _understood(self.name, partial(rows.select, *kept, *self.kept, *computed))
 
     def _key(self, rows: DataFrame) -> Any:
         key = F.expr(self.key or "")

@@ -118,7 +118,9 @@ def same_types(session: SparkSession, sides: Sequence[ComparedSide]) -> tuple[Co
     """
     if all(side.sql.is_empty for side in sides):
         return tuple(sides)
-    schemas = [side.table(session, [], side.columns).schema for side in sides]
+    # All columns, so that Spark can suggest the one that was meant.
+    columns = [tuple(dict.fromkeys((*side.columns, *side.side.names()))) for side in sides]
+    schemas = [side.table(session, [], names).schema for side, names in zip(sides, columns, strict=True)]
     casts: list[str | None] = []
     for number, each in enumerate(sides[0].prints.extractor.comparison.fields):
         name = field_column(number)

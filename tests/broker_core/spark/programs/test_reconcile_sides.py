@@ -176,6 +176,27 @@ def test_an_expression_that_fails_on_a_value_is_named_by_its_field(
     assert running.read("result.json")["reason"].startswith(reason), running.read("result.json")["reason"]
 
 
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"right": {"where": "_time > 1"}},
+        {"right": {"where": "amunt > 1"}},
+        {"by": {"left": "key", "right": "amunt"}},
+        {"compare": [{"name": "a", "left": "1", "right": "_note"}]},
+    ],
+)
+def test_only_columns_of_the_user_are_known_and_suggested(
+    folder: Path, tmp_path: Path, spark: SparkSession, spark_cache: Path, changed: dict[str, Any]
+) -> None:
+    running = program(folder, tmp_path / "job", spark_cache)
+    right = {"kind": "parquet", "path": "orders.parquet", **changed.get("right", {})}
+    request = {"left": {"topic": "orders"}, "by": BY, "compare": COMPARE, **changed, "right": right}
+    assert running.run_here(request, spark) == 2, running.log
+    hint = running.read("result.json")["reason"].partition("Did you mean")[2]
+    assert "`amount`" in hint
+    assert not any(f"`{name}`" in hint for name in ("_part", "_offset", "_time", "_error", "_note"))
+
+
 def test_both_sides_may_be_tables(folder: Path, tmp_path: Path, spark: SparkSession, spark_cache: Path) -> None:
     running = program(folder, tmp_path / "job", spark_cache)
     left = {"kind": "csv", "path": "orders.csv"}
