@@ -26,6 +26,7 @@ from py4j.protocol import Py4JError
 from pyspark.errors import AnalysisException, PySparkException
 
 from broker_core.errors import GantryError
+from broker_core.protocol.topics import is_system_topic
 
 _MOST_NAMES = 20
 _CONDITION: Final = re.compile(r"Exception: \[([A-Z0-9_.]+)\]")
@@ -55,13 +56,18 @@ class UnknownOption(BadOption):
 
     def __init__(self, name: str, known: Iterable[str], *, what: str = "option") -> None:
         names = list(known)
-        near = difflib.get_close_matches(name.lower(), [each.lower() for each in names], n=1, cutoff=0.5)
+        near = difflib.get_close_matches(name.lower(), [each.lower() for each in names], n=1, cutoff=0.6)
         spelled = next((each for each in names if near and each.lower() == near[0]), None)
         shown = ", ".join(sorted(names)[:_MOST_NAMES]) + (", …" if len(names) > _MOST_NAMES else "")
         known_names = f"known: {shown}" if names else "there is none"
         hint = f"did you mean {spelled!r}? {known_names}" if spelled else known_names
         SparkError.__init__(self, f"unknown {what} {name!r}; {hint}")
         self.name, self.nearest = name, spelled
+
+
+def unknown_topic(topic: str, known: Iterable[str]) -> UnknownOption:
+    """Return the error for a topic that does not exist; it suggests none that every broker has for itself."""
+    return UnknownOption(topic, [name for name in known if not is_system_topic(name)], what="topic")
 
 
 class BadRequest(SparkError):

@@ -14,7 +14,7 @@ import numpy as np
 from pyspark.sql.datasource import InputPartition
 
 from broker_core.spark.bytes_read import PlanCost
-from broker_core.spark.errors import BadOption, DataLoss, UnknownOption
+from broker_core.spark.errors import BadOption, DataLoss, UnknownOption, unknown_topic
 from broker_core.spark.key_places import find_places
 from broker_core.spark.options import EARLIEST, LATEST, QueueOffsets, SourceOptions
 from broker_core.spark.stores import open_store, queues_of, record_sizes, topics_of
@@ -134,7 +134,7 @@ def _check_topics_exist(options: SourceOptions, stores: Sequence[StoreReader]) -
     known = {topic for store in stores for topic in topics_of(store)}
     for topic in options.topics:
         if topic not in known:
-            raise UnknownOption(topic, known, what="topic")
+            raise unknown_topic(topic, known)
 
 
 def _wanted(store: StoreReader, broker: str, topic: str, queue_id: int, options: SourceOptions) -> WantedRange | None:

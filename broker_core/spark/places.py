@@ -14,7 +14,7 @@ import numpy as np
 from broker_core.client.admin import Admin
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.topics import DEAD_LETTER_PREFIX, RETRY_PREFIX, is_system_topic, reply_topic
-from broker_core.spark.errors import UnknownOption
+from broker_core.spark.errors import UnknownOption, unknown_topic
 from broker_core.spark.options import QueueOffsets, SourceOptions
 from broker_core.spark.partitions import check_names, check_offsets, is_chosen
 from broker_core.spark.stores import open_store, queues_of, record_sizes, topics_of
@@ -132,7 +132,7 @@ class Places:
         known = {topic for store in self._stores.values() for topic in topics_of(store)}
         for topic in self._options.topics:
             if topic not in known:
-                raise UnknownOption(topic, known, what="topic")
+                raise unknown_topic(topic, known)
         return {
             (topic, broker, queue_id)
             for broker, store in self._stores.items()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -12,10 +13,15 @@ import pyarrow as pa
 import pyarrow.csv
 from psycopg import sql
 
+from broker_core.job_folder import say
 from broker_core.spark.comparing.tables import TableSide, parquet_side, text_options, write_copy
 from broker_core.spark.errors import BadRequest, Unreachable, first_line
 
 _CONNECT_S: Final = 10
+_STATEMENT_S: Final = 3600
+# As libpq begins when it cannot connect, with address and port.
+_BEFORE_REASON: Final = re.compile(r"^.*\bconnection to server .*? failed: ")
+_SECRET: Final = ("host", "hostaddr", "port", "user", "password", "passfile", "sslkey", "sslcert", "sslrootcert")
 _NUMERIC: Final = 1700
 _BYTEA: Final = 17
 _PRECISION: Final = 38
@@ -37,6 +43,7 @@ def database_side(
     Unreachable if the database does not answer, BadRequest for what it refuses.
     """
     target, time = copies / f"{name}-0.parquet", asked.get("time")
+    part = f"{name}.{'table' if asked.get('table') else 'query'}"
     try:
         with psycopg.connect(**{"connect_timeout": _CONNECT_S, **connection}) as opened:  # type: ignore[arg-type]
             _prepare(opened)
@@ -46,14 +53,31 @@ def database_side(
                 raise BadRequest(f"{name}.time: there is no column {missing[0]!r}; there are: {', '.join(rows.names)}")
             batches, schema = rows.read(wanted)
             write_copy(target, schema, batches, each_batch)
+    except psycopg.errors.QueryCanceled as error:
+        limit = "the database ended it, after its statement_timeout or by hand"
+        raise BadRequest(f"{part}: {limit}; an hour is allowed unless the connection sets another limit") from error
     except psycopg.OperationalError as error:
-        raise Unreachable(f"{name}.connection: {asked['connection']}: {first_line(error)}") from error
+        raise Unreachable(f"{name}.connection: {asked['connection']}: {_without_place(error, connection)}") from error
+    except psycopg.DataError as error:
+        # Its text quotes the value.
+        say(f"PostgreSQL says: {error}")
+        raise BadRequest(f"{part}: {type(error).__name__} ({error.sqlstate}); the log has the value") from error
     except psycopg.Error as error:
-        raise BadRequest(f"{name}.{'table' if asked.get('table') else 'query'}: {first_line(error)}") from error
+        raise BadRequest(f"{part}: {_without_place(error, connection)}") from error
     except pa.ArrowInvalid as error:
-        raise BadRequest(f"{name}: a value has no place in its type, cast it in the query: {error}") from error
+        say(f"Arrow says: {error}")
+        raise BadRequest(f"{name}: a value has no place in its type, cast it in the query; the log has it") from error
     # Rows of a database have no number.
     return parquet_side(name, [(target, "")], time, count_to)
+
+
+def _without_place(error: psycopg.Error, connection: Mapping[str, str]) -> str:
+    """Return what the database says, without where it is and how one gets in: who sees the job may not know that."""
+    text = _BEFORE_REASON.sub("", first_line(error))
+    for secret in (connection.get(option) for option in _SECRET):
+        if secret:
+            text = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", "…", text)
+    return text
 
 
 def _prepare(opened: psycopg.Connection[Any]) -> None:
@@ -64,6 +88,10 @@ def _prepare(opened: psycopg.Connection[Any]) -> None:
     opened.execute("SET LOCAL DateStyle = 'ISO, YMD'")
     opened.execute("SET LOCAL extra_float_digits = 3")
     opened.execute("SET LOCAL bytea_output = 'hex'")
+    # A limit of the role or of the connection's options stays.
+    limit = opened.execute("SHOW statement_timeout").fetchone()
+    if limit == ("0",):
+        opened.execute(f"SET LOCAL statement_timeout = '{_STATEMENT_S}s'")
 
 
 class _Rows:

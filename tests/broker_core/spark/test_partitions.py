@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from broker_core.spark import partitions
 from broker_core.spark.bytes_read import PlanCost
-from broker_core.spark.errors import BadOption, DataLoss, StoreUnreadable, UnknownOption
+from broker_core.spark.errors import BadOption, DataLoss, StoreUnreadable, UnknownOption, unknown_topic
 from broker_core.spark.options import EARLIEST, LATEST, SourceOptions
 from broker_core.spark.partitions import FilePartition, choose_range, count_of, partition_bytes, plan_files
 from tests.support.stores import NOW
@@ -195,3 +195,13 @@ def test_an_empty_topic_that_the_broker_knows_has_no_partitions(store: Path) -> 
 def test_a_partition_is_small_when_it_travels(store: Path) -> None:
     (first, *_) = plan_files(read(store))
     assert first == FilePartition(str(store), "broker-a", "orders", 0, 0, 50)
+
+
+def test_no_topic_of_the_brokers_is_suggested() -> None:
+    assert str(unknown_topic("order", ["orders", "SCHEDULE_TOPIC_XXXX", "TBW102", "rmq_sys_x"])) == (
+        "unknown topic 'order'; did you mean 'orders'? known: orders"
+    )
+
+
+def test_a_name_that_is_like_no_other_has_no_suggestion() -> None:
+    assert "did you mean" not in str(UnknownOption("broker", ["body", "keys", "properties", "tag"], what="column"))

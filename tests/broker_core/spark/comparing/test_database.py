@@ -88,7 +88,11 @@ def test_only_the_columns_that_are_needed_are_copied(tmp_path: Path, connection:
         ({"query": "delete from shop.orders returning id"}, r"right\.query: "),
         ({"query": "select 1 as a, 2 as a"}, "two columns have the same name"),
         ({"table": "shop.orders", "time": "when"}, "there is no column 'when'"),
-        ({"query": "select 1::numeric / 3 as code"}, "cast it in the query"),
+        ({"query": "select 1::numeric / 3 as code"}, "cast it in the query; the log has it"),
+        (
+            {"query": "select code::int as code from shop.orders"},
+            r"right\.query: InvalidTextRepresentation \(22P02\); the log",
+        ),
     ],
 )
 def test_what_cannot_be_read_is_refused_in_the_words_of_the_database(
@@ -98,6 +102,14 @@ def test_what_cannot_be_read_is_refused_in_the_words_of_the_database(
     with pytest.raises(BadRequest, match=fault):
         side_of(tmp_path, connection, *columns, **asked)
     assert len(rows(side_of(tmp_path, connection, "id", table="shop.orders"))) == 2
+
+
+def test_a_statement_is_ended_after_its_time(tmp_path: Path, connection: dict[str, Any]) -> None:
+    side = side_of(tmp_path, connection, "limit", query="select current_setting('statement_timeout') as limit")
+    assert [row["limit"] for row in rows(side, "limit")] == ["1h"]
+    hurried = {**connection, "options": "-c statement_timeout=50ms"}
+    with pytest.raises(BadRequest, match=r"right\.query: the database ended it, after its statement_timeout"):
+        side_of(tmp_path, hurried, "slow", query="select 1 as slow, pg_sleep(5)")
 
 
 def test_nothing_can_be_written(tmp_path: Path, connection: dict[str, Any]) -> None:
@@ -111,4 +123,5 @@ def test_a_database_that_does_not_answer_is_named_without_its_secrets(tmp_path: 
     nowhere: dict[str, Any] = {"host": str(tmp_path), "user": "gantry", "password": "hunter2"}
     with pytest.raises(Unreachable, match=r"right\.connection: shop: ") as refused:
         side_of(tmp_path, nowhere, table="orders")
-    assert "hunter2" not in str(refused.value)
+    for secret in ("hunter2", str(tmp_path), "5432"):
+        assert secret not in str(refused.value)
