@@ -7,7 +7,7 @@ import { problemIn } from "@/lib/reasons"
 import { causeOf } from "../cause"
 import type { DryRun } from "../use-dry-run"
 import classes from "./jobs.module.css"
-import { RefusedFields } from "./refused-fields"
+import { RefusedFields } from "@/components/wizard/refused-fields"
 
 /** How the dry run stands, in one line and what follows from it. */
 export function DryRunState({ dryRun: { forecast, job, isRunning, isOld, refused } }: { dryRun: DryRun }) {

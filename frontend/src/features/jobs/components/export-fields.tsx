@@ -4,7 +4,7 @@ import { Field } from "@/components/forms/field"
 import { Callout } from "@/components/layout/panel"
 import { useMay } from "@/hooks/use-rights"
 import { COLUMNS, columnsOf, showsContents } from "../export-columns"
-import { useRefused } from "../refusals"
+import { useRefused } from "@/components/wizard/refusals"
 import { FORMATS } from "../request"
 import { DamageField, type FieldsProps } from "./request-fields"
 

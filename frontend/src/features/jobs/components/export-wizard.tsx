@@ -15,7 +15,7 @@ import { ForecastTables } from "./forecast-tables"
 import { useRangeWords } from "../use-range-words"
 import { SourceFields } from "./request-fields"
 import { StartDecision } from "./start-decision"
-import { NameField, Wizard } from "./wizard"
+import { JobWizard, NameField } from "./job-wizard"
 
 interface ExportWizardProps {
   topics: string[]
@@ -36,7 +36,7 @@ export function ExportWizard({ topics, source, queues, stored }: ExportWizardPro
   const topic = request.source.topic
   const name = t("jobs.exportName", { topic, format: t(`exporting.formats.${request.format}`) })
   return (
-    <Wizard
+    <JobWizard
       title={topic ? t("exporting.titleOf", { topic }) : t("exporting.title")}
       request={request}
       dryRun={dryRun}

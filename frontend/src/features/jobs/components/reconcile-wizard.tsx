@@ -2,6 +2,7 @@ import type { TFunction } from "i18next"
 import type { ReactNode } from "react"
 import { useTranslation } from "react-i18next"
 import { Callout } from "@/components/layout/panel"
+import type { WizardStep } from "@/components/wizard/wizard"
 import { useCluster } from "@/hooks/use-cluster"
 import { type UrlState, useUrlState } from "@/hooks/use-url-state"
 import type { JobRequest, Topic } from "@/lib/api-types"
@@ -10,10 +11,10 @@ import { checkOf, faultsOf, isCheck, reconcileOf, type ReconcileRequest } from "
 import { areSame, isSideWhole, isTimeMissing, type SideName, SIDES, titleOfSide } from "../sides"
 import { useRangeWords } from "../use-range-words"
 import { CompareFields, ConditionFields } from "./compare-fields"
+import { JobWizard, NameField } from "./job-wizard"
 import { DamageField, RangeFields } from "./request-fields"
 import { type Choices, SideFields, WhatField } from "./side-fields"
 import { StartDecision } from "./start-decision"
-import { NameField, Wizard, type WizardStep } from "./wizard"
 
 interface ReconcileWizardProps {
   clusters: string[]
@@ -84,7 +85,7 @@ function SidesWizard({ clusters, choices, left, right }: ReconcileWizardProps) {
     { id: "start", parts: ["name"], label: t("jobs.steps.start"), isReady: true, fields: <NameField placeholder={name} /> },
   ]
   return (
-    <Wizard
+    <JobWizard
       title={isChosen ? name : t("jobs.newReconcile")}
       request={request}
       steps={steps}
@@ -112,7 +113,7 @@ function CheckWizard() {
   const request = checkOf(state, cluster)
   const name = t("sides.checkName", { cluster })
   return (
-    <Wizard
+    <JobWizard
       title={name}
       request={request}
       steps={[

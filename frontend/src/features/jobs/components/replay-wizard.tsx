@@ -15,7 +15,7 @@ import { ForecastTables } from "./forecast-tables"
 import { LimitFields, SourceFields } from "./request-fields"
 import { StartDecision } from "./start-decision"
 import { TargetFields } from "./target-fields"
-import { NameField, Wizard } from "./wizard"
+import { JobWizard, NameField } from "./job-wizard"
 
 interface ReplayWizardProps {
   topics: string[]
@@ -46,7 +46,7 @@ export function ReplayWizard({ topics, source, target, seenBy, clusters, targetT
   const limits = useLimitWords(request)
   const dryRun = useDryRun(request)
   return (
-    <Wizard
+    <JobWizard
       title={state.topic ? t("jobs.replayOf", { topic: state.topic }) : t("jobs.newReplay")}
       request={request}
       dryRun={dryRun}

@@ -7,7 +7,7 @@ import { NamePicker } from "@/components/forms/name-picker"
 import { NumberField } from "@/components/forms/number-field"
 import { WallClockInput } from "@/components/forms/wall-clock-input"
 import type { UrlState } from "@/hooks/use-url-state"
-import { useRefused } from "../refusals"
+import { useRefused } from "@/components/wizard/refusals"
 import { faultsOf, isByOffset, isToFile, MOST_PER_SECOND } from "../request"
 import classes from "./jobs.module.css"
 

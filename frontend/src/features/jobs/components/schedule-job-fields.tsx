@@ -1,7 +1,7 @@
 import { Checkbox } from "@mantine/core"
 import { useUrlState } from "@/hooks/use-url-state"
 import { useTranslation } from "react-i18next"
-import { useRefused } from "../refusals"
+import { useRefused } from "@/components/wizard/refusals"
 import { isCheck, isToFile } from "../request"
 import { type SideName, SIDES } from "../sides"
 import { CompareFields, ConditionFields } from "./compare-fields"

@@ -5,7 +5,7 @@ import { NumberField } from "@/components/forms/number-field"
 import { WallClockInput } from "@/components/forms/wall-clock-input"
 import { beforeRun, type BoundKind, boundOf, kindOf, LONGEST, NO_MOMENT, type Span, spanOf, UNITS } from "../bounds"
 import { type Fault, faultsOf } from "../request"
-import { useRefused } from "../refusals"
+import { useRefused } from "@/components/wizard/refusals"
 import type { RangeProps } from "./request-fields"
 
 const PRESETS = { "1h": { amount: 1, unit: "h" }, "24h": { amount: 24, unit: "h" }, "7d": { amount: 7, unit: "d" } } as const satisfies Record<string, Span>

@@ -1,5 +1,5 @@
 import { type ReactNode, useMemo } from "react"
-import { type Refusal, RefusalsContext } from "../refusals"
+import { type Refusal, RefusalsContext } from "@/components/wizard/refusals"
 
 interface ShownRefusalProps {
   request: object

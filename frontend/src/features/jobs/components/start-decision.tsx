@@ -12,10 +12,10 @@ import type { GroupSummary, JobRequest } from "@/lib/api-types"
 import { useCreateJob } from "../api/create-job"
 import { jobNameOf } from "../job-name"
 import { asProblem } from "@/lib/problem"
-import { useRefusals } from "../refusals"
+import { useRefusals } from "@/components/wizard/refusals"
 import { isWhole } from "../request"
 import classes from "./jobs.module.css"
-import { RefusedFields } from "./refused-fields"
+import { RefusedFields } from "@/components/wizard/refused-fields"
 
 interface StartDecisionProps {
   request: JobRequest

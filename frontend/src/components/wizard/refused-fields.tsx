@@ -1,7 +1,7 @@
 import { Button } from "@mantine/core"
 import { useTranslation } from "react-i18next"
 import { detailIn } from "@/lib/reasons"
-import { useRefusals } from "../refusals"
+import { useRefusals } from "./refusals"
 
 /** The fields that the server refused, each with why, and the way back to the step that has it. */
 export function RefusedFields({ fields }: { fields: Readonly<Record<string, string>> }) {
