@@ -57,6 +57,7 @@ WAYS: Final[dict[str, list[tuple[str, ...]]]] = {
     f"/jobs/new/export?topic={TOPIC}&step=source&bounds=offsets": [],
     f"/jobs/new/export?topic={TOPIC}&step=file": [],
     f"/jobs/new/export?topic={TOPIC}&step=start": [],
+    **{f"/jobs/new/redrive?group={GROUP}&step={step}": [] for step in ("which", "send", "limits", "start")},
     **{f"/jobs/new/reconcile?rkind={kind}": [] for kind in ("topic", "group", "csv", "postgresql")},
     "/jobs/new/reconcile?check=store&step=start": [],
     f"/jobs/new/reconcile?left={TOPIC}&rkind=csv&rpath=b&step=compare": [],

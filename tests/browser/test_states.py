@@ -33,6 +33,7 @@ _FORMS: Final = (
     "/jobs/new/replay",
     "/jobs/new/reconcile",
     "/jobs/new/export",
+    "/jobs/new/redrive",
     "/clusters",
 )
 

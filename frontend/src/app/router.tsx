@@ -72,6 +72,7 @@ const pages = [
   createRoute({ ...parent, path: "/jobs", component: lazyRouteComponent(() => withAllWords(import("./routes/jobs")), "JobsRoute") }),
   createRoute({ ...parent, path: "/jobs/new/replay", component: lazyRouteComponent(() => withAllWords(import("./routes/new-replay")), "NewReplayRoute") }),
   createRoute({ ...parent, path: "/jobs/new/reconcile", component: lazyRouteComponent(() => withAllWords(import("./routes/new-reconcile")), "NewReconcileRoute") }),
+  createRoute({ ...parent, path: "/jobs/new/redrive", component: lazyRouteComponent(() => withAllWords(import("./routes/new-redrive")), "NewRedriveRoute") }),
   createRoute({ ...parent, path: "/jobs/new/export", component: lazyRouteComponent(() => withAllWords(import("./routes/new-export")), "NewExportRoute") }),
   createRoute({ ...parent, path: "/jobs/$job", component: lazyRouteComponent(() => withAllWords(import("./routes/job")), "JobRoute") }),
   createRoute({ ...parent, path: "/schedules", component: lazyRouteComponent(() => withAllWords(import("./routes/schedules")), "SchedulesRoute") }),

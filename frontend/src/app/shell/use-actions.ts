@@ -1,4 +1,4 @@
-import { type Icon, IconBell, IconBolt, IconCopyPlus, IconDeviceTv, IconEraser, IconFileExport, IconKey, IconPlayerPause, IconPlayerTrackNext, IconScale, IconServerCog, IconSend, IconStack2, IconTrash, IconUserPlus, IconVolumeOff, IconCalendarTime } from "@tabler/icons-react"
+import { type Icon, IconBell, IconBolt, IconCopyPlus, IconDeviceTv, IconEraser, IconFileExport, IconKey, IconMailForward, IconPlayerPause, IconPlayerTrackNext, IconScale, IconServerCog, IconSend, IconStack2, IconTrash, IconUserPlus, IconVolumeOff, IconCalendarTime } from "@tabler/icons-react"
 import { useNavigate } from "@tanstack/react-router"
 import { useTranslation } from "react-i18next"
 import { type Right, useMe } from "@/hooks/use-rights"
@@ -19,6 +19,7 @@ const ACTIONS = [
   { id: "replay", to: "/jobs/new/replay", search: {}, right: "jobs", icon: IconPlayerTrackNext },
   { id: "reconcile", to: "/jobs/new/reconcile", search: {}, right: "jobs", icon: IconScale },
   { id: "export", to: "/jobs/new/export", search: {}, right: "jobs", icon: IconFileExport },
+  { id: "redrive", to: "/jobs/new/redrive", search: {}, right: "redrive", icon: IconMailForward },
   { id: "schedule", to: "/schedules", search: { new: "replay" }, right: "jobs", icon: IconCalendarTime },
   { id: "rule", to: "/alerts", search: { new: "rule" }, right: "manage", icon: IconBell },
   { id: "silence", to: "/alerts", search: { new: "silence" }, right: "manage", icon: IconVolumeOff },

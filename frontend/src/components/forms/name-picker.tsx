@@ -10,6 +10,8 @@ const SHOWN = 60
 interface NamePickerProps extends Omit<SelectProps, "data" | "value" | "onChange"> {
   names: readonly string[]
   value: string | undefined
+  /** Whether there are names that the list does not have: they may be typed. */
+  isCut?: boolean
   onChange: (name: string | undefined) => void
 }
 
@@ -17,10 +19,10 @@ interface NamePickerProps extends Omit<SelectProps, "data" | "value" | "onChange
  * Chooses a name by typing: Enter takes the very name that was typed, else the best match. Where no name is known, because
  * the list could not be read or is empty, the one that is typed is taken.
  */
-export function NamePicker({ names, value, onChange, ...rest }: NamePickerProps) {
+export function NamePicker({ names, value, isCut = names.length >= MOST_NAMES, onChange, ...rest }: NamePickerProps) {
   const { t } = useTranslation()
   const [typed, setTyped] = useState(value ?? "")
-  const mayBeAnother = names.length === 0 || names.length >= MOST_NAMES
+  const mayBeAnother = names.length === 0 || isCut
   const extra = [value, mayBeAnother ? typed.trim() : undefined]
   const all = new Set([...extra.filter((name): name is string => Boolean(name)), ...names])
   return (

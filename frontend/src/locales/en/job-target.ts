@@ -19,6 +19,5 @@ export const jobTarget = {
     },
     keysFile: "File with keys",
     keysFileWords: "a text file with a key on each line, below the folder for jobs on the server; keys above add to it",
-    redrive: "Redrive dead letters",
   },
 }

@@ -26,6 +26,7 @@ import { messages } from "./messages"
 import { offsets } from "./offsets"
 import { purge } from "./purge"
 import { reconcile } from "./reconcile"
+import { redriveWizard } from "./redrive-wizard"
 import { resend } from "./resend"
 import { roles } from "./roles"
 import { run } from "./run"
@@ -69,6 +70,7 @@ export const rest = {
   ...offsets,
   ...purge,
   ...reconcile,
+  ...redriveWizard,
   ...resend,
   ...roles,
   ...run,

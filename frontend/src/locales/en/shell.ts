@@ -69,6 +69,7 @@ export const shell = {
       replay: "Replay a topic",
       reconcile: "Reconcile two sides",
       export: "Export messages to a file",
+      redrive: "Redrive dead letters",
       schedule: "Create a schedule",
       rule: "Create an alert rule",
       silence: "Silence alerts",

@@ -19,6 +19,5 @@ export const jobTarget = {
     },
     keysFile: "Key 文件",
     keysFileWords: "服务器上任务文件夹内的文本文件，每行一个 Key；与上面的 Key 一并生效",
-    redrive: "重投死信",
   },
 }

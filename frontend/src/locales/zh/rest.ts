@@ -28,6 +28,7 @@ import { messages } from "./messages"
 import { offsets } from "./offsets"
 import { purge } from "./purge"
 import { reconcile } from "./reconcile"
+import { redriveWizard } from "./redrive-wizard"
 import { resend } from "./resend"
 import { roles } from "./roles"
 import { run } from "./run"
@@ -71,6 +72,7 @@ export const rest: Shape<typeof english> = {
   ...offsets,
   ...purge,
   ...reconcile,
+  ...redriveWizard,
   ...resend,
   ...roles,
   ...run,

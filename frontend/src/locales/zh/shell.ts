@@ -62,6 +62,7 @@ export const shell = {
       replay: "重放 Topic",
       reconcile: "新建对账",
       export: "导出消息到文件",
+      redrive: "重投死信",
       schedule: "创建定时任务",
       rule: "创建告警规则",
       silence: "静默告警",

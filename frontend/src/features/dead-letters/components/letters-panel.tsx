@@ -1,20 +1,15 @@
 import { Button } from "@mantine/core"
-import { useMemo } from "react"
 import { useTranslation } from "react-i18next"
-import { columnsFor } from "@/components/data-table/columns"
 import { DataTable } from "@/components/data-table/data-table"
 import { Panel } from "@/components/layout/panel"
 import { Empty } from "@/components/states/empty"
 import { QueryBody } from "@/components/states/query-panel"
-import { Ident } from "@/components/values/ident"
-import { Time } from "@/components/values/time"
 import type { DeadLetter } from "@/lib/api-types"
 import { count } from "@/lib/format"
 import { useLetters } from "../api/get-letters"
 import type { Picked } from "../picks"
+import { useLetterColumns } from "../use-letter-columns"
 import classes from "./dead-letters.module.css"
-
-const column = columnsFor<DeadLetter>()
 
 interface LettersPanelProps {
   cluster: string
@@ -31,16 +26,7 @@ export function LettersPanel({ cluster, group, picked, onOpen }: LettersPanelPro
   const rows = pages?.flatMap(({ items }) => items)
   const read = pages?.reduce((sum, page) => sum + page.read, 0) ?? 0
   const stored = pages?.[0]?.stored ?? null
-  const columns = useMemo(
-    () => [
-      column("died", t("deadLetters.died"), { minWidth: 420 }, ({ stored_at: at }) => <Time at={at} />),
-      column("id", t("deadLetters.id"), { isName: true }, ({ message_id: id }) => <Ident id={id} />),
-      column("key", t("deadLetters.key"), { isSecondary: true, minWidth: 560 }, ({ keys }) => keys.join(" ")),
-      column("origin", t("deadLetters.origin"), { isSecondary: true, minWidth: 640 }, ({ origin_topic: topic }) => topic ?? "—"),
-      column("cause", t("deadLetters.cause"), {}, ({ cause }) => <span className={classes.why}>{cause ?? <span className={classes.none}>{t("deadLetters.noReason")}</span>}</span>),
-    ],
-    [t],
-  )
+  const columns = useLetterColumns()
   return (
     <Panel title={t("deadLetters.letters", { group })} note={pages && t("deadLetters.readOf", { read: count(read), stored: stored === null ? "—" : count(stored) })}>
       <QueryBody query={{ ...query, data: rows, refetch: query.refetch as never }} what={t("deadLetters.lettersFailed")} isEmpty={(items) => items.length === 0} empty={<Empty small title={t("deadLetters.noneOf", { group })} />}>

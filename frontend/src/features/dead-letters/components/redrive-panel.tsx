@@ -1,4 +1,5 @@
 import { Button } from "@mantine/core"
+import { Link } from "@tanstack/react-router"
 import { useTranslation } from "react-i18next"
 import { NeedsRight } from "@/components/forms/lock"
 import { Panel } from "@/components/layout/panel"
@@ -17,6 +18,7 @@ import { usePreviews } from "../api/preview-redrives"
 import { useNativeClients } from "../api/get-native-clients"
 import { useCancelRedrive, useStartRedrives } from "../api/start-redrive"
 import type { Picks } from "../picks"
+import { causesAs } from "../redrive"
 import { askedOf, isWhole, usualOf, wishOf } from "../wish"
 import { DryRun } from "./dry-run"
 import classes from "./dead-letters.module.css"
@@ -81,10 +83,26 @@ export function RedrivePanel({ cluster, picks, topics, running, onStarted }: Red
               </NeedsRight>
               <Button onClick={() => previews.forEach(({ refetch }) => void refetch())}>{t("deadLetters.again")}</Button>
             </div>
+            <ToWizard picks={picks} />
           </>
         )}
       </Panel>
     </>
+  )
+}
+
+/** The wizard chooses more closely, but of one group. */
+function ToWizard({ picks }: { picks: Picks }) {
+  const { t } = useTranslation()
+  const [only, ...others] = Object.entries(picks)
+  if (only === undefined || others.length > 0) return null
+  const [group, picked] = only
+  return (
+    <div className={classes.more}>
+      <Link to="/jobs/new/redrive" search={{ group, ...(picked !== "all" && { causes: causesAs(picked) }) }}>
+        {t("redriveWizard.more")}
+      </Link>
+    </div>
   )
 }
 

@@ -128,7 +128,7 @@ describe("the list of jobs", () => {
     const { user, address } = show()
     await user.click(await screen.findByText("New job"))
     await user.click(await screen.findByText("Redrive dead letters"))
-    await waitFor(() => expect(address()).toBe("/dead-letters"))
+    await waitFor(() => expect(address()).toBe("/jobs/new/redrive"))
   })
 
   it("shows on a phone the whole name, the state and how far it is, without a table", async () => {

@@ -27,8 +27,8 @@ export function NewJob() {
         <Menu.Item leftSection={<IconFileExport size={15} stroke={1.6} />} onClick={() => void navigate({ to: "/jobs/new/export" })}>
           {t("exporting.title")}
         </Menu.Item>
-        <Menu.Item leftSection={<IconMailForward size={15} stroke={1.6} />} onClick={() => void navigate({ to: "/dead-letters" })}>
-          {t("jobTarget.redrive")}
+        <Menu.Item leftSection={<IconMailForward size={15} stroke={1.6} />} onClick={() => void navigate({ to: "/jobs/new/redrive" })}>
+          {t("redriveWizard.title")}
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>
