@@ -260,7 +260,7 @@ function hasParts(request: JobRequest): boolean {
   const { type, source, target, left, right } = request
   if (type === "export") return isNamed(source)
   if (type === "replay" && target?.kind === "parquet") return isNamed(source)
-  if (type === "replay") return isNamed(source) && Boolean(target?.topic) && (source?.topic !== target?.topic || isElsewhere(request))
+  if (type === "replay") return isNamed(source) && Boolean(target?.topic) && (source?.topic !== target?.topic || isElsewhere(request) || request.allow_live_target === true)
   return request.check === "store" || (isSideWhole(left) && isSideWhole(right) && !areSame(left, right))
 }
 

@@ -173,7 +173,8 @@ export const jobs = {
     sourceTopic: "Topic to read",
     targetTopic: "Topic to write",
     targetWords: "copies land here; keys, tag and properties stay",
-    sameTopic: "Source and target are the same topic: the replay would read its own copies.",
+    sameTopic: "Source and target are the same topic: its groups get every copy beside the original. The replay ends where the topic ended when it began.",
+    intoItself: "Write the copies into the topic that is read",
     sameSides: "Both sides are the same topic.",
     bounds: {
       by: "Range by",

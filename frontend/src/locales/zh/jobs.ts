@@ -171,7 +171,8 @@ export const jobs = {
     sourceTopic: "读取的 Topic",
     targetTopic: "写入的 Topic",
     targetWords: "副本写到这里；Key、Tag 与属性保留",
-    sameTopic: "来源与目标是同一个 Topic：重放会读到自己的副本。",
+    sameTopic: "源与目标是同一个 Topic：其消费组除原消息外还会收到每条副本。重放到任务开始时该 Topic 的末尾为止。",
+    intoItself: "将副本写入所读取的 Topic",
     sameSides: "两侧是同一个 Topic。",
     bounds: { by: "范围依据", byWords: "按存储时间，或按队列中的位点", times: "时间", offsets: "位点", from: "最早的消息", to: "Topic 末尾", last_success: "上次成功运行", scheduled_at: "本次计划时间", before: "计划时间之前（自定义）", fixed: "固定时间" },
     before: {

@@ -81,9 +81,13 @@ describe("the replay wizard", () => {
     )
   })
 
-  it("refuses to read its own copies", async () => {
-    renderApp(wizard(), { at: "/jobs/new/replay?topic=orders&target=orders&step=target" })
+  it("writes into the topic that it reads only once that is allowed", async () => {
+    const { user, address } = renderApp(wizard(), { at: "/jobs/new/replay?topic=orders&target=orders&step=target" })
     expect(await screen.findByText(/Source and target are the same topic/)).toBeTruthy()
-    expect((screen.getByRole("button", { name: "Next: Limits" }) as HTMLButtonElement).disabled).toBe(true)
+    expect(screen.getByText("Next: Limits").closest("button")?.disabled).toBe(true)
+    await user.click(screen.getByLabelText("Write the copies into the topic that is read"))
+    await waitFor(() => expect(screen.getByText("Next: Limits").closest("button")?.disabled).toBe(false))
+    expect(address()).toContain("live=1")
+    expect(screen.getByText(/POST \/api\/v1\/jobs/).closest("pre")?.textContent).toContain('"allow_live_target": true')
   })
 })

@@ -36,9 +36,11 @@ export function ReplayWizard({ topics, source, target, seenBy, clusters, targetT
   const { t } = useTranslation()
   const [state, change] = useUrlState()
   const cluster = useCluster()
-  const asked = replayOf(state, cluster)
+  const isItself = isToItself(state, cluster)
+  // What was allowed for the source itself says nothing about another topic.
+  const asked = replayOf(isItself ? state : { ...state, live: undefined }, cluster)
   // The last step names the groups that read the target, and asks for a tick for each that is there.
-  const request = seenBy.length > 0 && !isToFile(state) ? { ...asked, allow_live_target: true } : asked
+  const request = seenBy.length > 0 && !isItself && !isToFile(state) ? { ...asked, allow_live_target: true } : asked
   const faults = faultsOf(state)
   const isFile = isToFile(state)
   const name = t("jobs.replayName", { source: request.source.topic, target: titleOf(t, request.target) })
@@ -97,7 +99,7 @@ function StartFields({ name, source, target }: Pick<ReplayWizardProps, "source" 
   )
 }
 
-const isTargetReady = (state: UrlState, cluster: string): boolean => (isToFile(state) || Boolean(state.target)) && !isToItself(state, cluster) && !faultsOf(state).tprops
+const isTargetReady = (state: UrlState, cluster: string): boolean => (isToFile(state) || Boolean(state.target)) && (!isToItself(state, cluster) || state.live === "1") && !faultsOf(state).tprops
 
 /** What a replay writes to, in the name of its job or below its step; empty while it is not chosen. */
 function titleOf(t: TFunction, { kind, cluster, topic = "" }: ReplayRequest["target"], { withCluster = false } = {}): string {

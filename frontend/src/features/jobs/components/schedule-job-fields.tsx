@@ -1,8 +1,9 @@
 import { Checkbox } from "@mantine/core"
+import { useCluster } from "@/hooks/use-cluster"
 import { useUrlState } from "@/hooks/use-url-state"
 import { useTranslation } from "react-i18next"
 import { useRefused } from "@/components/wizard/refusals"
-import { isCheck, isToFile } from "../request"
+import { isCheck, isToFile, isToItself } from "../request"
 import { type SideName, SIDES } from "../sides"
 import { CompareFields, ConditionFields } from "./compare-fields"
 import { FileFields } from "./export-fields"
@@ -25,6 +26,7 @@ export function ScheduleJobFields({ topics, targetTopics, clusters, choices }: S
   const { t } = useTranslation()
   const [state, change] = useUrlState()
   const refused = useRefused()
+  const cluster = useCluster()
   if (state.new === "reconcile" && isCheck(state)) return <WhatField state={state} onChange={change} />
   if (state.new === "reconcile")
     return (
@@ -51,7 +53,7 @@ export function ScheduleJobFields({ topics, targetTopics, clusters, choices }: S
       {source}
       <TargetFields state={state} clusters={clusters} topics={targetTopics} onChange={change} />
       <LimitFields state={state} onChange={change} />
-      {!isToFile(state) && (
+      {!isToFile(state) && !isToItself(state, cluster) && (
         <Checkbox label={t("jobs.allowLive")} description={t("jobs.allowLiveWords")} error={refused("allow_live_target")} checked={state.live === "1"} onChange={(event) => change({ live: event.currentTarget.checked ? "1" : undefined })} />
       )}
     </>

@@ -59,7 +59,12 @@ function TopicFields({ state, clusters, topics, onChange }: TargetProps) {
         />
       )}
       <TopicSelect label={t("jobs.targetTopic")} description={t("jobs.targetWords")} value={state.target} error={refused("target.topic")} topics={topics} onChange={(target) => onChange({ target })} />
-      {isToItself(state, cluster) && <Callout tone="crit">{t("jobs.sameTopic")}</Callout>}
+      {isToItself(state, cluster) && (
+        <>
+          <Callout>{t("jobs.sameTopic")}</Callout>
+          <Checkbox label={t("jobs.intoItself")} error={refused("allow_live_target")} checked={state.live === "1"} onChange={(event) => onChange({ live: event.currentTarget.checked ? "1" : undefined })} />
+        </>
+      )}
     </>
   )
 }
