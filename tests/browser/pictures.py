@@ -12,15 +12,18 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
+import httpx
 from playwright.sync_api import Page, expect
 
 from gateway.demo.plan import ANALYTICS, ORDERS, PAYMENTS
 from tests.browser.chromium import chromium
 from tests.browser.pages import Console, signed_in, tab, window
 from tests.support.gantry import ROOT, Gantry, Place
+from tests.support.wait import wait_until
 
 SECONDS: Final = 150
 # The share of a chart's width from which on there is something to see: the last minutes of fifteen.
@@ -72,6 +75,39 @@ PICTURES: Final = {
 }
 
 
+def _compare(gantry: Gantry) -> Picture:
+    """Copy the orders with some left out and some changed, and compare both."""
+    with gantry.client() as http:
+        copy = {"name": "orders-archive", "read_queues": 4, "write_queues": 4}
+        assert http.post("/clusters/local/topics", json=copy).is_success
+        # Later orders would all be missing in the copy.
+        orders = {"topic": ORDERS, "to": datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")}
+        changes = {"tag": "if(pmod(hash(key), 50) = 1, 'refunded', tag)"}
+        replay = {
+            "type": "replay",
+            "source": {**orders, "where": "pmod(hash(key), 40) <> 0"},
+            "target": {"topic": copy["name"], "transform": changes},
+        }
+        _run(http, replay)
+        # Orders also have the key of their customer, which many share.
+        compared = {"by": {"left": "key", "right": "key"}, "compare": ["body", "tag"]}
+        job = _run(http, {"type": "reconcile", "left": orders, "right": {"topic": copy["name"]}, **compared})
+        return Picture(f"/jobs/{job}", "light", _still)
+
+
+def _run(http: httpx.Client, request: dict[str, Any]) -> str:
+    """Run a job to its end and return its id."""
+    answer = http.post("/jobs", json=request)
+    assert answer.is_success, answer.text
+    job = f"/jobs/{answer.json()['id']}"
+    wait_until(lambda: http.get(job).json()["finished_at"] is not None)
+    return str(answer.json()["id"])
+
+
+def _still(page: Page) -> None:
+    page.wait_for_timeout(_NEXT_SAMPLE_MS)
+
+
 def main(folder: Path) -> None:
     """Run the demo for some minutes and write each page to `folder`, in English and (``-zh``) in Chinese."""
     with (
@@ -83,9 +119,10 @@ def main(folder: Path) -> None:
         tab(context, gantry) as console,
     ):
         time.sleep(SECONDS)
+        pictures = PICTURES | {"reconcile": _compare(gantry)}
         console.open("/")
         for language, suffix in (("en", ""), ("zh", "-zh")):
-            for name, picture in PICTURES.items():
+            for name, picture in pictures.items():
                 console.page.evaluate(
                     """([language, theme]) => {
                         localStorage.setItem("gantry.language", JSON.stringify(language))
@@ -109,6 +146,8 @@ def _demo(gantry: Gantry) -> Iterator[None]:
 
 def _take(console: Console, picture: Picture, file: Path) -> None:
     console.open(picture.path)
+    # The language and the theme are read when the console is loaded.
+    console.reload()
     console.settled()
     expect(console.connection).to_have_attribute("data-state", "live")
     picture.prepare(console.page)
