@@ -1,7 +1,7 @@
 """``make bench``: every benchmark in one run on one machine. Figures differ between machines, ratios hardly.
 
-python -m tests.benchmarks [append] [send] [gateway] [spark_scan] [spark_start] [replay] [reconcile] [apache] [crowd]
-    [scale]
+python -m tests.benchmarks [append] [send] [gateway] [spark_scan] [spark_wire] [spark_start] [replay] [reconcile]
+    [apache] [crowd] [scale]
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ import importlib
 import sys
 
 BENCHMARKS = (
-    "append", "send", "gateway", "spark_scan", "spark_start", "replay", "reconcile", "apache", "crowd", "scale"
+    "append", "send", "gateway", "spark_scan", "spark_wire", "spark_start", "replay", "reconcile", "apache", "crowd",
+    "scale",
 )  # fmt: skip
 
 
