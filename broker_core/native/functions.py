@@ -246,6 +246,9 @@ class Native(Protocol):
         sound record, four columns. Returns the fields of `store.columns.Decoded`; None if a record is damaged or odd.
         """
 
+    def find_records(self, data: Buffer, begins: Buffer, /) -> bytes:
+        """Twin of `store.columns.find_records`; numbers are arrays of int64."""
+
     def swap_field(self, rows: Buffer, row_size: int, at: int, width: int, /) -> bytes:
         """Return the field of 4 or 8 bytes at `at` of each row, in this machine's byte order."""
 

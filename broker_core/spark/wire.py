@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Final
 
 import numpy as np
@@ -43,7 +43,7 @@ from broker_core.spark.partitions import (
     is_chosen,
     lose,
 )
-from broker_core.store.columns import Damage, Ints, Records, Wanted, walk
+from broker_core.store.columns import Damage, Records, Wanted, find_records
 
 _SUB_RANGE: Final = 1024
 """Messages per sub-range: with four sub-ranges a batch is large enough for decoding in columns."""
@@ -184,7 +184,8 @@ def read_wire_blocks(
 
 def _blocks(piece: _Piece, partition: WirePartition, wanted: Wanted) -> Iterator[Block]:
     data = b"".join(piece.bodies)
-    records = Records(np.frombuffer(data, np.uint8), _positions(piece.bodies))
+    begins = [0, *accumulate(map(len, piece.bodies[:-1]))]
+    records = Records(np.frombuffer(data, np.uint8), find_records(data, begins))
     damage = records.find_damage(of_queue=_known_as(partition), wanted=wanted)
     # Other kinds of damage make even the offset unreadable.
     is_readable = (damage == Damage.NONE) | (damage == Damage.BODY)
@@ -216,12 +217,6 @@ def _known_as(partition: WirePartition) -> tuple[bytes, int] | None:
     if partition.topic.startswith(_LIGHT):
         return None
     return partition.topic.encode(), partition.queue_id
-
-
-def _positions(bodies: Sequence[bytes]) -> Ints:
-    """Return the positions of the records in the joined bodies; a damaged body does not affect the others."""
-    begins = np.cumsum([0, *map(len, bodies)])
-    return np.concatenate([np.zeros(0, np.int64), *(walk(body) + at for body, at in zip(bodies, begins, strict=False))])
 
 
 @contextmanager
@@ -310,7 +305,8 @@ class _Puller:
         """Send one pull; repeat it while the broker is busy or unreachable."""
         failure: ClientError | None = None
         for pause_s in backoff(first_s=_FIRST_PAUSE_S, longest_s=_LONGEST_PAUSE_S, attempts=_TRIES):
-            await asyncio.sleep(pause_s)
+            if pause_s:
+                await asyncio.sleep(pause_s)
             try:
                 return await self._pull_once(offset, count)
             except (BrokerBusy, PeerUnreachable) as error:

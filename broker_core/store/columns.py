@@ -17,9 +17,11 @@ what it needs.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum, IntFlag
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -332,16 +334,21 @@ class Records:
         return Span(begin, np.where(self._flags & STORE_HOST_IPV6, 20, 8))
 
 
-def walk(data: bytes | memoryview, *, begin: int = 0) -> Ints:
-    """Return the positions of consecutive records in `data`, as in a pull answer."""
-    view = memoryview(data)
-    places, at = [], begin
-    while at + MIN_RECORD_BYTES <= len(view):
-        size = int.from_bytes(view[at : at + 4], "big")
-        if size < MIN_RECORD_BYTES or at + size > len(view):
-            break
-        places.append(at)
-        at += size
+def find_records(data: bytes | memoryview, begins: Sequence[int] = (0,)) -> Ints:
+    """Return where the records of pull answers begin, which are one behind another in `data` and begin at `begins`.
+
+    The records of an answer end where no size follows that can be one; that does not affect the next answer.
+    """
+    if native is not None:
+        return np.frombuffer(native.find_records(data, np.array(begins, np.int64)), np.int64)
+    view, places = memoryview(data), []
+    for at, end in pairwise([*begins, len(view)]):
+        while at + MIN_RECORD_BYTES <= end:
+            size = int.from_bytes(view[at : at + 4], "big")
+            if size < MIN_RECORD_BYTES or at + size > end:
+                break
+            places.append(at)
+            at += size
     return np.array(places, np.int64)
 
 

@@ -33,6 +33,7 @@ static PyMethodDef functions[] = {
     FAST(open_receipts, "Check receipts and sort them by portion."),
     FAST(walk_units, "Collect records along a consume queue."),
     FAST(check_records, "Find the damaged ones of many records, and copy their heads."),
+    FAST(find_records, "Find where the records of answers begin."),
     FAST(gather_spans, "Copy parts of data into a column."),
     FAST(are_utf8, "Say whether parts of data are UTF-8."),
     FAST(swap_field, "Copy one field of many rows, in this machine's byte order."),

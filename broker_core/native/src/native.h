@@ -237,6 +237,7 @@ PyObject *native_write_leased(PyObject *module, PyObject *const *args, Py_ssize_
 /* scan.c */
 int read_numbers(PyObject *object, Py_buffer *buffer, Py_ssize_t wanted);
 PyObject *native_check_records(PyObject *module, PyObject *const *args, Py_ssize_t count);
+PyObject *native_find_records(PyObject *module, PyObject *const *args, Py_ssize_t count);
 
 /* columns.c */
 PyObject *native_gather_spans(PyObject *module, PyObject *const *args, Py_ssize_t count);

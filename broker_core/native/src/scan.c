@@ -240,3 +240,38 @@ end:
             PyBuffer_Release(&at[each]);
     return done;
 }
+
+/* find_records(data, begins) -> where records begin, as int64: `begins` are those of the answers that data joins */
+PyObject *native_find_records(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    Py_buffer data = {0}, begins = {0};
+    PyObject *found = NULL;
+    if (check_count(count, 2, "find_records") < 0 || PyObject_GetBuffer(args[0], &data, PyBUF_SIMPLE) < 0)
+        return NULL;
+    if (args[1] == Py_None)
+        PyErr_SetString(PyExc_TypeError, "the begins of answers are numbers");
+    else if (read_numbers(args[1], &begins, -1) == 0)
+        found = PyBytes_FromStringAndSize(NULL, data.len / LEAST * 8);
+    if (found != NULL) {
+        Py_ssize_t answers = begins.len / 8, records = 0;
+        const int64_t *at = begins.buf;
+        int64_t *to = (int64_t *)PyBytes_AS_STRING(found), passed = 0;
+        for (Py_ssize_t i = 0; i < answers; i++) {
+            int64_t end = i + 1 < answers && at[i + 1] < data.len ? at[i + 1] : data.len;
+            /* Never back: there is room for each record of the data only once. */
+            int64_t next = at[i] > passed ? at[i] : passed;
+            while (next <= end - LEAST) {
+                int32_t size = (int32_t)get32((const uint8_t *)data.buf + next);
+                if (size < LEAST || size > end - next)
+                    break;
+                to[records++] = next;
+                passed = next += size;
+            }
+        }
+        _PyBytes_Resize(&found, records * 8);
+    }
+    PyBuffer_Release(&data);
+    if (begins.obj != NULL)
+        PyBuffer_Release(&begins);
+    return found;
+}

@@ -18,7 +18,7 @@ from broker_core.protocol.message import StoredMessage
 from broker_core.protocol.record import MessageOrigin, decode_many, encode, encode_topic, read_head, size_of
 from broker_core.spark.batches import MADE_OF, Batch, RowOrigin
 from broker_core.spark.schema import COLUMNS, arrow_schema
-from broker_core.store.columns import Damage, Records, Wanted, walk
+from broker_core.store.columns import Damage, Records, Wanted, find_records
 
 _hosts: Any = st.sampled_from(["10.0.0.1", "fe80::1"])
 _records: Any = st.fixed_dictionaries(
@@ -65,7 +65,7 @@ def log_of(records: list[dict[str, Any]]) -> bytes:
 
 def batch_of(log: bytes, **origin: Any) -> Batch:
     return Batch(
-        Records(np.frombuffer(log, np.uint8), walk(log)), RowOrigin(**{"topic": None, "broker": "b", **origin})
+        Records(np.frombuffer(log, np.uint8), find_records(log)), RowOrigin(**{"topic": None, "broker": "b", **origin})
     )
 
 
@@ -134,7 +134,7 @@ def test_what_a_check_makes_in_its_pass_is_what_is_made_of_spans(
 ) -> None:
     """Also of texts that are no UTF-8, and of logs with a damaged byte: then it makes nothing, or the same."""
     log = bytearray(log_of([words | {"properties": text} for words, text in records]))
-    places = walk(bytes(log))
+    places = find_records(bytes(log))
     if data.draw(st.booleans()):
         log[data.draw(st.integers(0, len(log) - 1))] ^= 1
     plain, made = (Records(np.frombuffer(bytes(log), np.uint8), places) for _ in range(2))

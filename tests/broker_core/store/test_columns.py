@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ from hypothesis import strategies as st
 
 from broker_core.protocol.host import encode_host
 from broker_core.protocol.record import MessageOrigin, decode_many, encode, encode_topic, read_head, size_of
-from broker_core.store.columns import UNIT, Damage, Records, Span, Wanted, walk
+from broker_core.store import columns as columns_module
+from broker_core.store.columns import UNIT, Damage, Records, Span, Wanted, find_records
 from broker_core.store.reader import StoreReader
 from tests.support.stores import fill, opened, small
 
@@ -58,7 +60,7 @@ def cut(data: bytes, span: Span) -> list[bytes]:
 def test_columns_say_what_the_records_say(records: list[dict[str, Any]]) -> None:
     log = log_of(records)
     data = np.frombuffer(log, np.uint8)
-    columns = Records(data, walk(log))
+    columns = Records(data, find_records(log))
     heads = [read_head(log, position) for position in columns.positions.tolist()]
     assert len(columns) == len(records)
     if not records:
@@ -90,7 +92,7 @@ def test_columns_say_what_the_records_say(records: list[dict[str, Any]]) -> None
 @given(st.lists(_records, min_size=1, max_size=5), st.data())
 def test_any_damage_is_found_before_a_column_is_read(records: list[dict[str, Any]], data: st.DataObject) -> None:
     log = bytearray(log_of(records))
-    positions = walk(bytes(log))
+    positions = find_records(bytes(log))
     at = data.draw(st.integers(0, len(log) - 1))
     log[at] ^= data.draw(st.integers(1, 255))
     columns = Records(np.frombuffer(bytes(log), np.uint8), positions)
@@ -108,7 +110,7 @@ def test_the_compiled_check_says_what_the_one_in_python_says(
 ) -> None:
     """Also of a log that is cut off, of bytes that are anything, and of a queue that says something else."""
     log = bytearray(log_of(records))
-    positions = walk(bytes(log))
+    positions = find_records(bytes(log))
     for _ in range(data.draw(st.integers(0, 3))):
         log[data.draw(st.integers(0, len(log) - 1))] = data.draw(st.sampled_from([0, 1, 0x10, 0x7F, 0x80, 0xFF]))
     content = bytes(log[: data.draw(st.integers(0, len(log)))] if data.draw(st.booleans()) else log)
@@ -139,7 +141,7 @@ def test_what_the_queue_says_is_compared_with_the_records() -> None:
         "version": 1,
     }
     log = log_of([words] * 3)
-    columns = Records(np.frombuffer(log, np.uint8), walk(log))
+    columns = Records(np.frombuffer(log, np.uint8), find_records(log))
     sizes = np.array([93, 93, 94])
     assert columns.find_damage(sizes=sizes).tolist() == [Damage.NONE, Damage.NONE, Damage.SIZE]
     assert columns.find_damage(queue_offsets=np.array([0, 5, 2])).tolist() == [Damage.NONE, Damage.PLACE, Damage.NONE]
@@ -160,9 +162,29 @@ def test_units_of_a_queue_lead_to_the_records(tmp_path: Path) -> None:
         del view, columns, units
 
 
+@given(st.lists(st.lists(_records, max_size=4), min_size=1, max_size=4), st.data())
+def test_records_of_joined_answers_are_found_compiled_as_in_python(
+    answers: list[list[dict[str, Any]]], data: st.DataObject
+) -> None:
+    """Also where an answer is damaged or cut off: that does not affect the next one."""
+    logs = [bytearray(log_of(records)) for records in answers]
+    for log in logs:
+        if log and data.draw(st.booleans()):
+            log[data.draw(st.integers(0, len(log) - 1))] = data.draw(st.sampled_from([0, 1, 0x7F, 0x80, 0xFF]))
+            del log[data.draw(st.integers(0, len(log))) :]
+    begins = [0, *accumulate(map(len, logs[:-1]))]
+    joined = b"".join(logs)
+    found = find_records(joined, begins).tolist()
+    apart = [place + begin for log, begin in zip(logs, begins, strict=True) for place in find_records(bytes(log))]
+    assert found == apart
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(columns_module, "native", None)
+        assert find_records(joined, begins).tolist() == found
+
+
 def test_walking_ends_where_no_record_is() -> None:
-    assert walk(b"").tolist() == []
-    assert walk(bytes(200)).tolist() == []
+    assert find_records(b"").tolist() == []
+    assert find_records(bytes(200)).tolist() == []
 
 
 @pytest.mark.parametrize("length", [0, 50, 90])
