@@ -102,4 +102,5 @@ def actor_of(request: Request) -> Actor:
         token=None if token is None else token.name,
         request_id=getattr(request, "request_id", ""),
         address=address_of(request),
+        token_key="" if token is None else token.key,
     )

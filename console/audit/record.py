@@ -15,13 +15,14 @@ Result = Literal["ok", "refused", "failed", "partial"]
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """The actor of a change: a user or a part of the system, with token, request and address."""
+    """The actor of a change: a user or a part of the system, with the token's name and key, request and address."""
 
     name: str
     user_id: int | None = None
     token: str | None = None
     request_id: str = ""
     address: str = ""
+    token_key: str = ""
 
     @classmethod
     def system(cls, part: str) -> Actor:

@@ -15,7 +15,7 @@ from django.utils import timezone
 from msgspec import Struct
 
 from console.audit.record import Actor, record
-from console.jobs import covering, events
+from console.jobs import covering, events, owners
 from console.jobs.limits import limits_of
 from console.jobs.models import ACTIVE_STATES, Job, JobState, StateCode
 from console.jobs.queue import hint
@@ -59,7 +59,7 @@ def resume(by: Actor, job: Job) -> Job:
     mine = Job.objects.filter(pk=job.pk)
     with transaction.atomic():
         queued = mine.filter(state=JobState.PAUSED).update(
-            state=JobState.QUEUED, queued_at=timezone.now(), retries=0, **NOT_ENDED
+            state=JobState.QUEUED, queued_at=timezone.now(), retries=0, **owners.starter(by), **NOT_ENDED
         )
         running = mine.filter(state=JobState.RUNNING, pause_requested=True)
         if not queued and not running.update(pause_requested=False, state_reason=None, state_code=None):

@@ -96,6 +96,7 @@ class StateCode(models.TextChoices):
 
     # Of a job that failed, or waits for its next try.
     REQUEST_REFUSED = "request_refused"
+    RIGHTS_LOST = "rights_lost"
     NO_JAVA = "no_java"
     BROKER_UNREACHABLE = "broker_unreachable"
     STORE_UNREADABLE = "store_unreadable"
@@ -141,8 +142,10 @@ class Schedule(models.Model):
     last_run_at = models.DateTimeField(null=True)
     # Why the scheduler or a user paused it, until it runs again.
     stopped_reason = models.TextField(null=True)
-    # By whose rights it runs: who made it, or resumed or changed it last.
+    # By whose rights it runs: who made it, or resumed or changed it last; and by which token, empty for a session.
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    token_key = models.CharField(max_length=16, default="")
+    token_name = models.CharField(max_length=100, default="")
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
@@ -170,6 +173,13 @@ class Job(models.Model):
     # Whether the whole range was read, even if messages failed; the report lists those.
     is_whole = models.BooleanField(default=False)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    # By whose rights it runs: who made it, or retried or resumed it last; and by which token, empty for a session. The
+    # number of a user who was removed stays, so that the job is not taken for one of Gantry itself, which has none.
+    started_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.DO_NOTHING, db_constraint=False, related_name="+"
+    )
+    token_key = models.CharField(max_length=16, default="")
+    token_name = models.CharField(max_length=100, default="")
 
     state = models.CharField(max_length=16, choices=JobState.choices, default=JobState.QUEUED)
     state_reason = models.TextField(null=True)

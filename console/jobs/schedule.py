@@ -9,12 +9,11 @@ from typing import Final
 from django.db import IntegrityError, transaction
 
 from console.audit.record import Actor
-from console.jobs import runs, schedules, services
+from console.jobs import owners, runs, schedules, services
 from console.jobs.due import Due, Start, due
 from console.jobs.models import ACTIVE_STATES, Job, JobState, Overlap, RunReason, Schedule
 from console.jobs.requests import continues_last_success
 from console.jobs.times import CronMalformed, ZoneUnknown, next_times
-from console.jobs.visibility import why_owner_may_not_start
 
 PREVIEW: Final = 5
 MOST_WAITING: Final = 24
@@ -49,7 +48,7 @@ def _fire(schedule: Schedule, now: datetime) -> list[Job]:
     if found is None:
         return []
     # The rights may have shrunk since somebody set its times.
-    reason = why_owner_may_not_start(schedule)
+    reason = owners.why_schedule_may_not_start(schedule)
     if reason is not None:
         _stop(by, schedule, reason)
         return []

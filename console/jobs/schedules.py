@@ -14,7 +14,7 @@ from rest_framework.exceptions import ValidationError
 
 from broker_core.errors import GantryError
 from console.audit.record import Actor, record
-from console.jobs import runs
+from console.jobs import owners, runs
 from console.jobs.models import Job, JobDocument, JobState, Schedule
 from console.jobs.services import create
 from console.jobs.times import next_time
@@ -47,7 +47,7 @@ class RunWaits(GantryError):
 
 def add_schedule(by: Actor, fields: Mapping[str, Any]) -> Schedule:
     """Add a schedule; its first run is at the first of its times after now. Raises ValidationError for a taken name."""
-    schedule = Schedule(**fields, created_by_id=by.user_id)
+    schedule = Schedule(**fields, created_by_id=by.user_id, **owners.token_of(by))
     schedule.next_run_at = _next_run(schedule)
     with unless_taken(same_name(schedule), name_taken()):
         schedule.save()
@@ -58,7 +58,8 @@ def add_schedule(by: Actor, fields: Mapping[str, Any]) -> Schedule:
 def change_schedule(by: Actor, schedule: Schedule, fields: Mapping[str, Any]) -> Schedule:
     """Change a schedule and compute its next run again; raise ValidationError for a taken name.
 
-    A user who resumes it, or changes more than its name while it runs, is from then on the one by whose rights it runs.
+    A user who resumes it, or changes more than its name while it runs, is from then on the one by whose rights it runs,
+    with the token of that change.
     The reason of a pause stays until then.
     """
     before = choices_of(schedule)
@@ -68,6 +69,7 @@ def change_schedule(by: Actor, schedule: Schedule, fields: Mapping[str, Any]) ->
         schedule.stopped_reason = None
     if schedule.enabled and fields.keys() - {"name"} and by.user_id is not None:
         schedule.created_by_id = by.user_id
+        schedule.token_key, schedule.token_name = by.token_key, by.token or ""
     schedule.next_run_at = _next_run(schedule)
     after = choices_of(schedule)
     with unless_taken(same_name(schedule), name_taken()):

@@ -16,7 +16,7 @@ from broker_core.errors import GantryError
 from console.audit.record import Actor, record
 from console.errors import Conflict
 from console.fields import moment
-from console.jobs import covering, endings, events
+from console.jobs import covering, endings, events, owners
 from console.jobs.models import ACTIVE_STATES, Job, JobState, Schedule, StateCode
 from console.jobs.progress import Counters
 from console.jobs.queue import hint
@@ -28,7 +28,7 @@ WAITS: Final = (timedelta(seconds=5), timedelta(seconds=30), timedelta(minutes=2
 """How long a job waits for its first, second … automatic retry; the last one counts for all later ones."""
 
 TRANSITIONS: Final[dict[str, frozenset[str]]] = {
-    JobState.QUEUED: frozenset({JobState.RUNNING, JobState.PAUSED, JobState.CANCELLED}),
+    JobState.QUEUED: frozenset({JobState.RUNNING, JobState.PAUSED, JobState.FAILED, JobState.CANCELLED}),
     JobState.RUNNING: frozenset(JobState) - {JobState.RUNNING},
     JobState.PAUSED: frozenset({JobState.QUEUED, JobState.CANCELLED}),
     JobState.PARTIAL: frozenset({JobState.QUEUED}),
@@ -123,6 +123,7 @@ def create(
         scheduled_for=scheduled_for,
         parent=parent,
         created_by_id=by.user_id or (schedule.created_by_id if schedule else None),
+        **owners.starter(by, schedule),
         queued_at=timezone.now(),
     )
     record(by, f"{job.type}.start", f"jobs/{job.id}", after={"name": job.name, "request": dict(request)})
@@ -162,7 +163,8 @@ def retry(by: Actor, job: Job) -> Job:
     with transaction.atomic():
         waits = Q(state=JobState.QUEUED, next_try_at__isnull=False)
         mine = Job.objects.filter(waits | Q(state__in=_RETRIED), pk=job.pk, files_removed_at=None)
-        if not mine.update(state=JobState.QUEUED, queued_at=timezone.now(), retries=0, **NOT_ENDED):
+        asked = {"state": JobState.QUEUED, "queued_at": timezone.now(), "retries": 0, **owners.starter(by)}
+        if not mine.update(**asked, **NOT_ENDED):
             job.refresh_from_db()
             raise JobInOtherState(job, "retried")
         record(by, f"{job.type}.retry", f"jobs/{job.id}")
@@ -175,11 +177,16 @@ def retry(by: Actor, job: Job) -> Job:
 def claim(job_id: str, *, worker: str, host: str) -> Job | None:
     """Make the caller the owner of the job's run.
 
-    Returns None if the job is no longer queued, or has to wait for a free place or for another run of its schedule.
+    Returns None if the job is no longer queued, or has to wait for a free place or for another run of its schedule. A
+    job that its user may not start any more fails.
     """
     if not _may_start(job_id):
         return None
     now = timezone.now()
+    reason = owners.why_job_may_not_start(Job.objects.get(pk=job_id))
+    if reason is not None:
+        _refuse_start(job_id, reason, now)
+        return None
     Job.objects.filter(pk=job_id).update(
         state=JobState.RUNNING,
         run_id=uuid.uuid4(),
@@ -198,6 +205,22 @@ def claim(job_id: str, *, worker: str, host: str) -> Job | None:
         covering.fill(job, job.schedule, now)
         job.save(update_fields=["request", "request_hash", "covers_until"])
     return job
+
+
+def _refuse_start(job_id: str, reason: str, now: datetime) -> None:
+    """End a job whose user lost a right, or whose token is gone, since it was queued; it is not retried by itself."""
+    why = {"state_reason": reason, "state_code": StateCode.RIGHTS_LOST}
+    Job.objects.filter(pk=job_id).update(state=JobState.FAILED, finished_at=now, next_try_at=None, **why)
+    job = Job.objects.select_related("created_by", "schedule").get(pk=job_id)
+    record(Actor.system("worker"), f"{job.type}.start", f"jobs/{job.id}", result="refused", after={"reason": reason})
+    _after_run(job)
+    endings.tell(job)
+
+
+def _after_run(job: Job) -> None:
+    """Show the job as it is now, and give its place to the next one."""
+    transaction.on_commit(lambda: events.publish(job))
+    transaction.on_commit(_hint_next)
 
 
 def _may_start(job_id: str) -> bool:
@@ -237,8 +260,7 @@ def finish(job: Job, state: str, reason: str | None, **fields: Any) -> bool:
     ended = {"state": state, "state_reason": reason, "finished_at": timezone.now(), "lease_until": None}
     done = own(job).update(**{"is_whole": state == JobState.SUCCEEDED, **ended, **fields})
     job.refresh_from_db()
-    transaction.on_commit(lambda: events.publish(job))
-    transaction.on_commit(_hint_next)
+    _after_run(job)
     if done:
         endings.tell(job)
     return bool(done)
@@ -299,10 +321,9 @@ def _rest(job: Job, state: str, reason: str | None, *, try_at: datetime | None =
     ended = {**NOT_ENDED, **why, "state": state, "next_try_at": try_at}
     own(job).update(**{**fields, **gone, **ended})
     job.refresh_from_db()
-    transaction.on_commit(lambda: events.publish(job))
     if state == JobState.QUEUED:
         transaction.on_commit(lambda: hint(job.id, after=timedelta(0) if try_at is None else try_at - now))
-    transaction.on_commit(_hint_next)
+    _after_run(job)
 
 
 def due_jobs(now: datetime) -> QuerySet[Job]:

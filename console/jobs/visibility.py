@@ -12,8 +12,6 @@ from django.db.models import QuerySet
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 
-from console.accounts.deciding import rights_of
-from console.accounts.explaining import refusal_of
 from console.accounts.permissions import Right, allows, require, rights_of_request
 from console.accounts.rights import EVERYTHING, Kind, Resource, Unnamed, Verb
 from console.errors import NotKnown
@@ -97,24 +95,8 @@ def require_change(request: Request, schedule: Schedule, changes: Mapping[str, A
 
 def require_parts(request: Request, asked: Mapping[str, Any]) -> None:
     """Raise PermissionDenied unless the caller may start a job of this type, and do what it does to each topic."""
-    for verb, resource in _demands(asked):
+    for verb, resource in demands_of(asked):
         require(request, verb, resource)
-
-
-def why_owner_may_not_start(schedule: Schedule) -> str | None:
-    """Return why the user by whose rights a schedule runs may not start its job any more; None if that user may."""
-    owner = schedule.created_by
-    if owner is None:
-        return "The user who made it does not exist any more."
-    if not owner.is_active:
-        return f"The user {owner.get_username()!r}, who made it, is deactivated."
-    rights = rights_of(owner.role, owner.rules_of_own_roles)
-    own: tuple[Verb, Resource] = ("jobs", Resource("schedule", schedule.name))
-    for verb, resource in (own, *_demands(schedule.job)):
-        if not rights.may(verb, resource):
-            why = refusal_of(rights, verb, resource)
-            return f"The user {owner.get_username()!r}, who made it, may not start its job. {why}"
-    return None
 
 
 def require_redrive(request: Request, group: str, target: Mapping[str, Any]) -> None:
@@ -163,7 +145,8 @@ def _reads_as_starter(request: Request, resource: Resource) -> bool:
     return rights.roles_allow("read", resource) and rights.may("jobs", resource) and rights.may("read")
 
 
-def _demands(asked: Mapping[str, Any]) -> Iterator[tuple[Verb, Resource | Unnamed]]:
+def demands_of(asked: Mapping[str, Any]) -> Iterator[tuple[Verb, Resource | Unnamed]]:
+    """Return the rights that it takes to start a job with this request, the one on its type first."""
     yield "jobs", Resource("job", asked["type"])
     if asked.get("notify"):
         # As for a rule that names channels.

@@ -118,9 +118,11 @@ it.each([
   "times like 1s 5s 1m 2h 1d",
   "no topic is named 'moon'; the group has no offset in any topic",
   "no broker answers",
-  "The user 'ann', who made it, is deactivated.",
-  "The user who made it does not exist any more.",
-  "The user 'ann', who made it, may not start its job. This needs the right 'bodies' on topic 'orders'. No rule of the role 'mine' allows it, and what no rule allows is refused.",
+  "The user 'ann', by whose rights it runs, is deactivated. Whoever may start its job can resume it.",
+  "The user by whose rights it runs does not exist any more. Whoever may start it can retry it.",
+  "The token 'ci' of 'ann', by whose rights it runs, was revoked. Whoever may start it can retry it.",
+  "The token 'ci' of 'ann', by whose rights it runs, expired at 2026-05-01T12:00:00.000Z. Whoever may start it can retry it.",
+  "The user 'ann', by whose rights it runs, may not start it any more. This needs the right 'bodies' on topic 'orders'. No rule of the role 'mine' allows it, and what no rule allows is refused. Whoever may start it can retry it.",
 ])("has the sentence %s in both languages", async (sentence) => {
   expect(t(sentence)).toBe(sentence)
   await i18next.changeLanguage("zh")

@@ -8,7 +8,7 @@ type ReasonKey =
   | "malformed" | "noBrokers" | "noCluster" | "noSession" | "refusedSilently" | "refusedBecause" | "unlisted" | "notConsumed" | "justAdded" | "notSampled"
   | "notAnswered" | "replaced" | "otherBroker" | "notOfTopic" | "noSetting" | "noTopicNamed" | "noGroupNamed" | "ofBrokers" | "ofBrokersOrGroup" | "noOffsetIn" | "noOffset"
   | "purgeMost" | "keysEnded" | "noNativeClient" | "perhapsNoNativeClient" | "lists" | "notListedBy" | "listsNone" | "noTime" | "ms"
-  | "nobodyAnswers" | "ownerOff" | "ownerGone" | "consumedWhen" | "copiesOfReplays" | "retriesCut" | "numberFrom" | "eitherOr" | "nameOf" | "hours" | "levels" | "noConsumerGroup" | "keepsAtMost" | "tooFar" | "cancelledBy" | "pausedBy" | "workerLost"
+  | "nobodyAnswers" | "ownerOff" | "ownerGone" | "tokenRevoked" | "tokenExpired" | "consumedWhen" | "copiesOfReplays" | "retriesCut" | "numberFrom" | "eitherOr" | "nameOf" | "hours" | "levels" | "noConsumerGroup" | "keepsAtMost" | "tooFar" | "cancelledBy" | "pausedBy" | "workerLost"
 
 /** The sentences in which the server says why nobody answered, and what each is called here. */
 const REASONS: readonly [ReasonKey, RegExp][] = [
@@ -59,8 +59,10 @@ const REASONS: readonly [ReasonKey, RegExp][] = [
   ["lists", /^lists (?<n>\d+) brokers?$/],
   ["notListedBy", /^not listed by (?<names>.+)$/],
   ["nobodyAnswers", /^no broker answers$/],
-  ["ownerOff", /^The user '(?<user>[^']+)', who made it, is deactivated\.$/],
-  ["ownerGone", /^The user who made it does not exist any more\.$/],
+  ["ownerOff", /^The user '(?<user>[^']+)', by whose rights it runs, is deactivated\.$/],
+  ["ownerGone", /^The user by whose rights it runs does not exist any more\.$/],
+  ["tokenRevoked", /^The token '(?<token>[^']+)' of '(?<user>[^']+)', by whose rights it runs, was revoked\.$/],
+  ["tokenExpired", /^The token '(?<token>[^']+)' of '(?<user>[^']+)', by whose rights it runs, expired at (?<time>\S+)\.$/],
   ["listsNone", /^the name servers list no broker$/],
   ["consumedWhen", /^Brokers do not record when a group consumed a message\.$/],
   ["copiesOfReplays", /^Copies that replays wrote to other topics are not looked for; the reports of these jobs name them\.$/],
@@ -83,8 +85,10 @@ const REASONS: readonly [ReasonKey, RegExp][] = [
 ]
 
 /** The sentences around another reason. */
-const AROUND: readonly ["nothingKnown" | "notSearched" | "ownerMayNot", RegExp][] = [
-  ["ownerMayNot", /^The user '(?<user>[^']+)', who made it, may not start its job\. (?<reason>.+)$/],
+const AROUND: readonly ["nothingKnown" | "notSearched" | "ownerMayNot" | "retryIt" | "resumeIt", RegExp][] = [
+  ["retryIt", /^(?<reason>.+) Whoever may start it can retry it\.$/],
+  ["resumeIt", /^(?<reason>.+) Whoever may start its job can resume it\.$/],
+  ["ownerMayNot", /^The user '(?<user>[^']+)', by whose rights it runs, may not start it any more\. (?<reason>.+)$/],
   ["nothingKnown", /^nothing is known of cluster '(?<cluster>[^']+)': (?<reason>.+)$/],
   ["notSearched", /^(?<broker>\S+) was not searched: (?<reason>.+)$/],
 ]

@@ -166,10 +166,10 @@ def test_a_schedule_whose_owner_may_not_start_its_job_is_paused_with_the_reason(
     assert clock.step(NOON) == []
     made.refresh_from_db()
     assert (made.enabled, made.next_run_at) == (False, None)
-    assert "may not start its job. This needs the right 'jobs' on schedule 'hourly'" in (made.stopped_reason or "")
+    assert "may not start it any more. This needs the right 'jobs' on schedule 'hourly'" in (made.stopped_reason or "")
     # Which stays when it is renamed
     schedules.change_schedule(BY, made, {"name": "renamed"})
-    assert "may not start its job" in str(made.stopped_reason)
+    assert "may not start it any more" in str(made.stopped_reason)
     # And whoever resumes it is who it runs for
     schedules.change_schedule(somebody("operator"), made, {"enabled": True})
     Schedule.objects.filter(pk=made.pk).update(next_run_at=NOON + timedelta(hours=1))
@@ -181,7 +181,8 @@ def test_a_schedule_whose_owner_may_not_start_its_job_is_paused_with_the_reason(
     User.objects.update(is_active=False)
     Schedule.objects.filter(pk=made.pk).update(next_run_at=NOON + timedelta(hours=2))
     assert clock.step(NOON + timedelta(hours=2)) == []
-    assert Schedule.objects.get().stopped_reason == "The user 'operator', who made it, is deactivated."
+    why = "The user 'operator', by whose rights it runs, is deactivated. Whoever may start its job can resume it."
+    assert Schedule.objects.get().stopped_reason == why
 
 
 def test_two_clocks_make_one_job_of_one_time() -> None:

@@ -5,6 +5,7 @@ export const jobCauses = {
     beginsAnew: "再次运行会从头开始。",
     titles: {
       request_refused: "无法按该请求执行",
+      rights_lost: "启动者已无权启动它",
       no_java: "没有找到 Spark 所需的 Java",
       broker_unreachable: "没有 Broker 应答",
       store_unreadable: "无法打开存储文件",
@@ -24,6 +25,7 @@ export const jobCauses = {
     },
     next: {
       request_refused: "按下方所述改正后新建任务；只有 Topic、消费组或集群在此之后有变化，再次运行才有用。",
+      rights_lost: "由拥有所需权限的用户再次运行，届时按该用户的权限执行。",
       no_java: "在 worker 所在机器安装 Java 17 或更高版本，或为 worker 设置 JAVA_HOME 并重启。",
       broker_unreachable: "在 Broker 页面确认该集群的 Broker 是否在运行，恢复后再继续。",
       store_unreadable: "确认存储目录在 worker 所在机器上，且 worker 有权读取。",

@@ -30,7 +30,7 @@ async function openDeletion({ user }: ReturnType<typeof show>) {
 
 describe("the list of schedules", () => {
   it("says why the scheduler switched one off", async () => {
-    const reason = "The user 'ann', who made it, is deactivated."
+    const reason = "The user 'ann', by whose rights it runs, is deactivated. Whoever may start its job can resume it."
     const { user } = show({ schedules: [schedule("s1", { name: "nightly", enabled: false, next_run_at: null, next_runs: [], stopped_reason: reason })] })
     await user.hover(await screen.findByText("paused: see why"))
     expect(await screen.findByText(reason)).toBeTruthy()
