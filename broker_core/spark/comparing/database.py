@@ -21,6 +21,7 @@ _CONNECT_S: Final = 10
 _STATEMENT_S: Final = 3600
 # As libpq begins when it cannot connect, with address and port.
 _BEFORE_REASON: Final = re.compile(r"^.*\bconnection to server .*? failed: ")
+_SOCKET: Final = re.compile(r"/?\.s\.PGSQL\.\d+")
 _SECRET: Final = ("host", "hostaddr", "port", "user", "password", "passfile", "sslkey", "sslcert", "sslrootcert")
 _NUMERIC: Final = 1700
 _BYTEA: Final = 17
@@ -77,7 +78,8 @@ def _without_place(error: psycopg.Error, connection: Mapping[str, str]) -> str:
     for secret in (connection.get(option) for option in _SECRET):
         if secret:
             text = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", "…", text)
-    return text
+    # The name of a socket ends in the port, also in one that the connection does not set.
+    return _SOCKET.sub("…", text)
 
 
 def _prepare(opened: psycopg.Connection[Any]) -> None:
