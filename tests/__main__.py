@@ -66,7 +66,7 @@ class Pages:
         reporters = ("--reporter=default", "--reporter=json", f"--outputFile.json={self._report}")
         with self._output.open("wb") as output:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "gateway.up.frontend", "test", "--", *reporters],
+                [sys.executable, "-m", "gateway.up.frontend", "test", *reporters],
                 stdin=subprocess.DEVNULL, stdout=output, stderr=output,
             )  # fmt: skip
 
@@ -75,11 +75,13 @@ class Pages:
         status = self._process.wait()
         report = json.loads(self._report.read_text()) if self._report.exists() else {}
         passed, failed = report.get("numPassedTests", 0), report.get("numFailedTests", 0)
-        if status:
+        # A run that tested nothing has proved nothing.
+        is_bad = status != 0 or not passed
+        if is_bad:
             print(self._output.read_text(errors="replace"))
         print(f"the console's pages: {passed} passed, {failed} failed")
         self._folder.cleanup()
-        return passed, max(failed, int(status != 0))
+        return passed, max(failed, int(is_bad))
 
 
 def main() -> int:

@@ -40,7 +40,8 @@ def main() -> int:
     asked = parser.parse_args()
     try:
         install()
-        run_npm("run", asked.script, *asked.arguments)
+        # npm takes all options before a bare "--" for its own, and argparse leaves out the one that it is given.
+        run_npm("run", asked.script, "--", *asked.arguments)
     except CannotStart as error:
         sys.stderr.write(f"gantry: {error}\n")
         return 2
