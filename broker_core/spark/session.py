@@ -80,7 +80,8 @@ def start(config: SessionConfig) -> SparkSession:
     check_master(config.master)
     for name in _JSON_LOGGERS:
         PySparkLogger.getLogger(name).disabled = True
-    (config.work_dir / "tmp").mkdir(parents=True, exist_ok=True)
+    # The sockets of Python workers are in it.
+    (config.work_dir / "tmp").mkdir(mode=0o700, parents=True, exist_ok=True)
     if is_connect(config.master):
         code = _pack_code(config.work_dir / "tmp")
         return connect(config.master, config.app_name, _sql_settings(config), code)
@@ -141,8 +142,13 @@ def settings(config: SessionConfig, java: Java) -> dict[str, str]:
         "spark.ui.showConsoleProgress": "false",
     }
     if is_local(config.master):
-        chosen |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
-        chosen["spark.python.daemon.module"] = "broker_core.spark.daemon"
+        chosen |= {
+            "spark.driver.host": "127.0.0.1",
+            "spark.driver.bindAddress": "127.0.0.1",
+            "spark.python.daemon.module": "broker_core.spark.daemon",
+            # Other users of this machine reach its ports too. Spark makes the secret itself, and only in memory.
+            "spark.authenticate": "true",
+        }
     else:
         host = driver_host(config.master, config.extra)
         chosen |= {
