@@ -5,12 +5,15 @@ from __future__ import annotations
 import atexit
 import hashlib
 import os
+import shlex
 import shutil
+import string
 import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -41,6 +44,7 @@ _BATCHES: Final[Mapping[str, str]] = {
 _LITERAL: Final[Mapping[str, str]] = {"spark.sql.variable.substitute": "false"}
 # They write each error of a query with its trace as one line of JSON; whoever catches the error writes it as text.
 _JSON_LOGGERS: Final = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
+_PLAIN: Final = frozenset(string.ascii_letters + string.digits + "./-")
 _LOG_SETTINGS: Final = Path(__file__).with_name("log4j2.properties")
 
 
@@ -87,10 +91,8 @@ def start(config: SessionConfig) -> SparkSession:
         return connect(config.master, config.app_name, _sql_settings(config), code)
     java = find_java(config.cache, setting=config.java_home)
     _prepare_environment(java, config)
-    builder = SparkSession.builder.appName(config.app_name).master(_master(config))
-    for key, value in settings(config, java).items():
-        builder = builder.config(key, value)
-    session = builder.getOrCreate()
+    with _submitted(settings(config, java), config.work_dir / "tmp"):
+        session = SparkSession.builder.getOrCreate()
     if not is_local(config.master):
         session.sparkContext.addPyFile(str(_pack_code(config.work_dir / "tmp")))
     if config.has_source:
@@ -124,6 +126,8 @@ def settings(config: SessionConfig, java: Java) -> dict[str, str]:
     """Return the Spark settings of `config`; spark/README.md#starting-spark has the reasons."""
     temporary = str(config.work_dir / "tmp")
     chosen = {
+        "spark.app.name": config.app_name,
+        "spark.master": _master(config),
         "spark.gantry.java.version": java.version,
         "spark.driver.memory": f"{_driver_memory_mib(config.jobs_at_once)}m",
         "spark.driver.maxResultSize": "256m",
@@ -159,6 +163,32 @@ def settings(config: SessionConfig, java: Java) -> dict[str, str]:
             "spark.python.unix.domain.socket.enabled": "false",
         }
     return chosen | dict(config.extra) | dict(_LITERAL)
+
+
+@contextmanager
+def _submitted(chosen: Mapping[str, str], folder: Path) -> Iterator[None]:
+    """Let the next JVM start with these settings, by a file that only this user may read and that exists until then.
+
+    PySpark itself passes settings on the command line, which every user of the machine may read.
+    """
+    file = folder / "spark.conf"
+    with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="ascii") as opened:
+        opened.writelines(f"{_property(name)}={_property(value)}\n" for name, value in chosen.items())
+    # Spark leaves out the file in SPARK_CONF_DIR when it is given another one.
+    arguments = ["--properties-file", str(file), "--load-spark-defaults", "pyspark-shell"]
+    os.environ["PYSPARK_SUBMIT_ARGS"] = shlex.join(arguments)
+    try:
+        yield
+    finally:
+        del os.environ["PYSPARK_SUBMIT_ARGS"]
+        file.unlink()
+
+
+def _property(text: str) -> str:
+    """Return a text as Java's ``Properties.load`` reads it."""
+    wide = text.encode("utf-16-be")
+    units = (int.from_bytes(wide[at : at + 2]) for at in range(0, len(wide), 2))
+    return "".join(chr(unit) if chr(unit) in _PLAIN else f"\\u{unit:04x}" for unit in units)
 
 
 def _sql_settings(config: SessionConfig) -> dict[str, str]:

