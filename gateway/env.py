@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from broker_core.spark_conf import BadSparkConf, read_conf
+
 _TRUE: Final = frozenset({"1", "true", "yes", "on"})
 _PATH: Final = re.compile(r"(/[A-Za-z0-9._~-]+)*/?")
 _FALSE: Final = frozenset({"0", "false", "no", "off"})
@@ -121,6 +123,16 @@ def existing(name: str, *, is_folder: bool, environ: Mapping[str, str] = os.envi
     if not (path.is_dir() if is_folder else path.is_file()):
         raise BadSetting(name, given, "a folder that is there" if is_folder else "a file that is there")
     return path
+
+
+def spark_conf(name: str, master: str, *, environ: Mapping[str, str] = os.environ) -> Path | None:
+    """Return the variable as the path of a file with settings that a Spark on `master` may have; None if not set."""
+    file = existing(name, is_folder=False, environ=environ)
+    try:
+        read_conf(file, master)
+    except BadSparkConf as error:
+        raise BadSetting(name, str(file), f"settings that Gantry leaves to the file; {error}") from error
+    return file
 
 
 def secret(name: str, keep_in: Path, *, environ: Mapping[str, str] = os.environ) -> str:

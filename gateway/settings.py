@@ -43,7 +43,7 @@ GANTRY_ACTIVITY_KEPT = env.number("GANTRY_ACTIVITY_KEPT", 200, low=10, high=10_0
 GANTRY_SPARK_MASTER = env.text("GANTRY_SPARK_MASTER", "local[*]")
 GANTRY_SPARK_PYTHON = env.text("GANTRY_SPARK_PYTHON")
 # A file like Spark's own spark-defaults.conf, for jobs alone.
-GANTRY_SPARK_CONF = env.text("GANTRY_SPARK_CONF")
+GANTRY_SPARK_CONF = env.spark_conf("GANTRY_SPARK_CONF", GANTRY_SPARK_MASTER)
 # For how many seconds a local Spark is kept for the next job; 0 is not at all.
 GANTRY_SPARK_WARM = env.number("GANTRY_SPARK_WARM", 600, low=0, high=86_400)
 # One that has more memory is not kept.

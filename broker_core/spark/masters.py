@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Final
 
 from broker_core.spark.errors import BadRequest, Unreachable
+from broker_core.spark_conf import LOCAL
 
 DRIVER_HOST: Final = "spark.driver.host"
 _CONNECT: Final = "sc://"
@@ -28,7 +28,7 @@ def check_master(master: str) -> None:
 
 def is_local(master: str) -> bool:
     """Whether tasks run in the JVM on this machine and can see its files."""
-    return master.startswith("local")
+    return master.startswith(LOCAL)
 
 
 def is_connect(master: str) -> bool:
@@ -66,24 +66,3 @@ def address_of(master: str) -> tuple[str, int]:
     place = shown(master).rpartition("//")[2].split(",")[0].partition("/")[0]
     host, colon, port = place.rpartition(":")
     return (host, int(port)) if colon else (place, _CONNECT_PORT if is_connect(master) else _ANY_PORT)
-
-
-def read_conf(file: Path | None) -> dict[str, str]:
-    """Return the settings in a file like Spark's ``spark-defaults.conf``; raise BadRequest if it cannot be read."""
-    if file is None:
-        return {}
-    try:
-        lines = file.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadRequest(f"GANTRY_SPARK_CONF: {file}: {error}") from error
-    found: dict[str, str] = {}
-    for number, line in enumerate(lines, 1):
-        text = line.strip()
-        if not text or text.startswith("#"):
-            continue
-        name, *value = text.split(maxsplit=1) if "=" not in text.split()[0] else text.split("=", 1)
-        if not name.startswith("spark.") or not value:
-            # The value may be a secret.
-            raise BadRequest(f"GANTRY_SPARK_CONF: {file}, line {number}: not the name of a Spark setting and its value")
-        found[name.strip()] = value[0].strip()
-    return found

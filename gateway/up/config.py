@@ -88,6 +88,8 @@ class UpConfig:
     @classmethod
     def read(cls, environ: Mapping[str, str] = os.environ) -> UpConfig:
         """Return the configuration in `environ`; raise gateway.env.BadSetting with the variable and its value."""
+        # Read where jobs start; what is wrong with it is said now.
+        env.spark_conf("GANTRY_SPARK_CONF", env.text("GANTRY_SPARK_MASTER", "local", environ=environ), environ=environ)
         return cls(
             data=Path(env.text("GANTRY_DATA_DIR", "data", environ=environ)).expanduser().absolute(),
             bind=env.text("GANTRY_BIND", "127.0.0.1", environ=environ),

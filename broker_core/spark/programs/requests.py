@@ -10,8 +10,9 @@ from msgspec import Struct
 
 from broker_core.job_folder import JobFolder
 from broker_core.spark.errors import BadRequest
-from broker_core.spark.masters import check_master, driver_host, is_local, read_conf, shown
+from broker_core.spark.masters import check_master, driver_host, is_local, shown
 from broker_core.spark.options import SourceOptions
+from broker_core.spark_conf import BadSparkConf, read_conf
 
 SKIP: Final = "skip"
 STOP: Final = "stop"
@@ -37,8 +38,11 @@ class SparkPlace(Struct, frozen=True, kw_only=True):
     conf_file: str | None = None
 
     def conf(self) -> dict[str, str]:
-        """Return the settings in the file; raise BadRequest if it cannot be read."""
-        return read_conf(Path(self.conf_file) if self.conf_file else None)
+        """Return the settings in the file; raise BadRequest if it cannot be read or changes what it may not."""
+        try:
+            return read_conf(Path(self.conf_file) if self.conf_file else None, self.master)
+        except BadSparkConf as error:
+            raise BadRequest(f"GANTRY_SPARK_CONF: {error}") from error
 
 
 class ProgramRequest(Struct, frozen=True, kw_only=True):

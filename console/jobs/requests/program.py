@@ -37,7 +37,7 @@ def program_request(job: Job) -> dict[str, Any]:
             "executor_python": settings.GANTRY_SPARK_PYTHON or None,
             "cache": str(settings.GANTRY_DATA_DIR / "cache" / "spark"),
             "jobs_at_once": settings.GANTRY_JOBS_AT_ONCE,
-            "conf_file": str(Path(settings.GANTRY_SPARK_CONF).absolute()) if settings.GANTRY_SPARK_CONF else None,
+            "conf_file": _text(settings.GANTRY_SPARK_CONF),
         },
     }
 

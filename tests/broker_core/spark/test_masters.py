@@ -1,13 +1,11 @@
-"""Where Spark runs, and Spark's own settings for it."""
+"""Where Spark runs."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import pytest
 
 from broker_core.spark.errors import BadRequest, Unreachable
-from broker_core.spark.masters import address_of, check_master, driver_host, read_conf, shown
+from broker_core.spark.masters import address_of, check_master, driver_host, shown
 
 
 @pytest.mark.parametrize(
@@ -47,28 +45,3 @@ def test_tasks_reach_this_machine_where_the_route_to_the_master_begins_or_where_
 
 def test_the_token_of_a_server_is_not_shown() -> None:
     assert shown("sc://h:15002/;token=secret") == "sc://h:15002"
-
-
-def test_the_settings_of_a_file_are_written_as_in_sparks_own(tmp_path: Path) -> None:
-    file = tmp_path / "spark.conf"
-    file.write_text("# ours\n\nspark.executor.memory\t2g\nspark.kubernetes.namespace=gantry\nspark.x a=c\n")
-    assert read_conf(file) == {
-        "spark.executor.memory": "2g",
-        "spark.kubernetes.namespace": "gantry",
-        "spark.x": "a=c",
-    }
-    assert read_conf(None) == {}
-
-
-@pytest.mark.parametrize("line", ["executor.memory 2g", "spark.executor.memory"])
-def test_a_line_that_is_no_setting_is_refused_with_its_number_and_without_its_text(tmp_path: Path, line: str) -> None:
-    file = tmp_path / "spark.conf"
-    file.write_text(f"spark.a b\n{line}\n")
-    with pytest.raises(BadRequest, match="line 2: not the name") as refused:
-        read_conf(file)
-    assert line not in str(refused.value)
-
-
-def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadRequest, match=r"GANTRY_SPARK_CONF: .*No such file"):
-        read_conf(tmp_path / "none")

@@ -57,6 +57,14 @@ def test_a_bad_value_is_refused_by_name(name: str, value: str) -> None:
         UpConfig.read({name: value})
 
 
+def test_a_setting_of_spark_that_jobs_rely_on_is_refused_when_gantry_starts(tmp_path: Path) -> None:
+    file = tmp_path / "spark.conf"
+    file.write_text("spark.executor.memory 2g\nspark.authenticate false\n")
+    with pytest.raises(BadSetting, match=r"^GANTRY_SPARK_CONF=.*line 2: spark.authenticate cannot be changed"):
+        UpConfig.read({"GANTRY_SPARK_CONF": str(file)})
+    UpConfig.read({"GANTRY_SPARK_CONF": str(file), "GANTRY_SPARK_MASTER": "spark://h:7077"})
+
+
 def test_the_console_is_opened_on_loopback_when_all_addresses_are_bound() -> None:
     assert UpConfig.read({"GANTRY_BIND": "0.0.0.0"}).console_url == "http://127.0.0.1:8000"
     assert UpConfig.read({"GANTRY_BIND": "::1"}).console_url == "http://[::1]:8000"
