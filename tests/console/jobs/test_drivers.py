@@ -91,6 +91,7 @@ def test_jobs_one_after_another_share_a_driver_and_only_the_first_waits_for_java
     for job in (first, compared, second):
         log = (services.folder_of(job) / "log").read_text()
         assert ("incubator" in log) == (job == first), "what Java says when it starts"
+        assert "WARN spark" not in log
         assert log.count("ended with status") == 1
         assert not (services.folder_of(job) / "tmp").exists()
     assert first.result is not None
