@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from pyspark.sql import SparkSession
 from broker_core.spark import session
 from broker_core.spark.java import Java
 from broker_core.spark.session import SessionConfig, archive_path, settings
+from broker_core.spark.source import RocketMQSource
 from tests.broker_core.spark.conftest import SECRET
 
 JAVA_17 = Java(Path("/jdk"), "17.0.15", "PATH")
@@ -103,6 +105,19 @@ def test_settings_reach_spark_by_a_private_file_and_not_by_the_command_line(
     with session._submitted(SECRET, tmp_path):
         assert stat.S_IMODE((tmp_path / file.name).stat().st_mode) == 0o600
     assert not list(tmp_path.iterdir())
+
+
+def test_the_source_is_registered_only_where_it_is_wanted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    registered: list[object] = []
+    running = SimpleNamespace(dataSource=SimpleNamespace(register=registered.append))
+    builder = SimpleNamespace(getOrCreate=lambda: running)
+    monkeypatch.setattr(session, "SparkSession", SimpleNamespace(builder=builder))
+    monkeypatch.setattr(session, "find_java", lambda cache, setting: JAVA_17)
+    monkeypatch.setattr(session, "_prepare_environment", lambda java, config: None)
+    session.start(config(tmp_path, has_source=False))
+    assert registered == []
+    session.start(config(tmp_path, has_source=True))
+    assert registered == [RocketMQSource]
 
 
 def test_a_text_of_an_expression_stays_as_it_is_written(spark: SparkSession) -> None:
