@@ -2,6 +2,7 @@
 
 It runs what the programs run, on a few messages, and Java records the loaded classes. The archive belongs to
 this Python environment, since it fits one build of Java and one version of Spark (spark/README.md#class-archive).
+The code for executors of clusters is packed as well.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from broker_core.spark.comparing.sides import topic_side
 from broker_core.spark.java import find_java
 from broker_core.spark.options import SourceOptions
 from broker_core.spark.reading import plan
-from broker_core.spark.session import SessionConfig, archive_path, run_tasks, shared_cache, start, stop_java
+from broker_core.spark.session import SessionConfig, archive_path, our_code, run_tasks, shared_cache, start, stop_java
 from broker_core.store.config import StoreConfig
 from broker_core.store.incoming import Incoming
 from broker_core.store.message_store import MessageStore
@@ -47,6 +48,7 @@ def main() -> int:
     parser.add_argument("folder", type=Path, nargs="?", metavar="FOLDER", help="by default that of this Python")
     folder = parser.parse_args().folder or shared_cache()
     try:
+        our_code(folder)
         target = archive_path(find_java(folder), folder)
         if not target.exists():
             record(target)

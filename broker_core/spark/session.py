@@ -11,7 +11,6 @@ import string
 import subprocess
 import sys
 import tempfile
-import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -30,6 +29,7 @@ from broker_core.spark.masters import check_master as check_master
 from broker_core.spark.masters import driver_host as driver_host
 from broker_core.spark.masters import is_connect
 from broker_core.spark.masters import is_local as is_local
+from broker_core.spark.packed_code import packed_code
 from broker_core.spark.source import RocketMQSource
 from broker_core.spark.tasks import run_tasks as run_tasks
 
@@ -56,7 +56,7 @@ class SessionConfig:
     work_dir: Path
     """Spark's temporary files are in ``<work_dir>/tmp``; the owner of the folder removes it."""
     cache: Path
-    """Kept between runs: the Java shim and the class archive."""
+    """Kept between runs: the Java shim, the class archive and our code for executors."""
     master: str = "local[*]"
     java_home: str | None = None
     executor_python: str | None = None
@@ -87,14 +87,13 @@ def start(config: SessionConfig) -> SparkSession:
     # The sockets of Python workers are in it.
     (config.work_dir / "tmp").mkdir(mode=0o700, parents=True, exist_ok=True)
     if is_connect(config.master):
-        code = _pack_code(config.work_dir / "tmp")
-        return connect(config.master, config.app_name, _sql_settings(config), code)
+        return connect(config.master, config.app_name, _sql_settings(config), our_code(config.cache))
     java = find_java(config.cache, setting=config.java_home)
     _prepare_environment(java, config)
     with _submitted(settings(config, java), config.work_dir / "tmp"):
         session = SparkSession.builder.getOrCreate()
     if not is_local(config.master):
-        session.sparkContext.addPyFile(str(_pack_code(config.work_dir / "tmp")))
+        session.sparkContext.addPyFile(str(our_code(config.cache)))
     if config.has_source:
         session.dataSource.register(RocketMQSource)
     return session
@@ -213,6 +212,11 @@ def shared_cache() -> Path:
     return Path(sys.prefix) / "var" / "gantry-spark"
 
 
+def our_code(cache: Path) -> Path:
+    """Return our code for executors, made at set-up or else now, in `cache`."""
+    return packed_code(Path(broker_core.__file__).parent, (cache, shared_cache()))
+
+
 def archive_path(java: Java, cache: Path) -> Path:
     """Return the path of the class archive for this Java build and this Spark; another build has another name."""
     jars = sorted(path.name for path in (_spark_home() / "jars").glob("*.jar"))
@@ -241,17 +245,6 @@ def _prepare_environment(java: Java, config: SessionConfig) -> None:
     }
     if is_local(config.master):
         os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
-
-
-def _pack_code(folder: Path) -> Path:
-    """Return an archive of our own code, for executors that share only the network with this machine.
-
-    It is compiled, for Spark requires the same Python there: each of its workers would compile all of it again.
-    """
-    target = folder / "broker_core.zip"
-    with zipfile.PyZipFile(str(target), "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writepy(str(Path(broker_core.__file__).parent))
-    return target
 
 
 def _spark_home() -> Path:
