@@ -6,9 +6,10 @@ import json
 from typing import Any
 
 import pytest
+from django.db import transaction
 from pytest_django import Settings
 
-from console.alerts import channels, delivering
+from console.alerts import channels, delivering, notices
 from console.alerts.models import Channel, Delivery
 from console.jobs import services
 from console.jobs.models import JobState
@@ -39,6 +40,26 @@ def test_the_channels_of_notify_are_told_of_these_ends(settings: Settings, state
         assert (sent["event"], sent["title"]) == ("notice", "copy: failed")
         about = sent["details"]["job"]
         assert (about["id"], about["state"], about["reason"], about["schedule"]) == (job.id, "failed", "because", None)
+
+
+def test_a_notice_that_cannot_be_made_does_not_undo_the_end(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*_: object) -> None:
+        # As a fault of the database would: nothing more can be written in its transaction
+        Channel.objects.create(pk=made.pk, name="again")
+
+    made = channel()
+    monkeypatch.setattr(notices, "notify", fail)
+    job = services.create(BY, {**REPLAY, "notify": {"channels": [made.pk], "on": ["failed"]}})
+    mine = services.claim(job.id, worker="w", host="h")
+    assert mine is not None
+    with transaction.atomic():
+        assert services.finish(mine, JobState.FAILED, "because")
+    job.refresh_from_db()
+    assert (job.state, job.state_reason) == (JobState.FAILED, "because")
+    assert f"job={job.id}: it ended, and nobody could be told" in caplog.text
+    assert "IntegrityError" in caplog.text
 
 
 @pytest.mark.parametrize(
