@@ -23,6 +23,9 @@ from console.redrives import ledger
 from console.shapes import as_json
 
 _TAGS: Final = ["jobs"]
+_REFUSALS: Final = (
+    services.JobInOtherState, services.FilesRemoved, services.RangeCovered, services.ScheduleGone, ledger.GroupBusy
+)  # fmt: skip
 
 
 class CancelView(JobRights):
@@ -92,7 +95,7 @@ class ReplayMissingView(JobRights):
 def _refusals() -> Iterator[None]:
     try:
         yield
-    except (services.JobInOtherState, services.FilesRemoved, services.RangeCovered, ledger.GroupBusy) as error:
+    except _REFUSALS as error:
         raise Conflict(str(error)) from error
 
 

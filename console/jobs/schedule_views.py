@@ -110,7 +110,7 @@ class ScheduleView(_ScheduleRights):
 
     @extend_schema(operation_id="deleteSchedule", parameters=[IF_MATCH], tags=_TAGS, responses={204: None})
     def delete(self, request: Request, schedule_id: str) -> Response:
-        """Remove a schedule; its jobs stay."""
+        """Remove a schedule; its jobs stay, and those that have not begun are cancelled."""
         check_changeable(request, _known(schedule_id))
         with locked(request, Schedule.objects.filter(pk=schedule_id), schedule_tag) as schedule:
             schedules.remove_schedule(actor_of(request), schedule)

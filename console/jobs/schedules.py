@@ -16,7 +16,8 @@ from broker_core.errors import GantryError
 from console.audit.record import Actor, record
 from console.jobs import owners, runs
 from console.jobs.models import Job, JobDocument, JobState, Schedule
-from console.jobs.services import create
+from console.jobs.requests import continues_last_success, waits_for_schedule
+from console.jobs.services import cancel, create
 from console.jobs.times import next_time
 from console.rows import unless_taken
 from console.shapes import as_json
@@ -37,12 +38,11 @@ class ScheduleChoices(Struct, frozen=True, kw_only=True):
 
 
 class RunWaits(GantryError):
-    """A run of the schedule is already queued or paused; it will take the whole range when it goes on."""
+    """A run of the schedule is already queued or paused; one at a time may wait."""
 
     def __init__(self, job: Job) -> None:
-        super().__init__(
-            f"job {job.id} of this schedule is already {job.state}; it will continue from the last success"
-        )
+        takes = "; it will continue from the last success" if continues_last_success(job.request) else ""
+        super().__init__(f"job {job.id} of this schedule is already {job.state}{takes}")
 
 
 def add_schedule(by: Actor, fields: Mapping[str, Any]) -> Schedule:
@@ -90,13 +90,19 @@ def name_taken() -> ValidationError:
 
 @transaction.atomic
 def remove_schedule(by: Actor, schedule: Schedule) -> None:
-    """Remove a schedule; its jobs stay."""
+    """Remove a schedule; its jobs stay, but a run is cancelled whose range the schedule has not set yet."""
+    for job in schedule.jobs.filter(state__in=(JobState.QUEUED, JobState.PAUSED), covers_until=None):
+        if waits_for_schedule(job.request):
+            cancel(by, job)
     record(by, "schedule.delete", f"schedules/{schedule.id}", before=as_json(choices_of(schedule)))
     schedule.delete()
 
 
 def run_now(by: Actor, schedule: Schedule) -> Job:
-    """Queue a manual run of the schedule; raise RunWaits if a run is already queued or paused."""
+    """Queue a manual run of the schedule; raise RunWaits if a run is already queued or paused.
+
+    Somebody asks for it, so the rule for overlaps does not hold: it waits until the run at work has ended.
+    """
     with transaction.atomic():
         # One at a time: two concurrent requests queue one run.
         Schedule.objects.select_for_update().get(pk=schedule.pk)

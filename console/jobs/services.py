@@ -20,7 +20,7 @@ from console.jobs import covering, endings, events, owners
 from console.jobs.models import ACTIVE_STATES, Job, JobState, Schedule, StateCode
 from console.jobs.progress import Counters
 from console.jobs.queue import hint
-from console.jobs.requests import hash_of, name_of
+from console.jobs.requests import hash_of, name_of, waits_for_schedule
 from console.shapes import as_json
 
 LEASE: Final = timedelta(seconds=30)
@@ -88,6 +88,13 @@ class RangeCovered(GantryError):
         )
 
 
+class ScheduleGone(GantryError):
+    """The schedule that would have set the range of this job was deleted before its first run."""
+
+    def __init__(self, job: Job) -> None:
+        super().__init__(f"job {job.id} never began, and its schedule, which would have set its range, was deleted")
+
+
 def why_removed(job: Job) -> str:
     """Return why the files of a job were removed: for their age, or since the files of all jobs took too much."""
     kept = timedelta(days=settings.GANTRY_JOBS_KEEP_DAYS)
@@ -152,14 +159,16 @@ def cancel(by: Actor, job: Job) -> Job:
 def retry(by: Actor, job: Job) -> Job:
     """Requeue a job that did not succeed, or start one at once that waits for its automatic retry.
 
-    Raises JobInOtherState for any other job, FilesRemoved after its retention, and RangeCovered if a later run of its
-    schedule has copied its range: a retry would copy it twice. The job keeps its row and folder: a replay continues
-    where it stopped and sends no message twice.
+    Raises JobInOtherState for any other job, FilesRemoved after its retention, RangeCovered if a later run of its
+    schedule has copied its range: a retry would copy it twice, and ScheduleGone if nobody can set its range. The job
+    keeps its row and folder: a replay continues where it stopped and sends no message twice.
     """
     if job.files_removed_at is not None:
         raise FilesRemoved(job)
     if covering.is_covered(job):
         raise RangeCovered(job)
+    if job.schedule is None and waits_for_schedule(job.request):
+        raise ScheduleGone(job)
     with transaction.atomic():
         waits = Q(state=JobState.QUEUED, next_try_at__isnull=False)
         mine = Job.objects.filter(waits | Q(state__in=_RETRIED), pk=job.pk, files_removed_at=None)

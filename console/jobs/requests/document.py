@@ -43,6 +43,12 @@ def continues_last_success(request: Mapping[str, Any]) -> bool:
     return any(request[part].get("from") == LAST_SUCCESS for part in RANGES if part in request)
 
 
+def waits_for_schedule(request: Mapping[str, Any]) -> bool:
+    """Return whether a bound of the request is a placeholder, which only its schedule can fill in."""
+    bounds = (request[part].get(bound) for part in RANGES if part in request for bound in ("from", "to"))
+    return any(isinstance(bound, str) and bound.startswith("{{") for bound in bounds)
+
+
 def filled(
     request: Mapping[str, Any], *, scheduled_at: datetime, last_success: datetime, now: datetime
 ) -> tuple[JobDocument, datetime]:

@@ -2462,8 +2462,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Remove a schedule; its jobs stay.
-         * @description Remove a schedule; its jobs stay.
+         * Remove a schedule; its jobs stay, and those that have not begun are cancelled.
+         * @description Remove a schedule; its jobs stay, and those that have not begun are cancelled.
          */
         delete: operations["deleteSchedule"];
         options?: never;

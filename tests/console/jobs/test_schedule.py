@@ -17,6 +17,7 @@ from console.jobs import covering, runs, schedules, services
 from console.jobs import schedule as clock
 from console.jobs.due import delay
 from console.jobs.models import Job, JobState, Schedule
+from tests.console.jobs.conftest import REPLAY
 from tests.support.cast import Cast, somebody
 
 BY = Actor.system("test")
@@ -299,6 +300,39 @@ def test_one_run_waits_at_most() -> None:
     with pytest.raises(schedules.RunWaits, match=second.id):
         schedules.run_now(BY, made)
     assert Job.objects.filter(state=JobState.QUEUED).count() == 1
+
+
+def test_a_manual_run_waits_for_the_run_at_work_whatever_the_schedule_does_about_overlaps() -> None:
+    """Somebody asks for a manual run, so `overlap` does not hold for it: it waits until the run at work has ended."""
+    made = schedule(overlap="skip", job={**REPLAY, "source": {"topic": "orders", "to": "{{ scheduled_at }}"}})
+    (first,) = clock.step(NOON)
+    at_work = claimed_by_w(first)
+    manual = schedules.run_now(BY, made)
+    assert services.claim(manual.id, worker="w", host="h") is None
+    with pytest.raises(schedules.RunWaits, match=f"{manual.id} of this schedule is already queued$"):
+        schedules.run_now(BY, made)
+    services.finish(at_work, JobState.SUCCEEDED, None)
+    assert services.claim(manual.id, worker="w", host="h") is not None
+
+
+def test_with_a_schedule_go_its_runs_whose_range_it_would_have_set() -> None:
+    """A run that has not begun is cancelled, and cannot be retried, if the schedule would have set its range."""
+    made = schedule(overlap="queue")
+    (at_work,) = clock.step(NOON)
+    claimed_by_w(at_work)
+    (waiting,) = clock.step(NOON + timedelta(hours=1))
+    schedules.remove_schedule(BY, made)
+    states = Job.objects.order_by("pk").values_list("state", flat=True)
+    assert list(states) == [JobState.RUNNING, JobState.CANCELLED]
+    with pytest.raises(services.ScheduleGone, match="never began"):
+        services.retry(BY, Job.objects.get(pk=waiting.pk))
+
+
+def test_a_run_with_a_range_of_its_own_outlives_its_schedule() -> None:
+    made = schedule(job=REPLAY)
+    (waiting,) = clock.step(NOON)
+    schedules.remove_schedule(BY, made)
+    assert services.claim(waiting.id, worker="w", host="h") is not None
 
 
 @pytest.mark.sample
