@@ -48,6 +48,8 @@ def keys_in(folder: Path | None, path: str) -> list[str]:
     Raises SourceRefused as `files_below`, for a folder, for a file as `keys_of` does, and for one with too many keys.
     """
     (file,) = files_below(folder, path, "")
+    if path.endswith("/"):
+        raise SourceRefused("ends in '/', as the name of a file does not")
     try:
         size = file.stat().st_size
         if size > MOST_KEY_BYTES:

@@ -96,7 +96,7 @@ def test_a_file_of_keys_has_one_a_line_and_tells_its_limits(tmp_path: Path, cont
         keys_in(tmp_path, "keys")
 
 
-@pytest.mark.parametrize("path", ["day", ".", "empty"])
+@pytest.mark.parametrize("path", ["day", ".", "empty", "day/"])
 def test_the_keys_of_a_folder_are_not_read(folder: Path, path: str) -> None:
     with pytest.raises(SourceRefused, match=r"^names a folder; name one file$"):
         keys_in(folder, path)
@@ -106,3 +106,9 @@ def test_a_file_of_keys_may_have_a_byte_order_mark(tmp_path: Path) -> None:
     """docs/http-api.md: a byte order mark of UTF-8 in front is left out, other encodings are refused."""
     (tmp_path / "keys").write_bytes(b"\xef\xbb\xbfA1\r\n")
     assert keys_in(tmp_path, "keys") == ["A1"]
+
+
+def test_the_name_of_a_file_of_keys_ends_in_no_slash(tmp_path: Path) -> None:
+    (tmp_path / "keys").write_text("A1\n")
+    with pytest.raises(SourceRefused, match=r"^ends in '/', as the name of a file does not$"):
+        keys_in(tmp_path, "keys/")
