@@ -137,8 +137,8 @@ class LogView(JobRights):
             raise serializers.ValidationError({"offset": "must be a number of bytes"})
         job = job_with_files(request, job_id)
         require_log(request, job.request)
-        piece = _piece(services.folder_of(job) / "log", int(offset))
-        return Response({"text": piece.decode(errors="replace"), "next_offset": int(offset) + len(piece)})
+        piece, end = _piece(services.folder_of(job) / "log", int(offset))
+        return Response({"text": piece.decode(errors="replace"), "next_offset": end})
 
 
 class ProgressView(JobRights):
@@ -181,11 +181,14 @@ def job_with_files(request: Request, job_id: str) -> Job:
     return job
 
 
-def _piece(file: Path, offset: int) -> bytes:
+def _piece(file: Path, offset: int) -> tuple[bytes, int]:
+    """Return a piece of a log and where it ends; beyond the end of the log that is the end."""
     try:
         with file.open("rb") as opened:
-            opened.seek(offset)
-            piece = opened.read(min(LOG_PIECE, max(0, shown_bytes(file) - offset)))
+            begin = min(offset, shown_bytes(file))
+            opened.seek(begin)
+            piece = opened.read(min(LOG_PIECE, shown_bytes(file) - begin))
     except FileNotFoundError:
-        return b""
-    return piece[: piece.rfind(b"\n") + 1] or (piece if len(piece) == LOG_PIECE else b"")
+        return b"", 0
+    whole = piece[: piece.rfind(b"\n") + 1] or (piece if len(piece) == LOG_PIECE else b"")
+    return whole, begin + len(whole)

@@ -240,6 +240,8 @@ def test_the_log_is_read_piece_by_piece(cast: Cast, job: Job, place: Path) -> No
     piece = viewer.get(f"/api/v1/jobs/{job.id}/log").json()
     assert piece == {"text": "one\ntwo\n", "next_offset": 8}
     assert viewer.get(f"/api/v1/jobs/{job.id}/log?offset=8").json() == {"text": "", "next_offset": 8}
+    # Beyond its end a log has no text, and `next_offset` is the end
+    assert viewer.get(f"/api/v1/jobs/{job.id}/log?offset=999").json() == {"text": "", "next_offset": 11}
 
 
 def test_the_report_and_the_files_of_a_job_can_be_read_and_nothing_else(cast: Cast, job: Job, place: Path) -> None:
