@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from console.accounts.permissions import actor_of
 from console.errors import Conflict
-from console.jobs import control, missing, services
+from console.jobs import control, errors, missing, services
 from console.jobs.missing import ReplayMissingSerializer
 from console.jobs.models import Job
 from console.jobs.serializers import JobSerializer
@@ -24,7 +24,7 @@ from console.shapes import as_json
 
 _TAGS: Final = ["jobs"]
 _REFUSALS: Final = (
-    services.JobInOtherState, services.FilesRemoved, services.RangeCovered, services.ScheduleGone, ledger.GroupBusy
+    errors.JobInOtherState, errors.FilesRemoved, errors.RangeCovered, errors.ScheduleGone, ledger.GroupBusy
 )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from console.fields import moment
-from console.jobs import services
+from console.jobs import errors, services
 from console.jobs.downloads import MEDIA_TYPES, download, media_type_of
 from console.jobs.models import Job
 from console.jobs.views import JobRights, job_with_files, known_job
@@ -94,6 +94,6 @@ def _files_of(job: Job, *, may_read: bool) -> JobArtefacts:
         items=items,
         keep_until=moment(until) if until is not None and removed is None else None,
         removed_at=None if removed is None else moment(removed),
-        removed_reason=None if removed is None else services.why_removed(job),
+        removed_reason=None if removed is None else errors.why_removed(job),
         hidden=None if may_read else "bodies",
     )

@@ -16,10 +16,11 @@ from msgspec import Struct
 
 from console.audit.record import Actor, record
 from console.jobs import covering, events, owners
+from console.jobs.errors import JobInOtherState, RangeCovered
 from console.jobs.limits import limits_of
 from console.jobs.models import ACTIVE_STATES, Job, JobState, StateCode
 from console.jobs.queue import hint
-from console.jobs.services import NOT_ENDED, JobInOtherState, RangeCovered
+from console.jobs.services import NOT_ENDED
 from console.shapes import as_json
 
 FILE: Final = "control.json"

@@ -9,7 +9,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 
 from console.errors import Conflict
-from console.jobs import services
+from console.jobs import errors
 from console.jobs.models import Job, JobDocument, JobType
 from console.jobs.requests import plain
 from console.jobs.requests.replay import REPLAY, LimitsSerializer, ReplayTargetSerializer, check_live_target, is_file
@@ -73,4 +73,4 @@ def check_places(by: Request, request: Mapping[str, Any]) -> None:
 def check_files(job: Job) -> None:
     """Raise Conflict if the positions were removed after their retention."""
     if job.files_removed_at is not None:
-        raise Conflict(str(services.FilesRemoved(job)))
+        raise Conflict(str(errors.FilesRemoved(job)))

@@ -9,7 +9,7 @@ from typing import Final
 from django.db import IntegrityError, transaction
 
 from console.audit.record import Actor
-from console.jobs import owners, runs, schedules, services
+from console.jobs import errors, owners, runs, schedules, services
 from console.jobs.due import Due, Start, due
 from console.jobs.models import ACTIVE_STATES, Job, JobState, Overlap, RunReason, Schedule
 from console.jobs.requests import continues_last_success
@@ -79,7 +79,7 @@ def _start(by: Actor, schedule: Schedule, wanted: Start, now: datetime) -> Job |
     try:
         with transaction.atomic():
             job = schedules.create_run(by, schedule, wanted.scheduled_for, earlier=wanted.earlier)
-    except services.QueueFull:
+    except errors.QueueFull:
         runs.note_skipped(schedule, wanted, RunReason.TOO_MANY_WAIT, None, now)
         return None
     except IntegrityError:
@@ -112,5 +112,5 @@ def _why_not(schedule: Schedule, previous: list[Job]) -> RunReason | None:
 def _cancel(by: Actor, job: Job) -> None:
     try:
         services.cancel(by, job)
-    except services.JobInOtherState:
+    except errors.JobInOtherState:
         _log.debug("job=%s: ended before it could be cancelled", job.id)

@@ -12,12 +12,11 @@ from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
-from broker_core.errors import GantryError
 from console.audit.record import Actor, record
-from console.errors import Conflict
 from console.fields import moment
-from console.jobs import covering, endings, events, owners
-from console.jobs.models import ACTIVE_STATES, Job, JobState, Schedule, StateCode
+from console.jobs import covering, endings, events, owners, turns
+from console.jobs.errors import FilesRemoved, JobInOtherState, QueueFull, RangeCovered, ScheduleGone
+from console.jobs.models import Job, JobState, Schedule, StateCode
 from console.jobs.progress import Counters
 from console.jobs.queue import hint
 from console.jobs.requests import hash_of, name_of, waits_for_schedule
@@ -49,59 +48,6 @@ NOT_ENDED: Final[dict[str, Any]] = {
     "is_whole": False,
     "next_try_at": None,
 }
-
-
-class JobInOtherState(GantryError):
-    """The state of the job does not allow this."""
-
-    def __init__(self, job: Job, action: str) -> None:
-        super().__init__(f"job {job.id} is {job.state}; it cannot be {action}")
-        self.job = job
-
-
-class QueueFull(Conflict):
-    """As many jobs wait as may wait."""
-
-    default_code = "job_queue_full"
-
-    def __init__(self) -> None:
-        super().__init__(
-            f"{settings.GANTRY_JOBS_QUEUED} jobs wait already, and no more are taken (GANTRY_JOBS_QUEUED); "
-            "try again when some have ended, or cancel some."
-        )
-
-
-class FilesRemoved(GantryError):
-    """The job's files and checkpoints were removed after their retention: it cannot continue where it stopped."""
-
-    def __init__(self, job: Job) -> None:
-        at = "" if job.files_removed_at is None else f" on {job.files_removed_at:%Y-%m-%d}"
-        super().__init__(f"the files of job {job.id} were removed{at}, {why_removed(job)}")
-
-
-class RangeCovered(GantryError):
-    """A later run of the schedule has taken over the range of this job."""
-
-    def __init__(self, job: Job) -> None:
-        super().__init__(
-            f"a later run of the schedule has processed the range of job {job.id}; a retry would process it twice"
-        )
-
-
-class ScheduleGone(GantryError):
-    """The schedule that would have set the range of this job was deleted before its first run."""
-
-    def __init__(self, job: Job) -> None:
-        super().__init__(f"job {job.id} never began, and its schedule, which would have set its range, was deleted")
-
-
-def why_removed(job: Job) -> str:
-    """Return why the files of a job were removed: for their age, or since the files of all jobs took too much."""
-    kept = timedelta(days=settings.GANTRY_JOBS_KEEP_DAYS)
-    removed, ended = job.files_removed_at, job.finished_at
-    if removed is not None and ended is not None and removed - ended < kept:
-        return f"since the files of all jobs had more than {settings.GANTRY_JOBS_KEEP_MIB:,} MiB"
-    return f"{kept.days} days after its end"
 
 
 @transaction.atomic
@@ -189,7 +135,7 @@ def claim(job_id: str, *, worker: str, host: str) -> Job | None:
     Returns None if the job is no longer queued, or has to wait for a free place or for another run of its schedule. A
     job that its user may not start any more fails.
     """
-    if not _may_start(job_id):
+    if not turns.may_start(job_id):
         return None
     now = timezone.now()
     reason = owners.why_job_may_not_start(Job.objects.get(pk=job_id))
@@ -229,27 +175,7 @@ def _refuse_start(job_id: str, reason: str, now: datetime) -> None:
 def _after_run(job: Job) -> None:
     """Show the job as it is now, and give its place to the next one."""
     transaction.on_commit(lambda: events.publish(job))
-    transaction.on_commit(_hint_next)
-
-
-def _may_start(job_id: str) -> bool:
-    """Return whether the job is due, a place is free, and its schedule has neither an earlier nor a running run.
-
-    No other claim passes here until the transaction ends: in SQLite it holds the write lock, in other databases the
-    locks of the rows of all jobs that have not ended.
-    """
-    active = Job.objects.select_for_update().filter(state__in=ACTIVE_STATES).order_by("pk")
-    jobs = {pk: (state, schedule) for pk, state, schedule in active.values_list("pk", "state", "schedule_id")}
-    mine = jobs.get(job_id)
-    if mine is None or not due_jobs(timezone.now()).filter(pk=job_id).exists():
-        return False
-    if sum(state == JobState.RUNNING for state, _ in jobs.values()) >= settings.GANTRY_JOBS_AT_ONCE:
-        return False
-    # The ranges of a schedule's runs follow one another.
-    of_schedule = (
-        (pk, state) for pk, (state, schedule) in jobs.items() if schedule is not None and schedule == mine[1]
-    )
-    return not any(pk < job_id or state == JobState.RUNNING for pk, state in of_schedule)
+    transaction.on_commit(turns.hint_next)
 
 
 def own(job: Job) -> QuerySet[Job]:
@@ -335,12 +261,6 @@ def _rest(job: Job, state: str, reason: str | None, *, try_at: datetime | None =
     _after_run(job)
 
 
-def due_jobs(now: datetime) -> QuerySet[Job]:
-    """Return the jobs that wait for a worker, the oldest first; not those whose next try is later."""
-    queued = Job.objects.filter(Q(next_try_at=None) | Q(next_try_at__lte=now), state=JobState.QUEUED)
-    return queued.order_by("id")
-
-
 def silent_jobs(now: datetime) -> QuerySet[Job]:
     """Return the jobs whose run has not renewed its lease in time."""
     return Job.objects.filter(Q(state=JobState.RUNNING), Q(lease_until__lt=now) | Q(lease_until=None))
@@ -348,12 +268,6 @@ def silent_jobs(now: datetime) -> QuerySet[Job]:
 
 def folder_of(job: Job) -> Any:
     return job.folder
-
-
-def _hint_next() -> None:
-    """A place is free: the job that has waited longest may take it."""
-    for waiting in due_jobs(timezone.now()).values_list("pk", flat=True)[:1]:
-        hint(waiting)
 
 
 def _announce(job: Job) -> None:

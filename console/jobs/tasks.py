@@ -7,7 +7,7 @@ from typing import Any
 from celery import shared_task, signals
 from django.utils import timezone
 
-from console.jobs import drivers, launcher, queue, retention, runs, schedule, services
+from console.jobs import drivers, launcher, queue, retention, runs, schedule, services, turns
 from console.jobs.models import StateCode
 
 
@@ -36,7 +36,7 @@ def tick() -> None:
     """Start the schedules that are due, and repeat the hints for jobs that are still queued."""
     now = timezone.now()
     schedule.step(now)
-    lost = services.due_jobs(now).filter(queued_at__lt=now - services.LEASE)
+    lost = turns.due_jobs(now).filter(queued_at__lt=now - services.LEASE)
     for job_id in lost.values_list("pk", flat=True)[:20]:
         queue.hint(job_id)
 

@@ -16,7 +16,7 @@ from console.accounts.permissions import actor_of
 from console.accounts.rights import ANYTHING, Resource
 from console.api_view import ApiView
 from console.errors import Conflict
-from console.jobs import control, search, services, workers
+from console.jobs import control, errors, search, services, workers
 from console.jobs.bounded_log import shown_bytes
 from console.jobs.history import history_of
 from console.jobs.models import ACTIVE_STATES, Job
@@ -116,7 +116,7 @@ class JobView(JobRights):
         form.is_valid(raise_exception=True)
         try:
             job = control.change_limits(actor_of(request), job, form.validated_data["limits"])
-        except services.JobInOtherState as error:
+        except errors.JobInOtherState as error:
             raise Conflict(str(error)) from error
         return Response(as_json(shape_of(job)))
 
@@ -177,7 +177,7 @@ def job_with_files(request: Request, job_id: str) -> Job:
     """Return the job if the caller may read it; raise NotKnown, FilesGone after its retention."""
     job = _job(request, job_id)
     if job.files_removed_at is not None:
-        raise FilesGone(str(services.FilesRemoved(job)))
+        raise FilesGone(str(errors.FilesRemoved(job)))
     return job
 
 

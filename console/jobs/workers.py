@@ -17,7 +17,7 @@ from msgspec import Meta, Struct
 from broker_core.clock import now_ms
 from console import redis_client
 from console.fields import moment
-from console.jobs import services
+from console.jobs import turns
 from console.jobs.drivers import POOL
 from console.jobs.models import Job, JobState, JobType
 from console.moments import Moment, rfc3339
@@ -97,7 +97,7 @@ def overview(readable: Collection[str], now: datetime) -> JobWorkers:
     runs: dict[str, list[Job]] = {}
     for job in Job.objects.filter(state=JobState.RUNNING).order_by("started_at"):
         runs.setdefault(job.worker, []).append(job)
-    due = list(services.due_jobs(now).values_list("pk", "queued_at"))
+    due = list(turns.due_jobs(now).values_list("pk", "queued_at"))
     since = due[0][1] if due else None
     return JobWorkers(
         items=[_worker(name, runs.get(name, []), signs, readable) for name in sorted({*runs, *(signs or ())})],

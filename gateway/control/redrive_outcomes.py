@@ -17,7 +17,7 @@ from broker_core.client.errors import TopicNotFound
 from broker_core.errors import GantryError
 from broker_core.protocol.bodies.queues import MessageQueue
 from console.errors import NotKnown
-from console.jobs import services
+from console.jobs import errors, services
 from console.jobs.models import Job
 from console.jobs.views import FilesGone
 from console.jobs.visibility import reads_parts
@@ -74,7 +74,7 @@ class RedriveOutcomesView(GroupOfDeadLettersView):
         if job is None or not reads_parts(request, job.request):
             raise NotKnown(f"No redrive of group {group!r} has the id {wanted[:40]!r}.")
         if job.files_removed_at is not None:
-            raise FilesGone(str(services.FilesRemoved(job)))
+            raise FilesGone(str(errors.FilesRemoved(job)))
         return job
 
     def _offsets(self, topics: Iterable[str]) -> Offsets:

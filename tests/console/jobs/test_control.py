@@ -13,8 +13,8 @@ import pytest
 from console.audit.models import AuditRecord
 from console.audit.record import Actor
 from console.jobs import control, launcher, program, services
+from console.jobs.errors import JobInOtherState
 from console.jobs.models import Job, JobState
-from console.jobs.services import JobInOtherState
 from tests.support.cast import Cast
 
 ANN = Actor("ann")

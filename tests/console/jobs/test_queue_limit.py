@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
+from console.jobs import errors, services
 from console.jobs import schedule as clock
-from console.jobs import services
 from console.jobs.models import Job, ScheduleRun
 from tests.console.jobs.conftest import BY, REPLAY
 from tests.console.jobs.test_schedule import NOON, schedule
@@ -19,7 +19,7 @@ def test_a_job_beyond_the_limit_is_refused_and_told_why(settings: Settings, cast
     settings.GANTRY_JOBS_QUEUED = 2
     planned = schedule()
     first, _ = services.create(BY, REPLAY), services.create(BY, REPLAY)
-    with pytest.raises(services.QueueFull):
+    with pytest.raises(errors.QueueFull):
         services.create(BY, REPLAY)
     answer: Any = cast.browser("operator").post(f"/api/v1/schedules/{planned.id}:run_now")
     assert (answer.status_code, answer.json()["code"]) == (409, "JOB_QUEUE_FULL")

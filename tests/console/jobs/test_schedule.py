@@ -13,7 +13,7 @@ from console.accounts.models import User
 from console.alerts.job_values import late
 from console.audit.record import Actor
 from console.fields import moment
-from console.jobs import covering, runs, schedules, services
+from console.jobs import covering, errors, runs, schedules, services
 from console.jobs import schedule as clock
 from console.jobs.due import delay
 from console.jobs.models import Job, JobState, Schedule
@@ -287,7 +287,7 @@ def test_a_run_whose_range_a_later_one_copied_is_not_tried_again() -> None:
     run(failed, JobState.FAILED)
     (later,) = clock.step(NOON + timedelta(hours=1))
     run(later)
-    with pytest.raises(services.RangeCovered, match="twice"):
+    with pytest.raises(errors.RangeCovered, match="twice"):
         services.retry(BY, Job.objects.get(pk=failed.pk))
 
 
@@ -324,7 +324,7 @@ def test_with_a_schedule_go_its_runs_whose_range_it_would_have_set() -> None:
     schedules.remove_schedule(BY, made)
     states = Job.objects.order_by("pk").values_list("state", flat=True)
     assert list(states) == [JobState.RUNNING, JobState.CANCELLED]
-    with pytest.raises(services.ScheduleGone, match="never began"):
+    with pytest.raises(errors.ScheduleGone, match="never began"):
         services.retry(BY, Job.objects.get(pk=waiting.pk))
 
 

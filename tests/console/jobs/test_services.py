@@ -13,8 +13,8 @@ from pytest_django import Settings
 from console.audit.models import AuditRecord
 from console.audit.record import Actor
 from console.jobs import services, tasks
+from console.jobs.errors import JobInOtherState
 from console.jobs.models import MAX_RETRIES, Job, JobState, StateCode
-from console.jobs.services import JobInOtherState
 from gateway.celery import app
 
 BY = Actor.system("test")
