@@ -14,6 +14,7 @@ from console.clusters.connections import ClusterNotFound
 from console.clusters.models import Cluster, ClusterKind
 from console.clusters.operations import find_topic
 from console.clusters.services import require as require_cluster
+from console.jobs.requests.offsets import check_offsets
 
 
 def check_cluster(name: str) -> None:
@@ -53,12 +54,12 @@ def check_topic(cluster: str, part: str, asked: Mapping[str, Any]) -> None:
         raise serializers.ValidationError({part: {"topic": str(error)}}) from error
     # A queue that became read-only or write-only may still hold messages.
     count = max(found.read_queues, found.write_queues)
-    ranges = [given["queue"] for given in asked.get("offsets") or ()]
-    for name, queues in (("queues", asked.get("queues") or ()), ("offsets", ranges)):
-        unknown = [queue for queue in queues if queue >= count]
-        if unknown:
-            fault = f"topic {topic!r} has the queues 0 to {count - 1}, not {', '.join(map(str, unknown))}"
-            raise serializers.ValidationError({part: {name: fault}})
+    fault = f"topic {topic!r} has the queues 0 to {count - 1}"
+    unknown: Any = {at: fault for at, queue in enumerate(asked.get("queues") or ()) if queue >= count}
+    if unknown:
+        raise serializers.ValidationError({part: {"queues": unknown}})
+    if asked.get("offsets"):
+        check_offsets(cluster, part, found, asked["offsets"])
     if part != "target":
         return
     # Some system topics have the name of the cluster or of a broker.
