@@ -17,6 +17,7 @@ from console.accounts.models import User
 from console.accounts.permissions import actor_of
 from console.audit.refusals import record_refusal
 from console.errors import NotServed
+from console.pointers import escaped
 from gateway import problems
 from gateway.problems import (
     CSRF_FAILED,
@@ -119,7 +120,7 @@ def _field_errors(detail: Any, pointer: str, step: str = "/") -> Iterator[FieldE
     """Yield DRF's nested errors with their JSON pointers; `step` is the separator before the outermost names."""
     if isinstance(detail, Mapping):
         for name, inner in detail.items():
-            inside = pointer if name == "non_field_errors" else f"{pointer}{step}{name}"
+            inside = pointer if name == "non_field_errors" else f"{pointer}{step}{escaped(str(name))}"
             yield from _field_errors(inner, inside)
     elif isinstance(detail, list | tuple):
         nested = any(isinstance(inner, Mapping | list) for inner in detail)
