@@ -12,6 +12,7 @@ from console.errors import Conflict
 from console.jobs import errors
 from console.jobs.models import Job, JobDocument, JobType
 from console.jobs.requests import plain
+from console.jobs.requests.placeholders import check_placeholders
 from console.jobs.requests.replay import REPLAY, LimitsSerializer, ReplayTargetSerializer, check_live_target, is_file
 from console.jobs.requests.sides import TOPIC
 from console.jobs.requests.topics import check_cluster, check_topic
@@ -30,6 +31,12 @@ class ReplayMissingSerializer(serializers.Serializer[Any]):
     allow_live_target = serializers.BooleanField(
         required=False, help_text="Send also to a topic that groups read: they get the copies."
     )
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Refuse placeholders, as in the request of any job."""
+        if isinstance(data, Mapping):
+            check_placeholders(data)
+        return super().to_internal_value(data)
 
 
 def request_of(job: Job, asked: Mapping[str, Any]) -> JobDocument:

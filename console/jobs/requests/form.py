@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from rest_framework import serializers
@@ -12,6 +13,7 @@ from console.jobs.models import JobType
 from console.jobs.requests.document import KINDS, kind_of
 from console.jobs.requests.export import COLUMNS, FORMATS, columns_for
 from console.jobs.requests.notify import NotifySerializer
+from console.jobs.requests.placeholders import check_placeholders
 from console.jobs.requests.places import check_keys_file
 from console.jobs.requests.reconcile import BY, CHECK, CHECKS, LONGEST_LATENESS_MS, CompareField
 from console.jobs.requests.replay import (
@@ -85,6 +87,12 @@ class JobRequestSerializer(serializers.Serializer[Any]):
         required=False,
         help_text="By how much a partner may be late before it is missing.",
     )
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Refuse placeholders where they would be plain text, and then what the fields refuse."""
+        if isinstance(data, Mapping):
+            check_placeholders(data)
+        return super().to_internal_value(data)
 
     def validate_columns(self, value: list[str]) -> list[str]:
         """Refuse a column that is listed twice."""

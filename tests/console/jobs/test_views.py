@@ -95,6 +95,44 @@ def test_a_request_that_makes_no_sense_is_refused(cast: Cast, request_body: dict
     assert pointer in [error["pointer"] for error in answer.json()["errors"]]
 
 
+PLACEHOLDERS: list[tuple[dict[str, Any], str]] = [
+    (replay({"where": "body = '{{ last_success }}'"}), "source/where"),
+    (replay({"where": "store_timestamp > {{last_success}}"}), "source/where"),
+    (replay({"tag": "a || {{ scheduled_at - 1h }}"}), "source/tag"),
+    (replay({"keys": ["a", "{{ scheduled_at }}"]}), "source/keys/1"),
+    (replay({"keys_file": "{{ scheduled_at }}.txt"}), "source/keys_file"),
+    (replay({}, {"topic": "{{ scheduled_at }}"}), "target/topic"),
+    (replay({}, {"transform": {"body": "'{{ last_success }}'"}}), "target/transform/body"),
+    (replay({}, {"transform": {"properties": {"a/b": "'{{ last_success }}'"}}}), "target/transform/properties/a~1b"),
+    ({**replay({}), "name": "of {{ SCHEDULED_AT }}"}, "name"),
+    (
+        {"type": "reconcile", "left": {"topic": "a"}, "right": {"kind": "csv", "path": "{{ scheduled_at }}.csv"}},
+        "right/path",
+    ),
+    (
+        {
+            "type": "reconcile", "left": {"topic": "a"}, "right": {"topic": "b"},
+            "compare": [{"name": "n", "left": "'{{ last_success }}'", "right": "key"}],
+        },
+        "compare/0/left",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("path", ["jobs", "schedules"])
+@pytest.mark.parametrize(("job", "pointer"), PLACEHOLDERS, ids=[pointer for _, pointer in PLACEHOLDERS])
+def test_a_placeholder_that_would_be_plain_text_is_refused(
+    cast: Cast, job: dict[str, Any], pointer: str, path: str
+) -> None:
+    """Placeholders are refused in any other field, where they would be plain text."""
+    body = job if path == "jobs" else {"name": "n", "cron": "* * * * *", "job": job}
+    answer = cast.browser("operator").post(f"/api/v1/{path}", body, format="json")
+    assert answer.status_code == 422
+    [error] = answer.json()["errors"]
+    assert error["pointer"] == ("#/" if path == "jobs" else "#/job/") + pointer
+    assert "which only the bounds from and to of a schedule's job may be" in error["detail"]
+
+
 @pytest.mark.parametrize(
     "topic",
     [
