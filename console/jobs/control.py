@@ -15,7 +15,7 @@ from django.utils import timezone
 from msgspec import Struct
 
 from console.audit.record import Actor, record
-from console.jobs import covering, events, owners
+from console.jobs import covering, events, owners, turns
 from console.jobs.errors import JobInOtherState, RangeCovered
 from console.jobs.limits import limits_of
 from console.jobs.models import ACTIVE_STATES, Job, JobState, StateCode
@@ -47,6 +47,8 @@ def pause(by: Actor, job: Job) -> Job:
             job.refresh_from_db()
             raise JobInOtherState(job, "paused")
         record(by, f"{job.type}.pause", f"jobs/{job.id}")
+        # Others may have waited for its turn.
+        transaction.on_commit(turns.hint_next)
     return _shown(job)
 
 

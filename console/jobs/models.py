@@ -223,6 +223,7 @@ class Job(models.Model):
             models.Index(fields=["state", "lease_until"], name="job_by_state_and_lease"),
             models.Index(fields=["type", "-id"], name="job_by_type"),
             models.Index(fields=["cluster", "finished_at"], name="job_by_end"),
+            models.Index(fields=["started_by", "started_at"], name="job_by_begin"),
         ]
         constraints = [
             # Two beats that fire for the same minute make one job.

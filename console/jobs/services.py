@@ -97,6 +97,8 @@ def cancel(by: Actor, job: Job) -> Job:
             job.refresh_from_db()
             raise JobInOtherState(job, "cancelled")
         record(by, f"{job.type}.cancel", f"jobs/{job.id}")
+        # Others may have waited for its turn.
+        transaction.on_commit(turns.hint_next)
     job.refresh_from_db()
     events.publish(job)
     return job
@@ -132,8 +134,8 @@ def retry(by: Actor, job: Job) -> Job:
 def claim(job_id: str, *, worker: str, host: str) -> Job | None:
     """Make the caller the owner of the job's run.
 
-    Returns None if the job is no longer queued, or has to wait for a free place or for another run of its schedule. A
-    job that its user may not start any more fails.
+    Returns None if the job is no longer queued, or if it is not its turn. A job that its user may not start any more
+    fails.
     """
     if not turns.may_start(job_id):
         return None

@@ -33,12 +33,12 @@ def run(job_id: str) -> None:
 
 @shared_task(name="console.jobs.tasks.tick")
 def tick() -> None:
-    """Start the schedules that are due, and repeat the hints for jobs that are still queued."""
+    """Start the schedules that are due, and repeat the hints for jobs that could have begun."""
     now = timezone.now()
     schedule.step(now)
-    lost = turns.due_jobs(now).filter(queued_at__lt=now - services.LEASE)
-    for job_id in lost.values_list("pk", flat=True)[:20]:
-        queue.hint(job_id)
+    for job in turns.next_up(now):
+        if job.queued_at is None or job.queued_at < now - services.LEASE:
+            queue.hint(job.id)
 
 
 @shared_task(name="console.jobs.tasks.sweep")

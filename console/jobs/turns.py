@@ -1,44 +1,112 @@
-"""Which queued job begins next, and whether one may begin now."""
+"""Whose turn it is: which queued jobs may begin now, and in which order the others follow.
+
+The user with the fewest jobs at work is next, so that a user who queues many does not keep the places from the others.
+"""
 
 from __future__ import annotations
 
-from datetime import datetime
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
 
 from django.conf import settings
-from django.db.models import Q, QuerySet
+from django.db.models import Max, QuerySet
 from django.utils import timezone
 
 from console.jobs.models import ACTIVE_STATES, Job, JobState
 from console.jobs.queue import hint
 
+_NEVER: Final = datetime.min.replace(tzinfo=UTC)
 
-def due_jobs(now: datetime) -> QuerySet[Job]:
-    """Return the jobs that wait for a worker, the oldest first; not those whose next try is later."""
-    queued = Job.objects.filter(Q(next_try_at=None) | Q(next_try_at__lte=now), state=JobState.QUEUED)
-    return queued.order_by("id")
+
+@dataclass(frozen=True, slots=True)
+class ActiveJob:
+    """What the turns depend on of a job that has not ended; the user is the one by whose rights it runs."""
+
+    id: str
+    state: str
+    user: int | None
+    schedule: str | None
+    queued_at: datetime | None
+    next_try_at: datetime | None
+
+
+def in_turn(active: Iterable[ActiveJob], began: Mapping[int | None, datetime], now: datetime) -> list[ActiveJob]:
+    """Return the queued jobs that could begin if there were places, the next one first.
+
+    They go by how many jobs of its user run or come before it, those of a user in the order in which they were made.
+    Of equals the one comes first whose user last began a job (`began`) longest ago, and then the one queued first.
+    """
+    jobs = sorted(active, key=lambda job: job.id)
+    before = Counter(job.user for job in jobs if job.state == JobState.RUNNING)
+    ranks = {}
+    for job in _ready(jobs, now):
+        ranks[job] = (before[job.user], began.get(job.user, _NEVER), job.queued_at or _NEVER, job.id)
+        before[job.user] += 1
+    return sorted(ranks, key=lambda job: ranks[job])
+
+
+def _ready(jobs: list[ActiveJob], now: datetime) -> list[ActiveJob]:
+    """Return those that wait for nothing but a place: neither for their next try nor for a run of their schedule."""
+    # The ranges of a schedule's runs follow one another.
+    of_schedule: dict[str | None, str] = {job.schedule: job.id for job in jobs if job.state == JobState.RUNNING}
+    for job in jobs:
+        of_schedule.setdefault(job.schedule, job.id)
+    return [
+        job
+        for job in jobs
+        if job.state == JobState.QUEUED
+        and (job.next_try_at is None or job.next_try_at <= now)
+        and (job.schedule is None or of_schedule[job.schedule] == job.id)
+    ]
+
+
+def waiting(now: datetime) -> list[ActiveJob]:
+    """Return the queued jobs that could begin if there were places, the next one first."""
+    active = _read(_active())
+    return in_turn(active, _last_begins(active), now)
+
+
+def next_up(now: datetime) -> list[ActiveJob]:
+    """Return the jobs that may begin now: as many of those that wait as places are free."""
+    return _next_up(_read(_active()), now)
 
 
 def may_start(job_id: str) -> bool:
-    """Return whether the job is due, a place is free, and its schedule has neither an earlier nor a running run.
+    """Return whether it is the job's turn.
 
     No other claim passes here until the transaction ends: in SQLite it holds the write lock, in other databases the
     locks of the rows of all jobs that have not ended.
     """
-    active = Job.objects.select_for_update().filter(state__in=ACTIVE_STATES).order_by("pk")
-    jobs = {pk: (state, schedule) for pk, state, schedule in active.values_list("pk", "state", "schedule_id")}
-    mine = jobs.get(job_id)
-    if mine is None or not due_jobs(timezone.now()).filter(pk=job_id).exists():
-        return False
-    if sum(state == JobState.RUNNING for state, _ in jobs.values()) >= settings.GANTRY_JOBS_AT_ONCE:
-        return False
-    # The ranges of a schedule's runs follow one another.
-    of_schedule = (
-        (pk, state) for pk, (state, schedule) in jobs.items() if schedule is not None and schedule == mine[1]
-    )
-    return not any(pk < job_id or state == JobState.RUNNING for pk, state in of_schedule)
+    active = _read(_active().select_for_update())
+    return any(job.id == job_id for job in _next_up(active, timezone.now()))
 
 
 def hint_next() -> None:
-    """A place is free: the job that has waited longest may take it."""
-    for waiting in due_jobs(timezone.now()).values_list("pk", flat=True)[:1]:
-        hint(waiting)
+    """A place is free, or who waited for it has gone: tell the workers whose turn it is."""
+    for job in next_up(timezone.now()):
+        hint(job.id)
+
+
+def _active() -> QuerySet[Job]:
+    return Job.objects.filter(state__in=ACTIVE_STATES).order_by("pk")
+
+
+def _read(rows: QuerySet[Job]) -> list[ActiveJob]:
+    fields = ("pk", "state", "started_by_id", "schedule_id", "queued_at", "next_try_at")
+    return [ActiveJob(*row) for row in rows.values_list(*fields)]
+
+
+def _next_up(active: list[ActiveJob], now: datetime) -> list[ActiveJob]:
+    free = settings.GANTRY_JOBS_AT_ONCE - sum(job.state == JobState.RUNNING for job in active)
+    return in_turn(active, _last_begins(active), now)[:free] if free > 0 else []
+
+
+def _last_begins(active: Iterable[ActiveJob]) -> dict[int | None, datetime]:
+    """Return when each user last began a job, if several wait: for one alone it makes no difference."""
+    if len({job.user for job in active if job.state == JobState.QUEUED}) < 2:
+        return {}
+    begun = Job.objects.filter(started_at__isnull=False).order_by().values_list("started_by_id")
+    return dict(begun.annotate(last=Max("started_at")))

@@ -97,15 +97,15 @@ def overview(readable: Collection[str], now: datetime) -> JobWorkers:
     runs: dict[str, list[Job]] = {}
     for job in Job.objects.filter(state=JobState.RUNNING).order_by("started_at"):
         runs.setdefault(job.worker, []).append(job)
-    due = list(turns.due_jobs(now).values_list("pk", "queued_at"))
-    since = due[0][1] if due else None
+    waiting = turns.waiting(now)
+    since = min((job.queued_at for job in waiting if job.queued_at is not None), default=None)
     return JobWorkers(
         items=[_worker(name, runs.get(name, []), signs, readable) for name in sorted({*runs, *(signs or ())})],
         are_known=signs is not None,
         at_once=settings.GANTRY_JOBS_AT_ONCE,
         queued=Job.objects.filter(state=JobState.QUEUED).count(),
         most_queued=settings.GANTRY_JOBS_QUEUED,
-        waiting=[pk if pk in readable else None for pk, _ in due],
+        waiting=[job.id if job.id in readable else None for job in waiting],
         waiting_since=None if since is None else moment(since),
     )
 
