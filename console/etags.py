@@ -21,8 +21,9 @@ from console.rows import row_of
 
 M = TypeVar("M", bound=Model)
 
-_TAG: Final = re.compile(r'"[^"]*"')
-_CONDITION: Final = re.compile(r'\*|(W/)?"[^"]*"([ \t]*,[ \t]*(W/)?"[^"]*")*')
+# RFC 9110, 8.8.3 and 5.6.1: a list may have empty elements, which count for nothing.
+_TAG: Final = re.compile(r'"[!\x23-\x7e\x80-\xff]*"')
+_CONDITION: Final = re.compile(rf"\*|[ \t,]*(W/)?{_TAG.pattern}([ \t]*,[ \t,]*(W/)?{_TAG.pattern})*[ \t,]*")
 
 IF_MATCH: Final = OpenApiParameter(
     "If-Match", str, OpenApiParameter.HEADER, required=True, description="The ETag of the resource to change, or `*`."

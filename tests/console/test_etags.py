@@ -64,7 +64,7 @@ def test_a_change_names_what_was_read(cast: Cast, kind: str) -> None:
     assert admin.get(path).status_code == 404
 
 
-@pytest.mark.parametrize("condition", ["x", '"unclosed', "*, *", '"a" "b"', 'w/"a"', ","])
+@pytest.mark.parametrize("condition", ["x", '"unclosed', "*, *", '*, "a"', '"a" "b"', '"a b"', 'w/"a"', ",", ", ,"])
 def test_a_condition_that_is_no_tag_is_called_so(cast: Cast, condition: str) -> None:
     path, admin = made(cast, "users"), cast.browser("admin")
     for send in (admin.patch, admin.delete):
@@ -76,5 +76,15 @@ def test_a_condition_that_is_no_tag_is_called_so(cast: Cast, condition: str) -> 
 
 def test_one_of_several_tags_may_be_the_present_one(cast: Cast) -> None:
     path, admin = made(cast, "users"), cast.browser("admin")
-    condition = f'"old, older" , W/{admin.get(path)["ETag"]}'
+    condition = f'"old,older" , W/{admin.get(path)["ETag"]}'
     assert admin.patch(path, CHANGES["users"], format="json", headers={"if-match": condition}).status_code == 200
+
+
+@pytest.mark.parametrize("form", ["{},,", ",{}", '"a",, ,\t{} ,', "{} , "])
+def test_empty_elements_of_a_condition_are_ignored(cast: Cast, form: str) -> None:
+    """RFC 9110, 5.6.1: who reads a list ignores its empty elements."""
+    path, admin = made(cast, "users"), cast.browser("admin")
+    condition = form.format(admin.get(path)["ETag"])
+    assert admin.patch(path, CHANGES["users"], format="json", headers={"if-match": condition}).status_code == 200
+    answer = admin.patch(path, CHANGES["users"], format="json", headers={"if-match": form.format('"x"')})
+    assert (answer.status_code, answer.json()["code"]) == (412, "PRECONDITION_FAILED")
