@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, ClassVar, Final, NoReturn
 
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from rest_framework.exceptions import NotAuthenticated, PermissionDenied
+from rest_framework.exceptions import NotAuthenticated, NotFound, PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -26,6 +27,16 @@ class _Answered(Exception):
         self.answer = answer
 
 
+_PARAMETER: Final = re.compile("<[^>]*>")
+
+
+def _names_action(request: Request) -> bool:
+    """Return whether the path ends in an action (``:cancel``) that its route does not have."""
+    match = request.resolver_match
+    route = "" if match is None else _PARAMETER.sub("", match.route)
+    return ":" in request.path.rpartition("/")[2] and ":" not in route.rpartition("/")[2]
+
+
 class ApiView(APIView):
     """A view that accepts only what its `extend_schema` declares, and whose POSTs take an ``Idempotency-Key``."""
 
@@ -38,7 +49,11 @@ class ApiView(APIView):
     _keyed: once.KeyedRequest | None = None
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Refuse missing rights, unknown input and running duplicates; a kept answer ends the request."""
+        """Refuse unknown actions, missing rights, unknown input and running duplicates; a kept answer is the end."""
+        if request.method == "POST" and not hasattr(self, "post") and _names_action(request):
+            # A name cannot end in an action: whoever sends one means an action, which this path does not have.
+            self.headers.pop("Allow")
+            raise NotFound(f"There is nothing at {request.path[:200]!r}.")
         super().initial(request, *args, **kwargs)
         strict.check(request, self)
         begun = once.begin(request, answer_ms=self.answer_ms)

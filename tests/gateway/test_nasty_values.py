@@ -266,6 +266,15 @@ def test_a_method_that_is_not_served_is_told_all_that_are(
         assert set(answer.headers["allow"].split(", ")) == methods, path
 
 
+def test_an_unknown_action_is_not_found_as_any_unknown_path_is(admin: httpx.Client, document: dict[str, Any]) -> None:
+    for path in document["paths"]:
+        if ":" not in path.rpartition("/")[2]:
+            answer = admin.post(f"{fitting(path)}:explode", headers={"If-Match": "*"}, content=b"{}")
+            assert (answer.status_code, answer.json()["code"]) == (404, "NOT_FOUND"), path
+            assert_handled(answer, path)
+            assert "allow" not in answer.headers
+
+
 @pytest.mark.parametrize("role", ["admin", None])
 @pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "FLY"])
 def test_an_unknown_path_is_not_found_whatever_the_method(
