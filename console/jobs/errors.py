@@ -20,15 +20,16 @@ class JobInOtherState(GantryError):
 
 
 class QueueFull(Conflict):
-    """As many jobs wait as may wait."""
+    """As many jobs wait as may wait: of all users, or of this one (`of_user`, how many)."""
 
     default_code = "job_queue_full"
 
-    def __init__(self) -> None:
-        super().__init__(
-            f"{settings.GANTRY_JOBS_QUEUED} jobs wait already, and no more are taken (GANTRY_JOBS_QUEUED); "
-            "try again when some have ended, or cancel some."
-        )
+    def __init__(self, *, of_user: int | None = None) -> None:
+        reached = f"{settings.GANTRY_JOBS_QUEUED} jobs wait already, and no more are taken (GANTRY_JOBS_QUEUED)"
+        if of_user is not None:
+            most = f"{settings.GANTRY_JOBS_QUEUED_PER_USER} of one user may (GANTRY_JOBS_QUEUED_PER_USER)"
+            reached = f"{of_user} of your jobs wait already, and at most {most}"
+        super().__init__(f"{reached}; try again when some have ended, or cancel some.")
 
 
 class FilesRemoved(GantryError):

@@ -61,10 +61,10 @@ def create(
 ) -> Job:
     """Queue a job for a checked request; workers get a hint after the transaction has committed.
 
-    Raises QueueFull at the limit.
+    Raises QueueFull at the limit of all jobs, or at that of the user by whose rights it runs.
     """
-    if Job.objects.filter(state=JobState.QUEUED).count() >= settings.GANTRY_JOBS_QUEUED:
-        raise QueueFull
+    starter = owners.starter(by, schedule)
+    _check_queue(starter["started_by_id"])
     job = Job.objects.create(
         type=request["type"],
         name=request.get("name") or name_of(request),
@@ -76,12 +76,24 @@ def create(
         scheduled_for=scheduled_for,
         parent=parent,
         created_by_id=by.user_id or (schedule.created_by_id if schedule else None),
-        **owners.starter(by, schedule),
+        **starter,
         queued_at=timezone.now(),
     )
     record(by, f"{job.type}.start", f"jobs/{job.id}", after={"name": job.name, "request": dict(request)})
     transaction.on_commit(lambda: _announce(job))
     return job
+
+
+def _check_queue(user_id: int | None) -> None:
+    """Raise QueueFull if no more jobs may wait; the share of a user leaves places to the others."""
+    queued = Job.objects.filter(state=JobState.QUEUED)
+    if queued.count() >= settings.GANTRY_JOBS_QUEUED:
+        raise QueueFull
+    if user_id is None:
+        return
+    mine = queued.filter(started_by_id=user_id).count()
+    if mine >= settings.GANTRY_JOBS_QUEUED_PER_USER:
+        raise QueueFull(of_user=mine)
 
 
 def cancel(by: Actor, job: Job) -> Job:

@@ -98,6 +98,7 @@ export const DETAILS: readonly [DetailKey, RegExp][] = [
   ["noCalendar", /^is (?:after the end of the year 9999|before the beginning of the year 1) in UTC$/],
   ["scheduleStarts", /^Schedule '(?<name>[^']+)' starts jobs of cluster '(?<cluster>[^']+)'\. .+$/],
   ["jobsWait", /^(?<n>[\d,]+) jobs wait already, and no more are taken \(GANTRY_JOBS_QUEUED\); try again .+$/],
+  ["yourJobsWait", /^(?<n>[\d,]+) of your jobs wait already, and at most (?<most>[\d,]+) of one user may \(GANTRY_JOBS_QUEUED_PER_USER\); try again .+$/],
   ["pausedHasReason", /^only a schedule that is paused has one$/],
   ["jobRuns", /^Job \S+ \((?<name>.+)\) of cluster '(?<cluster>[^']+)' is \w+\. .+$/],
   ["embedded", /^The embedded cluster follows the settings of the process; .+$/],

@@ -177,6 +177,7 @@ export const server = {
     noCalendar: "It is beyond the calendar",
     scheduleStarts: "Schedule {{name}} starts jobs of cluster {{cluster}}",
     jobsWait: "{{n}} jobs wait already, and no more are taken",
+    yourJobsWait: "{{n}} of your jobs wait already; one user may have {{most}}",
     pausedHasReason: "only a schedule that is paused has a reason",
     jobRuns: "Job {{name}} of cluster {{cluster}} has not ended",
     embedded: "The embedded cluster follows the settings of the process",

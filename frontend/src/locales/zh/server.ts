@@ -171,6 +171,7 @@ export const server = {
     noCalendar: "超出可表示的日期",
     scheduleStarts: "定时任务 {{name}} 会启动集群 {{cluster}} 的任务，需先停用或删除它",
     jobsWait: "已有 {{n}} 个任务在排队，不再接受新任务",
+    yourJobsWait: "您已有 {{n}} 个任务在排队；每个用户最多 {{most}} 个",
     pausedHasReason: "只有暂停的定时任务才有原因",
     jobRuns: "集群 {{cluster}} 的任务 {{name}} 尚未结束，需先取消它或等它结束",
     embedded: "内置集群由进程的配置决定，不能在此修改",
