@@ -166,15 +166,20 @@ class ScheduleWriteSerializer(serializers.Serializer[Any]):
         return value
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Refuse a reason without a pause, and to enable a schedule whose line only an earlier release accepted."""
+        """Refuse a reason without a pause, and a schedule that runs with what only an earlier release accepted."""
         is_enabled = attrs.get("enabled", self.instance is None or self.instance.enabled)
         if is_enabled and attrs.get("stopped_reason") is not None:
             raise serializers.ValidationError({"stopped_reason": "only a schedule that is paused has one"})
-        if self.instance is not None and "cron" not in attrs and attrs.get("enabled", self.instance.enabled):
-            try:
-                _due_line(self.instance.cron)
-            except serializers.ValidationError as error:
-                raise serializers.ValidationError({"cron": error.detail}) from error
+        if self.instance is not None and is_enabled:
+            # What is given was checked already; the rest an earlier release may have accepted.
+            faults: dict[str, Any] = {}
+            for name, check in (("cron", _due_line), ("zone", _known_zone)):
+                try:
+                    check(attrs.get(name, getattr(self.instance, name)))
+                except serializers.ValidationError as error:
+                    faults[name] = error.detail
+            if faults:
+                raise serializers.ValidationError(faults)
         return attrs
 
 

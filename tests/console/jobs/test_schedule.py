@@ -376,3 +376,27 @@ def test_a_schedule_whose_line_an_earlier_release_took_is_switched_off_and_the_o
     # Then it has no next times
     old.refresh_from_db()
     assert (old.enabled, old.next_run_at, clock.next_runs(old, NOON)) == (False, None, [])
+
+
+@pytest.mark.parametrize("taken", [{"cron": "mon 0 * * *"}, {"cron": "*/61 * * * *"}, {"zone": "localtime"}])
+def test_a_schedule_that_today_would_be_refused_is_read_paused_mended_and_removed(
+    cast: Cast, taken: dict[str, str]
+) -> None:
+    old, admin, tag = schedule(name="old"), cast.browser("admin"), {"if-match": "*"}
+    Schedule.objects.filter(pk=old.pk).update(**taken)
+    path, [field] = f"/api/v1/schedules/{old.pk}", taken
+    assert [each["next_runs"] for each in admin.get("/api/v1/schedules").json()["items"]] == [[]]
+
+    def change(**fields: Any) -> Any:
+        return admin.patch(path, fields, format="json", headers=tag)
+
+    for refused in ({"name": "new"}, {"jitter_ms": 5}, {"enabled": True}):
+        answer = change(**refused)
+        assert answer.status_code == 422, answer.content
+        assert [error["pointer"] for error in answer.json()["errors"]] == [f"#/{field}"]
+    assert change(enabled=False).status_code == 200
+    assert change(name="new").status_code == 200
+    assert change(enabled=True).status_code == 422
+    assert change(enabled=True, cron="0 * * * *", zone="UTC").json()["next_runs"] != []
+    Schedule.objects.filter(pk=old.pk).update(**taken)
+    assert admin.delete(path, headers=tag).status_code == 204
