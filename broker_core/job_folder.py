@@ -234,7 +234,7 @@ class Progress:
         self._said = (phase, now)
         counters = line.counters
         planned = "" if counters["planned"] is None else f"planned {counters['planned']:,}, "
-        figures = [f"{planned}read {counters['read']:,}"]
+        figures = [planned.rstrip(", ") if counters["read"] is None else f"{planned}read {counters['read']:,}"]
         figures += [
             f"{name} {counters[name]:,}" for name in ("written", "filtered", "damaged", "failed") if counters[name]
         ]

@@ -30,7 +30,7 @@ class ResultFile(Struct, kw_only=True):
     reason: str
     error: str | None
     versions: dict[str, str]
-    counters: dict[str, int | None]
+    counters: dict[str, int | None] | None
     artefacts: list[Artefact]
 
 
@@ -45,7 +45,7 @@ def main() -> None:
         reason=result.reason,
         error=result.reason if result.exit_code not in (OK, PARTIAL, PAUSED, CANCELLED) else None,
         versions={"gantry": broker_core.__version__},
-        counters=last.counters if last else {},
+        counters=last.counters if last else None,
         artefacts=folder.artefacts(),
     )
     folder.write_json("result.json", msgspec.to_builtins(content))

@@ -18,7 +18,7 @@ _Line = TypeVar("_Line", bound=Struct)
 
 
 class _Totals(Struct, frozen=True):
-    read: int = 0
+    read: int | None = 0
     written: int = 0
 
 
@@ -91,12 +91,14 @@ def history_of(folder: Path) -> JobProgressShape:
 
 
 def _samples(lines: Sequence[_ProgressLine]) -> list[ProgressSample]:
-    """Return lines at even distances, always with the last one: a chart has no more points."""
-    step = -(-len(lines) // MOST_SAMPLES) or 1
-    return [
+    """Return what is known at even distances, always with the last one: a chart has no more points."""
+    known = [
         ProgressSample(at=line.at, read=line.counters.read, written=line.counters.written)
-        for line in lines[::-1][::step][::-1]
+        for line in lines
+        if line.counters.read is not None
     ]
+    step = -(-len(known) // MOST_SAMPLES) or 1
+    return known[::-1][::step][::-1]
 
 
 def _queues(plan: _Plan, lines: Iterator[_ChunkLine]) -> list[QueueProgress]:

@@ -23,7 +23,7 @@ from msgspec import Struct
 from console.jobs import control, drivers, events, program, services, statuses
 from console.jobs.bounded_log import BoundedLog, settle
 from console.jobs.models import Job, JobState, JobType, StateCode
-from console.jobs.progress import Counters, Progress, ProgressTail
+from console.jobs.progress import UNTOLD, Counters, Progress, ProgressTail
 from console.jobs.requests import program_request
 from console.jobs.shapes import Artefact
 from console.redrives import ledger
@@ -54,7 +54,8 @@ class ResultFile(Struct, frozen=True, kw_only=True):
     error: str | None = None
     cause: StateCode | None = None
     """Where the exit code says too little."""
-    counters: Counters = Counters()
+    counters: Counters | None = None
+    """None if no run of the job told any."""
     artefacts: list[Artefact] = []
     versions: dict[str, str] = {}
     phases: dict[str, float] = {}
@@ -212,7 +213,7 @@ class _JobRun:
         result = _result(self._folder)
         reason = result.error or result.reason or statuses.reason_of(status)
         state = statuses.ENDS.get(status)
-        counters = self._progress.counters if self._progress else result.counters
+        counters = self._progress.counters if self._progress else result.counters or _told_before(self._job)
         end = {
             "state_code": result.cause or statuses.code_of(status, counters, self._job.request),
             "counters": as_json(counters),
@@ -261,6 +262,12 @@ def _result(folder: Path) -> ResultFile:
         return msgspec.json.decode((folder / "result.json").read_bytes(), type=ResultFile)
     except FileNotFoundError:
         return ResultFile()
+
+
+def _told_before(job: Job) -> Counters:
+    """Return what earlier runs of the job told, or that nobody knows."""
+    before = msgspec.convert(job.counters, Counters)
+    return UNTOLD if before.planned is None else before
 
 
 def _short_report(folder: Path, phases: Mapping[str, float]) -> dict[str, Any] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import msgspec
 from msgspec import Meta, Struct
@@ -16,7 +16,10 @@ class Counters(Struct, frozen=True, kw_only=True):
         int | None,
         Meta(description="How many messages the job reads: fixed when it has made its plan, null before."),
     ] = None
-    read: Annotated[int, Meta(description="Messages that were looked at: filtered + damaged + matched.")] = 0
+    read: Annotated[
+        int | None,
+        Meta(description="Messages that were looked at: filtered + damaged + matched. Null while nobody knows."),
+    ] = 0
     filtered: Annotated[
         int | None, Meta(description="Messages that the filter leaves out. Null while nobody knows.")
     ] = 0
@@ -31,6 +34,10 @@ class Counters(Struct, frozen=True, kw_only=True):
     failed: Annotated[int, Meta(description="Messages that the broker refused; the report lists them.")] = 0
     skipped: Annotated[int, Meta(description="Dead letters of which an earlier job has sent a copy.")] = 0
     bytes: int = 0
+
+
+UNTOLD: Final = Counters(read=None, filtered=None, damaged=None, matched=None)
+"""Of a program that ended before it told anything: it has written nothing, and what it has read nobody knows."""
 
 
 class Progress(Struct, frozen=True, kw_only=True):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import Any, Final
 
-from broker_core.job_folder import say
+from broker_core.job_folder import NOT_YET_KNOWN, say
 from broker_core.spark.bytes_read import BytesRead
 from broker_core.spark.copies import COLUMNS
 from broker_core.spark.forecast import QueueForecast, forecast, forecast_by_sql, moment, samples_of
@@ -26,6 +26,8 @@ def dry_run(run: Run, selection: Selection, sql: RowSql, *, verb: str) -> Progra
     """Count what the job would read and write the report; `verb` says what it would do with it, as "copied"."""
     with run.timed("planning"):
         by_queue = plan_by_queue(selection.options, selection.positions)
+    planned = sum(map(count_of, chain(*by_queue.values())))
+    run.progress.write({"planned": planned}, phase="counting", unknown=("read", *NOT_YET_KNOWN))
     queues = _counted(run, selection.options, sql, [by_queue[key] for key in sorted(by_queue)])
     if run.is_stopping:
         return ProgramResult(run.stop_code, run.stop_reason)
@@ -38,7 +40,7 @@ def dry_run(run: Run, selection: Selection, sql: RowSql, *, verb: str) -> Progra
     # The row of the job keeps the summary, and lists of jobs show it: no content of messages is in there.
     run.folder.write_json("summary.json", short)
     run.folder.write_json("report.json", {**short, **samples})
-    planned, matched, damaged = sum(map(count_of, chain(*by_queue.values()))), totals["found"], totals["damaged"]
+    matched, damaged = totals["found"], totals["damaged"]
     # What nobody looked for counts as what it seemed to be: a message, or one that a filter leaves out.
     filtered = planned - matched - (damaged or 0)
     counters = {"planned": planned, "read": planned, "filtered": filtered, "matched": matched, "written": 0}

@@ -73,7 +73,8 @@ class ResultFile(msgspec.Struct, kw_only=True):
     phases: dict[str, float]
     """Duration of each phase in seconds (spark/README.md#where-a-start-goes)."""
     spark_app_id: str | msgspec.UnsetType = msgspec.UNSET
-    counters: dict[str, int | None] = {}
+    counters: dict[str, int | None] | None = None
+    """Those of the last line of the progress; None before the first one."""
     artefacts: list[Artefact] = []
 
 
@@ -203,7 +204,7 @@ def run_job(folder: JobFolder, work: Callable[[Run], ProgramResult], spark: Spar
     about.reason = result.reason
     about.error = result.reason if result.exit_code not in (OK, PARTIAL, CANCELLED, PAUSED) else None
     about.cause = result.cause
-    about.counters = last.counters if last else {}
+    about.counters = last.counters if last else None
     about.artefacts = folder.artefacts()
     folder.write_json("result.json", msgspec.to_builtins(about))
     sys.stdout.flush()

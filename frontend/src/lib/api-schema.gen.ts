@@ -3412,8 +3412,8 @@ export interface components {
         Counters: {
             /** @description How many messages the job reads: fixed when it has made its plan, null before. */
             planned: number | null;
-            /** @description Messages that were looked at: filtered + damaged + matched. */
-            read: number;
+            /** @description Messages that were looked at: filtered + damaged + matched. Null while nobody knows. */
+            read: number | null;
             /** @description Messages that the filter leaves out. Null while nobody knows. */
             filtered: number | null;
             /** @description Messages that could not be read; the report lists them. Null where nobody looked for them. */

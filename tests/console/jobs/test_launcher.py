@@ -145,6 +145,21 @@ def test_what_the_program_says_of_its_end_tells_more_than_its_status(job: Job, m
     assert (job.state, job.state_code) == (JobState.FAILED, StateCode.NO_JAVA)
 
 
+def test_what_a_program_has_read_that_told_nothing_is_not_known(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    playing(monkeypatch, "raise SystemExit(2)")
+    launcher.run(job.id, worker="w")
+    job.refresh_from_db()
+    unknown = dict.fromkeys(("planned", "read", "filtered", "damaged", "matched"))
+    assert job.counters == {**unknown, "written": 0, "failed": 0, "skipped": 0, "bytes": 0}
+    # What an earlier run told stays
+    told = {**job.counters, "planned": 9, "read": 4, "written": 3}
+    Job.objects.update(counters=told)
+    services.retry(ANN, job)
+    launcher.run(job.id, worker="w")
+    job.refresh_from_db()
+    assert (job.state, job.counters) == (JobState.FAILED, told)
+
+
 # A program that ignores signals, with a worker in its own process group, as Spark has.
 _DEAF = """
 import os, signal, subprocess, sys, time

@@ -5,8 +5,8 @@ export const isActive = ({ state }: Job): boolean => state === "queued" || state
 
 export const hasEnded = (job: Job): boolean => !isActive(job) && job.state !== "paused"
 
-/** What counts as done: the messages that were looked at, of those that the job will look at. */
-export const doneOf = ({ counters }: Job): number => counters.read
+/** What counts as done: the messages that were looked at, of those that the job will look at; null while nobody knows. */
+export const doneOf = ({ counters }: Job): number | null => counters.read
 
 /** How much it will be; null while it is not counted yet. */
 export const plannedOf = ({ counters }: Job): number | null => counters.planned || null
@@ -16,7 +16,8 @@ export function progressOf(job: Job): number | null {
   if (job.state === "succeeded") return 1
   if (job.state === "queued") return 0
   const planned = plannedOf(job)
-  return planned === null ? null : Math.min(1, doneOf(job) / planned)
+  const done = doneOf(job)
+  return planned === null || done === null ? null : Math.min(1, done / planned)
 }
 
 /** How long it ran, or has been running. */

@@ -202,6 +202,16 @@ def test_a_dry_run_counts_what_a_condition_lets_through(
     assert [json.loads(message["body"])["n"] for message in report["last"]] == list(range(20, 30))
 
 
+def test_a_dry_run_that_fails_while_it_counts_does_not_tell_what_it_has_not_counted(
+    program: Program, topics: tuple[str, str], spark: SparkSession
+) -> None:
+    request = {"source": {"topic": topics[0], "where": "1 / 0 = 1"}, "target": {"topic": topics[1]}, "dry_run": True}
+    assert program.run_here(request, spark) == 2, program.log
+    counters = program.read("result.json")["counters"]
+    assert (counters["planned"], counters["written"]) == (3000, 0)
+    assert {counters[name] for name in ("read", "filtered", "damaged", "matched")} == {None}
+
+
 def test_an_expression_that_fails_on_a_value_is_the_fault_of_its_field(
     program: Program, session: BlockingSession, topics: tuple[str, str], spark: SparkSession
 ) -> None:

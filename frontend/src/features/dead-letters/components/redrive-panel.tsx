@@ -110,6 +110,7 @@ function RunningRedrive({ job }: { job: Job }) {
   const { t } = useTranslation()
   const cancel = useCancelRedrive(job.id)
   const { planned, read: done } = job.counters
+  const shown = done === null ? "—" : count(done)
   const group = groupOf(job)
   const run = () =>
     cancel.mutate(undefined, {
@@ -119,9 +120,9 @@ function RunningRedrive({ job }: { job: Job }) {
   return (
     <Panel title={t("deadLetters.running", { group })}>
       <div className={classes.running}>
-        <ProgressRail tall ratio={planned ? Math.min(1, done / planned) : 0} />
+        <ProgressRail tall ratio={planned ? Math.min(1, (done ?? 0) / planned) : 0} />
         <div className={classes.chips}>
-          <span>{planned ? t("deadLetters.doneOf", { n: count(done), total: count(planned) }) : t("deadLetters.doneSoFar", { n: count(done) })}</span>
+          <span>{planned ? t("deadLetters.doneOf", { n: shown, total: count(planned) }) : t("deadLetters.doneSoFar", { n: shown })}</span>
           <NeedsRight right="jobs">
             <Button size="xs" data-danger disabled={job.cancel_requested} loading={cancel.isPending} onClick={run}>
               {t("deadLetters.cancel")}

@@ -5,9 +5,10 @@ import { doneOf, plannedOf } from "../progress"
 
 /** How much of it is done. */
 export function JobDone({ job }: { job: Job }) {
-  const planned = plannedOf(job)
+  const [done, planned] = [doneOf(job), plannedOf(job)]
   if (job.state === "queued") return <NotApplicable />
   // It counts, and does nothing of it.
   if (job.dry_run) return planned === null ? <NotApplicable /> : <>{compact(planned)}</>
-  return <>{planned === null ? compact(doneOf(job)) : `${compact(doneOf(job))} / ${compact(planned)}`}</>
+  const shown = done === null ? "—" : compact(done)
+  return <>{planned === null ? shown : `${shown} / ${compact(planned)}`}</>
 }

@@ -25,8 +25,8 @@ export function JobHero({ job }: { job: Job }) {
         <strong>{ratio === null ? "—" : percent(ratio)}</strong>
         <span>
           {planned === null
-            ? t(`jobs.doneOnly.${job.type}`, { count: done, n: count(done) })
-            : t(`jobs.doneOf.${job.type}`, { n: count(done), total: count(planned) })}
+            ? t(`jobs.doneOnly.${job.type}`, { count: done ?? 0, n: known(done) })
+            : t(`jobs.doneOf.${job.type}`, { n: known(done), total: count(planned) })}
         </span>
         <span>
           <End job={job} />
@@ -89,7 +89,7 @@ function useCounters(job: Job): KeyFigure[] {
   }
   return [
     { label: t("jobs.counters.planned"), value: known(counters.planned) },
-    { label: t("jobs.counters.read"), value: count(counters.read), fact: job.type === "reconcile" ? speed : "" },
+    { label: t("jobs.counters.read"), value: known(counters.read), fact: job.type === "reconcile" ? speed : "" },
     { label: t("jobs.counters.matched"), value: known(counters.matched) },
     ...(job.type === "redrive" ? [{ label: t("jobs.counters.skipped"), value: count(counters.skipped) }] : []),
     ...(job.type !== "reconcile"

@@ -50,7 +50,7 @@ function isBlank(job: Job, { read, written }: Rates): boolean {
 
 function NoRate({ job }: { job: Job }) {
   const { t } = useTranslation()
-  return <Empty small title={t(doneOf(job) === 0 ? "jobPages.rate.nothing" : "jobPages.rate.short")} next={t(doneOf(job) === 0 ? "jobPages.rate.nothingNext" : "jobPages.rate.shortNext")} />
+  return <Empty small title={t(!doneOf(job) ? "jobPages.rate.nothing" : "jobPages.rate.short")} next={t(!doneOf(job) ? "jobPages.rate.nothingNext" : "jobPages.rate.shortNext")} />
 }
 
 function Chart({ job, rates, series }: { job: Job; rates: Rates; series: Series[] }) {

@@ -26,7 +26,7 @@ export function RunningJobs() {
 function RunningJob({ job }: { job: Job }) {
   const { t } = useTranslation()
   const ratio = progressOf(job)
-  const planned = plannedOf(job)
+  const [done, planned] = [doneOf(job), plannedOf(job)]
   return (
     <Link to="/jobs/$job" params={{ job: job.id }} className={classes.running}>
       <span className="truncate">{jobNameOf(t, job)}</span>
@@ -34,7 +34,7 @@ function RunningJob({ job }: { job: Job }) {
       <div className={classes.rail}>
         <ProgressRail ratio={ratio} />
       </div>
-      <small>{`${compact(doneOf(job))}${planned === null ? "" : ` / ${compact(planned)}`}`}</small>
+      <small>{`${done === null ? "—" : compact(done)}${planned === null ? "" : ` / ${compact(planned)}`}`}</small>
       <small data-end>{job.rate === null ? "" : `${compact(Math.round(job.rate))}/s`}</small>
     </Link>
   )
