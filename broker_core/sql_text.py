@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from broker_core.sql_functions import ALLOWED, OPTIONS, OPTIONS_AFTER, WITHOUT_BRACKETS, why_refused
+from broker_core.sql_moments import TIMES, is_moment
+from broker_core.sql_tokens import TOKEN, Token, arguments
 
 LONGEST: Final = 4000
 
-# What is in a text or in a quoted name is no code.
-_TOKEN: Final = re.compile(
-    r"""(?P<text>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")|(?P<name>`[^`]*`)|(?P<word>[A-Za-z0-9_]+)"""
-    r"""|(?P<space>[ \t\r\n]+)|(?P<mark>.)""",
-    re.DOTALL,
-)
 _MARKS: Final = frozenset("()[],.:+-*/%<>=!|&^~?")
 _COMMENTS: Final = ("--", "/*")
 _RAW: Final = ("r'", 'r"')
@@ -33,27 +28,13 @@ _OF_PATTERNS: Final = frozenset({"all", "any", "some"})
 _TYPES: Final = frozenset({
     "char", "character", "dec", "decimal", "numeric", "time", "timestamp_ltz", "timestamp_ntz", "varchar",
 })  # fmt: skip
-# A time that Spark puts into the place of such a text.
-_MOMENTS: Final = re.compile(r"['\"]\s*(now|today|tomorrow|yesterday)\b", re.IGNORECASE)
-_OF_MOMENTS: Final = frozenset({
-    "date", "timestamp", "timestamp_ltz", "timestamp_ntz", "to_date", "to_timestamp", "to_timestamp_ltz",
-    "to_timestamp_ntz", "try_to_date", "try_to_timestamp",
-})  # fmt: skip
-_CASTS: Final = frozenset({"cast", "try_cast"})
 
 
-@dataclass(frozen=True, slots=True)
-class _Token:
-    kind: str
-    text: str
-    """As it was written, a word in lower case."""
-
-
-def sql_fault(text: str, columns: Collection[str] | None = None) -> str | None:
+def sql_fault(text: str, columns: Collection[str] | None = None, times: Collection[str] = TIMES) -> str | None:
     """Return what is wrong with an expression, for its user; None if it may be given to Spark.
 
     Whether Spark understands it only Spark can say. With the names of the columns it is also found where a name in
-    backquotes is no column, and Spark would take it for a function.
+    backquotes is no column, and Spark would take it for a function. `times` are the columns with dates and times.
     """
     if not text.strip():
         return "is empty"
@@ -63,15 +44,16 @@ def sql_fault(text: str, columns: Collection[str] | None = None) -> str | None:
         # Spark puts variables of the environment and settings in their place, in texts too, before it parses.
         return "has '${', which Spark takes for a variable; write it as '$' || '{'"
     tokens = []
-    for found in _TOKEN.finditer(text):
+    for found in TOKEN.finditer(text):
         fault = _fault_of_form(text, found)
         if fault is not None:
             return fault
         if found.lastgroup != "space":
             kind = str(found.lastgroup)
-            tokens.append(_Token(kind, found[0].lower() if kind == "word" else found[0]))
+            tokens.append(Token(kind, found[0].lower() if kind == "word" else found[0]))
     known = None if columns is None else {name.lower() for name in columns}
-    faults = (_fault_at(tokens, number, known) for number in range(len(tokens)))
+    moments = {name.lower() for name in times}
+    faults = (_fault_at(tokens, number, known, moments) for number in range(len(tokens)))
     return next((fault for fault in faults if fault is not None), None)
 
 
@@ -92,7 +74,9 @@ def _fault_of_form(text: str, found: re.Match[str]) -> str | None:
     return f"has {found[0]!r} outside of a text{hint}"
 
 
-def _fault_at(tokens: Sequence[_Token], number: int, columns: Collection[str] | None) -> str | None:
+def _fault_at(
+    tokens: Sequence[Token], number: int, columns: Collection[str] | None, times: Collection[str]
+) -> str | None:
     token = tokens[number]
     before = tokens[number - 1].text if number else ""
     behind = tokens[number + 1].text if number + 1 < len(tokens) else ""
@@ -106,11 +90,11 @@ def _fault_at(tokens: Sequence[_Token], number: int, columns: Collection[str] | 
         case "text":
             if behind == "(":
                 return "has a text before a bracket"
-            return _fault_of_moment(tokens, number, before, behind)
+            return f"has {token.text}, {why_refused('now')}" if is_moment(tokens, number, times) else None
     return None
 
 
-def _fault_of_word(word: str, tokens: Sequence[_Token], number: int, before: str, behind: str) -> str | None:
+def _fault_of_word(word: str, tokens: Sequence[Token], number: int, before: str, behind: str) -> str | None:
     is_call, is_field = behind == "(", before in (".", ":")
     if is_call and before == ".":
         return f"has the function {word!r} with a name before it; write the function alone"
@@ -131,7 +115,7 @@ def _fault_of_word(word: str, tokens: Sequence[_Token], number: int, before: str
         return None
     if word not in ALLOWED and word not in _KEYWORDS and word not in _TYPES:
         return _of_function(word)
-    return _fault_of_arguments(word, list(_arguments(tokens, number + 1)))
+    return _fault_of_arguments(word, list(arguments(tokens, number + 1)))
 
 
 def _of_function(name: str, hint: str = "") -> str:
@@ -144,31 +128,7 @@ def _fault_of_name(name: str, before: str, columns: Collection[str] | None) -> s
     return f"{_of_function(name)}, and there is no column of this name"
 
 
-def _fault_of_moment(tokens: Sequence[_Token], number: int, before: str, behind: str) -> str | None:
-    if not _MOMENTS.match(tokens[number].text):
-        return None
-    function = tokens[number - 2].text if before == "(" and number > 1 else before
-    if function in _OF_MOMENTS or behind == ":" or (function in _CASTS and behind == "as"):
-        return f"has {tokens[number].text}, {why_refused('now')}"
-    return None
-
-
-def _arguments(tokens: Sequence[_Token], bracket: int) -> Iterator[list[_Token]]:
-    """Yield the arguments of a call, from its bracket on."""
-    depth, found = 0, list[_Token]()
-    for token in tokens[bracket:]:
-        depth += (token.text in ("(", "[")) - (token.text in (")", "]"))
-        if depth == 0 or (depth == 1 and token.text == ","):
-            yield found
-            found = []
-        elif found or depth > 1 or token.text != "(":
-            found.append(token)
-        if depth == 0:
-            return
-    yield found
-
-
-def _fault_of_arguments(function: str, arguments: Sequence[Sequence[_Token]]) -> str | None:
+def _fault_of_arguments(function: str, arguments: Sequence[Sequence[Token]]) -> str | None:
     if function == "unix_timestamp" and not arguments[0]:
         return _of_function("now").replace("'now'", "'unix_timestamp' without a time")
     options_after = OPTIONS_AFTER.get(function)

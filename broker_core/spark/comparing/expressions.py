@@ -22,6 +22,7 @@ from pyspark.sql.types import (
     IntegralType,
     NumericType,
     StringType,
+    TimestampNTZType,
     TimestampType,
 )
 
@@ -30,9 +31,11 @@ from broker_core.spark.comparing.keys import KEY_COLUMN, field_column
 from broker_core.spark.comparing.sides import PLACE_FIELDS
 from broker_core.spark.errors import BadRequest, first_line
 from broker_core.spark.row_sql import JSON, named_columns, words_in
+from broker_core.sql_moments import TIMES
 from broker_core.sql_text import sql_fault
 
 _BODY: Final = "body"
+_TIMES: Final = (DateType, TimestampType, TimestampNTZType)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +80,13 @@ class SideSql:
         """Return which of the columns of the side the expressions name."""
         return named_columns([text for _, text in self._named()], names)
 
-    def check(self, columns: Collection[str] | None = None) -> None:
-        """Raise BadRequest for an expression that reaches beyond the row; `columns` are those of the side."""
+    def check(self, columns: Collection[str] | None = None, times: Collection[str] = TIMES) -> None:
+        """Raise BadRequest for an expression that reaches beyond the row.
+
+        `columns` are those of the side, and `times` those of them with dates and times.
+        """
         for part, text in self._named():
-            fault = sql_fault(text, columns)
+            fault = sql_fault(text, columns, times)
             if fault is not None:
                 raise BadRequest(f"{part}: {fault}")
 
@@ -89,7 +95,8 @@ class SideSql:
 
         Damaged rows stay: whether they fulfil it is not known. Raises BadRequest for an expression that is wrong.
         """
-        self.check((*rows.columns, JSON))
+        times = [field.name for field in rows.schema.fields if isinstance(field.dataType, _TIMES)]
+        self.check((*rows.columns, JSON), times)
         names_json = any(JSON in words_in(text) for _, text in self._named())
         if names_json and JSON not in rows.columns:
             rows = rows.withColumn(JSON, F.try_parse_json(F.col(_BODY).cast("string")))
