@@ -26,6 +26,7 @@ from console.jobs.models import Job, JobState, JobType, StateCode
 from console.jobs.progress import UNTOLD, Counters, Progress, ProgressTail
 from console.jobs.requests import program_request
 from console.jobs.shapes import Artefact
+from console.jobs.time_limit import Stopwatch, TimeLimit
 from console.redrives import ledger
 from console.shapes import as_json
 
@@ -92,6 +93,8 @@ class _JobRun:
         self._pausing_since: float | None = None
         self._told: control.Control | None = None
         self._lost = False
+        self._stopwatch = Stopwatch(job)
+        self._overdue: TimeLimit | None = None
 
     def run_to_end(self) -> None:
         """Start the program and watch it until it has ended; the program never outlives this call."""
@@ -171,7 +174,7 @@ class _JobRun:
         self._job.limits, self._job.state_reason = found.limits, found.state_reason
         self._tell()
         if now - self._renewed_at >= _RENEW_SECONDS:
-            self._lost = not services.renew(self._job)
+            self._lost = not services.renew(self._job, self._stopwatch.worked_ms)
             self._renewed_at = now
 
     def _tell(self) -> None:
@@ -191,7 +194,11 @@ class _JobRun:
 
     def _end_if_asked(self, child: program.Running) -> None:
         is_stopping = stopping.is_set()
-        if not self._lost and not self._job.cancel_requested and not is_stopping and not self._is_deaf():
+        # A job that is being paused gets the time for that: it may go on.
+        if not self._job.pause_requested:
+            self._overdue = self._overdue or self._stopwatch.reached
+        is_ending = self._lost or self._job.cancel_requested or self._overdue is not None
+        if not is_ending and not is_stopping and not self._is_deaf():
             return
         if self._asked_at is None:
             self._asked_at = time.monotonic()
@@ -206,9 +213,9 @@ class _JobRun:
         if self._job.type == JobType.REDRIVE:
             ledger.note(self._job, self._folder)
         if stopping.is_set() and status != 0:
-            services.put_back(
-                self._job, "its worker was stopped; the next one continues", state_code=StateCode.WORKER_STOPPED
-            )
+            why = "its worker was stopped; the next one continues"
+            worked_ms = self._stopwatch.worked_ms
+            services.put_back(self._job, why, state_code=StateCode.WORKER_STOPPED, worked_ms=worked_ms)
             return
         result = _result(self._folder)
         reason = result.error or result.reason or statuses.reason_of(status)
@@ -220,6 +227,7 @@ class _JobRun:
             "rate": None,
             "eta_ms": None,
             "exit_code": status,
+            "worked_ms": self._stopwatch.worked_ms,
             "is_whole": state == JobState.SUCCEEDED or (state == JobState.PARTIAL and _is_whole(self._progress)),
             "result": _short_report(self._folder, result.phases),
             "artefacts": as_json(result.artefacts),
@@ -228,6 +236,9 @@ class _JobRun:
         }
         if is_cancelled and status != 0:
             services.finish_cancelled(self._job, **end)
+        elif self._overdue is not None and state is None:
+            ended = {**end, "state_code": StateCode.TIME_LIMIT}
+            services.finish(self._job, JobState.FAILED, self._overdue.reason, **ended)
         elif status == statuses.PAUSED or (self._pausing_since is not None and state is None):
             services.put_back(self._job, **end)
         elif state is None:

@@ -97,6 +97,7 @@ class StateCode(models.TextChoices):
     # Of a job that failed, or waits for its next try.
     REQUEST_REFUSED = "request_refused"
     RIGHTS_LOST = "rights_lost"
+    TIME_LIMIT = "time_limit"
     NO_JAVA = "no_java"
     BROKER_UNREACHABLE = "broker_unreachable"
     STORE_UNREADABLE = "store_unreadable"
@@ -192,6 +193,8 @@ class Job(models.Model):
     # How often it was retried automatically since a user last started it, and how often it may be.
     retries = models.PositiveIntegerField(default=0)
     max_retries = models.PositiveIntegerField(default=MAX_RETRIES)
+    # How long its runs took since a user started it, without pauses; of a run, as of when its lease was last renewed.
+    worked_ms = models.PositiveBigIntegerField(default=0)
     # A queued job is not started before.
     next_try_at = models.DateTimeField(null=True)
 

@@ -121,7 +121,8 @@ def retry(by: Actor, job: Job) -> Job:
 
     Raises JobInOtherState for any other job, FilesRemoved after its retention, RangeCovered if a later run of its
     schedule has copied its range: a retry would copy it twice, and ScheduleGone if nobody can set its range. The job
-    keeps its row and folder: a replay continues where it stopped and sends no message twice.
+    keeps its row and folder: a replay continues where it stopped and sends no message twice. It has all of its time
+    again.
     """
     if job.files_removed_at is not None:
         raise FilesRemoved(job)
@@ -132,8 +133,8 @@ def retry(by: Actor, job: Job) -> Job:
     with transaction.atomic():
         waits = Q(state=JobState.QUEUED, next_try_at__isnull=False)
         mine = Job.objects.filter(waits | Q(state__in=_RETRIED), pk=job.pk, files_removed_at=None)
-        asked = {"state": JobState.QUEUED, "queued_at": timezone.now(), "retries": 0, **owners.starter(by)}
-        if not mine.update(**asked, **NOT_ENDED):
+        anew = {"state": JobState.QUEUED, "queued_at": timezone.now(), "retries": 0, "worked_ms": 0}
+        if not mine.update(**anew, **owners.starter(by), **NOT_ENDED):
             job.refresh_from_db()
             raise JobInOtherState(job, "retried")
         record(by, f"{job.type}.retry", f"jobs/{job.id}")
@@ -197,9 +198,9 @@ def own(job: Job) -> QuerySet[Job]:
     return Job.objects.filter(pk=job.pk, run_id=job.run_id, state=JobState.RUNNING)
 
 
-def renew(job: Job) -> bool:
-    """Renew the lease of a run; return False if the caller no longer owns it."""
-    return bool(own(job).update(lease_until=timezone.now() + LEASE))
+def renew(job: Job, worked_ms: int) -> bool:
+    """Renew the lease of a run and note how long it has worked; return False if the caller no longer owns it."""
+    return bool(own(job).update(lease_until=timezone.now() + LEASE, worked_ms=worked_ms))
 
 
 def finish(job: Job, state: str, reason: str | None, **fields: Any) -> bool:

@@ -13,6 +13,7 @@ from console.jobs.bounded_log import shown_bytes
 from console.jobs.limits import JobLimits, limits_of
 from console.jobs.models import Job, JobDocument, JobState, JobType, StateCode
 from console.jobs.progress import Counters
+from console.jobs.time_limit import time_limit_of
 from console.moments import Moment
 
 
@@ -47,6 +48,10 @@ class JobShape(Struct, frozen=True, kw_only=True):
     limits: Annotated[
         JobLimits | None,
         Meta(description="The limits in force, changed or not; null for a job without a rate."),
+    ]
+    max_minutes: Annotated[
+        int | None,
+        Meta(description="How long it may work, by its request or GANTRY_JOBS_MINUTES; null is no limit."),
     ]
     counters: Counters
     rate: float | None
@@ -87,6 +92,7 @@ def shape_of(job: Job) -> JobShape:
         dry_run=bool(job.request.get("dry_run")),
         request=job.request,
         limits=limits_of(job),
+        max_minutes=limit.minutes if (limit := time_limit_of(job.request)) else None,
         counters=msgspec.convert(job.counters, Counters),
         rate=job.rate,
         eta_ms=job.eta_ms,

@@ -7,6 +7,7 @@ from typing import Any, Final
 from rest_framework import serializers
 
 from console.fields import MomentField
+from console.jobs.time_limit import MinutesField
 from console.redrives.models import Originals
 
 MOST_MESSAGES: Final = 100_000
@@ -81,6 +82,7 @@ class RedriveLimitsSerializer(serializers.Serializer[Any]):
         min_value=1, max_value=MOST_PER_SECOND, required=False, default=USUAL_PER_SECOND
     )
     max_messages = serializers.IntegerField(min_value=1, max_value=MOST_MESSAGES, required=False, default=MOST_MESSAGES)
+    max_minutes = MinutesField()
 
 
 class RedriveSerializer(serializers.Serializer[Any]):

@@ -46,6 +46,7 @@ SETTINGS: Final = (
         "MiB for the files of all ended jobs; above that those of the oldest are removed",
     ),
     ("GANTRY_JOBS_QUEUED", "200", "jobs that may wait for a place; more are refused"),
+    ("GANTRY_JOBS_MINUTES", "0", "minutes that a job may work; 0 for no limit"),
     ("GANTRY_JOBS_QUEUED_PER_USER", "100", "of these, jobs of one user"),
     ("GANTRY_ACTIVITY_KEPT", "200", "how many events of each cluster's activity are kept"),
     ("GANTRY_SECRET_KEY", "(generated, kept in the data folder)", "key that signs sessions, cursors and receipts"),

@@ -12,7 +12,7 @@ import orjson
 from console.jobs.bounds import LAST_SUCCESS, RunTimes
 from console.jobs.models import JobDocument, JobType
 from console.jobs.requests.export import EXPORT
-from console.jobs.requests.kinds import RequestKind
+from console.jobs.requests.kinds import RATE, RequestKind
 from console.jobs.requests.reconcile import CHECK, RECONCILE
 from console.jobs.requests.redrive import REDRIVE
 from console.jobs.requests.replay import REPLAY, is_file
@@ -78,7 +78,7 @@ def has_rate(request: Mapping[str, Any]) -> bool:
     """Return whether a job sends messages, at a rate that can be limited: no dry run, and none that writes a file."""
     kind = KINDS.get(request["type"])
     sends = not request.get("dry_run") and not is_file(request.get("target") or {})
-    return kind is not None and "limits" in kind.fields and sends
+    return kind is not None and RATE in kind.limits and sends
 
 
 def hash_of(request: Mapping[str, Any]) -> str:

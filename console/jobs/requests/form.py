@@ -37,7 +37,7 @@ _OF_SOME: Final = frozenset().union(CHECK.fields, *(KINDS[kind].fields for kind 
 class JobRequestSerializer(serializers.Serializer[Any]):
     """A job to start.
 
-    `source`, `target` and `limits` are for a replay, `left`, `right` and `by` for a reconciliation, `source`, `format`
+    `source` and `target` are for a replay, `left`, `right` and `by` for a reconciliation, `source`, `format`
     and `columns` for an export.
     """
 
@@ -106,8 +106,9 @@ class JobRequestSerializer(serializers.Serializer[Any]):
         missing = {name: "is required for this type of job" for name in kind.required if name not in attrs}
         why = "does not go with check, which has no sides" if kind is CHECK else "does not belong to this type of job"
         foreign = {name: why for name in _OF_SOME - kind.fields if name in attrs}
-        if missing or foreign:
-            raise serializers.ValidationError({**missing, **foreign})
+        limits = {name: why for name in attrs.get("limits", {}) if name not in kind.limits}
+        if missing or foreign or limits:
+            raise serializers.ValidationError({**missing, **foreign, **({"limits": limits} if limits else {})})
         kind.check(attrs)
         if attrs["type"] == JobType.EXPORT:
             attrs["columns"] = columns_for(self.context["request"], attrs)

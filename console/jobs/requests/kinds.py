@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
+
+TIME: Final = "max_minutes"
+RATE: Final = "messages_per_second"
+COUNT: Final = "max_messages"
 
 
 def _no_check(_attrs: Mapping[str, Any]) -> None:
@@ -19,6 +23,7 @@ class RequestKind:
     name: Callable[[Mapping[str, Any]], str]
     """Returns a name for a job that was started without one."""
     optional: tuple[str, ...] = ()
+    limits: tuple[str, ...] = (TIME,)
     check: Callable[[Mapping[str, Any]], None] = _no_check
     """Raises ValidationError for what is wrong whatever the cluster says; it runs before the check of rights."""
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from console.jobs.requests.kinds import RequestKind
+from console.jobs.requests.kinds import COUNT, RATE, TIME, RequestKind
 
 
 def _name(request: Mapping[str, Any]) -> str:
     return f"Redrive dead letters of {request['group']}"
 
 
-REDRIVE: Final = RequestKind(required=("group", "target"), optional=("limits",), name=_name)
+REDRIVE: Final = RequestKind(required=("group", "target"), limits=(RATE, COUNT, TIME), name=_name)

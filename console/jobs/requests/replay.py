@@ -13,11 +13,12 @@ from broker_core.client.admin.topics import kind_of
 from broker_core.protocol.applications import TagsMalformed, tags_of
 from broker_core.protocol.copies import NOT_COPIED, NOT_COPIED_PREFIXES, PREFIX
 from broker_core.protocol.properties import RESERVED
-from console.jobs.requests.kinds import RequestKind
+from console.jobs.requests.kinds import COUNT, RATE, TIME, RequestKind
 from console.jobs.requests.live import check_not_live
 from console.jobs.requests.ranges import RangeSerializer
 from console.jobs.requests.sides import SqlField
 from console.jobs.requests.topics import check_kind
+from console.jobs.time_limit import MinutesField
 
 MAX_KEYS: Final = 1000
 MAX_PROPERTIES: Final = 50
@@ -163,20 +164,24 @@ class ReplayTargetSerializer(serializers.Serializer[Any]):
 
 
 class LimitsSerializer(serializers.Serializer[Any]):
-    """The limits of a replay."""
+    """The limits of a job; all but the time are for replays to a topic."""
 
     messages_per_second = serializers.IntegerField(
         min_value=1, max_value=MOST_PER_SECOND, required=False, allow_null=True
     )
     max_messages = serializers.IntegerField(min_value=1, required=False, allow_null=True)
+    max_minutes = MinutesField()
 
 
 def _check(attrs: Mapping[str, Any]) -> None:
     """Refuse a target that is the source, unless that is allowed, or that no job may write to; limits of a file."""
     if is_file(attrs["target"]):
-        foreign = [name for name in ("limits", "allow_live_target") if name in attrs]
+        fault = "does not belong to a target of the kind parquet"
+        foreign: dict[str, Any] = {"allow_live_target": fault} if "allow_live_target" in attrs else {}
+        if limits := {name: fault for name in (RATE, COUNT) if name in attrs.get("limits", {})}:
+            foreign["limits"] = limits
         if foreign:
-            raise serializers.ValidationError(dict.fromkeys(foreign, "does not belong to a target of the kind parquet"))
+            raise serializers.ValidationError(foreign)
         return
     target = attrs["target"]["topic"]
     is_source = (attrs["cluster"], attrs["source"]["topic"]) == (target_cluster(attrs), target)
@@ -207,5 +212,9 @@ def _name(request: Mapping[str, Any]) -> str:
 
 
 REPLAY: Final = RequestKind(
-    required=("source", "target"), optional=("limits", "dry_run", "allow_live_target"), check=_check, name=_name
+    required=("source", "target"),
+    optional=("dry_run", "allow_live_target"),
+    limits=(RATE, COUNT, TIME),
+    check=_check,
+    name=_name,
 )

@@ -4219,6 +4219,8 @@ export interface components {
             };
             /** @description The limits in force, changed or not; null for a job without a rate. */
             limits: components["schemas"]["JobLimits"] | null;
+            /** @description How long it may work, by its request or GANTRY_JOBS_MINUTES; null is no limit. */
+            max_minutes: number | null;
             counters: components["schemas"]["Counters"];
             /** Format: double */
             rate: number | null;
@@ -4365,7 +4367,7 @@ export interface components {
         /**
          * @description A job to start.
          *
-         *     `source`, `target` and `limits` are for a replay, `left`, `right` and `by` for a reconciliation, `source`, `format`
+         *     `source` and `target` are for a replay, `left`, `right` and `by` for a reconciliation, `source`, `format`
          *     and `columns` for an export.
          */
         JobRequestRequest: {
@@ -4432,6 +4434,8 @@ export interface components {
             };
             /** @description The limits in force, changed or not; null for a job without a rate. */
             limits: components["schemas"]["JobLimits"] | null;
+            /** @description How long it may work, by its request or GANTRY_JOBS_MINUTES; null is no limit. */
+            max_minutes: number | null;
             counters: components["schemas"]["Counters"];
             /** Format: double */
             rate: number | null;
@@ -4582,10 +4586,12 @@ export interface components {
             /** Format: date-time */
             last_receive_at: string;
         };
-        /** @description The limits of a replay. */
+        /** @description The limits of a job; all but the time are for replays to a topic. */
         LimitsRequest: {
             messages_per_second?: number | null;
             max_messages?: number | null;
+            /** @description A job that has worked for so long is stopped and fails; the time of a pause does not count. */
+            max_minutes?: number | null;
         };
         /** @description Name and password. */
         LoginRequest: {
@@ -5402,6 +5408,8 @@ export interface components {
             messages_per_second: number;
             /** @default 100000 */
             max_messages: number;
+            /** @description A job that has worked for so long is stopped and fails; the time of a pause does not count. */
+            max_minutes?: number | null;
         };
         /** @description What became of one dead letter. */
         RedriveOutcome: {
@@ -6403,7 +6411,7 @@ export interface components {
         /** @enum {string} */
         StartedJobType: "replay" | "reconcile" | "export";
         /** @enum {string} */
-        StateCodeEnum: "request_refused" | "rights_lost" | "no_java" | "broker_unreachable" | "store_unreadable" | "messages_gone" | "damaged_record" | "not_sent" | "program_killed" | "program_failed" | "launcher_failed" | "worker_lost" | "worker_stopped" | "some_failed" | "some_damaged" | "store_faults" | "cancelled" | "paused";
+        StateCodeEnum: "request_refused" | "rights_lost" | "time_limit" | "no_java" | "broker_unreachable" | "store_unreadable" | "messages_gone" | "damaged_record" | "not_sent" | "program_killed" | "program_failed" | "launcher_failed" | "worker_lost" | "worker_stopped" | "some_failed" | "some_damaged" | "store_faults" | "cancelled" | "paused";
         /** @enum {string} */
         StepEnum: "name_servers" | "brokers" | "reach" | "clock" | "abilities";
         /** @enum {string} */

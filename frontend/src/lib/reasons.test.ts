@@ -185,6 +185,7 @@ it.each([
   ["Schedule 'nightly' starts jobs of cluster 'east'. Switch it off or delete it first.", "定时任务 nightly 会启动集群 east 的任务，需先停用或删除它"],
   ["Job j7 (copy orders) of cluster 'east' is running. Cancel it, or wait until it ends.", "集群 east 的任务 copy orders 尚未结束，需先取消它或等它结束"],
   ["100 of your jobs wait already, and at most 100 of one user may (GANTRY_JOBS_QUEUED_PER_USER); try again when some have ended, or cancel some.", "您已有 100 个任务在排队；每个用户最多 100 个"],
+  ["must be at most 60 minutes, the limit of GANTRY_JOBS_MINUTES", "最多 60 分钟，这是服务器的上限"],
   ["200 jobs wait already, and no more are taken (GANTRY_JOBS_QUEUED); try again when some have ended, or cancel some.", "已有 200 个任务在排队，不再接受新任务"],
   ["only a schedule that is paused has one", "只有暂停的定时任务才有原因"],
   ["The moon is full.", "服务器原文：The moon is full."],

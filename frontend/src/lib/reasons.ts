@@ -8,7 +8,7 @@ type ReasonKey =
   | "malformed" | "noBrokers" | "noCluster" | "noSession" | "refusedSilently" | "refusedBecause" | "unlisted" | "notConsumed" | "justAdded" | "notSampled"
   | "notAnswered" | "replaced" | "otherBroker" | "notOfTopic" | "noSetting" | "noTopicNamed" | "noGroupNamed" | "ofBrokers" | "ofBrokersOrGroup" | "noOffsetIn" | "noOffset"
   | "purgeMost" | "keysEnded" | "noNativeClient" | "perhapsNoNativeClient" | "lists" | "notListedBy" | "listsNone" | "noTime" | "ms"
-  | "nobodyAnswers" | "ownerOff" | "ownerGone" | "tokenRevoked" | "tokenExpired" | "consumedWhen" | "copiesOfReplays" | "retriesCut" | "numberFrom" | "eitherOr" | "nameOf" | "hours" | "levels" | "noConsumerGroup" | "keepsAtMost" | "tooFar" | "cancelledBy" | "pausedBy" | "workerLost"
+  | "nobodyAnswers" | "ownerOff" | "ownerGone" | "tokenRevoked" | "tokenExpired" | "consumedWhen" | "copiesOfReplays" | "retriesCut" | "numberFrom" | "eitherOr" | "nameOf" | "hours" | "levels" | "noConsumerGroup" | "keepsAtMost" | "tooFar" | "cancelledBy" | "pausedBy" | "timeLimit" | "workerLost"
 
 /** The sentences in which the server says why nobody answered, and what each is called here. */
 const REASONS: readonly [ReasonKey, RegExp][] = [
@@ -79,6 +79,7 @@ const REASONS: readonly [ReasonKey, RegExp][] = [
   ["tooFar", /^(?<peer>.+) keeps messages for at most (?<most>\d+ [\w ]+); this one would wait (?<wait>\d+ [\w ]+)$/],
   ["cancelledBy", /^cancelled by (?<user>.+?)(?:; messages already written stay)?$/],
   ["pausedBy", /^paused by (?<user>.+)$/],
+  ["timeLimit", /^it was stopped after (?<n>\d+) minutes? \((?<name>[\w.]+)\)$/],
   ["workerLost", /^its worker was lost$/],
   ["refusedSilently", /^(?<peer>.+) refused: it gave no reason$/],
   ["refusedBecause", /^(?<peer>.+) refused: (?<words>.+)$/],

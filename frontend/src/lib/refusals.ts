@@ -99,6 +99,7 @@ export const DETAILS: readonly [DetailKey, RegExp][] = [
   ["scheduleStarts", /^Schedule '(?<name>[^']+)' starts jobs of cluster '(?<cluster>[^']+)'\. .+$/],
   ["jobsWait", /^(?<n>[\d,]+) jobs wait already, and no more are taken \(GANTRY_JOBS_QUEUED\); try again .+$/],
   ["yourJobsWait", /^(?<n>[\d,]+) of your jobs wait already, and at most (?<most>[\d,]+) of one user may \(GANTRY_JOBS_QUEUED_PER_USER\); try again .+$/],
+  ["mostMinutes", /^must be at most (?<n>\d+) minutes, the limit of GANTRY_JOBS_MINUTES$/],
   ["pausedHasReason", /^only a schedule that is paused has one$/],
   ["jobRuns", /^Job \S+ \((?<name>.+)\) of cluster '(?<cluster>[^']+)' is \w+\. .+$/],
   ["embedded", /^The embedded cluster follows the settings of the process; .+$/],

@@ -198,6 +198,7 @@ export const job = (id: string, overrides: Partial<Job> = {}): Job => ({
   next_try_at: null,
   dry_run: false,
   limits: null,
+  max_minutes: null,
   state_reason: null,
   state_code: null,
   request: { type: "replay", source: { topic: "orders" }, target: { topic: "staging" } },

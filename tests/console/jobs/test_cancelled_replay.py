@@ -1,4 +1,4 @@
-"""A replay that a user cancels in the middle, twice, with a real broker and a real Spark."""
+"""A replay that is stopped in the middle, by a user and by its time limit, with a real broker and a real Spark."""
 
 from __future__ import annotations
 
@@ -10,46 +10,50 @@ import pytest
 from broker_core.client.blocking import BlockingSession
 from console.audit.record import Actor
 from console.jobs import control, launcher, services
-from console.jobs.models import JobState
+from console.jobs.models import JobState, StateCode
 from tests.support.replays import fill_topic, make_topic, read_topic
 from tests.support.topics import orders
 
 pytestmark = pytest.mark.spark
 ANN = Actor("ann")
-CANCEL_SECONDS = 2.0
+STOP_SECONDS = 2.0
 
 
-def test_a_replay_cancelled_and_resumed_twice_counts_as_one_that_was_not(
+def test_a_replay_stopped_and_resumed_twice_counts_as_one_that_was_not(
     embedded: BlockingSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A cancel is over within 2 s, and a replay that goes on after it copies each message once."""
+    """A stop is over within 2 s, and a replay that goes on after it copies each message once."""
     for topic in ("often", "often-copy"):
         make_topic(embedded, topic)
     fill_topic(embedded, "often", orders(3000))
     request: dict[str, Any] = {
         "type": "replay", "cluster": "local", "source": {"topic": "often"}, "target": {"topic": "often-copy"},
-        "limits": {"messages_per_second": 400},
+        "limits": {"messages_per_second": 400, "max_minutes": 1},
     }  # fmt: skip
     job = services.create(ANN, request)
     looking = launcher._JobRun._check_and_renew
-    cancel_at = [400, 1200]
+    stop_at = [400, 1200]
     asked_at: list[float] = []
 
-    def cancel_in_the_middle(run: launcher._JobRun) -> None:
+    def stop_in_the_middle(run: launcher._JobRun) -> None:
         written = run._progress.counters.written if run._progress else 0
-        if cancel_at and written >= cancel_at[0]:
-            cancel_at.pop(0)
-            services.cancel(ANN, job)
+        if stop_at and written >= stop_at[0]:
+            if stop_at.pop(0) == 400:
+                services.cancel(ANN, job)
+            else:
+                # As if it had worked for a minute by now
+                run._stopwatch._earlier_ms = 60_000
             asked_at.append(time.monotonic())
         looking(run)
 
-    monkeypatch.setattr(launcher._JobRun, "_check_and_renew", cancel_in_the_middle)
+    monkeypatch.setattr(launcher._JobRun, "_check_and_renew", stop_in_the_middle)
     took = []
-    for _ in range(2):
+    for state, code in ((JobState.CANCELLED, StateCode.CANCELLED), (JobState.FAILED, StateCode.TIME_LIMIT)):
         launcher.run(job.id, worker="w")
         took.append(time.monotonic() - asked_at[-1])
         job.refresh_from_db()
-        assert job.state == JobState.CANCELLED, job.state_reason
+        assert (job.state, job.state_code) == (state, code), job.state_reason
+        assert 400 <= job.counters["written"] < 3000
         services.retry(ANN, job)
     control.change_limits(ANN, job, {"messages_per_second": None})
     launcher.run(job.id, worker="w")
@@ -60,4 +64,4 @@ def test_a_replay_cancelled_and_resumed_twice_counts_as_one_that_was_not(
     assert bodies[0] == bodies[1]
     counted = {name: job.counters[name] for name in ("planned", "read", "filtered", "matched", "written", "failed")}
     assert counted == {"planned": 3000, "read": 3000, "filtered": 0, "matched": 3000, "written": 3000, "failed": 0}
-    assert max(took) < CANCEL_SECONDS
+    assert max(took) < STOP_SECONDS

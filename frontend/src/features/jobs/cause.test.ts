@@ -36,6 +36,7 @@ describe("why a job is not done", () => {
     await allWords()
     const inChinese = (reason: string) => causeOf(i18next.t, "zh", job("j1", { state: "cancelled", state_code: "cancelled", state_reason: reason }))?.detail
     expect(inChinese("cancelled by ann; messages already written stay")).toBe("由 ann 取消")
+    expect(inChinese("it was stopped after 90 minutes (limits.max_minutes)")).toBe("运行 90 分钟后被停止（limits.max_minutes）")
     expect(inChinese("orders has 2 queues; it had 3")).toBe("服务器原文：orders has 2 queues; it had 3")
   })
 

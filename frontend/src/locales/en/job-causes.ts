@@ -7,6 +7,7 @@ export const jobCauses = {
     titles: {
       request_refused: "The job cannot be carried out as it was asked for",
       rights_lost: "Who started it may not start it any more",
+      time_limit: "It worked longer than it may",
       no_java: "No Java was found for Spark",
       broker_unreachable: "No broker answered",
       store_unreadable: "The files of the store cannot be opened",
@@ -27,6 +28,7 @@ export const jobCauses = {
     next: {
       request_refused: "Start a new job with what is named below put right. Running this one again helps only if a topic, group or cluster has changed since.",
       rights_lost: "Whoever has the rights it needs can run it again; it then runs by theirs.",
+      time_limit: "It was stopped; what was already written stays. A new job may take a smaller range or more minutes; this one has all of its time again when it is run again.",
       no_java: "Install Java 17 or newer where the worker runs, or set JAVA_HOME for the worker and restart it.",
       broker_unreachable: "See on the page Broker whether the brokers of this cluster run, and start them again.",
       store_unreadable: "Check that the folder of the store is on the worker's machine and that the worker may read it.",

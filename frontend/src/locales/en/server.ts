@@ -74,6 +74,7 @@ export const server = {
     keepsAtMost: "{{peer}} keeps messages for at most {{most}}",
     tooFar: "{{peer}} keeps messages for at most {{most}}; this one would wait {{wait}}",
     cancelledBy: "cancelled by {{user}}",
+    timeLimit: "stopped after {{n}} min ({{name}})",
     pausedBy: "paused by {{user}}",
     workerLost: "its worker was lost",
     peers: {
@@ -177,6 +178,7 @@ export const server = {
     noCalendar: "It is beyond the calendar",
     scheduleStarts: "Schedule {{name}} starts jobs of cluster {{cluster}}",
     jobsWait: "{{n}} jobs wait already, and no more are taken",
+    mostMinutes: "may be at most {{n}} minutes, the limit of the server",
     yourJobsWait: "{{n}} of your jobs wait already; one user may have {{most}}",
     pausedHasReason: "only a schedule that is paused has a reason",
     jobRuns: "Job {{name}} of cluster {{cluster}} has not ended",

@@ -6,6 +6,7 @@ export const jobCauses = {
     titles: {
       request_refused: "无法按该请求执行",
       rights_lost: "启动者已无权启动它",
+      time_limit: "运行时间超过上限",
       no_java: "没有找到 Spark 所需的 Java",
       broker_unreachable: "没有 Broker 应答",
       store_unreadable: "无法打开存储文件",
@@ -26,6 +27,7 @@ export const jobCauses = {
     next: {
       request_refused: "按下方所述改正后新建任务；只有 Topic、消费组或集群在此之后有变化，再次运行才有用。",
       rights_lost: "由拥有所需权限的用户再次运行，届时按该用户的权限执行。",
+      time_limit: "任务已停止，已写入的保留。可缩小范围或放宽时限后新建任务；再次运行本任务时重新计时。",
       no_java: "在 worker 所在机器安装 Java 17 或更高版本，或为 worker 设置 JAVA_HOME 并重启。",
       broker_unreachable: "在 Broker 页面确认该集群的 Broker 是否在运行，恢复后再继续。",
       store_unreadable: "确认存储目录在 worker 所在机器上，且 worker 有权读取。",

@@ -16,9 +16,10 @@ export function JobPlan({ job }: { job: Job }) {
   const replay = useReplayItems(job.request as Partial<ReplayRequest>, job.started_at)
   const reconcile = useReconcileItems(job.request as Partial<ReconcileRequest>, job.started_at)
   const redrive = useRedriveItems(job.request as Partial<RedriveRequest>)
+  const limit: Items = job.max_minutes === null ? [] : [[t("jobs.longest"), t("jobs.minutes", { n: count(job.max_minutes) })]]
   return (
     <Panel title={t("jobs.plan")} note={job.schedule_id && <Link to="/schedules">{t("jobs.fromSchedule")}</Link>}>
-      <Definitions items={{ replay, reconcile, redrive, export: replay }[job.type]} />
+      <Definitions items={[...{ replay, reconcile, redrive, export: replay }[job.type], ...limit]} />
     </Panel>
   )
 }

@@ -1,0 +1,120 @@
+"""How long a job may work, and what becomes of one that works longer."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import pytest
+from pytest_django import Settings
+
+from console.audit.record import Actor
+from console.jobs import control, launcher, program, services
+from console.jobs.models import Job, JobState, StateCode
+from tests.console.jobs.conftest import REPLAY
+from tests.support.cast import Cast
+
+ANN = Actor("ann")
+LIMITED = {**REPLAY, "limits": {"max_minutes": 1}}
+CHECK: dict[str, Any] = {"type": "reconcile", "check": "store"}
+_SLEEPS = "import time; time.sleep(60)"
+
+
+def playing(monkeypatch: pytest.MonkeyPatch, script: str) -> None:
+    """Use this Python code as the program of every job."""
+    monkeypatch.setattr(program, "command", lambda kind, folder: [sys.executable, "-c", script])
+
+
+def worked(job: Job, ms: int) -> None:
+    """Let the job have worked for so long."""
+    Job.objects.filter(pk=job.pk).update(worked_ms=ms)
+
+
+@pytest.mark.parametrize(
+    "script", [_SLEEPS, f"import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); {_SLEEPS}"]
+)
+def test_a_job_that_works_longer_fails_and_is_not_tried_again_by_itself(
+    monkeypatch: pytest.MonkeyPatch, script: str
+) -> None:
+    playing(monkeypatch, script)
+    job = services.create(ANN, LIMITED)
+    worked(job, 59_900)
+    launcher.run(job.id, worker="w")
+    job.refresh_from_db()
+    assert (job.state, job.state_code, job.next_try_at) == (JobState.FAILED, StateCode.TIME_LIMIT, None)
+    assert job.state_reason == "it was stopped after 1 minute (limits.max_minutes)"
+    assert 60_000 <= job.worked_ms < 63_000
+    # A retry has all of the time again
+    services.retry(ANN, job)
+    job.refresh_from_db()
+    assert (job.state, job.worked_ms) == (JobState.QUEUED, 0)
+
+
+def test_the_server_has_a_limit_of_its_own(settings: Settings, cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+    playing(monkeypatch, _SLEEPS)
+    settings.GANTRY_JOBS_MINUTES = 2
+    longer = services.create(ANN, {**REPLAY, "limits": {"max_minutes": 3}})
+    for job in (services.create(ANN, REPLAY), longer):
+        worked(job, 119_900)
+        launcher.run(job.id, worker="w")
+        job.refresh_from_db()
+        assert job.state_code == StateCode.TIME_LIMIT
+        assert "after 2 minutes (GANTRY_JOBS_MINUTES)" in (job.state_reason or "")
+        assert cast.browser("viewer").get(f"/api/v1/jobs/{job.id}").json()["max_minutes"] == 2
+    answer: Any = cast.browser("admin").post("/api/v1/jobs", {**CHECK, "limits": {"max_minutes": 3}}, format="json")
+    [fault] = answer.json()["errors"]
+    assert (answer.status_code, fault["pointer"]) == (422, "#/limits/max_minutes")
+    assert "at most 2 minutes" in fault["detail"]
+
+
+def test_a_job_that_ended_in_time_keeps_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    ends_with_3 = "import signal, sys; signal.signal(signal.SIGTERM, lambda *_: sys.exit(3))"
+    playing(monkeypatch, f"{ends_with_3}; open('ready', 'w').close(); {_SLEEPS}")
+    job = services.create(ANN, LIMITED)
+    looking = launcher._JobRun._check_and_renew
+
+    def let_time_pass(run: launcher._JobRun) -> None:
+        if (job.folder / "ready").exists():
+            run._stopwatch._earlier_ms = 60_000
+        looking(run)
+
+    monkeypatch.setattr(launcher._JobRun, "_check_and_renew", let_time_pass)
+    launcher.run(job.id, worker="w")
+    job.refresh_from_db()
+    assert (job.state, job.state_code) == (JobState.PARTIAL, StateCode.SOME_DAMAGED)
+
+
+def test_pauses_and_waits_do_not_count_but_earlier_runs_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    playing(monkeypatch, "import time; time.sleep(0.5); raise SystemExit(75)")
+    job = services.create(ANN, LIMITED)
+    looking = launcher._JobRun._check_and_renew
+
+    def pause(run: launcher._JobRun) -> None:
+        Job.objects.filter(pk=job.pk).update(pause_requested=True)
+        looking(run)
+
+    monkeypatch.setattr(launcher._JobRun, "_check_and_renew", pause)
+    launcher.run(job.id, worker="w")
+    job.refresh_from_db()
+    first = job.worked_ms
+    assert (job.state, first >= 500) == (JobState.PAUSED, True)
+    # After a pause of any length it goes on from there, also after a worker that stopped
+    control.resume(ANN, job)
+    monkeypatch.setattr(launcher._JobRun, "_check_and_renew", looking)
+    launcher.run(job.id, worker="w")
+    job.refresh_from_db()
+    assert first + 500 <= job.worked_ms < first + 5_000
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        {**CHECK, "limits": {"messages_per_second": 5}},
+        {"type": "reconcile", "left": {"topic": "a"}, "right": {"topic": "b"}, "limits": {"messages_per_second": 5}},
+        {"type": "export", "source": {"topic": "a"}, "format": "csv", "limits": {"messages_per_second": 5}},
+        {**REPLAY, "target": {"kind": "parquet"}, "limits": {"messages_per_second": 5, "max_minutes": 5}},
+    ],
+)
+def test_every_type_of_job_takes_minutes_and_only_some_a_rate(cast: Cast, request_: dict[str, Any]) -> None:
+    answer: Any = cast.browser("admin").post("/api/v1/jobs", request_, format="json")
+    assert [fault["pointer"] for fault in answer.json()["errors"]] == ["#/limits/messages_per_second"]
