@@ -5,10 +5,11 @@ The user with the fewest jobs at work is next, so that a user who queues many do
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from heapq import heapify, heappop, heappush
 from typing import Final
 
 from django.conf import settings
@@ -36,16 +37,30 @@ class ActiveJob:
 def in_turn(active: Iterable[ActiveJob], began: Mapping[int | None, datetime], now: datetime) -> list[ActiveJob]:
     """Return the queued jobs that could begin if there were places, the next one first.
 
-    They go by how many jobs of its user run or come before it, those of a user in the order in which they were made.
-    Of equals the one comes first whose user last began a job (`began`) longest ago, and then the one queued first.
+    The next is one of the user with the fewest jobs that run or come before it; of equals, of the one who began a job
+    longest ago (`began`), and then the one queued first. Those of a user are in the order in which they were made.
     """
     jobs = sorted(active, key=lambda job: job.id)
     before = Counter(job.user for job in jobs if job.state == JobState.RUNNING)
-    ranks = {}
+    waiting: dict[int | None, deque[ActiveJob]] = {}
     for job in _ready(jobs, now):
-        ranks[job] = (before[job.user], began.get(job.user, _NEVER), job.queued_at or _NEVER, job.id)
-        before[job.user] += 1
-    return sorted(ranks, key=lambda job: ranks[job])
+        waiting.setdefault(job.user, deque()).append(job)
+
+    def turn_of(user: int | None, last: datetime) -> tuple[int, datetime, datetime, str, int | None]:
+        job = waiting[user][0]
+        return before[user], last, job.queued_at or _NEVER, job.id, user
+
+    turns = [turn_of(user, began.get(user, _NEVER)) for user in waiting]
+    heapify(turns)
+    found: list[ActiveJob] = []
+    while turns:
+        *_, user = heappop(turns)
+        found.append(waiting[user].popleft())
+        before[user] += 1
+        if waiting[user]:
+            # The rest follows as if it began now.
+            heappush(turns, turn_of(user, now + timedelta(microseconds=len(found))))
+    return found
 
 
 def _ready(jobs: list[ActiveJob], now: datetime) -> list[ActiveJob]:

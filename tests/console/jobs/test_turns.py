@@ -67,7 +67,7 @@ def test_the_order_stays_when_the_next_job_begins(active: list[ActiveJob], began
     first, others = order[0], order[1:]
     begun = ActiveJob(first.id, JobState.RUNNING, first.user, first.schedule, first.queued_at, None)
     after = [begun, *(job for job in active if job.id != first.id)]
-    assert in_turn(after, began, at(10)) == others
+    assert in_turn(after, {**began, first.user: at(10)}, at(11)) == others
 
 
 @given(
@@ -149,13 +149,14 @@ def test_with_one_place_users_take_turns(crowd: tuple[list[Job], list[Job]], set
     settings.GANTRY_JOBS_AT_ONCE = 1
     many, few = crowd
     begun = []
+    shown = [job.id for job in turns.waiting(timezone.now())]
     while found := turns.next_up(timezone.now()):
         mine = services.claim(found[0].id, worker="w", host="h")
         assert mine is not None
         begun.append(mine.id)
         services.finish(mine, JobState.SUCCEEDED, None)
     # Nobody had begun one: the first was queued first
-    assert begun == [many[0].id, few[0].id, many[1].id, few[1].id, *(job.id for job in many[2:])]
+    assert begun == shown == [many[0].id, few[0].id, many[1].id, few[1].id, *(job.id for job in many[2:])]
 
 
 def test_the_run_of_a_schedule_counts_for_its_owner(settings: Settings) -> None:
