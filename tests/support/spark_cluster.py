@@ -13,7 +13,7 @@ from pathlib import Path
 import pyspark
 
 from broker_core.spark.java import find_java
-from broker_core.spark.session import SessionConfig, _archive_options
+from broker_core.spark.settings import SessionConfig, archive_options
 from tests.support.ports import free_ports
 from tests.support.wait import wait_until
 
@@ -70,7 +70,7 @@ def _start(folder: Path, cache: Path, command: list[str], **more: str) -> subpro
     folder.mkdir()
     home = Path(pyspark.__file__).parent
     java = find_java(cache)
-    archive = _archive_options(SessionConfig(app_name="cluster", work_dir=folder, cache=cache), java)
+    archive = archive_options(SessionConfig(app_name="cluster", work_dir=folder, cache=cache), java)
     environment = {
         "PATH": os.environ["PATH"],
         "HOME": str(folder),

@@ -12,8 +12,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 from broker_core.spark import session
+from broker_core.spark import settings as settings_of_spark
 from broker_core.spark.java import Java
 from broker_core.spark.session import SessionConfig, archive_path, settings
+from broker_core.spark.settings import sql_settings
 from broker_core.spark.source import RocketMQSource
 from tests.broker_core.spark.conftest import SECRET
 
@@ -62,7 +64,7 @@ def test_memory_is_shared_by_the_jobs_that_run_at_once(tmp_path: Path) -> None:
 def test_a_class_archive_is_used_when_it_is_there(
     tmp_path: Path, java: Java, word: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(session, "shared_cache", lambda: tmp_path / "shared")
+    monkeypatch.setattr(settings_of_spark, "shared_cache", lambda: tmp_path / "shared")
     assert word not in settings(config(tmp_path), java)["spark.driver.extraJavaOptions"]
     # A Spark of the environment is accepted, but one in the given folder is preferred
     for folder in ("shared", "cache"):
@@ -77,7 +79,7 @@ def test_another_java_has_another_archive(tmp_path: Path) -> None:
 
 
 def test_a_client_of_spark_connect_changes_settings_of_sql_alone(tmp_path: Path) -> None:
-    chosen = session._sql_settings(config(tmp_path, extra={"spark.sql.ansi.enabled": "true", "spark.cores.max": "2"}))
+    chosen = sql_settings(config(tmp_path, extra={"spark.sql.ansi.enabled": "true", "spark.cores.max": "2"}))
     assert chosen["spark.sql.ansi.enabled"] == "true"
     assert all(name.startswith("spark.sql.") for name in chosen)
 
@@ -113,7 +115,8 @@ def test_the_source_is_registered_only_where_it_is_wanted(monkeypatch: pytest.Mo
     builder = SimpleNamespace(getOrCreate=lambda: running)
     monkeypatch.setattr(session, "SparkSession", SimpleNamespace(builder=builder))
     monkeypatch.setattr(session, "find_java", lambda cache, setting: JAVA_17)
-    monkeypatch.setattr(session, "_prepare_environment", lambda java, config: None)
+    monkeypatch.setattr(session, "launches_itself", lambda chosen, environ: False)
+    monkeypatch.setattr(session, "prepare_environment", lambda java, config: None)
     session.start(config(tmp_path, has_source=False))
     assert registered == []
     session.start(config(tmp_path, has_source=True))
