@@ -27,6 +27,11 @@ _BATCHES: Final[Mapping[str, str]] = {
     "spark.sql.execution.arrow.maxBytesPerBatch": str(8 * _MIB),
     "spark.sql.execution.arrow.maxRecordsPerBatch": "8192",
 }
+# Of short work: the first compilation of generated Java costs more than the work.
+_INTERPRETED: Final[Mapping[str, str]] = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
 # Without it Spark puts variables of the environment, properties of Java and settings into the texts of expressions.
 _LITERAL: Final[Mapping[str, str]] = {"spark.sql.variable.substitute": "false"}
 _LOG_SETTINGS: Final = Path(__file__).with_name("log4j2.properties")
@@ -82,6 +87,8 @@ def settings(config: SessionConfig, java: Java) -> dict[str, str]:
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
     }
+    if config.is_short:
+        chosen |= _INTERPRETED
     if is_local(config.master):
         chosen |= {
             "spark.driver.host": "127.0.0.1",

@@ -53,6 +53,11 @@ def test_short_work_is_compiled_quickly(tmp_path: Path) -> None:
     assert word not in settings(config(tmp_path), JAVA_17)["spark.driver.extraJavaOptions"]
 
 
+def test_short_work_is_interpreted_since_compiling_generated_java_costs_more(tmp_path: Path) -> None:
+    assert settings(config(tmp_path, is_short=True), JAVA_17)["spark.sql.codegen.factoryMode"] == "NO_CODEGEN"
+    assert "spark.sql.codegen.factoryMode" not in settings(config(tmp_path), JAVA_17)
+
+
 def test_memory_is_shared_by_the_jobs_that_run_at_once(tmp_path: Path) -> None:
     alone, many = (settings(config(tmp_path, jobs_at_once=number), JAVA_17) for number in (1, 1000))
     assert int(alone["spark.driver.memory"][:-1]) >= int(many["spark.driver.memory"][:-1]) == 512
