@@ -13,5 +13,8 @@ sys.path[:] = [entry for entry in sys.path if not entry.endswith("pyspark.zip")]
 import pyspark.worker  # noqa: E402, F401
 from pyspark.daemon import manager  # noqa: E402
 
+# It has most of what our tasks import. Arrow is not among it, since that starts a thread.
+import broker_core.spark.wire  # noqa: E402, F401
+
 if __name__ == "__main__":
     manager()
