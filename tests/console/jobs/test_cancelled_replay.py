@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from broker_core.client.blocking import BlockingSession
+from broker_core.protocol.message import Message
 from console.audit.record import Actor
 from console.jobs import control, launcher, services
 from console.jobs.models import JobState, StateCode
@@ -65,3 +66,33 @@ def test_a_replay_stopped_and_resumed_twice_counts_as_one_that_was_not(
     counted = {name: job.counters[name] for name in ("planned", "read", "filtered", "matched", "written", "failed")}
     assert counted == {"planned": 3000, "read": 3000, "filtered": 0, "matched": 3000, "written": 3000, "failed": 0}
     assert max(took) < STOP_SECONDS
+
+
+def test_a_regular_expression_that_never_ends_does_not_keep_a_job_from_its_end(
+    embedded: BlockingSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A regular expression may take for ever on one value: a cancel is over within 2 s all the same."""
+    for topic in ("slow", "slow-copy"):
+        make_topic(embedded, topic)
+    fill_topic(embedded, "slow", [Message("slow", b"a" * 60 + b"!")])
+    source = {"topic": "slow", "where": "cast(body AS string) RLIKE '(a+)+$'"}
+    job = services.create(ANN, {"type": "replay", "cluster": "local", "source": source, "target": {"kind": "parquet"}})
+    looking = launcher._JobRun._check_and_renew
+    reading_since: list[float] = []
+    asked_at: list[float] = []
+
+    def cancel_in_the_value(run: launcher._JobRun) -> None:
+        log = job.folder / "log"
+        if not reading_since and log.exists() and b" running: planned 1" in log.read_bytes():
+            reading_since.append(time.monotonic())
+        elif reading_since and not asked_at and time.monotonic() - reading_since[0] > 2:
+            asked_at.append(time.monotonic())
+            services.cancel(ANN, job)
+        looking(run)
+
+    monkeypatch.setattr(launcher._JobRun, "_check_and_renew", cancel_in_the_value)
+    launcher.run(job.id, worker="w")
+    took = time.monotonic() - asked_at[0]
+    job.refresh_from_db()
+    assert (job.state, job.counters["read"], job.counters["written"]) == (JobState.CANCELLED, 0, 0)
+    assert took < STOP_SECONDS
