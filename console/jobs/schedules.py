@@ -19,7 +19,7 @@ from console.jobs.models import Job, JobDocument, JobState, Schedule
 from console.jobs.requests import continues_last_success, waits_for_schedule
 from console.jobs.services import cancel, create
 from console.jobs.times import next_time
-from console.rows import unless_taken
+from console.rows import row_of, unless_taken
 from console.shapes import as_json
 
 
@@ -99,13 +99,13 @@ def remove_schedule(by: Actor, schedule: Schedule) -> None:
 
 
 def run_now(by: Actor, schedule: Schedule) -> Job:
-    """Queue a manual run of the schedule; raise RunWaits if a run is already queued or paused.
+    """Queue a manual run of the schedule; raise RunWaits if a run is already queued or paused, NotKnown if it is gone.
 
     Somebody asks for it, so the rule for overlaps does not hold: it waits until the run at work has ended.
     """
     with transaction.atomic():
         # One at a time: two concurrent requests queue one run.
-        Schedule.objects.select_for_update().get(pk=schedule.pk)
+        row_of(Schedule.objects.select_for_update(), schedule.pk)
         waiting = schedule.jobs.filter(state__in=(JobState.QUEUED, JobState.PAUSED)).first()
         if waiting is not None:
             raise RunWaits(waiting)

@@ -12,6 +12,7 @@ from django.utils import timezone
 from console.accounts.models import User
 from console.alerts.job_values import late
 from console.audit.record import Actor
+from console.errors import NotKnown
 from console.fields import moment
 from console.jobs import covering, errors, runs, schedules, services
 from console.jobs import schedule as clock
@@ -300,6 +301,13 @@ def test_one_run_waits_at_most() -> None:
     with pytest.raises(schedules.RunWaits, match=second.id):
         schedules.run_now(BY, made)
     assert Job.objects.filter(state=JobState.QUEUED).count() == 1
+
+
+def test_a_manual_run_of_a_schedule_that_was_deleted_meanwhile_is_refused() -> None:
+    made = schedule()
+    schedules.remove_schedule(BY, Schedule.objects.get(pk=made.pk))
+    with pytest.raises(NotKnown):
+        schedules.run_now(BY, made)
 
 
 def test_a_manual_run_waits_for_the_run_at_work_whatever_the_schedule_does_about_overlaps() -> None:
