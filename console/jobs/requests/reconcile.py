@@ -51,7 +51,7 @@ class CompareField(serializers.Field[Any, Any, Any, Any]):
     """A list of fields and expressions, or one of two words."""
 
     _field = serializers.ChoiceField(
-        FIELDS, error_messages={"invalid_choice": f"must be one of {', '.join(FIELDS)}, not {{input!r}}"}
+        FIELDS, error_messages={"invalid_choice": f"must be one of {', '.join(FIELDS)}, not {{input!r:.60}}"}
     )
     _word = serializers.ChoiceField(
         COMPARE, error_messages={"invalid_choice": f"must be a list of fields, or {' or '.join(COMPARE)}"}

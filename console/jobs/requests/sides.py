@@ -152,7 +152,7 @@ class ByField(serializers.Field[Any, Any, Any, Any]):
 
     def __init__(self, words: tuple[str, ...], **options: Any) -> None:
         super().__init__(**options)
-        fault = f"must be one of {', '.join(words)}, or an SQL expression for each side, not {{input!r}}"
+        fault = f"must be one of {', '.join(words)}, or an SQL expression for each side, not {{input!r:.60}}"
         self._word = serializers.ChoiceField(words, error_messages={"invalid_choice": fault})
 
     def to_internal_value(self, data: Any) -> Any:

@@ -84,6 +84,11 @@ def test_a_wrong_word_is_told_the_words_that_there_are() -> None:
     assert fault == "must be one of key, unique_id, body, source, or an SQL expression for each side, not 'luck'"
 
 
+@pytest.mark.parametrize("given", [{"by": "x" * 9000}, {"compare": ["x" * 9000]}, {"compare": [[["x"] * 9000]]}])
+def test_what_is_refused_is_not_repeated_whole(given: dict[str, Any]) -> None:
+    assert len(str(faults(**given))) < 500
+
+
 def test_a_check_has_no_sides() -> None:
     assert faults(check="store") == {side: ["does not go with check, which has no sides"] for side in ("left", "right")}
 
