@@ -100,6 +100,13 @@ class ReplaySourceSerializer(RangeSerializer):
             brokers.add(broker)
         return value
 
+    def validate_keys(self, value: list[str] | None) -> list[str] | None:
+        """Refuse what is not one key: in messages a space separates keys, so such a one is never found."""
+        faults: Any = {at: "has a space, which no key has" for at, key in enumerate(value or ()) if " " in key}
+        if faults:
+            raise serializers.ValidationError(faults)
+        return value
+
     def validate_tag(self, value: str | None) -> str | None:
         """Refuse a text that chooses no tags."""
         try:

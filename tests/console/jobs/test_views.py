@@ -77,6 +77,7 @@ def test_a_cancelled_job_goes_on_in_its_own_row(cast: Cast, job: Job) -> None:
         (replay({"offsets": [{"queue": 0, "to": 5}, {"queue": 0, "from": 7}]}), "#/source/offsets/1/queue"),
         (replay({"offsets": [{"queue": 0, "broker": "a"}, {"queue": 0}]}), "#/source/offsets/1/queue"),
         (replay({"keys_file": "f1"}), "#/source/keys_file"),
+        (replay({"keys": ["A17", "A 17"]}), "#/source/keys/1"),
         (replay({}, {"preserve": ["store_time"]}), "#/target/preserve/0"),
         (replay({}, {"order": "time"}), "#/target/order"),
         (replay({}, {"transform": {"body": "reflect('java.lang.System', 'exit', 0)"}}), "#/target/transform/body"),
