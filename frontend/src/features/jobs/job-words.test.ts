@@ -44,6 +44,7 @@ describe("how far a job is", () => {
   it("is not known before the messages are counted", () => {
     expect(progressOf(job("j", { counters: { ...counters, planned: null } }))).toBeNull()
     expect(plannedOf(job("j", { counters: { ...counters, planned: 0 } }))).toBeNull()
+    expect(progressOf(job("j", { state: "running", counters: { ...counters, planned: 9, read: null } }))).toBeNull()
   })
 
   it("is whole when it succeeded, none while it waits, and never more than whole", () => {
