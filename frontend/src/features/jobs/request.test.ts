@@ -1,5 +1,5 @@
 import { expect, it } from "vitest"
-import { exportOf, faultsOf, isWhole, reconcileOf, replayOf } from "./request"
+import { checkOf, exportOf, faultsOf, isWhole, reconcileOf, replayOf } from "./request"
 
 it("makes a replay of the address and leaves out what was left empty", () => {
   expect(replayOf({ topic: "orders", target: "staging" }, "local")).toEqual({
@@ -55,6 +55,7 @@ it.each([
   [{ rate: "-5" }, { rate: "number" }],
   [{ rate: "0", max: "NaN" }, { rate: "number", max: "number" }],
   [{ rate: "10000001" }, { rate: "number" }],
+  [{ minutes: "525601" }, { minutes: "number" }],
   [{ from: at(1), rto: "soon" }, { rto: "moment" }],
 ])("finds in %j the faults %j", (state, faults) => {
   expect(faultsOf(state)).toEqual(faults)
@@ -89,4 +90,11 @@ it("makes an export of the address, and reads the offsets that it names", () => 
 it.each(["0: 20 - 10", "nought: 1 - 2", "0: 1"])("finds no range of offsets in %j", (offsets) => {
   expect(faultsOf({ bounds: "offsets", offsets })).toEqual({ offsets: "offsets" })
   expect(faultsOf({ offsets })).toEqual({})
+})
+
+it("limits the time of every job, and the rate only of replays to a topic", () => {
+  const state = { topic: "a", target: "b", rate: "5", minutes: "90" }
+  expect(replayOf(state, "local").limits).toEqual({ messages_per_second: 5, max_minutes: 90 })
+  for (const request of [replayOf({ ...state, tkind: "parquet" }, "local"), exportOf(state, "local"), reconcileOf(state, "local"), checkOf(state, "local")])
+    expect(request.limits).toEqual({ max_minutes: 90 })
 })

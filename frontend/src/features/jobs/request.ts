@@ -121,8 +121,16 @@ export function replayOf(state: UrlState, cluster: string): ReplayRequest {
     target: targetOf(state, cluster),
     ...(state.damage === "stop" && { on_damage: "stop" }),
     ...(live === "1" && { allow_live_target: true }),
-    ...((rate ?? max) && { limits: { ...(rate && { messages_per_second: numberIn(rate) }), ...(max && { max_messages: numberIn(max) }) } }),
+    ...limitsOf({ rate, max, minutes: state.minutes }),
   }
+}
+
+const LIMITS = { messages_per_second: "rate", max_messages: "max", max_minutes: "minutes" } as const
+
+/** The limits of a job, if it has any. */
+function limitsOf(state: UrlState): Pick<JobRequest, "limits"> {
+  const limits = Object.fromEntries(Object.entries(LIMITS).flatMap(([limit, name]) => (state[name] ? [[limit, numberIn(state[name])]] : [])))
+  return Object.keys(limits).length > 0 ? { limits } : {}
 }
 
 export const FORMATS = ["csv", "jsonl", "parquet"] as const
@@ -137,6 +145,7 @@ export function exportOf(state: UrlState, cluster: string): ExportRequest {
     format: FORMATS.find((format) => format === state.format) ?? "csv",
     ...(state.cols && { columns: state.cols.split(",") as NonNullable<JobRequest["columns"]> }),
     ...(state.damage === "stop" && { on_damage: "stop" }),
+    ...limitsOf({ minutes: state.minutes }),
   }
 }
 
@@ -180,16 +189,20 @@ export function reconcileOf(state: UrlState, cluster: string): ReconcileRequest 
     ...(state.order === "1" && { order: true }),
     ...(state.multiset === "0" && { multiset: false }),
     ...(lateness > 0 && { lateness_ms: lateness }),
+    ...limitsOf({ minutes: state.minutes }),
   }
 }
 
 /** Whether the store is checked against itself instead of two sides with each other. */
 export const isCheck = ({ check }: UrlState): boolean => check === "store"
 
-export const checkOf = (state: UrlState, cluster: string): JobRequest => ({ type: "reconcile", ...(state.name && { name: state.name }), cluster, check: "store" })
+export const checkOf = (state: UrlState, cluster: string): JobRequest => ({ type: "reconcile", ...(state.name && { name: state.name }), cluster, check: "store", ...limitsOf({ minutes: state.minutes }) })
 
 /** The most messages a second that the API takes as a limit. */
 export const MOST_PER_SECOND = 10_000_000
+
+/** The most minutes that the API takes as a limit: a year. */
+export const MOST_MINUTES = 525_600
 
 export type Fault = "moment" | "span" | "reversed" | "queues" | "offsets" | "number" | "properties" | "values" | "expression" | "time"
 
@@ -207,6 +220,7 @@ export function faultsOf(state: UrlState): Readonly<Record<string, Fault>> {
   for (const side of SIDES) note(sideField(side, "time"), isTimeMissing(state, side) && "time")
   note("rate", !isLimit(state.rate, MOST_PER_SECOND) && "number")
   note("max", !isLimit(state.max) && "number")
+  note("minutes", !isLimit(state.minutes, MOST_MINUTES) && "number")
   return found
 }
 

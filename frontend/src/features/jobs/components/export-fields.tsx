@@ -6,7 +6,7 @@ import { useMay } from "@/hooks/use-rights"
 import { COLUMNS, columnsOf, showsContents } from "../export-columns"
 import { useRefused } from "@/components/wizard/refusals"
 import { FORMATS } from "../request"
-import { DamageField, type FieldsProps } from "./request-fields"
+import { DamageField, type FieldsProps, MinutesField } from "./request-fields"
 
 /** The file of an export: its format, its columns, and what stays out of it. */
 export function FileFields({ state, onChange }: Omit<FieldsProps, "topics">) {
@@ -38,6 +38,7 @@ export function FileFields({ state, onChange }: Omit<FieldsProps, "topics">) {
         onChange={(columns) => onChange({ cols: columns.join(",") })}
         maw={720}
       />
+      <MinutesField state={state} onChange={onChange} />
       <DamageField state={state} onChange={onChange} />
     </>
   )

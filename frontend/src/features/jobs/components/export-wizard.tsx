@@ -14,7 +14,7 @@ import { useForecastFacts } from "./forecast-figures"
 import { ForecastTables } from "./forecast-tables"
 import { useRangeWords } from "../use-range-words"
 import { SourceFields } from "./request-fields"
-import { StartDecision } from "./start-decision"
+import { StartDecision, useTimeFacts } from "./start-decision"
 import { JobWizard, NameField } from "./job-wizard"
 
 interface ExportWizardProps {
@@ -52,10 +52,10 @@ export function ExportWizard({ topics, source, queues, stored }: ExportWizardPro
         },
         {
           id: "file",
-          parts: ["format", "columns", "on_damage"],
+          parts: ["format", "columns", "limits", "on_damage"],
           label: t("exporting.file"),
           choice: t(`exporting.formats.${request.format}`),
-          isReady: true,
+          isReady: !faultsOf(state).minutes,
           fields: <FileFields state={state} onChange={change} />,
         },
         { id: "start", parts: ["name"], label: t("jobs.steps.start"), isReady: true, fields: <NameField placeholder={name} /> },
@@ -91,6 +91,7 @@ function Decision({ request, source, range, dryRun }: DecisionProps) {
         [t("jobs.reads"), `${request.source.topic}${t("list.comma")}${range}`],
         [t("exporting.file"), <span className="mono">messages.{request.format}</span>],
         [t("exporting.columns"), <span className="mono">{columns.join(" ")}</span>],
+        ...useTimeFacts(request),
         ...useForecastFacts(forecast),
         [t("jobs.ifItStops"), t("exporting.beginsAnew")],
       ]}

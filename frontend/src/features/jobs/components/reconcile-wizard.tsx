@@ -12,9 +12,9 @@ import { areSame, isSideWhole, isTimeMissing, type SideName, SIDES, titleOfSide 
 import { useRangeWords } from "../use-range-words"
 import { CompareFields, ConditionFields } from "./compare-fields"
 import { JobWizard, NameField } from "./job-wizard"
-import { DamageField, RangeFields } from "./request-fields"
+import { DamageField, MinutesField, RangeFields } from "./request-fields"
 import { type Choices, SideFields, WhatField } from "./side-fields"
-import { StartDecision } from "./start-decision"
+import { StartDecision, useTimeFacts } from "./start-decision"
 
 interface ReconcileWizardProps {
   clusters: string[]
@@ -71,13 +71,14 @@ function SidesWizard({ clusters, choices, left, right }: ReconcileWizardProps) {
     },
     {
       id: "compare",
-      parts: ["by", "compare", "order", "multiset", "lateness_ms", "on_damage"],
+      parts: ["by", "compare", "order", "multiset", "lateness_ms", "limits", "on_damage"],
       label: t("jobs.steps.compare"),
       choice: byWords(t, request.by),
       isReady: Object.keys(faults).length === 0,
       fields: (
         <>
           <CompareFields state={state} onChange={change} />
+          <MinutesField state={state} onChange={change} />
           <DamageField state={state} onChange={change} />
         </>
       ),
@@ -117,7 +118,19 @@ function CheckWizard() {
       title={name}
       request={request}
       steps={[
-        { id: "sides", parts: ["check", "cluster"], label: t("jobs.steps.sides"), choice: t("sides.whats.store"), isReady: true, fields: <WhatField state={state} onChange={change} /> },
+        {
+          id: "sides",
+          parts: ["check", "cluster", "limits"],
+          label: t("jobs.steps.sides"),
+          choice: t("sides.whats.store"),
+          isReady: !faultsOf(state).minutes,
+          fields: (
+            <>
+              <WhatField state={state} onChange={change} />
+              <MinutesField state={state} onChange={change} />
+            </>
+          ),
+        },
         { id: "start", parts: ["name"], label: t("jobs.steps.start"), isReady: true, fields: <NameField placeholder={name} /> },
       ]}
       decision={
@@ -156,7 +169,7 @@ function Decision({ request, most, range }: { request: ReconcileRequest; most: n
 
 function Started({ request, most, facts, action }: { request: JobRequest; most: number | null; facts: [string, ReactNode][]; action: string }) {
   const { t } = useTranslation()
-  return <StartDecision request={request} hero={most === null ? "—" : count(most)} heroWords={most === null ? t("jobs.amountUnknown") : t("jobs.atMostRead")} facts={facts} action={action} />
+  return <StartDecision request={request} hero={most === null ? "—" : count(most)} heroWords={most === null ? t("jobs.amountUnknown") : t("jobs.atMostRead")} facts={[...facts, ...useTimeFacts(request)]} action={action} />
 }
 
 /** The most messages that it reads; unknown where a side has rows that nobody counted, or a topic that is not known. */

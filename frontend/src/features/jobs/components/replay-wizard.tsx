@@ -70,7 +70,7 @@ export function ReplayWizard({ topics, source, target, seenBy, clusters, targetT
           isReady: isTargetReady(state, cluster),
           fields: <TargetFields state={state} clusters={clusters} topics={targetTopics} onChange={change} />,
         },
-        { id: "limits", parts: ["limits", "on_damage"], label: t("jobs.steps.limits"), choice: limits, isReady: !faults.rate && !faults.max, fields: <LimitFields state={state} onChange={change} /> },
+        { id: "limits", parts: ["limits", "on_damage"], label: t("jobs.steps.limits"), choice: limits, isReady: !faults.rate && !faults.max && !faults.minutes, fields: <LimitFields state={state} onChange={change} /> },
         {
           id: "start",
           label: t("jobs.steps.start"),
@@ -156,6 +156,7 @@ function useLimitWords({ limits }: ReplayRequest): string {
   const parts = [
     limits?.messages_per_second ? t("jobs.atMost", { n: count(limits.messages_per_second) }) : "",
     limits?.max_messages ? t("jobs.atMostN", { n: count(limits.max_messages) }) : "",
+    limits?.max_minutes ? t("jobs.minutes", { n: count(limits.max_minutes) }) : "",
   ].filter(Boolean)
   return parts.length > 0 ? parts.join(t("list.comma")) : t("jobs.noLimit")
 }

@@ -7,7 +7,7 @@ import { isCheck, isToFile, isToItself } from "../request"
 import { type SideName, SIDES } from "../sides"
 import { CompareFields, ConditionFields } from "./compare-fields"
 import { FileFields } from "./export-fields"
-import { LimitFields, SourceFields } from "./request-fields"
+import { LimitFields, MinutesField, SourceFields } from "./request-fields"
 import { type Choices, SideFields, WhatField } from "./side-fields"
 import { TargetFields } from "./target-fields"
 import { ScheduledRange } from "./scheduled-range"
@@ -27,7 +27,13 @@ export function ScheduleJobFields({ topics, targetTopics, clusters, choices }: S
   const [state, change] = useUrlState()
   const refused = useRefused()
   const cluster = useCluster()
-  if (state.new === "reconcile" && isCheck(state)) return <WhatField state={state} onChange={change} />
+  if (state.new === "reconcile" && isCheck(state))
+    return (
+      <>
+        <WhatField state={state} onChange={change} />
+        <MinutesField state={state} onChange={change} />
+      </>
+    )
   if (state.new === "reconcile")
     return (
       <>
@@ -38,6 +44,7 @@ export function ScheduleJobFields({ topics, targetTopics, clusters, choices }: S
         <ScheduledRange path="left" state={state} onChange={change} />
         <ConditionFields state={state} onChange={change} />
         <CompareFields state={state} onChange={change} />
+        <MinutesField state={state} onChange={change} />
       </>
     )
   const source = <SourceFields state={state} topics={topics} onChange={change} range={<ScheduledRange path="source" state={state} onChange={change} />} />

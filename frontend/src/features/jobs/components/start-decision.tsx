@@ -9,6 +9,7 @@ import { Definitions, Panel } from "@/components/layout/panel"
 import { toastDone, toastFailed } from "@/components/toast/toast"
 import { useUrlState } from "@/hooks/use-url-state"
 import type { GroupSummary, JobRequest } from "@/lib/api-types"
+import { count } from "@/lib/format"
 import { useCreateJob } from "../api/create-job"
 import { jobNameOf } from "../job-name"
 import { asProblem } from "@/lib/problem"
@@ -30,6 +31,12 @@ interface StartDecisionProps {
   dryRun?: ReactNode
   /** What else can be done, beside the button. */
   second?: ReactNode
+}
+
+/** How long the job may work, if that is limited. */
+export function useTimeFacts({ limits }: JobRequest): [string, ReactNode][] {
+  const { t } = useTranslation()
+  return limits?.max_minutes ? [[t("jobs.longest"), t("jobs.minutes", { n: count(limits.max_minutes) })]] : []
 }
 
 /** One number, the facts, who else is affected, a tick for each thing one should know, then the button. */
