@@ -258,6 +258,8 @@ PyObject *native_find_records(PyObject *module, PyObject *const *args, Py_ssize_
         int64_t *to = (int64_t *)PyBytes_AS_STRING(found), passed = 0;
         for (Py_ssize_t i = 0; i < answers; i++) {
             int64_t end = i + 1 < answers && at[i + 1] < data.len ? at[i + 1] : data.len;
+            if (end < LEAST)
+                continue;
             /* Never back: there is room for each record of the data only once. */
             int64_t next = at[i] > passed ? at[i] : passed;
             while (next <= end - LEAST) {

@@ -81,7 +81,29 @@ def _calls() -> list[Callable[[], object]]:
         lambda: compiled.hash_keys(pending, 0),
         lambda: compiled.put_entries(file, 4, HEADER.size + 16, 1, 0, 0, 0, packed([(5, 6, 7)])),
         fails(lambda: compiled.put_entries(file, 4, HEADER.size + 16, 1, 0, 0, 0, packed([(-1, 6, 7)]))),
+        *_calls_of_answers(),
         *_calls_of_leases(),
+    ]
+
+
+def _calls_of_answers() -> list[Callable[[], object]]:
+    """Return calls of the search for records in pull answers: sound ones, cut ones, and begins that cannot be."""
+    origin = MessageOrigin(0, bytes(8), 0, bytes(8))
+    size = record.size_of(TOPIC, b"body", b"", origin)
+    one = record.encode(TOPIC, b"body", b"", origin, size, 3, 40, 0)
+
+    def find(data: bytes, *begins: int) -> bytes:
+        return compiled.find_records(data, struct.pack(f"={len(begins)}q", *begins))
+
+    least, most = -(1 << 63), (1 << 63) - 1
+    return [
+        lambda: find(one * 9, 0, 3 * size, 6 * size),
+        lambda: find((one * 9)[:-1], 0),
+        lambda: find(one * 2, size, 0, size),
+        lambda: find(one, 0, least, most, -size),
+        lambda: find(b"\x00\x00", 0, least),
+        lambda: find(b"", 0),
+        lambda: find(one),
     ]
 
 
