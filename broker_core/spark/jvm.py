@@ -50,6 +50,9 @@ _LAUNCHER_READS: Final = (
 _LAUNCHER_SETTINGS: Final = (
     "spark.driver.extraClassPath", "spark.driver.extraLibraryPath", "spark.driver.defaultJavaOptions",
 )  # fmt: skip
+SUBMIT: Final = "org.apache.spark.deploy.SparkSubmit"
+GATEWAY: Final = "org.apache.spark.api.python.PythonGatewayServer"
+"""What ``SparkSubmit`` starts for PySpark, when it has read settings and found jars."""
 _LOOK_S: Final = 0.01
 
 
@@ -62,6 +65,7 @@ class Jvm:
     """A JVM that was started, and that ends when its standard input is closed."""
 
     process: subprocess.Popen[bytes]
+    command: tuple[str, ...]
     address_file: Path
     """Where it writes its port and the secret for it."""
 
@@ -92,15 +96,23 @@ def launches_itself(settings: Mapping[str, str], environ: Mapping[str, str]) -> 
     )
 
 
-def start_jvm(java_home: Path, spark_home: Path, settings: Mapping[str, str], arguments: Sequence[str]) -> Jvm:
-    """Start ``SparkSubmit`` with these arguments; memory and options of Java are those of `settings`."""
-    folder = Path(tempfile.mkdtemp(prefix="gantry-java-"))
-    address_file = folder / "address"
-    command = [
+def start_jvm(
+    java_home: Path, spark_home: Path, settings: Mapping[str, str], main: Sequence[str], begun: Jvm | None = None
+) -> Jvm:
+    """Start a class of Spark with its arguments, or return `begun` if it is the same and end it if it is not.
+
+    Memory and options of Java are those of `settings`.
+    """
+    command = (
         str(java_home / "bin" / "java"), "-cp", os.pathsep.join(map(str, jars(spark_home))),
         f"-Xmx{settings['spark.driver.memory']}", *shlex.split(settings["spark.driver.extraJavaOptions"]), *OPTIONS,
-        "org.apache.spark.deploy.SparkSubmit", *arguments,
-    ]  # fmt: skip
+        *main,
+    )  # fmt: skip
+    if begun is not None and begun.command == command and begun.process.poll() is None:
+        return begun
+    if begun is not None:
+        begun.end()
+    address_file = Path(tempfile.mkdtemp(prefix="gantry-java-")) / "address"
     environ = {
         **os.environ,
         "SPARK_CONNECT_MODE": "0",
@@ -109,7 +121,7 @@ def start_jvm(java_home: Path, spark_home: Path, settings: Mapping[str, str], ar
         "_PYSPARK_DRIVER_CONN_INFO_PATH": str(address_file),
     }
     process = subprocess.Popen(command, stdin=subprocess.PIPE, env=environ, preexec_fn=_ignore_interrupts)  # noqa: S603
-    return Jvm(process, address_file)
+    return Jvm(process, command, address_file)
 
 
 def jars(spark_home: Path) -> list[Path]:

@@ -11,15 +11,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from pyspark import SparkContext
+from pyspark import SparkConf, SparkContext
 from pyspark.java_gateway import launch_gateway
 from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
 import broker_core
 from broker_core.spark.connect import connect
-from broker_core.spark.java import find_java
-from broker_core.spark.jvm import Jvm, launches_itself, start_jvm
+from broker_core.spark.java import Java, find_java
+from broker_core.spark.jvm import SUBMIT, Jvm, launches_itself, start_jvm
 from broker_core.spark.masters import check_master as check_master
 from broker_core.spark.masters import driver_host as driver_host
 from broker_core.spark.masters import is_connect
@@ -27,7 +27,7 @@ from broker_core.spark.masters import is_local as is_local
 from broker_core.spark.packed_code import packed_code
 from broker_core.spark.settings import SessionConfig as SessionConfig
 from broker_core.spark.settings import archive_path as archive_path
-from broker_core.spark.settings import prepare_environment, spark_home, sql_settings
+from broker_core.spark.settings import begin_java, prepare_environment, spark_home, sql_settings
 from broker_core.spark.settings import settings as settings
 from broker_core.spark.settings import shared_cache as shared_cache
 from broker_core.spark.source import RocketMQSource
@@ -38,8 +38,10 @@ _JSON_LOGGERS: Final = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
 _PLAIN: Final = frozenset(string.ascii_letters + string.digits + "./-")
 
 
-def start(config: SessionConfig) -> SparkSession:
+def start(config: SessionConfig, begun: Jvm | None = None) -> SparkSession:
     """Start Spark, register ``format("rocketmq")`` if wanted, and return the session.
+
+    `begun` is a JVM that `begin_java` started before; it is ended if it does not fit.
 
     Changes this process's environment (``JAVA_HOME``, ``PYSPARK_PYTHON``, ``PYTHONPATH``), which the JVM and the Python
     workers inherit, so there is only one session per process. Raises JavaNotFound, and what `connect` raises.
@@ -54,15 +56,26 @@ def start(config: SessionConfig) -> SparkSession:
     java = find_java(config.cache, setting=config.java_home)
     prepare_environment(java, config)
     chosen = settings(config, java)
-    with _submitted(chosen, config.work_dir / "tmp") as arguments:
-        if launches_itself(chosen, os.environ):
-            _attach(start_jvm(java.home, spark_home(), chosen, arguments))
+    jvm = begin_java(config, begun)
+    if jvm is not None:
+        _attach(jvm)
+        SparkContext(conf=SparkConf().setAll(list(chosen.items())))
         session = SparkSession.builder.getOrCreate()
+    else:
+        session = _submit(java, chosen, config.work_dir / "tmp")
     if not is_local(config.master):
         session.sparkContext.addPyFile(str(our_code(config.cache)))
     if config.has_source:
         session.dataSource.register(RocketMQSource)
     return session
+
+
+def _submit(java: Java, chosen: Mapping[str, str], folder: Path) -> SparkSession:
+    """Start a JVM that knows its settings from the beginning: they may name jars, or belong to a cluster."""
+    with _submitted(chosen, folder) as arguments:
+        if launches_itself(chosen, os.environ):
+            _attach(start_jvm(java.home, spark_home(), chosen, [SUBMIT, *arguments]))
+        return SparkSession.builder.getOrCreate()
 
 
 def _attach(jvm: Jvm) -> None:

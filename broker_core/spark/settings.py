@@ -10,14 +10,15 @@ import sys
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Final
 
 import pyspark
 
 import broker_core
-from broker_core.spark.java import Java
-from broker_core.spark.jvm import jars
+from broker_core.spark.java import Java, find_java
+from broker_core.spark.jvm import GATEWAY, Jvm, jars, launches_itself, start_jvm
 from broker_core.spark.masters import driver_host, is_local
 
 _MIB: Final = 1 << 20
@@ -62,6 +63,23 @@ class SessionConfig:
     """Write a class archive to this file when the JVM ends, instead of using the one in the cache."""
     extra: Mapping[str, str] = field(default_factory=dict)
     """Spark's own settings, which go before ours."""
+
+
+def begin_java(config: SessionConfig, begun: Jvm | None = None) -> Jvm | None:
+    """Start the JVM of a local Spark with settings of ours alone, which it gets when it can be reached, or use `begun`.
+
+    Returns None for any other Spark, and ends `begun`: a JVM must know the operator's settings when it starts. Changes
+    the environment of this process as `session.start` does; raises JavaNotFound.
+    """
+    java = find_java(config.cache, setting=config.java_home)
+    prepare_environment(java, config)
+    (config.work_dir / "tmp").mkdir(mode=0o700, parents=True, exist_ok=True)
+    chosen = settings(config, java)
+    if is_local(config.master) and not config.extra and launches_itself(chosen, os.environ):
+        return start_jvm(java.home, spark_home(), chosen, [GATEWAY], begun)
+    if begun is not None:
+        begun.end()
+    return None
 
 
 def settings(config: SessionConfig, java: Java) -> dict[str, str]:
@@ -117,6 +135,7 @@ def sql_settings(config: SessionConfig) -> dict[str, str]:
     )
 
 
+@cache
 def _socket_folder(preferred: Path) -> str:
     """Return a folder for Spark's sockets: a separate one if the job's path is too long for a socket."""
     if len(os.fsencode(preferred)) <= _LONGEST_SOCKET_FOLDER:

@@ -23,15 +23,15 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import BinaryIO, Final
+from typing import TYPE_CHECKING, BinaryIO, Final, TypeVar
 
 import msgspec
-from pyspark.sql import SparkSession
 
 from broker_core.job_folder import JobFolder, folder_argument, say
-from broker_core.spark.programs.failures import CRASHED
-from broker_core.spark.programs.program import run_job, seconds_since_start
-from broker_core.spark.programs.sparks import KeptSpark
+from broker_core.spark.programs.early import begin_early
+
+if TYPE_CHECKING:
+    from broker_core.spark.programs.sparks import KeptSpark
 
 PROGRAMS: Final[Mapping[str, str]] = {
     "replay": "broker_core.spark.programs.replay",
@@ -40,6 +40,7 @@ PROGRAMS: Final[Mapping[str, str]] = {
 }
 _STREAMS: Final = (1, 2)
 _PIECE: Final = 1 << 16
+T = TypeVar("T")
 
 
 class Task(msgspec.Struct, frozen=True):
@@ -77,7 +78,7 @@ class Log:
             sys.stderr.flush()
             self._write_to(self._own)
 
-    def starting_java(self, start: Callable[[], SparkSession]) -> SparkSession:
+    def starting_java(self, start: Callable[[], T]) -> T:
         """Call `start`; the JVM that it starts writes to a pipe, since it keeps what it is given for all its jobs."""
         reading, writing = os.pipe()
         threading.Thread(target=self._pass_on, args=(reading,), name="log of Java", daemon=True).start()
@@ -106,9 +107,9 @@ class Driver:
     def __init__(self, folder: Path, answers: BinaryIO) -> None:
         """Start nothing before the first job."""
         self._answers = answers
+        self._folder = folder
         self._log = Log()
-        self._spark = KeptSpark(folder, self._log.starting_java)
-        self._has_served = False
+        self._spark: KeptSpark | None = None
 
     def serve(self, tasks: BinaryIO) -> None:
         """Do every job that `tasks` names; return when there is no more, or when Spark is not as it was."""
@@ -126,14 +127,24 @@ class Driver:
         folder = JobFolder(Path(task.folder))
         with self._log.of_job(folder.path):
             began_at = time.monotonic()
+            is_first = self._spark is None
+            spark = self._spark = self._spark or self._begin(folder)
+            from broker_core.spark.programs.program import CRASHED, run_job, seconds_since_start
+
             work = importlib.import_module(PROGRAMS[task.kind]).work
-            python_s = time.monotonic() - began_at if self._has_served else seconds_since_start()
-            self._has_served = True
-            status = run_job(folder, work, self._spark, python_s=python_s)
-            is_reusable = status != CRASHED and self._spark.is_idle()
+            python_s = seconds_since_start() if is_first else time.monotonic() - began_at
+            status = run_job(folder, work, spark, python_s=python_s)
+            is_reusable = status != CRASHED and spark.is_idle()
             if not is_reusable:
                 say("this driver ends: what it left behind might harm the next job")
         return Answer(status, is_reusable)
+
+    def _begin(self, first: JobFolder) -> KeptSpark:
+        """Start Java, if the first job needs it, and import what uses it in the meantime."""
+        begun = self._log.starting_java(lambda: begin_early(first, self._folder))
+        from broker_core.spark.programs.sparks import KeptSpark
+
+        return KeptSpark(self._folder, self._log.starting_java, begun)
 
 
 def _use_the_pause() -> None:

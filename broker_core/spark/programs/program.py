@@ -39,7 +39,7 @@ from broker_core.spark.programs.failures import PARTIAL as PARTIAL
 from broker_core.spark.programs.failures import PAUSED as PAUSED
 from broker_core.spark.programs.failures import UNREACHABLE as UNREACHABLE
 from broker_core.spark.programs.failures import cause_of, code_of, code_of_quoted, error_sentence
-from broker_core.spark.programs.requests import ProgramRequest, read_request
+from broker_core.spark.programs.requests import ProgramRequest, read_request, session_config
 from broker_core.spark.programs.sparks import OneSpark, SparkOfRun
 
 T = TypeVar("T")
@@ -134,27 +134,10 @@ class Run:
             wait([planning], _PLAN_ALONE_S)
             if planning.done():
                 planning.result()
-            session = self._start_spark(max_failures, is_short=is_short())
+            config = session_config(self.request, self.folder.path, is_short=is_short(), max_failures=max_failures)
+            session = self.spark.start(config)
             planning.result()
         return session
-
-    def _start_spark(self, max_failures: int, *, is_short: bool) -> SparkSession:
-        place = self.request.spark
-        config = sessions.SessionConfig(
-            app_name=f"gantry {self.request.type} {self.request.job_id}",
-            work_dir=self.folder.path,
-            cache=Path(place.cache),
-            master=place.master,
-            java_home=place.java_home,
-            executor_python=place.executor_python,
-            jobs_at_once=place.jobs_at_once,
-            is_short=is_short,
-            # The driver plans; tasks get their ranges (`planned.py`).
-            has_source=False,
-            max_failures=max_failures,
-            extra=place.conf(),
-        )
-        return self.spark.start(config)
 
     def wait_for(
         self, work: Callable[[], T], each_second: Callable[[], None], *, at_each_look: Callable[[], None] = lambda: None

@@ -12,6 +12,7 @@ from broker_core.job_folder import JobFolder
 from broker_core.spark.errors import BadRequest
 from broker_core.spark.masters import check_master, driver_host, is_local, shown
 from broker_core.spark.options import SourceOptions
+from broker_core.spark.settings import SessionConfig
 from broker_core.spark_conf import BadSparkConf, read_conf
 
 SKIP: Final = "skip"
@@ -76,6 +77,25 @@ def read_request(folder: JobFolder) -> ProgramRequest:
         return msgspec.json.decode(file.read_bytes(), type=ProgramRequest)
     except (OSError, msgspec.DecodeError) as error:
         raise BadRequest(f"{file}: {error}") from error
+
+
+def session_config(request: ProgramRequest, work_dir: Path, *, is_short: bool, max_failures: int = 1) -> SessionConfig:
+    """Return the Spark that a job wants; raise BadRequest if the file with its settings cannot be read."""
+    place = request.spark
+    return SessionConfig(
+        app_name=f"gantry {request.type} {request.job_id}",
+        work_dir=work_dir,
+        cache=Path(place.cache),
+        master=place.master,
+        java_home=place.java_home,
+        executor_python=place.executor_python,
+        jobs_at_once=place.jobs_at_once,
+        is_short=is_short,
+        # The driver plans; tasks get their ranges (`planned.py`).
+        has_source=False,
+        max_failures=max_failures,
+        extra=place.conf(),
+    )
 
 
 def on_damage(request: ProgramRequest) -> str:

@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 
 from broker_core.job_folder import say
 from broker_core.spark import session as sessions
+from broker_core.spark.jvm import Jvm
 from broker_core.spark.programs.failures import JAVA_GONE
 
 # Reading programs have their tasks tried again; those that write refuse that themselves (`tasks.run_tasks`).
@@ -73,8 +74,14 @@ class KeptSpark:
     A JVM that compiles quickly (`is_short`) is replaced for a run with much to do in Java; the other serves every run.
     """
 
-    def __init__(self, folder: Path, starting: Callable[[Callable[[], SparkSession]], SparkSession]) -> None:
-        """`folder` is for Spark's temporary files; `starting` calls what starts Java."""
+    def __init__(
+        self,
+        folder: Path,
+        starting: Callable[[Callable[[], SparkSession]], SparkSession],
+        begun: Jvm | None = None,
+    ) -> None:
+        """`folder` is for Spark's temporary files; `starting` calls what starts Java, unless it has `begun`."""
+        self._begun = begun
         self._folder, self._starting = folder, starting
         self._first: SparkSession | None = None
         self._is_used = self._has_failed = self._is_short = False
@@ -89,7 +96,8 @@ class KeptSpark:
         if self._first is None:
             kept = replace(config, app_name="gantry", work_dir=self._folder, max_failures=_MAX_FAILURES)
             self._has_failed, self._is_short = True, config.is_short
-            self._first = self._starting(lambda: sessions.start(kept))
+            begun, self._begun = self._begun, None
+            self._first = self._starting(lambda: sessions.start(kept, begun))
             self._has_failed = False
             return self._first
         return sessions.another(self._first)
