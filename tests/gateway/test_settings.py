@@ -122,7 +122,7 @@ def test_worker_and_scheduler_show_that_they_live(tmp_path: Path, redis_url: str
             for process in processes:
                 process.terminate()
             for process in processes:
-                process.wait(20)
+                process.wait(60)
 
 
 def _is_of_now(beat: Any) -> bool:
