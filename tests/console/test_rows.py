@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -12,7 +13,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 # A separate process: the database of the other tests is in memory and locks differently.
 PROGRAM = """
-import sys, threading
+import json, threading
 import django
 django.setup()
 from django.core.management import call_command
@@ -39,10 +40,8 @@ acts = {
     "schedules": lambda n: lambda: schedules.add_schedule(by, {"name": "nightly", **schedule}),
     "renames": rename,
 }
-ready, ended = [acts[sys.argv[1]](n) for n in range(8)], []
-recorded, start = AuditRecord.objects.count(), threading.Barrier(8)
 
-def run(act):
+def run(act, start, ended):
     start.wait()
     try:
         act()
@@ -50,13 +49,32 @@ def run(act):
     except Exception as error:
         ended.append(f"{type(error).__name__} {getattr(error, 'status_code', None)}")
 
-threads = [threading.Thread(target=run, args=(act,)) for act in ready]
-for thread in threads:
-    thread.start()
-for thread in threads:
-    thread.join()
-print(sorted(ended), AuditRecord.objects.count() - recorded)
+def at_once(prepare):
+    ready, start, ended = [prepare(n) for n in range(8)], threading.Barrier(8), []
+    recorded = AuditRecord.objects.count()
+    threads = [threading.Thread(target=run, args=(act, start, ended)) for act in ready]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return sorted(ended), AuditRecord.objects.count() - recorded
+
+print(json.dumps({what: at_once(prepare) for what, prepare in acts.items()}))
 """
+
+
+@pytest.fixture(scope="module")
+def ends(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[object]]:
+    """How the requests for each kind of name ended, and how many changes were recorded: one process for all kinds."""
+    data = str(tmp_path_factory.mktemp("data"))
+    environment = {
+        **os.environ, "DJANGO_SETTINGS_MODULE": "gateway.settings", "GANTRY_DATA_DIR": data,
+        "GANTRY_REDIS_URL": "redis://127.0.0.1:1/7",
+    }  # fmt: skip
+    done = subprocess.run([sys.executable, "-c", PROGRAM], cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, list[object]] = json.loads(done.stdout)
+    return found
 
 
 @pytest.mark.parametrize(
@@ -66,14 +84,6 @@ print(sorted(ended), AuditRecord.objects.count() - recorded)
         ("schedules", "ValidationError 400"), ("renames", "ValidationError 400"),
     ],
 )  # fmt: skip
-def test_one_of_many_who_want_a_name_at_once_gets_it(tmp_path: Path, what: str, refusal: str) -> None:
-    environment = {
-        **os.environ, "DJANGO_SETTINGS_MODULE": "gateway.settings", "GANTRY_DATA_DIR": str(tmp_path),
-        "GANTRY_REDIS_URL": "redis://127.0.0.1:1/7",
-    }  # fmt: skip
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, what], cwd=ROOT, env=environment, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
+def test_one_of_many_who_want_a_name_at_once_gets_it(ends: dict[str, list[object]], what: str, refusal: str) -> None:
     # The others are refused as a second one is later, and only the change that was made is recorded
-    assert done.stdout.strip() == f"{[*[refusal] * 7, 'done']} 1", done.stderr
+    assert ends[what] == [[*[refusal] * 7, "done"], 1]
