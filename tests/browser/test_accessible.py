@@ -103,7 +103,7 @@ ELSEWHERE: Final = {
     "features/jobs/components/difference-drawer",
     "features/jobs/components/replay-missing",
 }
-_OPENS: Final = re.compile(r"<(?:FormDrawer|DockedDrawer|Modal|ConfirmDanger)\s")
+_OPENS: Final = re.compile(r"<(?:FormDrawer|DockedDrawer|Modal|ConfirmDanger|ConfirmDelete)\s")
 
 
 @pytest.fixture(scope="module")

@@ -149,6 +149,7 @@ export const alerts = {
     channelCreated: "Channel {{name}} was created",
     channelNotCreated: "Channel {{name}} was not created",
     channelNotChanged: "Channel {{name}} was not changed",
+    channelNotDeleted: "Channel {{name}} was not deleted",
     channelDeleted: "Channel {{name}} was deleted",
     channelsFailed: "The channels could not be read",
     noChannels: "There are no channels yet",

@@ -147,6 +147,7 @@ export const alerts: Shape<typeof english> = {
     channelCreated: "渠道 {{name}} 已创建",
     channelNotCreated: "渠道 {{name}} 未创建",
     channelNotChanged: "渠道 {{name}} 未修改",
+    channelNotDeleted: "渠道 {{name}} 未删除",
     channelDeleted: "渠道 {{name}} 已删除",
     channelsFailed: "无法读取通知渠道",
     noChannels: "还没有通知渠道",

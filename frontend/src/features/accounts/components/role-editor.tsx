@@ -2,7 +2,7 @@ import { Button, Select, TextInput } from "@mantine/core"
 import { IconPlus } from "@tabler/icons-react"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
-import { ConfirmDanger } from "@/components/forms/confirm-danger"
+import { ConfirmDelete } from "@/components/forms/confirm-delete"
 import { Panel, PanelFoot } from "@/components/layout/panel"
 import { toastDone, toastFailed } from "@/components/toast/toast"
 import { nameOfRole } from "@/components/values/roles"
@@ -113,22 +113,19 @@ function DeleteRole({ role: { name, member_count } }: { role: Role }) {
       <Button size="xs" variant="subtle" disabled={member_count > 0} onClick={() => setAsking(true)}>
         {t("actions.delete")}
       </Button>
-      <ConfirmDanger
+      <ConfirmDelete
         isOpen={isAsking}
         onClose={() => setAsking(false)}
         title={t("roles.deleteTitle", { name })}
         name={name}
         action={t("roles.delete")}
         isBusy={remove.isPending}
-        onConfirm={() =>
-          remove.mutate(name, {
-            onSuccess: () => toastDone(t("roles.deleted", { name })),
-            onError: (error) => toastFailed(t("roles.notDeleted", { name }), error),
-          })
-        }
+        remove={() => remove.mutateAsync(name)}
+        done={t("roles.deleted", { name })}
+        failed={t("roles.notDeleted", { name })}
       >
         <p>{t("roles.deleteWords")}</p>
-      </ConfirmDanger>
+      </ConfirmDelete>
     </>
   )
 }

@@ -4,10 +4,9 @@ import { useTranslation } from "react-i18next"
 import { Tag } from "@/components/badges/badge"
 import { columnsFor } from "@/components/data-table/columns"
 import { DataTable } from "@/components/data-table/data-table"
-import { ConfirmDanger } from "@/components/forms/confirm-danger"
+import { ConfirmDelete } from "@/components/forms/confirm-delete"
 import { Empty } from "@/components/states/empty"
 import { QueryPanel } from "@/components/states/query-panel"
-import { toastDone, toastFailed } from "@/components/toast/toast"
 import { Ago, Time } from "@/components/values/time"
 import type { Token } from "@/lib/api-types"
 import { useDeleteToken } from "../api/delete-token"
@@ -105,21 +104,18 @@ function DeleteToken({ token: { id, name } }: { token: Token }) {
       <Button size="xs" variant="subtle" onClick={() => setAsking(true)}>
         {t("access.revoke")}
       </Button>
-      <ConfirmDanger
+      <ConfirmDelete
         isOpen={isAsking}
         onClose={() => setAsking(false)}
         title={t("access.revokeTitle", { name })}
         action={t("access.revoke")}
         isBusy={remove.isPending}
-        onConfirm={() =>
-          remove.mutate(id, {
-            onSuccess: () => toastDone(t("access.revoked", { name })),
-            onError: (error) => toastFailed(t("access.notRevoked", { name }), error),
-          })
-        }
+        remove={() => remove.mutateAsync(id)}
+        done={t("access.revoked", { name })}
+        failed={t("access.notRevoked", { name })}
       >
         <p>{t("access.revokeWords")}</p>
-      </ConfirmDanger>
+      </ConfirmDelete>
     </>
   )
 }

@@ -3,7 +3,7 @@ import { useMemo, useState } from "react"
 import { useTranslation } from "react-i18next"
 import { columnsFor } from "@/components/data-table/columns"
 import { DataTable } from "@/components/data-table/data-table"
-import { ConfirmDanger } from "@/components/forms/confirm-danger"
+import { ConfirmDelete } from "@/components/forms/confirm-delete"
 import { QueryPanel } from "@/components/states/query-panel"
 import { toastDone, toastFailed } from "@/components/toast/toast"
 import { Time } from "@/components/values/time"
@@ -79,22 +79,19 @@ function DeleteUser({ user: { id, username } }: { user: User }) {
       <Button size="xs" variant="subtle" onClick={() => setAsking(true)}>
         {t("actions.delete")}
       </Button>
-      <ConfirmDanger
+      <ConfirmDelete
         isOpen={isAsking}
         onClose={() => setAsking(false)}
         title={t("access.deleteTitle", { name: username })}
         name={username}
         action={t("access.deleteUser")}
         isBusy={remove.isPending}
-        onConfirm={() =>
-          remove.mutate(id, {
-            onSuccess: () => toastDone(t("access.userDeleted", { name: username })),
-            onError: (error) => toastFailed(t("access.userNotDeleted", { name: username }), error),
-          })
-        }
+        remove={() => remove.mutateAsync(id)}
+        done={t("access.userDeleted", { name: username })}
+        failed={t("access.userNotDeleted", { name: username })}
       >
         <p>{t("access.deleteWords")}</p>
-      </ConfirmDanger>
+      </ConfirmDelete>
     </>
   )
 }

@@ -4,7 +4,7 @@ import { useMemo, useState } from "react"
 import { useTranslation } from "react-i18next"
 import { columnsFor } from "@/components/data-table/columns"
 import { DataTable } from "@/components/data-table/data-table"
-import { ConfirmDanger } from "@/components/forms/confirm-danger"
+import { ConfirmDelete } from "@/components/forms/confirm-delete"
 import { NeedsRight } from "@/components/forms/lock"
 import { Empty } from "@/components/states/empty"
 import { QueryPanel } from "@/components/states/query-panel"
@@ -79,17 +79,19 @@ function Actions({ channel: { id, name } }: { channel: AlertChannel }) {
           {t("alerts.delete")}
         </Button>
       </NeedsRight>
-      <ConfirmDanger
+      <ConfirmDelete
         isOpen={isDeleting}
         onClose={() => setDeleting(false)}
         title={t("alerts.deleteChannelTitle", { name })}
         name={name}
         action={t("alerts.delete")}
         isBusy={remove.isPending}
-        onConfirm={() => remove.mutate(undefined, { onSuccess: () => toastDone(t("alerts.channelDeleted", { name })), onError: (error) => toastFailed(t("alerts.channelNotChanged", { name }), error) })}
+        remove={() => remove.mutateAsync()}
+        done={t("alerts.channelDeleted", { name })}
+        failed={t("alerts.channelNotDeleted", { name })}
       >
         <p>{t("alerts.deleteChannelWords")}</p>
-      </ConfirmDanger>
+      </ConfirmDelete>
     </Group>
   )
 }

@@ -4,11 +4,11 @@ import { useMemo, useState } from "react"
 import { useTranslation } from "react-i18next"
 import { columnsFor } from "@/components/data-table/columns"
 import { DataTable } from "@/components/data-table/data-table"
-import { ConfirmDanger } from "@/components/forms/confirm-danger"
+import { ConfirmDelete } from "@/components/forms/confirm-delete"
 import { NeedsRight } from "@/components/forms/lock"
 import { Empty } from "@/components/states/empty"
 import { QueryPanel } from "@/components/states/query-panel"
-import { toastDone, toastFailed } from "@/components/toast/toast"
+import { toastFailed } from "@/components/toast/toast"
 import { NotApplicable, Unknown } from "@/components/values/num"
 import { useFormat } from "@/hooks/use-format"
 import { useUrlState } from "@/hooks/use-url-state"
@@ -96,22 +96,19 @@ function RuleMenu({ rule: { id, name } }: { rule: Rule }) {
           </NeedsRight>
         </Menu.Dropdown>
       </Menu>
-      <ConfirmDanger
+      <ConfirmDelete
         isOpen={isDeleting}
         onClose={() => setDeleting(false)}
         title={t("alerts.deleteRuleTitle", { name })}
         name={name}
         action={t("alerts.deleteRule")}
         isBusy={remove.isPending}
-        onConfirm={() =>
-          remove.mutate(undefined, {
-            onSuccess: () => toastDone(t("alerts.ruleDeleted", { name })),
-            onError: (error) => toastFailed(t("alerts.ruleNotDeleted", { name }), error),
-          })
-        }
+        remove={() => remove.mutateAsync()}
+        done={t("alerts.ruleDeleted", { name })}
+        failed={t("alerts.ruleNotDeleted", { name })}
       >
         <p>{t("alerts.deleteRuleWords")}</p>
-      </ConfirmDanger>
+      </ConfirmDelete>
     </span>
   )
 }

@@ -1,9 +1,8 @@
 import { Button } from "@mantine/core"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
-import { ConfirmDanger } from "@/components/forms/confirm-danger"
+import { ConfirmDelete } from "@/components/forms/confirm-delete"
 import { NeedsRight } from "@/components/forms/lock"
-import { toastDone, toastFailed } from "@/components/toast/toast"
 import { useForgetBroker } from "../api/forget-broker"
 
 /** For a broker that is gone for good: it is no longer missed, and what it held is gone with it. */
@@ -11,12 +10,6 @@ export function ForgetBroker({ cluster, broker }: { cluster: string; broker: str
   const { t } = useTranslation()
   const [isAsking, setAsking] = useState(false)
   const forget = useForgetBroker(cluster, broker)
-  const confirm = () =>
-    forget.mutate(undefined, {
-      onSuccess: () => toastDone(t("broker.forgotten", { broker })),
-      onError: (error) => toastFailed(t("broker.notForgotten", { broker }), error),
-      onSettled: () => setAsking(false),
-    })
   return (
     <>
       <NeedsRight right="manage">
@@ -24,17 +17,19 @@ export function ForgetBroker({ cluster, broker }: { cluster: string; broker: str
           {t("broker.forget")}
         </Button>
       </NeedsRight>
-      <ConfirmDanger
+      <ConfirmDelete
         isOpen={isAsking}
         onClose={() => setAsking(false)}
         title={t("broker.forgetTitle", { broker })}
         name={broker}
         action={t("broker.forgetNamed", { broker })}
         isBusy={forget.isPending}
-        onConfirm={confirm}
+        remove={() => forget.mutateAsync()}
+        done={t("broker.forgotten", { broker })}
+        failed={t("broker.notForgotten", { broker })}
       >
         <p>{t("broker.forgetWords")}</p>
-      </ConfirmDanger>
+      </ConfirmDelete>
     </>
   )
 }

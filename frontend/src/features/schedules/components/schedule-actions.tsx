@@ -1,7 +1,7 @@
 import { ActionIcon, Group, Menu, Tooltip } from "@mantine/core"
 import { IconDots, IconPlayerPlay } from "@tabler/icons-react"
 import { useTranslation } from "react-i18next"
-import { ConfirmDanger } from "@/components/forms/confirm-danger"
+import { ConfirmDelete } from "@/components/forms/confirm-delete"
 import { NeedsRight } from "@/components/forms/lock"
 import { toastDone, toastFailed } from "@/components/toast/toast"
 import { useUrlState } from "@/hooks/use-url-state"
@@ -62,22 +62,19 @@ export function ScheduleActions({ schedule: { id, name, enabled } }: { schedule:
           </NeedsRight>
         </Menu.Dropdown>
       </Menu>
-      <ConfirmDanger
+      <ConfirmDelete
         isOpen={deleted === id}
         onClose={() => change({ delete: undefined })}
         title={t("schedules.deleteTitle", { name })}
         name={name}
         action={t("schedules.delete")}
         isBusy={remove.isPending}
-        onConfirm={() =>
-          remove.mutate(undefined, {
-            onSuccess: () => toastDone(t("schedules.deleted", { name })),
-            onError: (error) => toastFailed(t("schedules.notDeleted", { name }), error),
-          })
-        }
+        remove={() => remove.mutateAsync()}
+        done={t("schedules.deleted", { name })}
+        failed={t("schedules.notDeleted", { name })}
       >
         <p>{t("schedules.deleteWords")}</p>
-      </ConfirmDanger>
+      </ConfirmDelete>
     </Group>
   )
 }
