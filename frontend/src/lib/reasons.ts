@@ -103,7 +103,8 @@ const PEERS = [
 
 /** A reason of the server in the language of the reader; one without a translation stays as it is. */
 export function reasonIn(t: TFunction, reason: string): string {
-  return knownReason(t, reason) ?? reason.split("; ").map((one) => knownReason(t, one) ?? inChinese(t, one) ?? one).join(t("list.semicolon"))
+  // Whole first: a "; " may belong to the sentence itself.
+  return knownReason(t, reason) ?? inChinese(t, reason) ?? reason.split("; ").map((one) => knownReason(t, one) ?? inChinese(t, one) ?? one).join(t("list.semicolon"))
 }
 
 /** A refusal of one of many says the same as that of a single one; its English is the server's own. */
