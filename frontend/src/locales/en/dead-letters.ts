@@ -77,6 +77,7 @@ export const deadLetters = {
     redrive_one: "Redrive {{count}} message",
     redrive_other: "Redrive {{count}} messages",
     again: "Dry run again",
+    toDecision: "To the redrive of what is picked",
     started_one: "Redrive of {{count}} group started",
     started_other: "Redrives of {{count}} groups started",
     notStarted: "The redrive did not start",

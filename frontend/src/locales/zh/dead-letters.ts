@@ -72,6 +72,7 @@ export const deadLetters = {
     allow: "允许 {{groups}} 再次处理",
     redrive_other: "重投 {{count}} 条消息",
     again: "重新预演",
+    toDecision: "重投所选消息",
     started_other: "已开始 {{count}} 个消费组的重投",
     notStarted: "重投未能开始",
     running: "正在重投 {{group}} 的死信",

@@ -1,5 +1,6 @@
 import { Button, SegmentedControl } from "@mantine/core"
-import { IconDownload } from "@tabler/icons-react"
+import { IconArrowDown, IconDownload } from "@tabler/icons-react"
+import { useRef } from "react"
 import { useTranslation } from "react-i18next"
 import { Columns } from "@/components/layout/page"
 import { Panel } from "@/components/layout/panel"
@@ -31,6 +32,7 @@ interface DeadLettersViewProps {
 export function DeadLettersView({ cluster, groups, group, topics, onOpen }: DeadLettersViewProps) {
   const { t } = useTranslation()
   const [state, change] = useUrlState()
+  const decision = useRef<HTMLDivElement>(null)
   const picks = known(picksOf(state.pick), groups)
   const redrives = useRedrives(cluster, group)
   const view = state.view === "message" ? "message" : "cause"
@@ -48,15 +50,15 @@ export function DeadLettersView({ cluster, groups, group, topics, onOpen }: Dead
               <div className={classes.chips}>
                 {shown !== undefined && <ExportButton cluster={cluster} group={shown} picked={picks[shown]} />}
                 <SegmentedControl
-                size="xs"
-                aria-label={t("deadLetters.view")}
-                value={view}
-                onChange={(next) => change({ view: next === "cause" ? undefined : next })}
-                data={[
-                  { value: "cause", label: t("deadLetters.cause") },
-                  { value: "message", label: t("deadLetters.message") },
-                ]}
-              />
+                  size="xs"
+                  aria-label={t("deadLetters.view")}
+                  value={view}
+                  onChange={(next) => change({ view: next === "cause" ? undefined : next })}
+                  data={[
+                    { value: "cause", label: t("deadLetters.cause") },
+                    { value: "message", label: t("deadLetters.message") },
+                  ]}
+                />
               </div>
             }
           >
@@ -79,9 +81,20 @@ export function DeadLettersView({ cluster, groups, group, topics, onOpen }: Dead
               </QueryBody>
             </Panel>
           )}
+          {Object.keys(picks).length > 0 && (
+            <div className={classes.toDecision}>
+              <Button fullWidth variant="filled" rightSection={<IconArrowDown size={15} stroke={1.8} />} onClick={() => decision.current?.scrollIntoView()}>
+                {t("deadLetters.toDecision")}
+              </Button>
+            </div>
+          )}
         </>
       }
-      side={<RedrivePanel cluster={cluster} picks={picks} topics={topics} running={redrives.data?.filter(isActive) ?? []} onStarted={() => onPicks({})} />}
+      side={
+        <div ref={decision} className={classes.decision}>
+          <RedrivePanel cluster={cluster} picks={picks} topics={topics} running={redrives.data?.filter(isActive) ?? []} onStarted={() => onPicks({})} />
+        </div>
+      }
     />
   )
 }
