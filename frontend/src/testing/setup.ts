@@ -66,9 +66,15 @@ window.matchMedia = (query: string) =>
     removeListener: () => undefined,
   }) as unknown as MediaQueryList
 
+/** i18next copies all words that it is given. */
+function addMissing(language: string, words: object): void {
+  const known = (i18next.getResourceBundle(language, "translation") ?? {}) as object
+  if (!Object.keys(words).every((key) => key in known)) i18next.addResourceBundle(language, "translation", words)
+}
+
 beforeEach(() => {
   // Tests change the language in one step; and files share their modules: one of them may have begun with one language.
-  if (i18next.isInitialized) for (const [language, words] of Object.entries({ en, zh })) i18next.addResourceBundle(language, "translation", words)
+  if (i18next.isInitialized) for (const [language, words] of Object.entries({ en, zh })) addMissing(language, words)
   localStorage.clear()
   document.cookie = "csrftoken=kept-secret"
 })
