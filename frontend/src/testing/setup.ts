@@ -6,6 +6,7 @@ import { live } from "@/lib/live"
 import { en } from "@/locales/en"
 import { zh } from "@/locales/zh"
 import { forgetAnswers } from "./server"
+import { ownStyle } from "./style"
 
 /** A canvas cannot be drawn on here; charts only keep what they were given. */
 vi.mock("uplot", () => ({
@@ -54,6 +55,7 @@ Object.defineProperty(Element.prototype, "clientHeight", { configurable: true, g
 Object.defineProperty(Element.prototype, "clientWidth", { configurable: true, get: () => 1200 })
 HTMLElement.prototype.scrollIntoView = () => undefined
 window.scrollTo = () => undefined
+window.getComputedStyle = ownStyle
 
 /** A wide screen without wishes. */
 window.matchMedia = (query: string) =>
