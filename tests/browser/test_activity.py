@@ -21,13 +21,13 @@ def test_events_appear_while_one_looks_and_wait_while_paused(console: Console, g
     expect(console.main).to_contain_text("by admin")
     # A native client joins its group, and leaves it
     with consuming(gantry, "watchers", "watched"):
-        expect(joined).to_be_visible(timeout=30_000)
+        expect(joined).to_be_visible()
         expect(console.main).to_contain_text("PYTHON")
         shoot(console.page, "events")
         shoot(console.page, "events-phone", size=PHONE)
         console.page.get_by_role("button", name="Pause").click()
     proceed = console.page.get_by_role("button", name="Resume (1 new)")
-    expect(proceed).to_be_visible(timeout=30_000)
+    expect(proceed).to_be_visible()
     expect(left).to_have_count(0)
     proceed.click()
     expect(left).to_be_visible()
