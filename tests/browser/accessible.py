@@ -20,12 +20,13 @@ _THEMES: Final[tuple[tuple[str, dict[str, Any]], ...]] = (
     # No other rules of these ask for a colour, so another theme can break no others.
     ("dark", {"runOnly": {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}}),
 )
-_CHECK: Final = """async ([where, themes]) => {
+_CHECK: Final = """async ([within, without, themes]) => {
   const root = document.documentElement
+  const where = within ?? (without ? { exclude: [...document.querySelectorAll(without)] } : document)
   const found = []
   for (const [theme, options] of themes) {
     root.dataset.mantineColorScheme = theme
-    for (const { id, nodes } of (await axe.run(where ?? document, options)).violations)
+    for (const { id, nodes } of (await axe.run(where, options)).violations)
       for (const { html, failureSummary } of nodes)
         found.push(`${theme}, ${innerWidth} px: ${id}: ${html.slice(0, 240)} (${failureSummary.replace(/\\s+/g, " ")})`)
   }
@@ -34,14 +35,15 @@ _CHECK: Final = """async ([where, themes]) => {
 }"""
 
 
-def broken_rules(page: Page, *, within: str | None = None) -> list[str]:
+def broken_rules(page: Page, *, within: str | None = None, without: str | None = None) -> list[str]:
     """Return one line for each element that breaks a rule, in the light theme or in the dark one.
 
     `within` is a selector: then only what stands in those elements is looked at, without the rules about whole pages.
+    `without` is a selector of elements looked at before; the rules about whole pages still count them.
     Nothing may move meanwhile, so the page must be one that was asked for less motion.
     """
     if page.evaluate("() => window.axe === undefined"):
         page.evaluate(_AXE.read_text(encoding="utf-8"))
     themes = [(theme, {**_OPTIONS, **options}) for theme, options in _THEMES]
-    found: list[str] = page.evaluate(_CHECK, [within, themes])
+    found: list[str] = page.evaluate(_CHECK, [within, without, themes])
     return [f"{page.url}: {line}" for line in found]
