@@ -159,7 +159,7 @@ TRANSFORM = {"body": "to_json(named_struct('id', json:n::int))", "tag": "'R'", "
 
 
 def test_expressions_choose_and_change_messages_also_over_a_cancel(
-    program: Program, session: BlockingSession, topics: tuple[str, str]
+    program: Program, session: BlockingSession, topics: tuple[str, str], spark: SparkSession
 ) -> None:
     source, target = topics
     asked: dict[str, Any] = {
@@ -174,7 +174,7 @@ def test_expressions_choose_and_change_messages_also_over_a_cancel(
     assert child.wait(60) == 130, program.log
     # When it is resumed without a limit
     program.control(messages_per_second=None)
-    assert program.run(asked) == 0, program.log
+    assert program.run_here(asked, spark) == 0, program.log
     # Then each wanted message is copied once, in order, changed as asked
     originals, copies = read_topic(session, source), read_topic(session, target)
     for queue, messages in originals.items():
