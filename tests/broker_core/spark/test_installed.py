@@ -23,6 +23,12 @@ pytestmark = pytest.mark.spark
 
 ROOT = Path(__file__).resolve().parents[3]
 NOTEBOOK = ROOT / "docs" / "examples" / "topics-as-tables.ipynb"
+READ_STORE = """
+from pyspark.sql import SparkSession
+from broker_core.native import native
+spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
+print(spark.read.format("rocketmq").options(store="store", topic="orders").load().count(), native is not None)
+"""
 
 
 @pytest.fixture(scope="module")
@@ -76,25 +82,28 @@ def test_the_wheel_has_the_compiled_functions_and_every_package(wheel: Path) -> 
     assert any(name.startswith("broker_core/native/_native.") for name in names)
 
 
-def test_a_store_is_read_by_name_without_register_and_without_pythonpath(
-    python: Path, tmp_path: Path, spark_cache: Path
-) -> None:
-    write_topic(tmp_path / "store", orders(100), queues=2)
-    program = """
-from pyspark.sql import SparkSession
-from broker_core.native import native
-spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
-print(spark.read.format("rocketmq").options(store="store", topic="orders").load().count(), native is not None)
-"""
-    assert run(python, program, tmp_path, spark_cache).split() == ["100", "True"]
-
-
-def test_the_notebook_of_the_documentation_runs(
-    python: Path, shared_broker: RunningBroker, session: BlockingSession, tmp_path: Path, spark_cache: Path
-) -> None:
+@pytest.fixture(scope="module")
+def printed(
+    python: Path,
+    shared_broker: RunningBroker,
+    session: BlockingSession,
+    tmp_path_factory: pytest.TempPathFactory,
+    spark_cache: Path,
+) -> list[str]:
+    """What the notebook printed last, and after it a program that reads a store: a Java for each would take long."""
+    folder = tmp_path_factory.mktemp("strangers")
+    write_topic(folder / "store", orders(100), queues=2)
     session.run(session.admin.topics.create("orders-notebook", read_queues=4, write_queues=4))
     cells = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
     code = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
     told = "print([by_tag, returned, first, second, [row['key'] for row in found]])"
-    printed = run(python, f"{code}\n{told}", tmp_path, spark_cache, ROCKETMQ_NAMESRV=shared_broker.name_server)
-    assert printed.splitlines()[-1] == "[{'paid': 900, 'returned': 100}, 100, 1000, 1100, ['order-42']]"
+    program = f"{code}\n{told}\n{READ_STORE}"
+    return run(python, program, folder, spark_cache, ROCKETMQ_NAMESRV=shared_broker.name_server).splitlines()[-2:]
+
+
+def test_the_notebook_of_the_documentation_runs(printed: list[str]) -> None:
+    assert printed[0] == "[{'paid': 900, 'returned': 100}, 100, 1000, 1100, ['order-42']]"
+
+
+def test_a_store_is_read_by_name_without_register_and_without_pythonpath(printed: list[str]) -> None:
+    assert printed[1].split() == ["100", "True"]
