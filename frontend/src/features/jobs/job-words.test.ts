@@ -81,7 +81,7 @@ describe("the request that the address describes", () => {
   })
 
   it("gives the right side a range of its own where it has one", () => {
-    expect(reconcileOf({ left: "a", right: "b", from: "L", to: "M", rfrom: "R" }, "local")).toMatchObject({ left: { from: "L", to: "M" }, right: { from: "R", to: "M" } })
+    expect(reconcileOf({ left: "a", right: "b", from: "L", to: "M", rfrom: "R" }, "local")).toMatchObject({ left: { from: "L", to: "M" }, right: { from: "R" } })
   })
 
   it("is whole with both topics", () => {

@@ -21,6 +21,19 @@ const rangeOf = (topic: string | undefined, from: string | undefined, to: string
   ...(to && { to }),
 })
 
+/** The ends of a job that alert channels can be told of. */
+export const ENDS = ["failed", "partial", "succeeded"] as const
+
+/** The ends in the address: without a word those that somebody should look at. */
+export const endsIn = ({ ends }: UrlState) => (ends === undefined ? ENDS.slice(0, 2) : ENDS.filter((end) => ends.split(",").includes(end)))
+
+/** What every kind of job has beside its type. */
+const commonOf = (state: UrlState, cluster: string) => ({
+  ...(state.name && { name: state.name }),
+  cluster,
+  ...(state.notify && { notify: { channels: state.notify.split(","), on: endsIn(state) } }),
+})
+
 /** What is no number goes as it was typed: to leave it out would ask for more than was meant. */
 const numberIn = (text: string): number => (/^\d{1,15}$/.test(text) ? Number(text) : (text as unknown as number))
 
@@ -115,8 +128,7 @@ export function replayOf(state: UrlState, cluster: string): ReplayRequest {
   const { rate, max, live } = isToFile(state) ? ({} as UrlState) : state
   return {
     type: "replay",
-    ...(state.name && { name: state.name }),
-    cluster,
+    ...commonOf(state, cluster),
     source: sourceOf(state),
     target: targetOf(state, cluster),
     ...(state.damage === "stop" && { on_damage: "stop" }),
@@ -139,8 +151,7 @@ export const FORMATS = ["csv", "jsonl", "parquet"] as const
 export function exportOf(state: UrlState, cluster: string): ExportRequest {
   return {
     type: "export",
-    ...(state.name && { name: state.name }),
-    cluster,
+    ...commonOf(state, cluster),
     source: sourceOf(state),
     format: FORMATS.find((format) => format === state.format) ?? "csv",
     ...(state.cols && { columns: state.cols.split(",") as NonNullable<JobRequest["columns"]> }),
@@ -149,7 +160,7 @@ export function exportOf(state: UrlState, cluster: string): ExportRequest {
   }
 }
 
-const FIELDS = ["body", "tag", "keys", "properties"] as const
+export const FIELDS = ["body", "tag", "keys", "properties"] as const
 
 /** Compared values as lines "name: left SQL | right SQL | tolerance"; one expression stands for both sides. */
 function comparedIn(text: string | undefined): Compared[] {
@@ -176,11 +187,10 @@ function compareOf(state: UrlState): NonNullable<JobRequest["compare"]> {
 export const isBySql = (state: UrlState): boolean => state.by === "sql" || !isByWords(state)
 
 export function reconcileOf(state: UrlState, cluster: string): ReconcileRequest {
-  const lateness = state.late ? Number(state.late) * 1_000 : 0
+  const lateness = state.late ? Math.round(Number(state.late) * 1_000) : 0
   return {
     type: "reconcile",
-    ...(state.name && { name: state.name }),
-    cluster,
+    ...commonOf(state, cluster),
     left: sideOf(state, "left", cluster),
     right: sideOf(state, "right", cluster),
     by: isBySql(state) ? { left: state.bleft?.trim() ?? "", right: state.bright?.trim() ?? "" } : (BY.find((by) => by === state.by) ?? "key"),
@@ -196,7 +206,7 @@ export function reconcileOf(state: UrlState, cluster: string): ReconcileRequest 
 /** Whether the store is checked against itself instead of two sides with each other. */
 export const isCheck = ({ check }: UrlState): boolean => check === "store"
 
-export const checkOf = (state: UrlState, cluster: string): JobRequest => ({ type: "reconcile", ...(state.name && { name: state.name }), cluster, check: "store", ...limitsOf({ minutes: state.minutes }) })
+export const checkOf = (state: UrlState, cluster: string): JobRequest => ({ type: "reconcile", ...commonOf(state, cluster), check: "store", ...limitsOf({ minutes: state.minutes }) })
 
 /** The most messages a second that the API takes as a limit. */
 export const MOST_PER_SECOND = 10_000_000
@@ -231,7 +241,7 @@ function rangeFaults(state: UrlState, from: "from" | "rfrom", to: "to" | "rto"):
     if (fault) faults[name] = fault
   }
   const isAsked = Boolean(state[from] ?? state[to]) && Object.keys(faults).length === 0
-  return isAsked && isReversed(state[from] ?? state.from, state[to] ?? state.to) ? { [to]: "reversed" } : faults
+  return isAsked && isReversed(state[from], state[to]) ? { [to]: "reversed" } : faults
 }
 
 /** Which expressions of a comparison are not whole. */

@@ -35,12 +35,15 @@ export const hasMessages = ({ kind = "topic" }: Side): boolean => kind === "topi
 /** Whether every message of both sides can be named by words instead of SQL. */
 export const isByWords = (state: UrlState): boolean => SIDES.every((side) => hasMessages({ kind: kindOfSide(state, side) }))
 
+/** Whether the right side is read over a range of its own, instead of that of the left one. */
+export const hasOwnRange = ({ rrange, rfrom, rto }: UrlState): boolean => rrange === "own" || Boolean(rfrom ?? rto)
+
 /** A side as the address describes it; fields of another kind are kept there, and left out here. */
 export function sideOf(state: UrlState, side: SideName, cluster: string): Side {
   const names = NAMES[side]
   const kind = kindOfSide(state, side)
   const value = (field: SideField) => state[names[field]]?.trim()
-  const [from, to] = side === "left" ? [state.from, state.to] : [state.rfrom ?? state.from, state.rto ?? state.to]
+  const [from, to] = side === "right" && hasOwnRange(state) ? [state.rfrom, state.rto] : [state.from, state.to]
   const found = FIELDS[kind].flatMap((field) => {
     const given = value(field)
     // A query stands instead of a table, and the cluster of the job is no other one.
