@@ -86,7 +86,7 @@ OPENED: Final = {
     ),
     "features/scheduled/components/scheduled-drawer": at("/scheduled", ("row", f"{TOPIC}-41")),
     "features/schedules/components/create-schedule": at("/schedules?new=replay"),
-    "features/schedules/components/edit-schedule": at("/schedules", MORE, ("menuitem", "Change times")),
+    "features/schedules/components/edit-schedule": at("/schedules", MORE, ("menuitem", "Edit")),
     "features/schedules/components/pause-schedule": at("/schedules", MORE, ("menuitem", "Pause with a reason")),
     "features/schedules/components/schedule-runs": at("/schedules", MORE, ("menuitem", "Runs")),
     "features/schedules/components/schedule-actions": at("/schedules", MORE, ("menuitem", "Delete schedule")),

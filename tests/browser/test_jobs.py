@@ -66,6 +66,21 @@ def test_a_replay_is_put_on_a_schedule_that_shows_its_next_run(console: Console)
         expect(schedule).to_contain_text(re.compile(r"in \d+ (h|min|s)"))
         console.reload()
     shoot(console.page, "schedules")
+    change_the_job(console)
+
+
+def change_the_job(console: Console) -> None:
+    """Give the job of the schedule a tag in its form, and find it there when the form is opened again."""
+    for tag in ("", "paid"):
+        console.row("nightly copy").get_by_role("button", name="More actions").click()
+        console.page.get_by_role("menuitem", name="Edit", exact=True).click()
+        form = console.page.get_by_role("complementary", name="Edit")
+        form.get_by_role("button", name="Change the job").click()
+        expect(form.get_by_label("Tag", exact=True).first).to_have_value(tag)
+        form.get_by_label("Tag", exact=True).first.fill("paid")
+        shoot(console.page, "schedule-job")
+        form.get_by_role("button", name="Save nightly copy").click()
+        expect(form).to_have_count(0)
 
 
 @pytest.mark.usefixtures("topics")

@@ -1,21 +1,29 @@
 import type { TFunction } from "i18next"
+import type { ReactNode } from "react"
 import { useTranslation } from "react-i18next"
 import { useClusters } from "@/features/clusters/api/get-clusters"
 import { ScheduleJobFields } from "@/features/jobs/components/schedule-job-fields"
 import { ShownRefusal } from "@/features/jobs/components/shown-refusal"
 import { checkOf, exportOf, isCheck, isToFile, isWhole, reconcileOf, replayOf } from "@/features/jobs/request"
+import { differingFields, formOf } from "@/features/jobs/request-state"
 import { isSideWhole, titleOfSide } from "@/features/jobs/sides"
-import { CreateSchedule } from "@/features/schedules/components/create-schedule"
 import { SchedulesPage } from "@/features/schedules/components/schedules-page"
+import type { JobForm, ScheduledJob } from "@/features/schedules/scheduled-job"
 import { useTopicNames } from "@/features/topics/api/find-topics"
 import { useCluster } from "@/hooks/use-cluster"
 import { type UrlState, useUrlState } from "@/hooks/use-url-state"
 import type { JobRequest } from "@/lib/api-types"
 import { useSideChoices } from "./side-choices"
 
-export const SchedulesRoute = () => <SchedulesPage form={<Form />} />
+const JOB_FORM: JobForm = {
+  render: (use) => <JobOfAddress use={use} />,
+  formOf,
+  isOther: (one, other) => differingFields(one, other).length > 0,
+}
 
-function Form() {
+export const SchedulesRoute = () => <SchedulesPage jobForm={JOB_FORM} />
+
+function JobOfAddress({ use }: { use: (job: ScheduledJob) => ReactNode }) {
   const { t } = useTranslation()
   const cluster = useCluster()
   const [state] = useUrlState()
@@ -24,18 +32,16 @@ function Form() {
   const choices = { left: useSideChoices(state.lcluster ?? cluster), right: useSideChoices(state.rcluster ?? cluster) }
   const targetTopics = useTopicNames(state.tcluster ?? cluster).data ?? []
   const [job, jobName] = jobOf(t, state, cluster)
-  return (
-    <CreateSchedule
-      jobFields={(refusal) => (
-        <ShownRefusal request={job} refusal={refusal}>
-          <ScheduleJobFields topics={topics} targetTopics={targetTopics} clusters={clusters} choices={choices} />
-        </ShownRefusal>
-      )}
-      job={job}
-      isJobWhole={isWhole(job, state)}
-      jobName={jobName}
-    />
-  )
+  return use({
+    jobFields: (refusal) => (
+      <ShownRefusal request={job} refusal={refusal}>
+        <ScheduleJobFields topics={topics} targetTopics={targetTopics} clusters={clusters} choices={choices} />
+      </ShownRefusal>
+    ),
+    job,
+    isJobWhole: isWhole(job, state),
+    jobName,
+  })
 }
 
 /** The job of the address, and its name; without its topics there is nothing to be named after. */

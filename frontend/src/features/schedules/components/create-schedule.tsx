@@ -1,5 +1,5 @@
 import { SegmentedControl, TextInput } from "@mantine/core"
-import { type ReactNode, useState } from "react"
+import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import { FormDrawer } from "@/components/drawer/form-drawer"
 import { Field } from "@/components/forms/field"
@@ -7,27 +7,17 @@ import { toastDone, toastFailed } from "@/components/toast/toast"
 import { paths } from "@/config/paths"
 import { useZone } from "@/hooks/use-format"
 import { useUrlState } from "@/hooks/use-url-state"
-import { asProblem, rawFields, refusedFields } from "@/lib/problem"
-import type { JobRequest, ScheduleInput } from "@/lib/api-types"
+import { rawFields, refusedFields } from "@/lib/problem"
+import type { ScheduleInput } from "@/lib/api-types"
 import { zoneName } from "@/lib/time"
 import { useCreateSchedule } from "../api/create-schedule"
+import { cleared, refusalOf, type ScheduledJob } from "../scheduled-job"
 import { useRunsPreview } from "../use-runs-preview"
 import { isInBounds, type Times, TimesFields } from "./times-fields"
 
-interface CreateScheduleProps {
-  /** The fields of the job, by the feature that knows them; they show what was refused of it, by path. */
-  jobFields: (refused: { sent: object; fields: Readonly<Record<string, string>> }) => ReactNode
-  job: JobRequest
-  isJobWhole: boolean
-  jobName: string
-}
-
 const TYPES = ["replay", "reconcile", "export"] as const
-/** What an address says of every page. */
-const STAYS: ReadonlySet<string> = new Set(["cluster", "zone"])
-
 /** A job and when it runs; the next runs are shown before anything is kept. */
-export function CreateSchedule({ jobFields, job, isJobWhole, jobName }: CreateScheduleProps) {
+export function CreateSchedule({ jobFields, job, isJobWhole, jobName }: ScheduledJob) {
   const { t } = useTranslation()
   const [state, change] = useUrlState()
   const create = useCreateSchedule()
@@ -37,7 +27,7 @@ export function CreateSchedule({ jobFields, job, isJobWhole, jobName }: CreateSc
   const preview = useRunsPreview(draft.cron, draft.zone)
   const refused = refusedFields(create, input)
   const isReady = draft.cron.trim() !== "" && preview.error?.status !== 422 && isJobWhole && isInBounds(draft)
-  const close = () => change(Object.fromEntries(Object.keys(state).flatMap((name) => (STAYS.has(name) ? [] : [[name, undefined]]))))
+  const close = () => change(cleared(state))
   const submit = () =>
     create.mutate(input, {
       onSuccess: () => {
@@ -66,14 +56,8 @@ export function CreateSchedule({ jobFields, job, isJobWhole, jobName }: CreateSc
           data={TYPES.map((value) => ({ value, label: t(`jobs.types.${value}`) }))}
         />
       </Field>
-      {jobFields({ sent: create.variables?.job ?? {}, fields: ofJob(create.error ? asProblem(create.error).fields : {}) })}
+      {jobFields(refusalOf(create))}
       <TimesFields times={draft} preview={preview} raw={rawFields(create, input)} onChange={setDraft} />
     </FormDrawer>
   )
 }
-
-/** What was refused of the job, by the path inside it. */
-const ofJob = (fields: Readonly<Record<string, string>>): Record<string, string> =>
-  Object.fromEntries(Object.entries(fields).flatMap(([path, why]) => (path.startsWith(JOB) ? [[path.slice(JOB.length), why]] : [])))
-
-const JOB = "job."

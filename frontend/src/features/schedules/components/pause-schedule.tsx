@@ -10,9 +10,9 @@ import { useUpdateSchedule } from "../api/update-schedule"
 const LONGEST = 1_000
 
 /** Pauses a schedule, and tells the others why. */
-export function PauseSchedule({ schedule: { id, name }, onClose }: { schedule: Schedule; onClose: () => void }) {
+export function PauseSchedule({ schedule: { id, name, etag }, onClose }: { schedule: Schedule; onClose: () => void }) {
   const { t } = useTranslation()
-  const update = useUpdateSchedule(id)
+  const update = useUpdateSchedule(id, etag)
   const [reason, setReason] = useState("")
   const body = { enabled: false, ...(reason.trim() && { stopped_reason: reason.trim() }) }
   const submit = () =>

@@ -8,6 +8,7 @@ import { useUrlState } from "@/hooks/use-url-state"
 import type { Schedule } from "@/lib/api-types"
 import { useDeleteSchedule } from "../api/delete-schedule"
 import { useRunNow } from "../api/run-schedule"
+import { cleared } from "../scheduled-job"
 
 /** What can be done to a schedule, at its row. */
 export function ScheduleActions({ schedule: { id, name, enabled } }: { schedule: Schedule }) {
@@ -15,9 +16,10 @@ export function ScheduleActions({ schedule: { id, name, enabled } }: { schedule:
   const run = useRunNow(id)
   const remove = useDeleteSchedule(id)
   // In the address, like the drawers: a row is another one when the window becomes as narrow as a phone.
-  const [{ delete: deleted }, change] = useUrlState()
+  const [state, change] = useUrlState()
+  const { delete: deleted } = state
   const show = (drawer: "edit" | "runs" | "pause" | "delete") =>
-    change({ new: undefined, edit: undefined, runs: undefined, pause: undefined, delete: undefined, [drawer]: id })
+    change({ ...(state.new !== undefined && cleared(state)), edit: undefined, runs: undefined, pause: undefined, delete: undefined, [drawer]: id })
   return (
     <Group component="span" display="inline-flex" gap={2} wrap="nowrap">
       <Tooltip label={t("schedules.runNow")}>

@@ -1,11 +1,12 @@
 import { screen, waitFor, within } from "@testing-library/react"
 import { beforeEach, describe, expect, it } from "vitest"
-import type { Me, Schedule } from "@/lib/api-types"
+import type { JobRequest, Me, Schedule } from "@/lib/api-types"
 import { admin, job, page, reader, schedule } from "@/testing/factories"
 import { held } from "@/testing/fields"
 import { renderApp } from "@/testing/render"
 import { onPhone } from "@/testing/screen"
 import { answer, holdAnswer, refuse, requests } from "@/testing/server"
+import type { JobForm } from "../scheduled-job"
 import { SchedulesPage } from "./schedules-page"
 
 const LIST = "GET /api/v1/schedules"
@@ -14,9 +15,19 @@ const RUN = "POST /api/v1/schedules/s1:run_now"
 const DELETE = "DELETE /api/v1/schedules/s1"
 const NIGHTLY = schedule("s1", { name: "nightly", etag: '"3"' })
 
-function show({ schedules = [NIGHTLY], me = admin(), at = "/schedules?zone=UTC" }: { schedules?: Schedule[]; me?: Me; at?: string } = {}) {
+const STORED: JobRequest = { type: "replay", cluster: "east", source: { topic: "orders" }, target: { topic: "staging" } }
+const OTHER: JobRequest = { ...STORED, source: { topic: "payments" } }
+
+/** A form whose fields always make the other job. */
+const jobForm = (lost: string[] = []): JobForm => ({
+  render: (draw) => draw({ jobFields: () => <p>the form</p>, job: OTHER, isJobWhole: true, jobName: "copy" }),
+  formOf: () => ({ state: { topic: "orders" }, lost }),
+  isOther: (one, other) => one !== other,
+})
+
+function show({ lost = [] as string[], schedules = [NIGHTLY], me = admin(), at = "/schedules?zone=UTC" }: { schedules?: Schedule[]; me?: Me; at?: string; lost?: string[] } = {}) {
   answer(LIST, page(schedules))
-  return renderApp(<SchedulesPage form={<p>the form</p>} />, { at, me })
+  return renderApp(<SchedulesPage jobForm={jobForm(lost)} />, { at, me })
 }
 
 const rowOf = async (name: string) => within((await screen.findByText(name)).closest("tr") as HTMLTableRowElement)
@@ -85,7 +96,7 @@ describe("the list of schedules", () => {
 
   it("says what failed when it cannot be read", async () => {
     refuse(LIST, 503, "DRAINING", "Shutting down.")
-    renderApp(<SchedulesPage form={null} />)
+    renderApp(<SchedulesPage jobForm={jobForm()} />)
     expect(await screen.findByText("The schedules could not be read")).toBeTruthy()
     expect(screen.getByText("503 DRAINING")).toBeTruthy()
   })
@@ -216,6 +227,48 @@ describe("a schedule", () => {
     await waitFor(() => expect(requests(CHANGE)[0]?.body).toMatchObject({ cron: "30 4 * * *", catch_up_ms: 5_400_000, jitter_ms: 0 }))
     expect(requests(CHANGE)[0]?.body).not.toHaveProperty("job")
     await waitFor(() => expect(address()).not.toContain("edit="))
+  })
+
+  it("gets another job, which is sent for the version that was opened", async () => {
+    answer(CHANGE, NIGHTLY)
+    answer("POST /api/v1/schedules:preview", { next_runs: [] })
+    const { user, address } = show({ at: "/schedules?zone=UTC&edit=s1" })
+    await user.click(await screen.findByRole("button", { name: "Change the job" }))
+    await screen.findByText("the form")
+    expect(new URLSearchParams(address().split("?")[1]).get("opened")).toBe('"3"')
+    await user.click(screen.getByRole("button", { name: "Save nightly" }))
+    await waitFor(() => expect(requests(CHANGE)[0]?.body).toMatchObject({ name: "nightly", job: OTHER }))
+    expect(requests(CHANGE)[0]?.headers.get("If-Match")).toBe('"3"')
+    await waitFor(() => expect(address()).not.toMatch(/edit=|new=|opened=|topic=/))
+  })
+
+  it("is not saved over a change that came after it was opened, and can be loaded again", async () => {
+    answer("POST /api/v1/schedules:preview", { next_runs: [] })
+    const { user, address } = show({ at: `/schedules?zone=UTC&edit=s1&new=replay&topic=mine&opened=${encodeURIComponent('"2"')}` })
+    expect(await screen.findByText(/was changed after you opened it/)).toBeTruthy()
+    expect(screen.getByRole<HTMLButtonElement>("button", { name: "Save nightly" }).disabled).toBe(true)
+    await user.click(screen.getByRole("button", { name: "Load it again, without my changes" }))
+    await screen.findByRole("button", { name: "Change the job" })
+    expect(address()).not.toMatch(/topic=|opened=/)
+    expect(screen.queryByText(/was changed after you opened it/)).toBeNull()
+  })
+
+  it("offers to load it again when the API says that it was changed", async () => {
+    refuse(CHANGE, 412, "CHANGED", "The schedule was changed since it was read.")
+    answer("POST /api/v1/schedules:preview", { next_runs: [] })
+    const { user } = show({ at: "/schedules?zone=UTC&edit=s1" })
+    const save = await screen.findByRole("button", { name: "Save nightly" })
+    answer(LIST, page([{ ...NIGHTLY, cron: "5 5 * * *", etag: '"4"' }]))
+    await user.click(save)
+    await user.click(await screen.findByRole("button", { name: "Load it again, without my changes" }))
+    await waitFor(() => expect(screen.getByLabelText<HTMLInputElement>("Cron").value).toBe("5 5 * * *"))
+  })
+
+  it("names the fields of its job that the form cannot edit", async () => {
+    answer("POST /api/v1/schedules:preview", { next_runs: [] })
+    show({ at: "/schedules?zone=UTC&edit=s1", lost: ["dry_run", "source.keys"] })
+    expect(await screen.findByText("This form cannot edit these fields: dry_run, source.keys. The job can be changed with PATCH /api/v1/schedules/s1.")).toBeTruthy()
+    expect(screen.queryByRole("button", { name: "Change the job" })).toBeNull()
   })
 
   it("is paused with a reason", async () => {

@@ -1,6 +1,5 @@
 import { Button } from "@mantine/core"
 import { IconPlus } from "@tabler/icons-react"
-import { type ReactNode } from "react"
 import { useTranslation } from "react-i18next"
 import { CurlButton } from "@/components/code/curl-button"
 import { DockedPage } from "@/components/drawer/docked-drawer"
@@ -11,12 +10,14 @@ import { QueryPanel } from "@/components/states/query-panel"
 import { paths } from "@/config/paths"
 import { useUrlState } from "@/hooks/use-url-state"
 import { useSchedules } from "../api/get-schedules"
+import { cleared, type JobForm } from "../scheduled-job"
+import { CreateSchedule } from "./create-schedule"
 import { EditSchedule } from "./edit-schedule"
 import { PauseSchedule } from "./pause-schedule"
 import { ScheduleRuns } from "./schedule-runs"
 import { SchedulesTable } from "./schedules-table"
 
-export function SchedulesPage({ form }: { form: ReactNode }) {
+export function SchedulesPage({ jobForm }: { jobForm: JobForm }) {
   const { t } = useTranslation()
   const [state, change] = useUrlState()
   const schedules = useSchedules()
@@ -28,11 +29,11 @@ export function SchedulesPage({ form }: { form: ReactNode }) {
     </NeedsRight>
   )
   const known = (id: string | undefined) => schedules.data?.find((schedule) => schedule.id === id)
-  const close = () => change({ edit: undefined, runs: undefined, pause: undefined })
+  const close = () => change({ ...(state.new !== undefined && cleared(state)), edit: undefined, runs: undefined, pause: undefined })
   const [edited, followed, paused] = [known(state.edit), known(state.runs), known(state.pause)]
   const drawer =
-    (state.new !== undefined && form) ||
-    (edited && <EditSchedule key={edited.id} schedule={edited} onClose={close} />) ||
+    (state.new !== undefined && state.edit === undefined && jobForm.render((job) => <CreateSchedule {...job} />)) ||
+    (edited && <EditSchedule key={edited.id} schedule={edited} jobForm={jobForm} onClose={close} />) ||
     (followed && <ScheduleRuns key={followed.id} schedule={followed} onClose={close} />) ||
     (paused && <PauseSchedule key={paused.id} schedule={paused} onClose={close} />)
   return (
