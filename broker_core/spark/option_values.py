@@ -58,6 +58,14 @@ def read_words(name: str, text: str) -> tuple[str, ...]:
     return words
 
 
+def read_some_words(name: str, text: str) -> tuple[str, ...]:
+    """Return words of an option that means everything where it is left out: none at all would mean that, or nothing."""
+    words = read_words(name, text)
+    if not words:
+        raise _empty(name, text)
+    return words
+
+
 def _words(text: str) -> tuple[str, ...]:
     return tuple(word.strip() for word in text.split(",") if word.strip())
 
@@ -99,7 +107,10 @@ def is_number(text: str) -> bool:
     return text.isascii() and text.isdecimal()
 
 
-def read_text(_name: str, text: str) -> str:
+def read_text(name: str, text: str) -> str:
+    """Return a text that is not blank."""
+    if not text.strip():
+        raise BadOption(name, text, "is empty")
     return text
 
 
@@ -122,8 +133,12 @@ def read_queues(name: str, text: str) -> frozenset[tuple[str | None, int]]:
 
 def _not_empty(name: str, text: str, words: frozenset[Any]) -> frozenset[Any]:
     if not words:
-        raise BadOption(name, text, "is empty; leave the option out to read everything")
+        raise _empty(name, text)
     return words
+
+
+def _empty(name: str, text: str) -> BadOption:
+    return BadOption(name, text, "is empty; leave the option out for everything")
 
 
 def read_tags(name: str, text: str) -> frozenset[str] | None:
@@ -197,7 +212,7 @@ def _by_queue(name: str, text: str, wanted: str, read: Callable[[Any], T]) -> di
 def read_pattern(name: str, text: str) -> re.Pattern[str]:
     """Return a regular expression that whole names of topics must match."""
     try:
-        return re.compile(text)
+        return re.compile(read_text(name, text))
     except re.error as error:
         raise BadOption(name, text, f"is not a regular expression: {error}") from None
 

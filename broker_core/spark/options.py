@@ -146,7 +146,7 @@ def _checked(fields: dict[str, Any]) -> SourceOptions:
 
 OPTIONS: Final[Sequence[Option]] = (
     Option("store", "stores", values.read_folders),
-    Option("broker", "brokers", values.read_words),
+    Option("broker", "brokers", values.read_some_words),
     Option("nameServer", "name_servers", values.read_servers),
     Option("cluster", "cluster", values.read_text),
     Option("topic", "topics", values.read_words),
@@ -163,7 +163,7 @@ OPTIONS: Final[Sequence[Option]] = (
     Option("keys", "keys", values.read_keys),
     Option("keysFile", "keys", values.read_keys_file),
     Option("tags", "tags", values.read_tags),
-    Option("columns", "columns", values.read_words),
+    Option("columns", "columns", values.read_some_words),
     Option("includeProperties", "include_properties", values.read_flag),
     Option("mode", "mode", values.read_mode),
     Option("failOnDataLoss", "fail_on_data_loss", values.read_flag),

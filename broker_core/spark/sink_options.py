@@ -88,22 +88,16 @@ def _number(name: str, text: str) -> int:
     return int(text)
 
 
-def _not_blank(name: str, text: str) -> str:
-    if not text.strip():
-        raise BadOption(name, text, "is empty")
-    return text
-
-
 SINK_OPTIONS: Final[Sequence[Option]] = (
     Option("nameServer", "name_servers", values.read_servers),
     Option("topic", "topic", _topic),
-    Option("broker", "brokers", values.read_words),
+    Option("broker", "brokers", values.read_some_words),
     Option("queueSelector", "queue_selector", _selector),
     Option("batchBytes", "batch_bytes", values.read_count),
     Option("messagesPerSecond", "messages_per_second", values.read_count),
     Option("copyProperties", "copy_properties", values.read_flag),
     Option("provenance", "provenance", values.read_flag),
-    Option("replayId", "replay_id", _not_blank),
+    Option("replayId", "replay_id", values.read_text),
     Option("sendTimeoutMs", "send_timeout_ms", values.read_count),
     Option("retries", "retries", _number),
 )

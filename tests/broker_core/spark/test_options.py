@@ -83,6 +83,12 @@ def test_an_option_is_read(name: str, text: str, field: str, value: Any) -> None
         ({**STORE, "tags": ""}, "names no tag"),
         ({**STORE, "tags": "A || *"}, "stands alone"),
         ({**STORE, "keys": ","}, "is empty"),
+        ({**STORE, "columns": ""}, "is empty; leave the option out"),
+        ({**STORE, "columns": " , "}, "is empty; leave the option out"),
+        ({"topic": "orders", "nameServer": "a:1", "broker": " "}, "is empty; leave the option out"),
+        ({**STORE, "group": ""}, "is empty"),
+        ({**STORE, "cluster": " "}, "is empty"),
+        ({"store": "/data", "topicPattern": ""}, "is empty"),
         ({**STORE, "startingOffsets": "soon"}, "expected earliest"),
         ({**STORE, "startingOffsets": "{"}, "not JSON"),
         ({**STORE, "topic": "orders,orders"}, "names orders twice"),
@@ -124,6 +130,7 @@ def test_an_option_is_read(name: str, text: str, field: str, value: Any) -> None
     ],
 )
 def test_what_makes_no_sense_is_refused(given: dict[str, str], said: str) -> None:
+    """docs/spark.md: a list or text that is empty is refused, too."""
     with pytest.raises(BadOption, match=said):
         parse_source_options(given)
 

@@ -81,6 +81,7 @@ def test_an_option_of_the_sink_is_read(name: str, text: str, field: str, value: 
         ({"topic": "orders"}, "name the cluster to write to"),
         ({**TO, "store": "/data"}, "written by its broker only"),
         ({**TO, "columns": "body"}, "is an option of reading"),
+        ({**TO, "broker": ","}, "is empty; leave the option out"),
         ({**TO, "batchBite": "1"}, "did you mean 'batchBytes'"),
         ({**TO, "queueSelector": "random"}, "roundRobin, key, same"),
         ({**TO, "batchBytes": "5000000"}, "brokers accept at most"),
