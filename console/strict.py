@@ -14,6 +14,7 @@ from typing import Any, Final
 from django.core.validators import RegexValidator
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
+from rest_framework.exceptions import APIException
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
@@ -72,10 +73,18 @@ def _parameter_faults(request: Request, known: frozenset[str]) -> Iterator[Fault
 
 def _body_faults(request: Request, shape: Any) -> Iterator[Fault]:
     if shape is None:
-        if _length_of(request):
+        if _length_of(request) and not _is_empty_object(request):
             yield Fault("#", "UNKNOWN_FIELD", "This request takes no body.")
         return
     yield from _field_faults(shape() if isinstance(shape, type) else shape, request.data, "#")
+
+
+def _is_empty_object(request: Request) -> bool:
+    """Return whether a method that may have a body has `{}`, which many HTTP clients send with all of these."""
+    try:
+        return request.method in _WITH_BODY and isinstance(request.data, dict) and not request.data
+    except APIException:
+        return False
 
 
 def _length_of(request: Request) -> int:
