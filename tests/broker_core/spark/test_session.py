@@ -120,6 +120,7 @@ def test_the_source_is_registered_only_where_it_is_wanted(monkeypatch: pytest.Mo
     builder = SimpleNamespace(getOrCreate=lambda: running)
     monkeypatch.setattr(session, "SparkSession", SimpleNamespace(builder=builder))
     monkeypatch.setattr(session, "find_java", lambda cache, setting: JAVA_17)
+    monkeypatch.setattr(session, "begin_java", lambda config, begun: None)
     monkeypatch.setattr(session, "launches_itself", lambda chosen, environ: False)
     monkeypatch.setattr(session, "prepare_environment", lambda java, config: None)
     session.start(config(tmp_path, has_source=False))
