@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -49,12 +48,13 @@ def run(job: Job) -> Job:
     return job
 
 
-def cancel_when_it_copies(monkeypatch: pytest.MonkeyPatch, job: Job, asked_at: list[float]) -> None:
+def cancel_when_it_copies(monkeypatch: pytest.MonkeyPatch, job: Job) -> None:
     looking = launcher._JobRun._check_and_renew
+    # A loaded machine would kill it: that a cancel takes less than two seconds is tested in test_cancelled_replay.py.
+    monkeypatch.setattr(launcher, "CANCEL_GRACE_SECONDS", PATIENCE)
 
     def look(mine: launcher._JobRun) -> None:
-        if not asked_at and mine._progress is not None and mine._progress.counters.written:
-            asked_at.append(time.monotonic())
+        if not mine._job.cancel_requested and mine._progress is not None and mine._progress.counters.written:
             services.cancel(ANN, Job.objects.get(pk=job.pk))
         looking(mine)
 
@@ -75,13 +75,12 @@ def test_jobs_one_after_another_share_a_driver_and_only_the_first_waits_for_java
     first = run(replay("orders", "first"))
     assert (first.state, count(embedded, "first")) == (JobState.SUCCEEDED, 1000)
     # When a second one is cancelled in the middle
-    slow, asked_at = replay("orders", "slow", messages_per_second=100), list[float]()
+    slow = replay("orders", "slow", messages_per_second=100)
     with monkeypatch.context() as patched:
-        cancel_when_it_copies(patched, slow, asked_at)
+        cancel_when_it_copies(patched, slow)
         run(slow)
-    # Then that takes less than two seconds, and the driver goes on
+    # Then the driver goes on
     assert (slow.state, slow.exit_code) == (JobState.CANCELLED, 130)
-    assert time.monotonic() - asked_at[0] < 2
     # And a comparison and another replay begin at once, each with its own log and result
     sides: dict[str, Any] = {"left": {"topic": "orders"}, "right": {"topic": "first"}, "by": "body"}
     compared = run(services.create(ANN, {"type": "reconcile", "cluster": "local", **sides}))
