@@ -68,6 +68,7 @@ it("needs a yes for other groups that will see the copies", async () => {
   const { user } = page('/?to=origin&pick={"billing":"all"}')
   const button = await screen.findByRole("button", { name: "Redrive 8 messages" })
   expect((button as HTMLButtonElement).disabled).toBe(true)
+  expect(button.title).toBe("Confirm the effects first")
   await user.click(screen.getByRole("checkbox", { name: "shipping, 1 group that you may not read may process them again" }))
   expect(((await screen.findByRole("button", { name: "Redrive 8 messages" })) as HTMLButtonElement).disabled).toBe(false)
   expect(sent().at(-1)).toMatchObject({ target: { to: "origin" }, allow_live_target: true })

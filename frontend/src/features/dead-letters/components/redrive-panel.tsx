@@ -76,11 +76,7 @@ export function RedrivePanel({ cluster, picks, topics, running, onStarted }: Red
             {failed?.error && <Failed what={t("deadLetters.dryRunFailed")} error={failed.error} retry={() => void failed.refetch()} />}
             {!isReady && !failed && may && isWhole(wish) && <Loading skeleton={<SkeletonBlock height={90} />} />}
             <div className={classes.decide}>
-              <NeedsRight right="redrive">
-                <Button variant="filled" loading={start.isPending} disabled={!isReady || needsYes || messages === 0 || running.length > 0} onClick={go}>
-                  {t("deadLetters.redrive", { count: messages, n: count(messages) })}
-                </Button>
-              </NeedsRight>
+              <RedriveButton messages={messages} needsYes={needsYes} isLocked={!isReady || running.length > 0} isPending={start.isPending} onClick={go} />
               <Button onClick={() => previews.forEach(({ refetch }) => void refetch())}>{t("deadLetters.again")}</Button>
             </div>
             <ToWizard picks={picks} />
@@ -88,6 +84,32 @@ export function RedrivePanel({ cluster, picks, topics, running, onStarted }: Red
         )}
       </Panel>
     </>
+  )
+}
+
+interface RedriveButtonProps {
+  messages: number
+  /** Whether the tick for live targets is missing. */
+  needsYes: boolean
+  isLocked: boolean
+  isPending: boolean
+  onClick: () => void
+}
+
+function RedriveButton({ messages, needsYes, isLocked, isPending, onClick }: RedriveButtonProps) {
+  const { t } = useTranslation()
+  return (
+    <NeedsRight right="redrive">
+      <Button
+        variant="filled"
+        loading={isPending}
+        disabled={isLocked || needsYes || messages === 0}
+        title={needsYes ? t("jobs.tickFirst") : ""}
+        onClick={onClick}
+      >
+        {t("deadLetters.redrive", { count: messages, n: count(messages) })}
+      </Button>
+    </NeedsRight>
   )
 }
 
