@@ -139,7 +139,7 @@ function peerIn(t: TFunction, peer: string): string | null {
 /** Of a setting of a broker: what was typed, and what it takes. */
 const NOT_ACCEPTED = /^(?<quote>['"])(?<value>.*)\k<quote> is not (?<accepted>.+)$/
 
-const THINGS = ["cluster", "job", "schedule", "token", "user", "role", "session", "rule", "channel", "silence", "alert", "search"] as const
+const THINGS = ["cluster", "group", "job", "schedule", "token", "user", "role", "session", "rule", "channel", "silence", "alert", "search"] as const
 const KINDS = { "an object": "object", "a list": "list", "true or false": "bool", "a whole number": "whole", "a text": "text" } as const
 const RIGHTS = ["produce", "consume", "read", "bodies", "manage", "offsets", "redrive", "delete", "jobs", "admin"] as const
 
