@@ -123,10 +123,10 @@ export const idOf = (samples: readonly Sample[]) => (sample: Sample) => String(s
 
 const LONGEST = 40
 
-/** The values that differ on one side, where they are short enough for a row. */
+/** The values that differ on one side; what is cut for the row stands whole beside it when the row is opened. */
 function Value({ sample, side }: { sample: Sample; side: "left" | "right" }) {
   const lines = differencesIn(sample)
   const text = lines.map((line) => line[side] ?? "—").join(" · ")
-  if (lines.length === 0 || text.length > LONGEST) return <NotApplicable />
-  return <>{text}</>
+  if (lines.length === 0) return <NotApplicable />
+  return <>{text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text}</>
 }

@@ -52,6 +52,13 @@ describe("the page of a job", () => {
     await waitFor(() => expect(requests("POST /api/v1/jobs/j1:retry")).toHaveLength(1))
   })
 
+  it("does not look for the report of a comparison that failed without one", async () => {
+    answer("GET /api/v1/jobs/j1/report", { code: "NOT_FOUND", detail: "Job j1 is failed and has no report." }, 404)
+    show({ type: "reconcile", request: {} as never, state: "failed", state_reason: "no column id", finished_at: "2026-11-21T07:00:00Z" })
+    expect(await screen.findByText("no column id")).toBeTruthy()
+    expect(screen.queryByText("The report could not be read")).toBeNull()
+  })
+
   it("names the messages that it left out, and says that a rate could not be measured", async () => {
     const damage = [{ broker: "broker-a", topic: "orders", queue_id: 2, queue_offset: 7, log_offset: 1, reason: "the body does not match" }]
     answer("GET /api/v1/jobs/j1/report", { failures: [{ source: "local/broker-a/orders/0/12", reason: "too large" }], damage })

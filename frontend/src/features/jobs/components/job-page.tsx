@@ -55,7 +55,7 @@ function Whole({ job }: { job: Job }) {
         {isForecast(job) ? <DryRunReport job={job} /> : !isCompared(job) && <JobHero job={job} />}
         {job.state === "queued" && <NoWorker />}
         <RemovedFiles job={job} />
-        {job.type === "reconcile" && hasEnded(job) && <ReconcileReport job={job} />}
+        {hasComparison(job) && <ReconcileReport job={job} />}
         <Columns
           sideWidth={440}
           main={
@@ -109,6 +109,10 @@ const SAYS_WHY: ReadonlySet<Job["state"]> = new Set(["queued", "paused", "failed
 
 /** A comparison that ended well speaks through its tiles, and so does a check whatever it found. */
 const isCompared = (job: Job): boolean => job.type === "reconcile" && (job.state === "succeeded" || isFaulty(job))
+
+/** One that failed may have ended before there was anything to tell. */
+const hasComparison = (job: Job): boolean =>
+  job.type === "reconcile" && hasEnded(job) && job.files_removed_at === null && (isCompared(job) || job.artefacts.some(({ name }) => name === "report.json"))
 
 const isFaulty = ({ request, state }: Job): boolean => (request as JobRequest).check === "store" && state === "partial"
 
