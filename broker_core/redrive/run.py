@@ -43,7 +43,7 @@ class Plan(Struct, frozen=True, kw_only=True):
     request_hash: str
     ranges: list[Range]
     planned: int
-    """How many dead letters the filter chose."""
+    """How many dead letters the filter chose, with those among them that other jobs have sent."""
     read: int | None = None
     """How many are read to find these; None in a plan of an older release."""
 
@@ -126,14 +126,15 @@ class Redrive:
                 raise BadRequest("the folder of the job belongs to another request")
             return plan
         asked = self.request.asked
-        ranges, chosen, seen, read = await ranges_now(admin, asked.group), 0, 0, 0
+        ranges, chosen, unsent, seen, read = await ranges_now(admin, asked.group), 0, 0, 0, 0
         async for placed in letters(admin, asked.group, ranges):
             seen += 1
             if self._filter.chooses(placed.message):
                 # A run ends with the last one that it chooses.
                 chosen, read = chosen + 1, seen
+                unsent += self._copy_of_earlier(placed) is None
             self._tell("counting")
-            if chosen == asked.limits.max_messages or self._is_stopping():
+            if unsent == asked.limits.max_messages or self._is_stopping():
                 break
         plan = Plan(request_hash=self.request.request_hash, ranges=ranges, planned=chosen, read=read)
         if not self._is_stopping():
@@ -164,19 +165,21 @@ class Redrive:
         async for placed in letters(admin, self.request.asked.group, plan.ranges):
             if self._matched == plan.planned or self._is_stopping():
                 return
-            message = placed.message
-            source = Source(placed.broker_name, message.queue_id, message.queue_offset)
-            if not self._filter.chooses(message):
+            if not self._filter.chooses(placed.message):
                 self.counters["filtered"] += 1
                 continue
             self._matched += 1
-            if self.journal.is_ended(source):
+            if self.journal.is_ended(_source(placed)):
                 continue
-            earlier = self._earlier.get((source, message.message_id))
+            earlier = self._copy_of_earlier(placed)
             if earlier is None:
                 yield placed
             else:
                 self._skipped.append(_skip(placed, earlier))
+
+    def _copy_of_earlier(self, placed: PlacedMessage) -> str | None:
+        """Return the id of the copy that another job has sent, or None."""
+        return self._earlier.get((_source(placed), placed.message.message_id))
 
     def _is_stopping(self) -> bool:
         if os.getppid() != self._parent:
@@ -219,6 +222,10 @@ class Redrive:
         others = {"failed": "failed", "skipped": "were sent again before and skipped"}
         rest = "".join(f", {totals[name]:,} {what}" for name, what in others.items() if totals[name])
         return f"{totals['written']:,} of {self._chosen_in_all:,} dead letters redriven{rest}; the originals are kept"
+
+
+def _source(placed: PlacedMessage) -> Source:
+    return Source(placed.broker_name, placed.message.queue_id, placed.message.queue_offset)
 
 
 def _skip(placed: PlacedMessage, earlier: str) -> Outcome:

@@ -76,7 +76,7 @@ class RedriveTargetSerializer(serializers.Serializer[Any]):
 
 
 class RedriveLimitsSerializer(serializers.Serializer[Any]):
-    """How fast, and how many: the oldest first."""
+    """How fast, and how many: the oldest first of those that no job has sent yet."""
 
     messages_per_second = serializers.IntegerField(
         min_value=1, max_value=MOST_PER_SECOND, required=False, default=USUAL_PER_SECOND

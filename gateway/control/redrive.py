@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Container, Mapping
 from typing import Any, Final
 
 from drf_spectacular.utils import extend_schema
@@ -24,6 +24,7 @@ from console.jobs.serializers import JobSerializer
 from console.jobs.shapes import shape_of
 from console.jobs.visibility import require_redrive
 from console.redrives import ledger
+from console.redrives.ledger import Place
 from console.redrives.requests import MOST_MESSAGES, USUAL_PER_SECOND, RedriveSerializer
 from console.shapes import as_json, serializer_of
 from gateway.control.dead_letters import GroupOfDeadLettersView
@@ -85,9 +86,8 @@ class RedriveView(GroupOfDeadLettersView):
             return Survey()
 
     def _preview(self, request: Request, group: str, asked: Mapping[str, Any], found: Survey) -> RedrivePreview:
-        letters = found.chosen[: asked["limits"]["max_messages"]]
-        known = ledger.find(self.cluster, group, [each.place for each in letters])
-        new = [each for each in letters if each.place not in known]
+        known = ledger.find(self.cluster, group, [each.place for each in found.chosen])
+        new, skipped = _new_ones(found.chosen, known, asked["limits"]["max_messages"])
         visible = [name for name in sorted(found.groups) if allows(request, "read", Resource("group", name))]
         topic = dead_letter_topic(group)
         missing = missing_of(self.cluster, topic, found.page.asked, {**found.stats.failed, **found.page.failed})
@@ -96,7 +96,7 @@ class RedriveView(GroupOfDeadLettersView):
             bytes=sum(each.body_bytes for each in new),
             causes=len({each.letter.cause for each in new}),
             failing=found.failing(new),
-            skipped=len(letters) - len(new),
+            skipped=skipped,
             takes_ms=len(new) * 1000 // asked["limits"]["messages_per_second"],
             topics=[
                 RedriveTopic(topic=name, messages=count, refused=found.refused.get(name))
@@ -178,6 +178,14 @@ def _tuple(words: list[Any] | None) -> tuple[Any, ...] | None:
 
 def _others(groups: Collection[str], group: str) -> list[str]:
     return [name for name in groups if name != group]
+
+
+def _new_ones(chosen: list[Surveyed], known: Container[Place], limit: int) -> tuple[list[Surveyed], int]:
+    """Return those that a job would send, and how many it would pass that are known: they were sent before."""
+    places = [at for at, each in enumerate(chosen) if each.place not in known][:limit]
+    new = [chosen[at] for at in places]
+    passed = places[-1] + 1 if len(new) == limit else len(chosen)
+    return new, passed - len(new)
 
 
 def _tail(letters: list[Surveyed]) -> list[Surveyed]:

@@ -5402,7 +5402,7 @@ export interface components {
             /** @description Whether it is the group whose dead letters these are. */
             failed: boolean;
         };
-        /** @description How fast, and how many: the oldest first. */
+        /** @description How fast, and how many: the oldest first of those that no job has sent yet. */
         RedriveLimitsRequest: {
             /** @default 200 */
             messages_per_second: number;

@@ -257,6 +257,20 @@ def test_no_more_than_the_limit_are_sent_and_a_topic_that_was_not_checked_gets_n
     assert [each["outcome"] for each in redrive.outcomes()].count("failed") == 1
 
 
+def test_what_was_sent_before_does_not_count_for_the_limit(redrive: Redrive, session: BlockingSession) -> None:
+    make_topic(session, "rest")
+    bury(session, "g-rest", letters("rest", 5))
+    sent = {each.body: each.message_id for each in copies(session, "%DLQ%g-rest")}
+    earlier = [
+        {"broker": "broker-a", "queue_id": 0, "offset": n, "message_id": sent[b"%d" % n], "copy_id": f"C{n}"}
+        for n in range(2)
+    ]
+    limits = {"messages_per_second": 100, "max_messages": 2}
+    assert redrive.run(to_origin("g-rest", "rest", limits=limits), redriven=earlier) == 0
+    assert sorted(copy.body for copy in copies(session, "rest")) == [b"2", b"3"]
+    assert [each["outcome"] for each in redrive.outcomes()].count("skipped") == 2
+
+
 def test_a_cluster_that_is_away_fails_the_job_and_blames_no_message(redrive: Redrive) -> None:
     redrive.name_server = "127.0.0.1:1"
     assert redrive.run(to_origin("g-away", "away")) == 4

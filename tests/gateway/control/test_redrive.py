@@ -91,6 +91,9 @@ def test_the_failed_group_alone_gets_its_dead_letters_back_and_each_only_once(
     # A second redrive sends the rest only
     again = redrive(control, group, dry_run=True).json()
     assert (again["messages"], again["skipped"]) == (1, 2)
+    # What was sent before does not count for the limit
+    one = redrive(control, group, limits={"max_messages": 1}, dry_run=True).json()
+    assert (one["messages"], one["first"][0]["cause"]) == (1, "no rate")
     nothing = redrive(control, group, **wanted)
     assert (nothing.status_code, nothing.json()["code"]) == (422, "NO_EFFECT")
 

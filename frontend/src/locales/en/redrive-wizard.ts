@@ -21,7 +21,7 @@ export const redriveWizard = {
       origin: "to the topics they came from: every group of these topics sees the copies",
       other: "to a topic of your choice: its groups see the copies",
     },
-    mostWords: "messages, the oldest first; empty for {{n}}",
+    mostWords: "messages not sent before, the oldest first; empty for {{n}}",
     doneWhen: "An original counts as done",
     done: { until_consumed: "When its copy is consumed", kept: "When it is sent" },
     doneWords: {

@@ -20,7 +20,7 @@ export const redriveWizard = {
       origin: "发回消息原来的 Topic：这些 Topic 的所有消费组都会看到副本",
       other: "发到指定的 Topic：其消费组会看到副本",
     },
-    mostWords: "条消息，从最早的开始；留空为 {{n}}",
+    mostWords: "条未重发过的消息，从最早的开始；留空为 {{n}}",
     doneWhen: "原消息视为完成",
     done: { until_consumed: "副本被消费后", kept: "发送后" },
     doneWords: {
