@@ -21,7 +21,7 @@ from broker_core.client.retry import backoff
 from broker_core.client.selection import queue_for_key
 from broker_core.protocol import properties as names
 from broker_core.protocol.bodies.queues import MessageQueue
-from broker_core.protocol.copies import COPIED_AT, COPIED_BY, JOB, SOURCE
+from broker_core.protocol.copies import COPIED_AT, COPIED_BY, JOB
 from broker_core.protocol.message import Message
 from broker_core.protocol.properties import format_properties
 from broker_core.spark.errors import BadOption, NotSent, RowRefused
@@ -217,10 +217,8 @@ class BatchSender:
     def _with_origin(self, message: Message, unique_id: str) -> Message:
         properties = message.properties | {names.UNIQ_KEY: unique_id}
         if self._options.provenance and self._origin is not None:
-            origin = self._origin
             properties |= {
-                JOB: origin.replay_id,
-                SOURCE: f"{origin.replay_id}/{origin.batch_id or 'batch'}/{origin.task}/{self._number}",
+                JOB: self._origin.replay_id,
                 COPIED_AT: datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
                 COPIED_BY: "spark",
             }

@@ -5,6 +5,7 @@ The texts name the column and what is wrong, and quote no value of the message: 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Final
@@ -20,6 +21,7 @@ from broker_core.protocol.topics import MAX_TOPIC_NAME, is_topic_name
 
 MAX_PROPERTIES_BYTES: Final = 30_000
 """Of a row, as over HTTP: brokers take 32,767, with those that client and broker add."""
+_SOURCE: Final = re.compile(r"([^/]+/){3}[0-9]{1,10}/[0-9]{1,19}")
 _EPOCH: Final = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 _MILLISECOND: Final = timedelta(milliseconds=1)
 
@@ -95,6 +97,13 @@ def checked_keys(column: str, keys: Sequence[str]) -> Sequence[str]:
         if fault is not None:
             raise NotAMessage(f"column {column}: {fault}")
     return keys
+
+
+def checked_source(source: str) -> str:
+    """Return where a copy comes from, as copies of replays tell it."""
+    if separator_fault(source) is not None or _SOURCE.fullmatch(source) is None:
+        raise NotAMessage("column source: it is no cluster/broker/topic/queue/offset of a message")
+    return source
 
 
 def check_tag(tag: str | None) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from broker_core.client.admin.timers import TimerLimits
 from broker_core.protocol import properties as names
+from broker_core.protocol.copies import SOURCE
 from broker_core.protocol.message import Message
 from broker_core.spark.errors import BadOption, RowRefused, UnknownOption
 from broker_core.spark.sink_checks import (
@@ -18,6 +19,7 @@ from broker_core.spark.sink_checks import (
     checked_delay,
     checked_keys,
     checked_properties,
+    checked_source,
     checked_topic,
     properties_of_copy,
 )
@@ -36,6 +38,7 @@ SINK_COLUMNS: Final[Mapping[str, Sequence[str]]] = {
     "queue_id": ("int", "bigint"),
     "delay_level": ("int", "bigint"),
     "deliver_at": ("timestamp",),
+    "source": ("string",),
 }
 """The columns that can be written, with their types."""
 
@@ -66,6 +69,8 @@ def check_columns(schema: StructType, options: SinkOptions) -> QueueSelector:
         raise BadOption("keys", "", "give a column key or a column keys, not both")
     if options.copy_properties and "properties" not in columns:
         raise BadOption("copyProperties", "true", "needs a column properties")
+    if "source" in columns and not options.provenance:
+        raise BadOption("source", "", "the column is written with provenance=true only; drop it")
     selector = options.queue_selector
     if selector is None:
         return QueueSelector.SAME if "queue_id" in columns else QueueSelector.ROUND_ROBIN
@@ -121,6 +126,9 @@ class RowReader:
         if tag is not None:
             properties[names.TAGS] = tag
         check_tag(properties.get(names.TAGS))
+        source = fields.get("source")
+        if source is not None:
+            properties[SOURCE] = checked_source(source)
         check_room(properties)
         properties |= checked_delay(fields.get("delay_level"), fields.get("deliver_at"), self.limits)
         message = Message(topic, body, properties)

@@ -132,11 +132,14 @@ def test_without_an_origin_the_same_rows_are_sent_again(session: BlockingSession
     assert len(everything(session, topic)) == 2
 
 
-def test_provenance_names_the_replay_and_the_batch(session: BlockingSession, topic: str) -> None:
-    send(session, topic, {"body": ["1"]}, origin=Origin("r1", "4", 0), provenance=True, replay_id="r1")
-    (message,) = everything(session, topic)
-    assert message.properties["GANTRY_JOB"] == "r1"
-    assert message.properties["GANTRY_SRC"] == "r1/4/0/1"
+def test_provenance_names_the_replay_and_the_original_where_a_row_tells_it(
+    session: BlockingSession, topic: str
+) -> None:
+    rows = {"body": ["1", "2"], "source": ["local/broker-a/orders/0/17", None]}
+    send(session, topic, rows, origin=Origin("r1", "4", 0), provenance=True, replay_id="r1")
+    copies = everything(session, topic)
+    assert {each.properties["GANTRY_JOB"] for each in copies} == {"r1"}
+    assert sorted(each.properties.get("GANTRY_SRC", "") for each in copies) == ["", "local/broker-a/orders/0/17"]
 
 
 def test_what_no_broker_accepts_is_an_error_that_names_it(session: BlockingSession, topic: str) -> None:

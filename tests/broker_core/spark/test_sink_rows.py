@@ -105,6 +105,7 @@ def test_options_that_make_no_sense_are_refused(given: dict[str, str], said: str
         ("body binary, key string, keys array<string>", {}, "a column key or a column keys, not both"),
         ("body binary", {"queueSelector": "same"}, "queueSelector='same': needs a column queue_id"),
         ("body binary, queue_id int", {"queueSelector": "key"}, "ignores the column queue_id"),
+        ("body binary, source string", {}, "with provenance=true only"),
     ],
 )
 def test_columns_that_cannot_be_written_are_refused(columns: str, options: dict[str, str], said: str) -> None:
@@ -128,7 +129,8 @@ def test_a_topic_comes_from_the_option_or_from_each_row() -> None:
 
 def test_every_column_can_be_written() -> None:
     columns = ", ".join(f"{name} {kinds[0]}" for name, kinds in SINK_COLUMNS.items() if name != "keys")
-    assert check_columns(schema(columns), parse_sink_options(TO)) is QueueSelector.SAME
+    options = parse_sink_options({**TO, "provenance": "true", "replayId": "r1"})
+    assert check_columns(schema(columns), options) is QueueSelector.SAME
 
 
 def test_a_row_becomes_a_message() -> None:
@@ -186,6 +188,7 @@ def test_a_message_can_be_delayed_by_level_or_until_a_time() -> None:
         ({"body": [b"x"], "properties": maps(("", "SECRET"))}, "a name and a value that are not empty"),
         ({"body": [b"x"], "properties": maps(("colour", "SECRET\x01"))}, "U\\+0001 and U\\+0002 are not allowed"),
         ({"body": [b"x"], "properties": maps(("colour", "é" * 15_000))}, "30,008 bytes .*; the limit is 30,000"),
+        ({"body": [b"x"], "source": ["SECRET/a/orders/0"]}, "source: it is no cluster/broker/topic/queue/offset"),
         ({"body": [b"x"], "delay_level": [99]}, "delay_level: brokers have the levels 1 to 18"),
         ({"body": [b"x"], "delay_level": [-1]}, "delay_level: brokers have the levels 1 to 18"),
         ({"body": [b"x"], "delay_level": [0], "deliver_at": moment(NOW)}, "delay_level or deliver_at, not both"),
