@@ -94,5 +94,6 @@ def test_a_regular_expression_that_never_ends_does_not_keep_a_job_from_its_end(
     launcher.run(job.id, worker="w")
     took = time.monotonic() - asked_at[0]
     job.refresh_from_db()
-    assert (job.state, job.counters["read"], job.counters["written"]) == (JobState.CANCELLED, 0, 0)
+    # Whether the message counts as read depends on where it hangs.
+    assert (job.state, job.counters["written"]) == (JobState.CANCELLED, 0)
     assert took < STOP_SECONDS
