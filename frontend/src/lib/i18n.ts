@@ -1,6 +1,7 @@
 import i18next from "i18next"
 import { initReactI18next } from "react-i18next"
 import { type Language, languagePreference } from "@/lib/preferences"
+import { learnRefusals } from "@/lib/reasons"
 import type { first as firstWords } from "@/locales/en/first"
 import type { rest as restOfWords } from "@/locales/en/rest"
 
@@ -49,7 +50,9 @@ export async function withAllWords<Loaded>(loading: Promise<Loaded>): Promise<Lo
 export const allWords = () => addRest(i18next.language === "zh" ? "zh" : "en")
 
 async function addRest(language: Language): Promise<void> {
-  i18next.addResourceBundle(language, "translation", await load[language].rest())
+  const [words, { JOB_REFUSALS }] = await Promise.all([load[language].rest(), import("@/lib/job-refusals")])
+  learnRefusals(JOB_REFUSALS)
+  i18next.addResourceBundle(language, "translation", words)
 }
 
 export async function chooseLanguage(language: Language): Promise<void> {

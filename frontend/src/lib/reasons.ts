@@ -1,6 +1,14 @@
 import i18next, { type TFunction } from "i18next"
 import type { Problem } from "@/lib/problem"
+import type { JOB_REFUSALS } from "./job-refusals"
 import { DETAILS } from "./refusals"
+
+let jobRefusals: typeof JOB_REFUSALS = []
+
+/** Know from now on what refuses a job: its sentences and words are loaded after the first page. */
+export function learnRefusals(known: typeof JOB_REFUSALS): void {
+  jobRefusals = known
+}
 
 type ReasonKey =
   | "refused" | "unknownHost" | "noNetwork" | "noConnection" | "closed" | "unreachable" | "late" | "stranger" | "notNameServer"
@@ -148,6 +156,10 @@ function fragment(t: TFunction, detail: string): string | null {
   for (const [key, pattern] of DETAILS) {
     const match = pattern.exec(words)
     if (match) return t(`details.${key}`, valuesOf(t, match.groups ?? {}))
+  }
+  for (const [key, pattern] of jobRefusals) {
+    const match = pattern.exec(words)
+    if (match) return t(`refusals.${key}`, valuesOf(t, match.groups ?? {}))
   }
   const { value, accepted } = NOT_ACCEPTED.exec(words)?.groups ?? {}
   const wanted = accepted === undefined ? null : knownReason(t, accepted)

@@ -2,7 +2,9 @@ import { notifications } from "@mantine/notifications"
 import { cleanup, configure } from "@testing-library/react"
 import i18next from "i18next"
 import { afterEach, beforeEach, vi } from "vitest"
+import { JOB_REFUSALS } from "@/lib/job-refusals"
 import { live } from "@/lib/live"
+import { learnRefusals } from "@/lib/reasons"
 import { en } from "@/locales/en"
 import { zh } from "@/locales/zh"
 import { forgetAnswers } from "./server"
@@ -56,6 +58,8 @@ Object.defineProperty(Element.prototype, "clientWidth", { configurable: true, ge
 HTMLElement.prototype.scrollIntoView = () => undefined
 window.scrollTo = () => undefined
 window.getComputedStyle = ownStyle
+
+learnRefusals(JOB_REFUSALS)
 
 /** A wide screen without wishes. */
 window.matchMedia = (query: string) =>

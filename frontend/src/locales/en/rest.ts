@@ -27,6 +27,7 @@ import { offsets } from "./offsets"
 import { purge } from "./purge"
 import { reconcile } from "./reconcile"
 import { redriveWizard } from "./redrive-wizard"
+import { refusals } from "./refusals"
 import { resend } from "./resend"
 import { roles } from "./roles"
 import { run } from "./run"
@@ -71,6 +72,7 @@ export const rest = {
   ...purge,
   ...reconcile,
   ...redriveWizard,
+  ...refusals,
   ...resend,
   ...roles,
   ...run,

@@ -29,6 +29,7 @@ import { offsets } from "./offsets"
 import { purge } from "./purge"
 import { reconcile } from "./reconcile"
 import { redriveWizard } from "./redrive-wizard"
+import { refusals } from "./refusals"
 import { resend } from "./resend"
 import { roles } from "./roles"
 import { run } from "./run"
@@ -73,6 +74,7 @@ export const rest: Shape<typeof english> = {
   ...purge,
   ...reconcile,
   ...redriveWizard,
+  ...refusals,
   ...resend,
   ...roles,
   ...run,
