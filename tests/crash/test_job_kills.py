@@ -159,7 +159,8 @@ def assert_as_undisturbed(replays: Replays, jobs: dict[str, dict[str, Any]]) -> 
 
 def test_replays_go_on_after_every_process_was_killed(gantry: Gantry, replays: Replays) -> None:
     # Given two replays at once, one whose program and one whose JVM is killed in the middle
-    program, jvm = replays.start("program-killed", 300), replays.start("jvm-killed", 300)
+    # so slow that neither has ended when the other one has begun, on a loaded machine too
+    program, jvm = replays.start("program-killed", 120), replays.start("jvm-killed", 80)
     replays.wait_for(jvm, 1)
     replays.wait_for(program, MESSAGES // 4)
     assert replays.running() == {job: replays.driver(job) for job in (program, jvm)}
