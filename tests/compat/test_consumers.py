@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from broker_core.client.blocking import BlockingSession
+from broker_core.client.config import ClientConfig
 from tests.compat.driver import Driver, JavaObject, PushConsumer, started_driver
 from tests.compat.java_values import CALLBACK, JavaMessage, Queue, Received, in_json, made
 from tests.compat.reading import messages_of
@@ -185,6 +187,12 @@ def test_a_new_group_begins_at_the_first_the_last_or_a_moment(
         assert sorted(numbers_of(consumer.received)) == sorted(expected[start])
 
 
+def committed(session: BlockingSession, group: str) -> dict[int, int]:
+    """Return the offsets of a group by queue, of those where it has one."""
+    queues = session.run(session.admin.groups.consume_stats(group)).queues
+    return {queue.queue_id: at.consumer_offset for queue, at in queues.items() if at.consumer_offset > 0}
+
+
 @pytest.mark.sample
 def test_a_lite_pull_consumer_subscribes_polls_and_commits(
     driver: Driver, server: Server, producer: JavaObject, name: str
@@ -207,6 +215,9 @@ def test_a_lite_pull_consumer_subscribes_polls_and_commits(
     # When it commits and leaves, another of its group goes on behind it
     first.call("commitSync")
     first.shutdown()
+    with BlockingSession(ClientConfig(name_servers=(server.name_server,))) as session:
+        # A member tells its offsets without waiting for an answer, and the next one would begin before them.
+        wait_until(lambda: committed(session, name) == {0: 5, 2: 5})
     send_numbers(producer, name, range(20, 24))
     second = joined()
     found = set()
