@@ -75,7 +75,8 @@ def test_a_regular_expression_that_never_ends_does_not_keep_a_job_from_its_end(
     for topic in ("slow", "slow-copy"):
         make_topic(embedded, topic)
     fill_topic(embedded, "slow", [Message("slow", b"a" * 60 + b"!")])
-    source = {"topic": "slow", "where": "cast(body AS string) RLIKE '(a+)+$'"}
+    # Java answers most such expressions at once, and not those with what a group has matched.
+    source = {"topic": "slow", "where": r"cast(body AS string) RLIKE '(a+)+\\1b'"}
     job = services.create(ANN, {"type": "replay", "cluster": "local", "source": source, "target": {"kind": "parquet"}})
     looking = launcher._JobRun._check_and_renew
     reading_since: list[float] = []
