@@ -124,7 +124,10 @@ class JobReportSerializer(serializers.Serializer[Any]):
     )
     messages = serializers.IntegerField(required=False, help_text="How many messages a dry run would process.")
     bytes = serializers.IntegerField(
-        required=False, allow_null=True, help_text="Of the records that a dry run found; null if that is not known."
+        required=False,
+        allow_null=True,
+        help_text="Of the records that a dry run found; null if that is not known, as with a `max_messages` that takes "
+        "fewer of them.",
     )
     counted_by = serializers.ChoiceField(
         ["queues", "tag_hashes", "reading"],

@@ -82,14 +82,16 @@ def _totals(queues: Sequence[QueueForecast], limits: dict[str, Any]) -> dict[str
     found, most = sum(queue.messages for queue in queues), limits.get("max_messages")
     messages = found if most is None else min(found, most)
     rate = limits.get("messages_per_second")
+    # Which of the messages a limit takes is not known before a job takes them.
+    is_known = messages == found
     return {
         "messages": messages,
         "found": found,
         "counted_by": queues[0].counted_by if queues else "queues",
         "damaged": _sum([queue.damaged for queue in queues]),
-        "bytes": _sum([queue.bytes for queue in queues]),
-        "first_at": moment(min((at for queue in queues for at, _ in queue.first), default=None)),
-        "last_at": moment(max((at for queue in queues for at, _ in queue.last), default=None)),
+        "bytes": _sum([queue.bytes for queue in queues]) if is_known else None,
+        "first_at": moment(min((at for queue in queues for at, _ in queue.first if is_known), default=None)),
+        "last_at": moment(max((at for queue in queues for at, _ in queue.last if is_known), default=None)),
         "estimated_ms": round(messages / (rate or USUAL_RATE) * 1000),
         "estimated_by": "limit" if rate else "usual_rate",
     }

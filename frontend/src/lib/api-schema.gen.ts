@@ -4351,7 +4351,7 @@ export interface components {
             keys?: number;
             /** @description How many messages a dry run would process. */
             messages?: number;
-            /** @description Of the records that a dry run found; null if that is not known. */
+            /** @description Of the records that a dry run found; null if that is not known, as with a `max_messages` that takes fewer of them. */
             bytes?: number | null;
             /** @description How a dry run counted: by the entries of the queues, also those of damaged messages; by the ones whose tag hash matches, an upper bound since another tag may have it too; or by reading the messages. */
             counted_by?: components["schemas"]["CountedByEnum"];

@@ -135,6 +135,20 @@ def test_a_dry_run_writes_nothing_and_needs_no_spark(
     assert "starting Spark" not in program.log
 
 
+def test_a_dry_run_with_a_limit_does_not_tell_bytes_and_times_of_all_that_it_found(
+    program: Program, topics: tuple[str, str]
+) -> None:
+    """Only the job shows which messages `max_messages` takes; the queues and counters are of all that was found."""
+    source, target = topics
+    request = {"source": {"topic": source}, "target": {"topic": target}, "dry_run": True}
+    assert program.run({**request, "limits": {"max_messages": 2}}) == 0, program.log
+    report = program.read("report.json")
+    assert (report["messages"], report["found"]) == (2, 3000)
+    assert (report["bytes"], report["first_at"], report["last_at"]) == (None, None, None)
+    assert sum(queue["messages"] for queue in report["queues"]) == 3000
+    assert program.read("result.json")["counters"]["matched"] == 3000
+
+
 def test_copies_are_ordered_by_key_and_keep_what_is_to_be_preserved(
     program: Program, session: BlockingSession, topics: tuple[str, str], spark: SparkSession
 ) -> None:

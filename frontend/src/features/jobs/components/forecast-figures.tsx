@@ -12,13 +12,15 @@ export function useForecastFacts(forecast: Forecast | undefined): [string, React
   const format = useFormat()
   if (!forecast) return []
   const { found, messages, damaged, estimated_ms: takes, estimated_by: by } = forecast
+  const isCut = found > messages
+  const cut = <Unknown reason={t("forecast.cut")} />
   return [
-    [t("forecast.bytes"), forecast.bytes === null ? <Unknown reason={t("forecast.bytesUnknown")} /> : bytes(forecast.bytes)],
+    [t("forecast.bytes"), forecast.bytes === null ? <Unknown reason={t(isCut ? "forecast.cut" : "forecast.bytesUnknown")} /> : bytes(forecast.bytes)],
     [t("forecast.takes"), t(`forecast.by.${by}`, { time: format.duration(takes) })],
-    ...(found > messages ? [[t("forecast.found"), t("forecast.foundWords", { n: count(found) })] satisfies [string, ReactNode]] : []),
+    ...(isCut ? [[t("forecast.found"), t("forecast.foundWords", { n: count(found) })] satisfies [string, ReactNode]] : []),
     ...(forecast.counted_by === "tag_hashes" ? [[t("forecast.counted"), t("forecast.byHash")] satisfies [string, ReactNode]] : []),
     [t("forecast.unreadable"), damaged === null ? <Unknown reason={t("forecast.bytesUnknown")} /> : count(damaged)],
-    [t("forecast.first"), <Time at={forecast.first_at} withMs />],
-    [t("forecast.last"), <Time at={forecast.last_at} withMs />],
+    [t("forecast.first"), isCut ? cut : <Time at={forecast.first_at} withMs />],
+    [t("forecast.last"), isCut ? cut : <Time at={forecast.last_at} withMs />],
   ]
 }

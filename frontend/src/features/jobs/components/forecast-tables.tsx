@@ -33,7 +33,7 @@ export function ForecastTables({ forecast, topic }: { forecast: Forecast; topic:
   )
   return (
     <>
-      <Panel title={t("forecast.touched")} note={t("forecast.touchedNote")}>
+      <Panel title={t("forecast.touched")} note={t(forecast.found > forecast.messages ? "forecast.touchedCut" : "forecast.touchedNote")}>
         <DataTable natural label={t("forecast.touched")} columns={columns} rows={forecast.queues} rowId={({ broker, queue_id }) => `${broker} ${queue_id}`} />
       </Panel>
       {forecast.first.length > 0 && <Ends forecast={forecast} topic={topic} />}

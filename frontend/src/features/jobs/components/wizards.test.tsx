@@ -218,7 +218,7 @@ describe("the steps of a comparison", () => {
 
 describe("the dry run of a replay", () => {
   const forecast = {
-    messages: 1_200, found: 1_500, damaged: 2, bytes: null, first_at: "2026-11-21T06:00:00.000Z", last_at: null, estimated_ms: 40, estimated_by: "usual_rate",
+    messages: 1_200, found: 1_500, damaged: 2, bytes: null, first_at: null, last_at: null, estimated_ms: 40, estimated_by: "usual_rate",
     queues: [{ broker: "broker-a", queue_id: 3, from: 10, to: 1_510, messages: 1_500, damaged: 2, bytes: null, first_at: null, last_at: null }],
     first: [], last: [],
   }
@@ -235,6 +235,8 @@ describe("the dry run of a replay", () => {
     expect(address()).toContain("dry=d1.")
     expect(screen.getByText("Dry run: nothing stands in the way")).toBeTruthy()
     expect(screen.getByText("1,500; the limit leaves the rest out")).toBeTruthy()
+    expect(screen.getAllByLabelText(/which messages the limit takes shows when the job runs/)).toHaveLength(3)
+    expect(screen.getByText("as of the dry run, before the limit")).toBeTruthy()
     expect(screen.getByRole("group", { name: "What will be touched, per queue" }).textContent).toContain("1,510")
   })
 
