@@ -37,8 +37,8 @@ _TELL_SECONDS: Final = 1.0
 # A user waits for the cancel. If the job continues later, it finds the copies that are not yet in a checkpoint at the
 # end of the target queues, as after a kill.
 CANCEL_GRACE_SECONDS: Final = 0.8
-# A program looks at its control file twice a second, and then confirms what is on the way. One that does not hear is
-# ended as for a cancel, and goes on as after one.
+# A program looks at its control file ten times a second, and then confirms what is on the way. One that does not hear
+# is ended as for a cancel, and goes on as after one; at once if it only starts, for then nothing is on the way.
 PAUSE_GRACE_SECONDS: Final = 8.0
 # A stopping worker gives its program time to finish its sends, but the worker's supervisor does not wait long.
 STOP_GRACE_SECONDS: Final = 6.0
@@ -86,6 +86,7 @@ class _JobRun:
         self._folder: Path = services.folder_of(job)
         self._log = BoundedLog(self._folder / "log")
         self._progress: Progress | None = None
+        self._read_before: int | None = None
         self._written_at = self._told_at = 0.0
         self._log_told = 0
         self._renewed_at = time.monotonic()
@@ -145,6 +146,8 @@ class _JobRun:
         now = time.monotonic()
         if progress is None:
             return
+        if self._progress is None:
+            self._read_before = progress.counters.read
         self._progress = progress
         job = self._job
         job.counters, job.rate, job.eta_ms = as_json(progress.counters), progress.rate, progress.eta_ms
@@ -190,7 +193,11 @@ class _JobRun:
 
     def _is_deaf(self) -> bool:
         """Return whether the program has not paused in time."""
-        return self._pausing_since is not None and time.monotonic() - self._pausing_since > PAUSE_GRACE_SECONDS
+        if self._pausing_since is None:
+            return False
+        has_read = self._progress is not None and self._progress.counters.read != self._read_before
+        grace = PAUSE_GRACE_SECONDS if has_read else CANCEL_GRACE_SECONDS
+        return time.monotonic() - self._pausing_since > grace
 
     def _end_if_asked(self, child: program.Running) -> None:
         is_stopping = stopping.is_set()

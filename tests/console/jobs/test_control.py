@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -36,6 +37,17 @@ for _ in range(1000):
     if told == [7]:
         open("ready", "w")
     time.sleep(0.02)
+"""
+
+# It tells that it has read nothing and then one message, and does not look at its control file.
+DEAF = """
+import json, os, time
+for read in (0, 1):
+    with open("progress.jsonl", "a") as file:
+        file.write(json.dumps({"counters": {"read": read}}) + "\\n")
+    while not read and not os.path.exists("go"):
+        time.sleep(0.01)
+time.sleep(600)
 """
 
 
@@ -101,9 +113,27 @@ def test_a_running_job_takes_a_new_rate_and_is_paused_by_its_program(
     assert control.wanted(row(job)) == control.Control(pause=False, messages_per_second=7)
 
 
-def test_a_program_that_does_not_pause_is_stopped(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
-    playing(monkeypatch, "import time; time.sleep(600)")
+def test_a_program_that_does_not_pause_is_stopped(job: Job, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Given a program that has read, and then does not listen
+    playing(monkeypatch, DEAF)
     monkeypatch.setattr(launcher, "PAUSE_GRACE_SECONDS", 0.1)
+    monkeypatch.setattr(launcher, "CANCEL_GRACE_SECONDS", 600)
+
+    def act(run: launcher._JobRun) -> None:
+        if run._progress is not None and run._progress.counters.read == 0:
+            (place / "jobs" / job.id / "go").touch()
+        elif run._progress is not None and not row(job).pause_requested:
+            control.pause(ANN, job)
+
+    at_each_look(monkeypatch, act)
+    launcher.run(job.id, worker="w")
+    assert (row(job).state, row(job).retries) == (JobState.PAUSED, 0)
+
+
+def test_a_program_that_only_starts_is_stopped_by_a_pause_at_once(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has nothing on the way that it could confirm."""
+    playing(monkeypatch, "import time; time.sleep(600)")
+    monkeypatch.setattr(launcher, "PAUSE_GRACE_SECONDS", math.inf)
     at_each_look(monkeypatch, lambda run: row(job).pause_requested or control.pause(ANN, job))
     launcher.run(job.id, worker="w")
     assert (row(job).state, row(job).retries) == (JobState.PAUSED, 0)
