@@ -74,7 +74,7 @@ def resume(by: Actor, job: Job) -> Job:
 
 
 def change_limits(by: Actor, job: Job, limits: Mapping[str, Any]) -> Job:
-    """Change limits of a job that has not ended; its program hears of it within a second.
+    """Change limits of a job that has not ended: they are in force within a second.
 
     Raises JobInOtherState for a job that has ended.
     """
@@ -82,10 +82,11 @@ def change_limits(by: Actor, job: Job, limits: Mapping[str, Any]) -> Job:
         mine = Job.objects.select_for_update().get(pk=job.pk)
         if mine.state not in ACTIVE_STATES:
             raise JobInOtherState(mine, "changed")
-        before = as_json(limits_of(mine))
+        before = {**(mine.request.get("limits") or {}), **mine.limits}
         mine.limits = {**mine.limits, **limits}
         mine.save(update_fields=["limits"])
-        record(by, f"{job.type}.limits", f"jobs/{job.id}", before=before, after=as_json(limits_of(mine)))
+        changed = {name: before.get(name) for name in limits}
+        record(by, f"{job.type}.limits", f"jobs/{job.id}", before=changed, after=dict(limits))
     return _shown(job)
 
 

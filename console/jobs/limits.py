@@ -1,4 +1,4 @@
-"""The limits of a job that can be changed while it runs."""
+"""The rate of a job, which can be changed while it runs."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from msgspec import Meta, Struct
 
 from console.jobs.models import Job
 from console.jobs.requests import has_rate, rate_of
+from console.jobs.requests.kinds import RATE
 
 
 class JobLimits(Struct, frozen=True, kw_only=True):
@@ -20,4 +21,4 @@ def limits_of(job: Job) -> JobLimits | None:
     """Return the limits in force; None for a job that sends nothing."""
     if not has_rate(job.request):
         return None
-    return JobLimits(**{"messages_per_second": rate_of(job.request), **job.limits})
+    return JobLimits(messages_per_second=job.limits.get(RATE, rate_of(job.request)))

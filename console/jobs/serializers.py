@@ -16,9 +16,11 @@ from console.jobs import schedules
 from console.jobs.history import JobProgressShape
 from console.jobs.models import JobDocument, JobState, JobType, Overlap, Schedule
 from console.jobs.requests import WholeJobRequestSerializer, has_rate, plain
+from console.jobs.requests.kinds import RATE, TIME
 from console.jobs.requests.replay import MOST_PER_SECOND as MOST_REPLAYED
 from console.jobs.runs import ScheduleRunShape
 from console.jobs.shapes import JobShape
+from console.jobs.time_limit import MinutesField
 from console.jobs.times import CronMalformed, ZoneUnknown, find_zone, next_time
 from console.redrives.requests import MOST_PER_SECOND as MOST_REDRIVEN
 from console.shapes import serializer_of
@@ -33,8 +35,13 @@ ScheduleRunSerializer = serializer_of(ScheduleRunShape, "ScheduleRun")
 
 class _LimitsChangeSerializer(serializers.Serializer[Any]):
     messages_per_second = serializers.IntegerField(
-        min_value=1, max_value=MOST_REPLAYED, allow_null=True, help_text="null is no limit; a redrive needs one."
+        min_value=1,
+        max_value=MOST_REPLAYED,
+        required=False,
+        allow_null=True,
+        help_text="null is no limit; a redrive needs one.",
     )
+    max_minutes = MinutesField()
 
     def validate_messages_per_second(self, value: int | None) -> int | None:
         """Refuse what a redrive cannot do: it always has a limit."""
@@ -49,9 +56,11 @@ class JobChangeSerializer(serializers.Serializer[Any]):
     limits = _LimitsChangeSerializer()
 
     def validate_limits(self, value: dict[str, Any]) -> dict[str, Any]:
-        """Refuse a rate for a job that sends nothing."""
-        if not has_rate(self.context["request_of_job"]):
-            raise serializers.ValidationError("this job sends no messages, so it has no rate")
+        """Refuse a change of nothing, and a rate for a job that sends nothing."""
+        if not value:
+            raise serializers.ValidationError(f"has nothing to change; {RATE} and {TIME} can be changed")
+        if RATE in value and not has_rate(self.context["request_of_job"]):
+            raise serializers.ValidationError({RATE: "this job sends no messages, so it has no rate"})
         return value
 
 

@@ -92,7 +92,7 @@ def shape_of(job: Job) -> JobShape:
         dry_run=bool(job.request.get("dry_run")),
         request=job.request,
         limits=limits_of(job),
-        max_minutes=limit.minutes if (limit := time_limit_of(job.request)) else None,
+        max_minutes=limit.minutes if (limit := time_limit_of(job)) else None,
         counters=msgspec.convert(job.counters, Counters),
         rate=job.rate,
         eta_ms=job.eta_ms,

@@ -48,9 +48,10 @@ class TimeLimit(Struct, frozen=True, kw_only=True):
         return f"it was stopped after {self.minutes} {unit} ({self.name})"
 
 
-def time_limit_of(request: Mapping[str, Any]) -> TimeLimit | None:
-    """Return the limit of a job: that of its request, or GANTRY_JOBS_MINUTES if it is less; None without any."""
-    asked: int | None = (request.get("limits") or {}).get("max_minutes")
+def time_limit_of(job: Job) -> TimeLimit | None:
+    """Return the limit in force: its own as it was last changed, or GANTRY_JOBS_MINUTES if it is less; None without."""
+    own: Mapping[str, int | None] = {**(job.request.get("limits") or {}), **job.limits}
+    asked = own.get("max_minutes")
     most: int = settings.GANTRY_JOBS_MINUTES
     if most and (asked is None or asked > most):
         return TimeLimit(minutes=most, name="GANTRY_JOBS_MINUTES")
@@ -61,7 +62,7 @@ class Stopwatch:
     """Measures the work of a job, from the start of a run on."""
 
     def __init__(self, job: Job) -> None:
-        self._limit = time_limit_of(job.request)
+        self._job = job
         self._earlier_ms = job.worked_ms
         self._began = time.monotonic()
 
@@ -72,6 +73,6 @@ class Stopwatch:
 
     @property
     def reached(self) -> TimeLimit | None:
-        """The limit, once it has worked for as long as it may."""
-        limit = self._limit
+        """The limit, once it has worked for as long as it may now: the limit can be changed meanwhile."""
+        limit = time_limit_of(self._job)
         return limit if limit is not None and self.worked_ms >= limit.minutes * 60_000 else None

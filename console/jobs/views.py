@@ -109,8 +109,8 @@ class JobView(JobRights):
 
     @extend_schema(operation_id="updateJob", tags=_TAGS, request=JobChangeSerializer, responses=JobSerializer)
     def patch(self, request: Request, job_id: str) -> Response:
-        """Change the rate of a job that has not ended; it is in force within a second."""
-        # A higher rate is more of what the job does to its topics.
+        """Change the rate or the minutes of a job that has not ended; they are in force within a second."""
+        # A higher limit is more of what the job does to its topics.
         job = check_startable(request, known_job(job_id))
         form = JobChangeSerializer(data=request.data, context={"type": job.type, "request_of_job": job.request})
         form.is_valid(raise_exception=True)

@@ -1949,8 +1949,8 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Change the rate of a job that has not ended; it is in force within a second.
-         * @description Change the rate of a job that has not ended; it is in force within a second.
+         * Change the rate or the minutes of a job that has not ended; they are in force within a second.
+         * @description Change the rate or the minutes of a job that has not ended; they are in force within a second.
          */
         patch: operations["updateJob"];
         trace?: never;
@@ -7001,7 +7001,9 @@ export interface components {
         };
         _LimitsChangeRequest: {
             /** @description null is no limit; a redrive needs one. */
-            messages_per_second: number | null;
+            messages_per_second?: number | null;
+            /** @description A job that has worked for so long is stopped and fails; the time of a pause does not count. */
+            max_minutes?: number | null;
         };
         /** @description RFC 9457 problem details. */
         Problem: {

@@ -186,10 +186,10 @@ def test_a_rate_is_changed_over_http_and_the_request_stays(cast: Cast, job: Job)
     assert (found.before, found.after) == ({"messages_per_second": None}, {"messages_per_second": 50})
     assert operator.patch(path, {"limits": {"messages_per_second": None}}, format="json").status_code == 200
     assert cast.browser("viewer").patch(path, {"limits": {"messages_per_second": 50}}, format="json").status_code == 403
-    wrong: dict[str, Any]
-    for wrong in ({"limits": {"messages_per_second": 0}}, {"limits": {}}):
-        answer = operator.patch(path, wrong, format="json")
-        assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, "#/limits/messages_per_second")
+    wrong: dict[str, int]
+    for wrong, pointer in (({"messages_per_second": 0}, "#/limits/messages_per_second"), ({}, "#/limits")):
+        answer = operator.patch(path, {"limits": wrong}, format="json")
+        assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, pointer)
 
 
 def test_a_rate_that_a_job_cannot_have_is_refused(cast: Cast, job: Job) -> None:
@@ -205,7 +205,7 @@ def test_a_rate_that_a_job_cannot_have_is_refused(cast: Cast, job: Job) -> None:
     dry_run = {"type": "replay", "source": {}, "target": {"topic": "t"}, "limits": {"messages_per_second": 9}}
     Job.objects.update(request={**dry_run, "dry_run": True})
     answer = operator.patch(path, slow, format="json")
-    assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, "#/limits")
+    assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, "#/limits/messages_per_second")
     assert "has no rate" in answer.json()["errors"][0]["detail"]
     assert operator.get(path).json()["limits"] is None
     redrive = {"type": "redrive", "group": "g", "target": {"to": "failed_group"}, "topics": []}

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
+from console.audit.models import AuditRecord
 from console.audit.record import Actor
 from console.jobs import control, launcher, program, services
 from console.jobs.models import Job, JobState, StateCode
@@ -82,6 +83,34 @@ def test_a_job_that_ended_in_time_keeps_its_end(monkeypatch: pytest.MonkeyPatch)
     launcher.run(job.id, worker="w")
     job.refresh_from_db()
     assert (job.state, job.state_code) == (JobState.PARTIAL, StateCode.SOME_DAMAGED)
+
+
+def test_the_minutes_of_a_job_are_changed_while_it_works(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`PATCH /jobs/{id}` changes the minutes of every type of job; its request stays."""
+    playing(monkeypatch, _SLEEPS)
+    job = services.create(ANN, {**CHECK, "cluster": "local", "limits": {"max_minutes": 90}})
+    path, asked = f"/api/v1/jobs/{job.id}", job.request
+    looking = launcher._JobRun._check_and_renew
+
+    def shorten(run: launcher._JobRun) -> None:
+        if not Job.objects.get(pk=job.pk).limits:
+            control.change_limits(ANN, job, {"max_minutes": 1})
+        looking(run)
+
+    monkeypatch.setattr(launcher._JobRun, "_check_and_renew", shorten)
+    worked(job, 60_000)
+    launcher.run(job.id, worker="w")
+    admin: Any = cast.browser("admin")
+    ended = admin.get(path).json()
+    assert (ended["state_code"], ended["max_minutes"], ended["request"]) == ("time_limit", 1, asked)
+    assert ended["state_reason"] == "it was stopped after 1 minute (limits.max_minutes)"
+    found = AuditRecord.objects.get(action="reconcile.limits")
+    assert (found.before, found.after) == ({"max_minutes": 90}, {"max_minutes": 1})
+    assert admin.patch(path, {"limits": {"max_minutes": 5}}, format="json").status_code == 409
+    # The retried job keeps what was changed, and null takes its limit away
+    services.retry(ANN, job)
+    assert admin.get(path).json()["max_minutes"] == 1
+    assert admin.patch(path, {"limits": {"max_minutes": None}}, format="json").json()["max_minutes"] is None
 
 
 def test_pauses_and_waits_do_not_count_but_earlier_runs_do(monkeypatch: pytest.MonkeyPatch) -> None:
