@@ -8,7 +8,7 @@ from typing import Any, Final
 from rest_framework import serializers
 from rest_framework.fields import empty
 
-from console.fields import NameField
+from console.fields import EachOnceField, NameField
 from console.jobs.models import JobType
 from console.jobs.requests.document import KINDS, kind_of
 from console.jobs.requests.export import COLUMNS, FORMATS, columns_for
@@ -58,7 +58,7 @@ class JobRequestSerializer(serializers.Serializer[Any]):
         required=False, help_text="Whether groups may read the target topic, or it is the source: they get the copies."
     )
     format = serializers.ChoiceField(FORMATS, required=False, help_text="Of the file of an export.")
-    columns = serializers.ListField(
+    columns = EachOnceField(
         child=serializers.ChoiceField(COLUMNS),
         required=False,
         allow_empty=False,
@@ -93,12 +93,6 @@ class JobRequestSerializer(serializers.Serializer[Any]):
         if isinstance(data, Mapping):
             check_placeholders(data)
         return super().to_internal_value(data)
-
-    def validate_columns(self, value: list[str]) -> list[str]:
-        """Refuse a column that is listed twice."""
-        if twice := sorted({name for name in value if value.count(name) > 1}):
-            raise serializers.ValidationError(f"names {', '.join(twice)} twice")
-        return value
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Check the parts against the type, and the topics against the cluster."""

@@ -24,6 +24,7 @@ LONGEST_LATENESS_MS: Final = 7 * 24 * 3600 * 1000
             {"type": "string", "enum": list(COMPARE)},
             {
                 "type": "array",
+                "minItems": 1,
                 "maxItems": MOST_FIELDS,
                 "items": {
                     "oneOf": [
@@ -61,6 +62,8 @@ class CompareField(serializers.Field[Any, Any, Any, Any]):
         """Return the list or the word."""
         if not isinstance(data, list):
             return self._word.run_validation(data)
+        if not data:
+            raise serializers.ValidationError("names no field; leave it out to compare bodies, none compares nothing")
         if len(data) > MOST_FIELDS:
             raise serializers.ValidationError(f"has {len(data)} fields; at most {MOST_FIELDS} are compared")
         found: list[Any] = []

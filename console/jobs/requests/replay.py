@@ -13,6 +13,7 @@ from broker_core.client.admin.topics import kind_of
 from broker_core.protocol.applications import TagsMalformed, tags_of
 from broker_core.protocol.copies import NOT_COPIED, NOT_COPIED_PREFIXES, PREFIX
 from broker_core.protocol.properties import RESERVED
+from console.fields import EachOnceField
 from console.jobs.requests.kinds import COUNT, RATE, TIME, RequestKind
 from console.jobs.requests.live import check_not_live
 from console.jobs.requests.ranges import RangeSerializer
@@ -62,7 +63,7 @@ class ReplaySourceSerializer(RangeSerializer):
         help_text="Only these ranges of these queues.",
     )
 
-    queues = serializers.ListField(
+    queues = EachOnceField(
         child=serializers.IntegerField(min_value=0), required=False, allow_null=True, allow_empty=False, max_length=1024
     )
     keys = serializers.ListField(
@@ -152,7 +153,7 @@ class ReplayTargetSerializer(serializers.Serializer[Any]):
         help_text="By default the messages of a queue stay together, in their order. With key those of each key go to "
         "the queue that producers choose by its hash, and keep the order of their source queue.",
     )
-    preserve = serializers.ListField(
+    preserve = EachOnceField(
         child=serializers.ChoiceField(PRESERVED),
         required=False,
         help_text="What copies keep beside body, keys, tag and own properties.",

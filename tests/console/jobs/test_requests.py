@@ -27,13 +27,13 @@ def test_what_is_compared_is_a_word_or_a_list_of_fields(wanted: Any) -> None:
     assert CompareField().run_validation(wanted) == wanted
 
 
-@pytest.mark.parametrize("wanted", ["luck", ["body", "luck"], 7, ["body"] * 5])
+@pytest.mark.parametrize("wanted", ["luck", ["body", "luck"], 7, ["body"] * 5, []])
 def test_a_field_that_cannot_be_compared_is_refused(wanted: Any) -> None:
     with pytest.raises(ValidationError):
         CompareField().run_validation(wanted)
 
 
-@pytest.mark.parametrize("part", [{"tag": "* || A"}, {"tag": "||"}, {"keys": []}, {"queues": []}])
+@pytest.mark.parametrize("part", [{"tag": "* || A"}, {"tag": "||"}, {"keys": []}, {"queues": []}, {"queues": [0, 0]}])
 def test_a_filter_that_chooses_nothing_or_everything_is_refused(part: dict[str, Any]) -> None:
     asked = ReplaySourceSerializer(data={"topic": "orders", **part})
     assert not asked.is_valid()
