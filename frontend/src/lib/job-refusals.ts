@@ -50,4 +50,5 @@ export const JOB_REFUSALS: readonly [keyof (typeof refusals)["refusals"], RegExp
   ["keysLineSpace", /^line (?<n>\d+) has a space, which no key has; one key on each line$/],
   ["tagNone", /^names no tag; leave it out to choose messages with any tag and with none$/],
   ["tagStar", /^has '\*' beside a tag; it stands alone, and chooses all messages$/],
+  ["compareNone", /^names no field; leave it out to compare bodies, none compares nothing$/],
 ]

@@ -21,6 +21,7 @@ from console.jobs.missing import request_of
 from console.jobs.models import Job, JobType
 from console.jobs.requests import ReplaySourceSerializer, offsets, topics
 from console.jobs.requests.places import check_connection, check_file, check_keys_file
+from console.jobs.requests.reconcile import CompareField
 from console.jobs.requests.replay import TransformSerializer
 
 EXAMPLES: Final[list[dict[str, Any]]] = json.loads(
@@ -57,6 +58,7 @@ REFUSERS: Final[Mapping[str, Callable[[Any], object]]] = {
     "expression": _expression,
     "bound": lambda given: _validated(ScheduledSerializer, {"bound": given}, is_scheduled=True),
     "source": lambda given: _validated(ReplaySourceSerializer, {"topic": "orders", **given}),
+    "compare": lambda given: CompareField().run_validation(given),
     "transform": lambda given: _validated(TransformSerializer, given),
     "file": lambda given: check_file(given, "csv"),
     "keys_file": lambda given: check_keys_file({"keys_file": given}),

@@ -74,6 +74,8 @@ it("writes what is compared, and finds the faults of it", () => {
   expect(faultsOf({ by: "sql", bleft: "key", values: "amount json:a" })).toEqual({ bright: "expression", values: "values" })
   expect(faultsOf({ values: "a: b | c | much" })).toEqual({ values: "values" })
   expect(reconcileOf({ cmp: "none" }, "local").compare).toBe("none")
+  // Words of an address that name no field tick none
+  expect(reconcileOf({ cmp: "luck" }, "local").compare).toBe("none")
   expect(reconcileOf({}, "local").compare).toBe("body")
 })
 

@@ -180,7 +180,9 @@ function compareOf(state: UrlState): NonNullable<JobRequest["compare"]> {
   const expressions = comparedIn(values)
   if (cmp === "none" || !isByWords(state)) return expressions.length > 0 ? expressions : "none"
   const fields = FIELDS.filter((field) => (cmp ?? "body").split(",").includes(field))
-  return expressions.length === 0 && fields.length === 1 && fields[0] === "body" ? "body" : [...fields, ...expressions]
+  if (expressions.length > 0) return [...fields, ...expressions]
+  if (fields.length === 0) return "none"
+  return fields.length === 1 && fields[0] === "body" ? "body" : fields
 }
 
 /** Whether messages are matched by expressions: chosen, or because a side has rows instead of messages. */

@@ -49,5 +49,6 @@ export const refusals = {
     keysLineSpace: "Line {{n}} has a space, which no key has",
     tagNone: "It names no tag",
     tagStar: "It has * beside a tag",
+    compareNone: "It names no field",
   },
 }

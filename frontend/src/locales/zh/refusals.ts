@@ -49,5 +49,6 @@ export const refusals = {
     keysLineSpace: "第 {{n}} 行含有空格，每行只能有一个 Key",
     tagNone: "没有指定标签；要选择全部消息，可留空",
     tagStar: "* 不能与其他标签同时使用，它单独表示全部消息",
+    compareNone: "没有指定字段；要比较消息体可留空，不比较任何内容用 none",
   },
 }
