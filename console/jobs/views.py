@@ -93,10 +93,10 @@ class WorkersView(JobRights):
 
     @extend_schema(operation_id="listJobWorkers", tags=_TAGS, responses=serializer_of(workers.JobWorkers, "JobWorkers"))
     def get(self, request: Request) -> Response:
-        """List the workers with what each does since when, and how many jobs wait."""
+        """List the workers with what each does since when, and how many jobs wait: of all, and of the caller."""
         active = visible_jobs(request, Job.objects.filter(state__in=ACTIVE_STATES))
         readable = set(active.values_list("pk", flat=True))
-        return Response(as_json(workers.overview(readable, timezone.now())))
+        return Response(as_json(workers.overview(request.user.pk, readable, timezone.now())))
 
 
 class JobView(JobRights):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import socket
+from collections import Counter
 from collections.abc import Collection, Iterable
 from datetime import datetime
 from typing import Annotated, Final
@@ -26,6 +27,7 @@ _KEY: Final = "gantry:workers"
 # A worker says every two seconds that it lives.
 _ALIVE_MS: Final = 15_000
 _FORGOTTEN_MS: Final = 3_600_000
+_PLACES: Final = (JobState.RUNNING, JobState.QUEUED)
 
 _log = logging.getLogger(__name__)
 
@@ -65,6 +67,14 @@ class JobWorker(Struct, frozen=True, kw_only=True):
     idle_drivers: Annotated[list[int], Meta(description="Processes with a Spark that is kept for the next job.")]
 
 
+class UserShare(Struct, frozen=True, kw_only=True):
+    """What a user has of the places, counted by whose rights jobs run."""
+
+    running: Annotated[int, Meta(description="Of `at_once`; the next place is for the user with the fewest.")]
+    queued: int
+    most_queued: Annotated[int, Meta(description="How many jobs of one user may wait; one more is refused.")]
+
+
 class JobWorkers(Struct, frozen=True, kw_only=True):
     """The workers, and what waits for them."""
 
@@ -80,6 +90,7 @@ class JobWorkers(Struct, frozen=True, kw_only=True):
         Meta(description="Ids of the jobs that could start, the next one first; null for one the caller may not read."),
     ]
     waiting_since: Annotated[Moment | None, Meta(description="Since when the oldest that could start waits.")]
+    yours: Annotated[UserShare, Meta(description="What the caller has of it, with the runs of own schedules.")]
 
 
 def note(name: str) -> None:
@@ -91,8 +102,8 @@ def note(name: str) -> None:
         _log.debug("worker %s: no sign of life was left (%s)", name, error)
 
 
-def overview(readable: Collection[str], now: datetime) -> JobWorkers:
-    """Return all workers; of the jobs, those among `readable` are named."""
+def overview(user_id: int | None, readable: Collection[str], now: datetime) -> JobWorkers:
+    """Return all workers, and the share of a user; of the jobs, those among `readable` are named."""
     signs = _signs()
     runs: dict[str, list[Job]] = {}
     for job in Job.objects.filter(state=JobState.RUNNING).order_by("started_at"):
@@ -107,6 +118,16 @@ def overview(readable: Collection[str], now: datetime) -> JobWorkers:
         most_queued=settings.GANTRY_JOBS_QUEUED,
         waiting=[job.id if job.id in readable else None for job in waiting],
         waiting_since=None if since is None else moment(since),
+        yours=_share_of(user_id),
+    )
+
+
+def _share_of(user_id: int | None) -> UserShare:
+    found = Counter(Job.objects.filter(started_by_id=user_id, state__in=_PLACES).values_list("state", flat=True))
+    return UserShare(
+        running=found[JobState.RUNNING],
+        queued=found[JobState.QUEUED],
+        most_queued=settings.GANTRY_JOBS_QUEUED_PER_USER,
     )
 
 

@@ -1895,8 +1895,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the workers with what each does since when, and how many jobs wait.
-         * @description List the workers with what each does since when, and how many jobs wait.
+         * List the workers with what each does since when, and how many jobs wait: of all, and of the caller.
+         * @description List the workers with what each does since when, and how many jobs wait: of all, and of the caller.
          */
         get: operations["listJobWorkers"];
         put?: never;
@@ -4504,6 +4504,8 @@ export interface components {
              * @description Since when the oldest that could start waits.
              */
             waiting_since: string | null;
+            /** @description What the caller has of it, with the runs of own schedules. */
+            yours: components["schemas"]["UserShare"];
         };
         /** @description A topic of the group itself, which its deletion leaves. */
         KeptTopic: {
@@ -6928,6 +6930,14 @@ export interface components {
             next_cursor: string | null;
             prev_cursor: string | null;
             total: number | null;
+        };
+        /** @description What a user has of the places, counted by whose rights jobs run. */
+        UserShare: {
+            /** @description Of `at_once`; the next place is for the user with the fewest. */
+            running: number;
+            queued: number;
+            /** @description How many jobs of one user may wait; one more is refused. */
+            most_queued: number;
         };
         /** @description A rule, and what it meant for the answer. */
         WeighedRule: {

@@ -15,7 +15,7 @@ from console.fields import moment
 from console.jobs import services, workers
 from console.jobs.models import Job
 from tests.console.jobs.conftest import BY, REPLAY
-from tests.support.cast import Cast
+from tests.support.cast import Cast, somebody
 
 
 @pytest.fixture
@@ -60,6 +60,24 @@ def test_a_job_that_one_may_not_read_is_only_counted(cast: Cast, job: Job, store
     [worker] = found["items"]
     assert (worker["runs"], worker["hidden_runs"]) == ([], 1)
     assert found["waiting"] == [None]
+
+
+def test_everybody_sees_the_own_share_and_of_others_only_sums(cast: Cast, job: Job, settings: Settings) -> None:
+    settings.GANTRY_JOBS_QUEUED_PER_USER = 7
+    running, _ = services.create(somebody("operator"), REPLAY), services.create(somebody("operator"), REPLAY)
+    assert services.claim(running.id, worker="w", host="h") is not None
+    services.create(somebody("admin"), REPLAY)
+
+    def seen_by(browser: Any) -> Any:
+        found = browser.get("/api/v1/job-workers").json()
+        return found["queued"], found["yours"]
+
+    own = {"running": 1, "queued": 1, "most_queued": 7}
+    assert seen_by(cast.browser("operator")) == (3, own)
+    assert seen_by(cast.browser("admin")) == (3, {"running": 0, "queued": 1, "most_queued": 7})
+    assert seen_by(cast.browser("viewer")) == (3, {"running": 0, "queued": 0, "most_queued": 7})
+    # A token has no share of its own
+    assert seen_by(cast.program("operator", "read")) == (3, own)
 
 
 def test_without_redis_nobody_knows_whether_a_worker_lives(cast: Cast, job: Job, settings: Settings) -> None:

@@ -48,6 +48,8 @@ export const jobPages = {
       runningOf: "{{n}} of {{most}} at once",
       waiting: "Waiting",
       waitingOf: "{{n}} of at most {{most}}",
+      yours: "Yours",
+      yoursOf: "{{running}} running, {{queued}} of at most {{most}} waiting",
       oldest: "Oldest waits since",
       showWaiting: "Show the jobs that wait",
     },

@@ -35,7 +35,7 @@ export function WorkersDrawer({ query, onClose }: WorkersDrawerProps) {
 
 function Workers({ workers }: { workers: JobWorkers }) {
   const { t } = useTranslation()
-  const { items, queued, most_queued: mostQueued, at_once: atOnce, waiting_since: since, are_known: areKnown } = workers
+  const { items, queued, most_queued: mostQueued, at_once: atOnce, waiting_since: since, are_known: areKnown, yours } = workers
   return (
     <div className={classes.workers}>
       <WorkersNotice workers={workers} />
@@ -54,6 +54,7 @@ function Workers({ workers }: { workers: JobWorkers }) {
                 )}
               </>,
             ],
+            [t("jobPages.workers.yours"), t("jobPages.workers.yoursOf", { running: count(yours.running), queued: count(yours.queued), most: count(yours.most_queued) })],
             ...(since ? [[t("jobPages.workers.oldest"), <Time at={since} />] as [string, ReactNode]] : []),
           ]}
         />
