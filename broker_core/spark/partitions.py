@@ -17,6 +17,7 @@ from broker_core.spark.bytes_read import PlanCost
 from broker_core.spark.errors import BadOption, DataLoss, UnknownOption, unknown_topic
 from broker_core.spark.key_places import find_places
 from broker_core.spark.options import EARLIEST, LATEST, QueueOffsets, SourceOptions
+from broker_core.spark.schema import asks_for_bodies
 from broker_core.spark.stores import open_store, queues_of, record_sizes, topics_of
 from broker_core.store.columns import UNIT, Ints
 from broker_core.store.reader import StoreReader
@@ -24,6 +25,8 @@ from broker_core.store.reader import StoreReader
 _log = logging.getLogger(__name__)
 
 _MIB: Final = 1 << 20
+_UNTOUCHED: Final = 4
+"""How many bytes of records whose bodies are not touched are read in the time of one whose body is."""
 MOST_PARTITIONS: Final = 1000
 MOST_STEPS: Final = 1 << 16
 """Of a queue: so many sums of bytes tell where to cut it, however many messages it has."""
@@ -225,8 +228,10 @@ def _place(
 
 
 def partition_bytes(options: SourceOptions, total: int) -> int:
-    """Return the target size of a partition in bytes of records."""
-    usual = max(32 * _MIB, min(256 * _MIB, total // (4 * (os.cpu_count() or 1))))
+    """Return the target size of a partition in bytes of records: four for each core, if that is worth their start."""
+    of_core = total // (os.cpu_count() or 1)
+    unit = _MIB if options.columns is None or asks_for_bodies(options.columns) else _UNTOUCHED * _MIB
+    usual = max(32 * unit, min(128 * unit, of_core // 2), min(512 * unit, of_core // 4))
     target = options.max_partition_bytes or usual
     return max(1, min(target, total // options.min_partitions), total // MOST_PARTITIONS)
 

@@ -8,6 +8,7 @@ one in every session that uses any Python data source.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.datasource import (
@@ -91,7 +92,8 @@ class RocketMQReader(DataSourceReader):
 
     def __init__(self, options: SourceOptions, columns: Sequence[str]) -> None:
         """Read `columns` of the topics in `options`."""
-        self.options_read, self.columns = options, tuple(columns)
+        self.columns = tuple(columns)
+        self.options_read = replace(options, columns=self.columns)
 
     def partitions(self) -> Sequence[InputPartition]:
         """Return the ranges to read: a snapshot of now."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -140,8 +142,15 @@ def test_more_messages_of_keys_than_a_plan_names_are_planned_by_size(
     assert "parts are planned by size alone" in " ".join(cost.notes)
 
 
-def test_partitions_hold_bytes_within_bounds() -> None:
-    options = SourceOptions(topics=("T",))
+def test_partitions_hold_bytes_within_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two for each core, four if they are large enough; four times as much of records whose bodies are not touched."""
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    mib, options = 1 << 20, SourceOptions(topics=("T",))
+    sizes = {100 * mib: 32 * mib, 400 * mib: 100 * mib, 800 * mib: 128 * mib, 3200 * mib: 400 * mib, 1 << 35: 512 * mib}
+    assert {total: partition_bytes(options, total) for total in sizes} == sizes
+    untouched = replace(options, columns=("key", "queue_offset"))
+    assert {total: partition_bytes(untouched, 4 * total) // 4 for total in sizes} == sizes
+    assert partition_bytes(replace(options, columns=("key", "body")), 800 * mib) == 128 * mib
     assert partition_bytes(options, 1 << 20) == 1 << 20
     assert partition_bytes(options, 1 << 50) == (1 << 50) // 1000
     assert partition_bytes(SourceOptions(topics=("T",), min_partitions=8), 1 << 20) == 1 << 17
