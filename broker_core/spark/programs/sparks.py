@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from py4j.protocol import Py4JError, Py4JNetworkError
+from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from broker_core.job_folder import say
@@ -20,6 +21,8 @@ from broker_core.spark.programs.failures import JAVA_GONE
 _MAX_FAILURES: Final = 4
 _IDLE_WITHIN_S: Final = 1.0
 _LOOK_S: Final = 0.02
+# That of a local Spark.
+_EXECUTOR: Final = "driver"
 _STOPPED_WITHIN_S: Final = 20.0
 
 
@@ -114,18 +117,30 @@ class KeptSpark:
             return None
 
     def is_idle(self) -> bool:
-        """Return whether Spark answers and has nothing to do, now or within a second."""
+        """Return whether Spark answers and has nothing to do, now or within a second.
+
+        Tasks may go on after their job was cancelled: they would keep their cores from the next run, and write to its
+        log.
+        """
         if self._first is None:
             return not self._has_failed
         until = time.monotonic() + _IDLE_WITHIN_S
         try:
-            while self._first.sparkContext.statusTracker().getActiveJobsIds():
+            while _is_at_work(self._first.sparkContext):
                 if time.monotonic() > until:
                     return False
                 time.sleep(_LOOK_S)
         except (Py4JError, ConnectionError):
             return False
         return True
+
+
+def _is_at_work(context: SparkContext) -> bool:
+    if context.statusTracker().getActiveJobsIds():
+        return True
+    # Its tracker has no tasks whose job is cancelled. Before the first task no executor is listed.
+    running = context._jsc.sc().taskScheduler().runningTasksByExecutors().get(_EXECUTOR)
+    return bool(running.isDefined() and running.get() > 0)
 
 
 def _facts(session: SparkSession) -> SparkFacts:

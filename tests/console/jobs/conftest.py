@@ -17,7 +17,7 @@ from pytest_django import DjangoDbBlocker, Settings
 from broker_core.client.blocking import BlockingSession
 from console.audit.record import Actor
 from console.clusters.services import ensure_embedded
-from console.jobs import services
+from console.jobs import drivers, services
 from console.jobs.models import Job
 from gateway.celery import app
 from gateway.env import celery_url
@@ -114,3 +114,13 @@ def embedded(shared_broker: RunningBroker, settings: Settings) -> Iterator[Block
         cache.symlink_to(kept)
     with BlockingSession(shared_broker.config) as running:
         yield running
+
+
+@pytest.fixture
+def pool(settings: Settings, monkeypatch: pytest.MonkeyPatch, place: Path) -> Iterator[drivers.Pool]:
+    """Drivers stay between jobs: none of another test, and none after this one."""
+    settings.GANTRY_SPARK_WARM = 600
+    kept = drivers.Pool()
+    monkeypatch.setattr(drivers, "POOL", kept)
+    yield kept
+    kept.close()

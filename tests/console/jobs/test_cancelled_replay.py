@@ -6,12 +6,13 @@ import time
 from typing import Any
 
 import pytest
+from pytest_django import Settings
 
 from broker_core.client.blocking import BlockingSession
 from broker_core.protocol.message import Message
 from console.audit.record import Actor
-from console.jobs import control, launcher, services
-from console.jobs.models import JobState, StateCode
+from console.jobs import control, drivers, launcher, services
+from console.jobs.models import Job, JobState, StateCode
 from tests.support.replays import fill_topic, make_topic, read_topic
 from tests.support.topics import orders
 
@@ -68,15 +69,64 @@ def test_a_replay_stopped_and_resumed_twice_counts_as_one_that_was_not(
     assert max(took) < STOP_SECONDS
 
 
-def test_a_regular_expression_that_never_ends_does_not_keep_a_job_from_its_end(
+def cancel_when_it_has_written(monkeypatch: pytest.MonkeyPatch, job: Job, count: int) -> list[float]:
+    """Cancel a job in the middle; the list gets the time of it."""
+    looking = launcher._JobRun._check_and_renew
+    asked_at: list[float] = []
+
+    def look(run: launcher._JobRun) -> None:
+        if not asked_at and run._progress is not None and run._progress.counters.written >= count:
+            services.cancel(ANN, job)
+            asked_at.append(time.monotonic())
+        looking(run)
+
+    monkeypatch.setattr(launcher._JobRun, "_check_and_renew", look)
+    return asked_at
+
+
+@pytest.mark.usefixtures("pool")
+def test_a_cancel_in_a_driver_that_stays_is_as_quick(
     embedded: BlockingSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A regular expression may take for ever on one value: a cancel is over within 2 s all the same."""
-    for topic in ("slow", "slow-copy"):
+    """A cancel is over within 2 s also in a warm driver, which goes on with the next job."""
+    for topic in ("warm", "warm-copy"):
         make_topic(embedded, topic)
-    fill_topic(embedded, "slow", [Message("slow", b"a" * 60 + b"!")])
+    fill_topic(embedded, "warm", orders(2000))
+    request: dict[str, Any] = {
+        "type": "replay", "cluster": "local", "source": {"topic": "warm"}, "target": {"topic": "warm-copy"},
+    }  # fmt: skip
+    first = services.create(ANN, request)
+    launcher.run(first.id, worker="w")
+    job = services.create(ANN, request | {"limits": {"messages_per_second": 200}})
+    with monkeypatch.context() as patched:
+        asked_at = cancel_when_it_has_written(patched, job, 200)
+        launcher.run(job.id, worker="w")
+    took = time.monotonic() - asked_at[0]
+    last = services.create(ANN, request)
+    launcher.run(last.id, worker="w")
+    for each in (first, job, last):
+        each.refresh_from_db()
+    assert (job.state, job.state_code) == (JobState.CANCELLED, StateCode.CANCELLED), job.state_reason
+    assert 200 <= job.counters["written"] < 2000
+    assert {each.pid for each in (job, last)} == {first.pid}
+    assert last.state == JobState.SUCCEEDED
+    assert took < STOP_SECONDS
+
+
+@pytest.mark.parametrize("warm_s", [0, 600])
+def test_a_regular_expression_that_never_ends_does_not_keep_a_job_from_its_end(
+    embedded: BlockingSession, monkeypatch: pytest.MonkeyPatch, settings: Settings, pool: drivers.Pool, warm_s: int
+) -> None:
+    """A regular expression may take for ever on one value: a cancel is over within 2 s all the same.
+
+    A driver whose tasks go on does not stay: they would keep its cores from the next job, and write to its log.
+    """
+    settings.GANTRY_SPARK_WARM = warm_s
+    topic = f"slow-{warm_s}"
+    make_topic(embedded, topic)
+    fill_topic(embedded, topic, [Message(topic, b"a" * 60 + b"!")])
     # Java answers most such expressions at once, and not those with what a group has matched.
-    source = {"topic": "slow", "where": r"cast(body AS string) RLIKE '(a+)+\\1b'"}
+    source = {"topic": topic, "where": r"cast(body AS string) RLIKE '(a+)+\\1b'"}
     job = services.create(ANN, {"type": "replay", "cluster": "local", "source": source, "target": {"kind": "parquet"}})
     looking = launcher._JobRun._check_and_renew
     reading_since: list[float] = []
@@ -97,4 +147,5 @@ def test_a_regular_expression_that_never_ends_does_not_keep_a_job_from_its_end(
     job.refresh_from_db()
     # Whether the message counts as read depends on where it hangs.
     assert (job.state, job.counters["written"]) == (JobState.CANCELLED, 0)
+    assert pool.idle() == []
     assert took < STOP_SECONDS

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,19 +19,9 @@ from tests.support.replays import fill_topic, make_topic, read_topic
 from tests.support.topics import orders
 from tests.support.wait import wait_until
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("pool")]
 PATIENCE = 240.0
 ANN = Actor("ann")
-
-
-@pytest.fixture(autouse=True)
-def pool(settings: Settings, monkeypatch: pytest.MonkeyPatch, place: Path) -> Iterator[drivers.Pool]:
-    """No driver of another test, and none after this one."""
-    settings.GANTRY_SPARK_WARM = 600
-    kept = drivers.Pool()
-    monkeypatch.setattr(drivers, "POOL", kept)
-    yield kept
-    kept.close()
 
 
 def replay(source: str, target: str, **limits: int) -> Job:
