@@ -19,7 +19,7 @@ def served(worker: str) -> subprocess.CompletedProcess[str]:
     """Let a worker of its own process serve a Spark that has gone, as Spark sets it up."""
     environment = {**os.environ, "PYTHON_DAEMON_KILL_WORKER_ON_FLUSH_FAILURE": "1"}
     command = [sys.executable, "-c", GIVEN_UP.format(worker=worker)]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)  # noqa: S603 - own code
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
 
 def test_a_worker_whose_task_spark_gave_up_ends_without_a_word() -> None:
