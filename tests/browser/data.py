@@ -65,6 +65,15 @@ class Data:
         receipts = [message["receipt"] for message in answer["messages"]]
         self._post(f"{path}:nack", {"receipts": receipts, "dead_letter": True, "reason": reason})
 
+    def create_channel(self, name: str) -> None:
+        """Create an alert channel that leads nowhere."""
+        self._post("/alert-channels", {"name": name, "kind": "webhook", "url": "https://hooks.example/none"})
+
+    def told(self, channel: str) -> set[str]:
+        """Return the events that a channel was to be told of."""
+        items = self.http.get("/deliveries").json()["items"]
+        return {item["event"] for item in items if item["channel_name"] == channel}
+
     def consumes(self, group: str) -> bool:
         """Return whether a group is not paused."""
         config = self.http.get(f"{LOCAL}/groups/{group}").json()["config"]

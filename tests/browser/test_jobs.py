@@ -123,18 +123,28 @@ def test_a_reconciliation_is_started_by_the_wizard_and_shows_what_differs(
 
 @pytest.mark.usefixtures("topics")
 def test_an_export_is_started_by_the_wizard_and_its_file_holds_what_was_asked_for(
-    console: Console, tmp_path: Path
+    console: Console, data: Data, tmp_path: Path
 ) -> None:
+    data.create_channel("on-call")
     console.open("/jobs/new/export")
     console.choose("Topic to read", SOURCE)
     console.page.get_by_text("Offsets", exact=True).click()
     console.page.get_by_label("Offset ranges").fill("0: 0 - 5\n1: 0 - 2")
     console.page.get_by_role("button", name="Next: File").click()
     console.page.get_by_role("button", name="Next: Start").click()
+    console.choose("Notify", "on-call")
+    console.page.keyboard.press("Escape")
+    console.page.get_by_role("checkbox", name="Succeeded").check()
+    shoot(console.page, "export-start")
     console.page.get_by_role("button", name="Dry run").click()
-    console.page.get_by_role("button", name="Export 7 messages").click(timeout=JOB_SECONDS * 1000)
+    expect(console.page.get_by_role("button", name="Export 7 messages")).to_be_enabled(timeout=JOB_SECONDS * 1000)
+    # A dry run tells nobody
+    assert data.told("on-call") == set()
+    console.page.get_by_role("button", name="Export 7 messages").click()
     expect(console.page).to_have_url(re.compile(r"/jobs/[\w-]+$"))
     expect(console.main).to_contain_text("Succeeded", timeout=JOB_SECONDS * 1000)
+    expect(console.main).to_contain_text("on-call (Failed, Partial, Succeeded)")
+    wait_until(lambda: "notice" in data.told("on-call"), within=JOB_SECONDS)
     rows = list(csv.DictReader(_downloaded(console, tmp_path).splitlines()))
     assert [(row["queue_id"], row["queue_offset"]) for row in rows] == [
         *(("0", str(offset)) for offset in range(5)), ("1", "0"), ("1", "1")

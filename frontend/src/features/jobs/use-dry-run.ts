@@ -22,6 +22,9 @@ export interface DryRun {
   start: () => void
 }
 
+/** Nobody is told of the end of a dry run: whoever started it looks at it. */
+const untold = (request: JobRequest | MissingRequest): JobRequest | MissingRequest => ("notify" in request ? { ...request, notify: undefined } : request)
+
 /** A dry run of a request to an address of the API. The address of the page names it, so that a reload shows the same one. */
 export function useDryRun(request: JobRequest | MissingRequest, path: string = paths.jobs): DryRun {
   const [state, change] = useUrlState()
@@ -38,13 +41,13 @@ export function useDryRun(request: JobRequest | MissingRequest, path: string = p
     isOld,
     refused: create.error ? asProblem(create.error) : null,
     sent: create.variables,
-    start: () => create.mutate({ ...request, dry_run: true }, { onSuccess: (made) => change({ dry: `${made.id}.${mark}` }) }),
+    start: () => create.mutate({ ...untold(request), dry_run: true }, { onSuccess: (made) => change({ dry: `${made.id}.${mark}` }) }),
   }
 }
 
-/** Tells requests apart. A name changes nothing about what a job does, and a dry run is always allowed. */
+/** Tells requests apart. Neither a name nor who is told changes anything about what a job does, and a dry run is always allowed. */
 function markOf(request: JobRequest | MissingRequest): string {
   let hash = 5381
-  for (const sign of JSON.stringify({ ...request, name: undefined, allow_live_target: undefined })) hash = (Math.imul(hash, 33) ^ (sign.codePointAt(0) ?? 0)) >>> 0
+  for (const sign of JSON.stringify({ ...request, name: undefined, notify: undefined, allow_live_target: undefined })) hash = (Math.imul(hash, 33) ^ (sign.codePointAt(0) ?? 0)) >>> 0
   return hash.toString(36)
 }

@@ -23,6 +23,7 @@ import { life } from "./life"
 import { live } from "./live"
 import { members } from "./members"
 import { messages } from "./messages"
+import { notifying } from "./notifying"
 import { offsets } from "./offsets"
 import { purge } from "./purge"
 import { reconcile } from "./reconcile"
@@ -68,6 +69,7 @@ export const rest = {
   ...live,
   ...members,
   ...messages,
+  ...notifying,
   ...offsets,
   ...purge,
   ...reconcile,

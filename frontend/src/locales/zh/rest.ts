@@ -25,6 +25,7 @@ import { life } from "./life"
 import { live } from "./live"
 import { members } from "./members"
 import { messages } from "./messages"
+import { notifying } from "./notifying"
 import { offsets } from "./offsets"
 import { purge } from "./purge"
 import { reconcile } from "./reconcile"
@@ -70,6 +71,7 @@ export const rest: Shape<typeof english> = {
   ...live,
   ...members,
   ...messages,
+  ...notifying,
   ...offsets,
   ...purge,
   ...reconcile,

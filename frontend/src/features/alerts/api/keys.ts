@@ -1,3 +1,5 @@
+import { channelsKey } from "@/hooks/use-alert-channels"
+
 export const alertKeys = {
   all: ["alerts"] as const,
   counts: ["alerts", "counts"] as const,
@@ -5,7 +7,7 @@ export const alertKeys = {
   alert: (id: string) => ["alerts", "one", id] as const,
   rules: ["alerts", "rules"] as const,
   silences: ["alerts", "silences"] as const,
-  channels: ["alerts", "channels"] as const,
+  channels: channelsKey,
   deliveries: (filter: object) => ["alerts", "deliveries", filter] as const,
 }
 

@@ -10,10 +10,11 @@ import { Empty } from "@/components/states/empty"
 import { QueryPanel } from "@/components/states/query-panel"
 import { toastDone, toastFailed } from "@/components/toast/toast"
 import { Num } from "@/components/values/num"
+import { useAlertChannels } from "@/hooks/use-alert-channels"
 import { useUrlState } from "@/hooks/use-url-state"
 import type { AlertChannel } from "@/lib/api-types"
+import { ASK_EVERY_MS } from "../api/keys"
 import { useDeleteChannel } from "../api/delete-channel"
-import { useAlertChannels } from "../api/get-channels"
 import { useTestChannel } from "../api/test-channel"
 import { useEnableChannel } from "../api/update-channel"
 
@@ -22,7 +23,7 @@ const column = columnsFor<AlertChannel>()
 export function ChannelsPanel() {
   const { t } = useTranslation()
   const [, change] = useUrlState()
-  const channels = useAlertChannels()
+  const channels = useAlertChannels({ everyMs: ASK_EVERY_MS })
   const create = (
     <NeedsRight right="manage">
       <Button leftSection={<IconPlus size={15} stroke={1.8} />} onClick={() => change({ new: "channel", alert: undefined, edit: undefined })}>

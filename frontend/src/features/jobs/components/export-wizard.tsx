@@ -58,7 +58,7 @@ export function ExportWizard({ topics, source, queues, stored }: ExportWizardPro
           isReady: !faultsOf(state).minutes,
           fields: <FileFields state={state} onChange={change} />,
         },
-        { id: "start", parts: ["name"], label: t("jobs.steps.start"), isReady: true, fields: <NameField placeholder={name} /> },
+        { id: "start", label: t("jobs.steps.start"), isReady: true, fields: <NameField placeholder={name} /> },
       ]}
       decision={<Decision request={request.name ? request : { ...request, name }} source={source} range={range} dryRun={dryRun} />}
     />

@@ -9,6 +9,7 @@ import { count } from "@/lib/format"
 import { kindOf, spanOf } from "../bounds"
 import type { ReconcileRequest, ReplayRequest } from "../request"
 import { titleOfSide } from "../sides"
+import { useNotifyFacts } from "./notify-fields"
 
 /** What the job was asked to do. */
 export function JobPlan({ job }: { job: Job }) {
@@ -19,7 +20,7 @@ export function JobPlan({ job }: { job: Job }) {
   const limit: Items = job.max_minutes === null ? [] : [[t("jobs.longest"), t("jobs.minutes", { n: count(job.max_minutes) })]]
   return (
     <Panel title={t("jobs.plan")} note={job.schedule_id && <Link to="/schedules">{t("jobs.fromSchedule")}</Link>}>
-      <Definitions items={[...{ replay, reconcile, redrive, export: replay }[job.type], ...limit]} />
+      <Definitions items={[...{ replay, reconcile, redrive, export: replay }[job.type], ...limit, ...useNotifyFacts(job.request as Partial<JobRequest>)]} />
     </Panel>
   )
 }

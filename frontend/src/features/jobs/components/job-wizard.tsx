@@ -7,6 +7,7 @@ import { paths } from "@/config/paths"
 import { useUrlState } from "@/hooks/use-url-state"
 import type { JobRequest } from "@/lib/api-types"
 import { faultsOf, isWhole } from "../request"
+import { NotifyFields } from "./notify-fields"
 import type { DryRun } from "../use-dry-run"
 
 interface JobWizardProps {
@@ -21,13 +22,14 @@ interface JobWizardProps {
 }
 
 /** The wizard of a job that is described by the address, and may become one of a schedule. */
-export function JobWizard({ request, dryRun, ...wizard }: JobWizardProps) {
+export function JobWizard({ request, dryRun, steps, ...wizard }: JobWizardProps) {
   const { t } = useTranslation()
   const navigate = useNavigate()
   const [state] = useUrlState()
   return (
     <Wizard
       {...wizard}
+      steps={steps.map((step, at) => (at === steps.length - 1 ? withCommon(step) : step))}
       right="jobs"
       path={paths.jobs}
       request={request}
@@ -49,6 +51,18 @@ export function JobWizard({ request, dryRun, ...wizard }: JobWizardProps) {
     />
   )
 }
+
+/** The last step has what jobs of all types have. */
+const withCommon = ({ parts = [], fields, ...step }: WizardStep): WizardStep => ({
+  ...step,
+  parts: [...parts, "name", "notify"],
+  fields: (
+    <>
+      {fields}
+      <NotifyFields />
+    </>
+  ),
+})
 
 export function NameField({ placeholder }: { placeholder: string }) {
   const { t } = useTranslation()

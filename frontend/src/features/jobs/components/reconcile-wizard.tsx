@@ -83,7 +83,7 @@ function SidesWizard({ clusters, choices, left, right }: ReconcileWizardProps) {
         </>
       ),
     },
-    { id: "start", parts: ["name"], label: t("jobs.steps.start"), isReady: true, fields: <NameField placeholder={name} /> },
+    { id: "start", label: t("jobs.steps.start"), isReady: true, fields: <NameField placeholder={name} /> },
   ]
   return (
     <JobWizard
@@ -131,7 +131,7 @@ function CheckWizard() {
             </>
           ),
         },
-        { id: "start", parts: ["name"], label: t("jobs.steps.start"), isReady: true, fields: <NameField placeholder={name} /> },
+        { id: "start", label: t("jobs.steps.start"), isReady: true, fields: <NameField placeholder={name} /> },
       ]}
       decision={
         <Started

@@ -7,6 +7,7 @@ import { isCheck, isToFile, isToItself } from "../request"
 import { type SideName, SIDES } from "../sides"
 import { CompareFields, ConditionFields } from "./compare-fields"
 import { FileFields } from "./export-fields"
+import { NotifyFields } from "./notify-fields"
 import { LimitFields, MinutesField, SourceFields } from "./request-fields"
 import { type Choices, SideFields, WhatField } from "./side-fields"
 import { TargetFields } from "./target-fields"
@@ -22,7 +23,14 @@ interface ScheduleJobFieldsProps {
 }
 
 /** The fields of a job that a schedule starts; the same words of the address as in the wizards. */
-export function ScheduleJobFields({ topics, targetTopics, clusters, choices }: ScheduleJobFieldsProps) {
+export const ScheduleJobFields = (props: ScheduleJobFieldsProps) => (
+  <>
+    <FieldsOfType {...props} />
+    <NotifyFields />
+  </>
+)
+
+function FieldsOfType({ topics, targetTopics, clusters, choices }: ScheduleJobFieldsProps) {
   const { t } = useTranslation()
   const [state, change] = useUrlState()
   const refused = useRefused()

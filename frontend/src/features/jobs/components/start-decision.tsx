@@ -15,6 +15,7 @@ import { jobNameOf } from "../job-name"
 import { asProblem } from "@/lib/problem"
 import { useRefusals } from "@/components/wizard/refusals"
 import { isWhole } from "../request"
+import { useNotifyFacts } from "./notify-fields"
 import classes from "./jobs.module.css"
 import { RefusedFields } from "@/components/wizard/refused-fields"
 
@@ -66,7 +67,7 @@ export function StartDecision({ request, hero, heroWords, facts, seenBy = [], ac
         {dryRun}
         <strong>{hero}</strong> <span>{heroWords}</span>
       </div>
-      <Definitions items={facts} />
+      <Definitions items={[...facts, ...useNotifyFacts(request)]} />
       {request.type === "replay" && request.target?.kind !== "parquet" && (
         <div className={classes.seen}>
           <h2>{t("jobs.seenBy")}</h2>
