@@ -22,7 +22,6 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from py4j.protocol import Py4JError
 from pyspark.errors import AnalysisException, PySparkException
 
 from broker_core.errors import GantryError
@@ -32,6 +31,8 @@ _MOST_NAMES = 20
 _CONDITION: Final = re.compile(r"Exception: \[([A-Z0-9_.]+)\]")
 # The first error of Java itself that a trace names: functions of Java tell no condition.
 _JAVA: Final = re.compile(r"(?<=\s)javax?\.[a-z.]+\.([A-Z][A-Za-z]+(?:Exception|Error))(?=[:\s])")
+# The value stands before it, and may say anything: the last place counts.
+_CAST: Final = re.compile(r'.* of the type ("[^"]+") cannot be cast to ("[^"]+") (?:because|due)', re.DOTALL)
 _RAISED_IN_PYTHON: Final = "pyspark.errors.exceptions.base"
 
 
@@ -108,8 +109,8 @@ def first_line(error: Exception) -> str:
     return next(lines, type(error).__name__)
 
 
-def without_values(error: PySparkException | Py4JError) -> str:
-    """Return what Spark refused, without the values of rows that its errors quote.
+def without_values(error: Exception | str) -> str:
+    """Return what Spark refused, without the values of rows that its errors quote; a failed task leaves a text alone.
 
     Before Spark reads rows, its errors quote the request alone, and are told as they are.
     """
@@ -121,6 +122,14 @@ def without_values(error: PySparkException | Py4JError) -> str:
         condition, given = None, {}
     named = _CONDITION.search(str(error))
     java = _JAVA.search(str(error))
-    name = condition or (named[1] if named else java[1] if java else type(error).__name__)
-    kinds = [given[part] for part in ("sourceType", "targetType") if part in given]
+    name = condition or (named[1] if named else java[1] if java else _name_of(error))
+    cast = _CAST.match(str(error))
+    kinds = [given[part] for part in ("sourceType", "targetType") if part in given] or (cast.groups() if cast else ())
     return f"{name} ({' to '.join(kinds)})" if kinds else name
+
+
+def _name_of(error: Exception | str) -> str:
+    """Return the name of its class: a text begins with that."""
+    if not isinstance(error, str):
+        return type(error).__name__
+    return error.partition(":")[0].split()[0].rpartition(".")[2]

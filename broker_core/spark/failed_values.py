@@ -24,10 +24,12 @@ from pyspark.errors import (
     SparkRuntimeException,
     SparkUpgradeException,
 )
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 
 from broker_core.job_folder import say
 from broker_core.spark.errors import BadRequest, without_values
+from broker_core.spark.failed_tasks import FailedTasks
+from broker_core.spark.tasks import TaskLost
 
 # SQLSTATE: data exceptions, violated constraints (a key twice in a map), limits (an array too long), what is raised.
 _OF_VALUES: Final = ("22", "23", "54", "P0")
@@ -46,6 +48,8 @@ _PYTHON: Final = (
     "org.apache.spark.api.python.PythonException",
     "Traceback (most recent call last)",
 )
+# As Spark quotes code in texts: where it begins in its first line, the line, and marks below what is meant.
+_CODE: Final = re.compile(r"^== SQL \(line 1, position (\d+)\) ==\n(.*)\n( *)(\^+)$", re.MULTILINE)
 _FIND_S: Final = 20.0
 
 
@@ -61,17 +65,28 @@ class Expression:
 
 
 @contextmanager
-def failing_expressions(expressions: Sequence[Expression]) -> Iterator[None]:
-    """Raise BadRequest, with the field, for an expression that Spark cannot compute for a value of some message."""
-    try:
+def failing_expressions(session: SparkSession, expressions: Sequence[Expression]) -> Iterator[None]:
+    """Raise BadRequest, with the field, for an expression that Spark cannot compute for a value of some message.
+
+    Spark tries a task again that failed, as it should after the loss of a process: after the fault of a value it is
+    kept from that, and what the other try says (`tasks.TaskLost`) is not the cause.
+    """
+    if not expressions:
         yield
-    except (PySparkException, Py4JError) as error:
-        if not expressions or not is_of_values(error):
+        return
+    failures = FailedTasks(session, is_text_of_values)
+    try:
+        with failures.no_second_try():
+            yield
+    except (PySparkException, Py4JError, TaskLost) as error:
+        is_told = not isinstance(error, TaskLost) and is_of_values(error)
+        cause = error if is_told else failures.found()
+        if cause is None:
             raise
-        say(f"Spark says: {error}")
-        parts = " or ".join(_fields_of(error, expressions))
+        say(f"Spark says: {cause}")
+        parts = " or ".join(_fields_of(cause, expressions))
         raise BadRequest(
-            f"{parts}: it cannot be computed for a message: {without_values(error)}; the log has the value"
+            f"{parts}: it cannot be computed for a message: {without_values(cause)}; the log has the value"
         ) from error
 
 
@@ -83,12 +98,18 @@ def is_of_values(error: PySparkException | Py4JError) -> bool:
     if isinstance(error, SparkUpgradeException):
         return True
     state = error.getSqlState() if isinstance(error, PySparkException) else None
-    if state is None:
-        found = _STATE.search(text)
-        state = found[1] if found else ""
     if state:
         return state.startswith(_OF_VALUES)
-    return isinstance(error, _WITHOUT_STATE) or _is_raised_by_expressions(text)
+    has_state = _STATE.search(text) is not None
+    return (isinstance(error, _WITHOUT_STATE) and not has_state) or is_text_of_values(text)
+
+
+def is_text_of_values(text: str) -> bool:
+    """Return the same of the text of an error, as a failed task leaves it."""
+    if any(mark in text for mark in _PYTHON):
+        return False
+    found = _STATE.search(text)
+    return found[1].startswith(_OF_VALUES) if found else _is_raised_by_expressions(text)
 
 
 def _is_raised_by_expressions(text: str) -> bool:
@@ -103,7 +124,7 @@ def _is_raised_by_expressions(text: str) -> bool:
     return False
 
 
-def _fields_of(error: PySparkException | Py4JError, expressions: Sequence[Expression]) -> list[str]:
+def _fields_of(error: PySparkException | Py4JError | TaskLost | str, expressions: Sequence[Expression]) -> list[str]:
     """Return the field whose expression failed; several if that cannot be found out."""
     left = list(expressions)
     quoted = _quoted(error)
@@ -117,8 +138,12 @@ def _fields_of(error: PySparkException | Py4JError, expressions: Sequence[Expres
     return list(dict.fromkeys(each.part for each in left))
 
 
-def _quoted(error: PySparkException | Py4JError) -> list[tuple[int, str]]:
+def _quoted(error: PySparkException | Py4JError | TaskLost | str) -> list[tuple[int, str]]:
     """Return the place and text of the parts of expressions that the error quotes, in code and not in values."""
+    if isinstance(error, str):
+        return [
+            (int(begin) - 1, line[len(before) :][: len(marks)]) for begin, line, before, marks in _CODE.findall(error)
+        ]
     contexts = error.getQueryContext() if isinstance(error, PySparkException) else None
     found = [each for each in contexts or () if each.contextType() == QueryContextType.SQL]
     return [(each.startIndex(), each.fragment()) for each in found if each.fragment()]

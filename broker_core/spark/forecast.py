@@ -109,7 +109,7 @@ def forecast_by_sql(
         return queue
 
     rows = planned_table(session, by_queue, options, sql.columns(COUNTED))
-    with failing_expressions(sql.expressions(lambda names: planned_table(session, by_queue, options, names))):
+    with failing_expressions(session, sql.expressions(lambda names: planned_table(session, by_queue, options, names))):
         return run_tasks_on(sql.apply(rows, COUNTED), by_queue, count)
 
 

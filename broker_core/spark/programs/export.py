@@ -121,7 +121,9 @@ class Exporting:
         sql.check(session, needed)
         rows = sql.apply(planned_table(session, [[part] for part in parts], options, sql.columns(needed)), needed)
         uncounted, single = replace(options, count_to=None), [[part] for part in parts]
-        with failing_expressions(sql.expressions(lambda names: planned_table(session, single, uncounted, names))):
+        with failing_expressions(
+            session, sql.expressions(lambda names: planned_table(session, single, uncounted, names))
+        ):
             return run_tasks_on(rows, work, lambda each, batches: _write(each, batches, kind, columns, sql))
 
     def _piece(self, number: int) -> Path:

@@ -143,7 +143,7 @@ class Comparing:
         return ProgramResult(PARTIAL if any(self.tiles[name] for name in DAMAGED) else OK, sentence)
 
     def _collected(self, session: SparkSession, rows: DataFrame) -> Any:
-        with failing_expressions([each for side in self.sides for each in side.expressions(session)]):
+        with failing_expressions(session, [each for side in self.sides for each in side.expressions(session)]):
             return self.run.wait_for(rows.toArrow, lambda: self._tick(session), at_each_look=self._look)
 
     def _look(self) -> None:

@@ -319,7 +319,9 @@ def copy_lanes(session: SparkSession, job: ReplayJob, work: Sequence[tuple[Lane,
     parts = [[replace(lane.source, begin=chunk.begin, end=chunk.end) for chunk in start.chunks] for lane, start in work]
     rows = job.sql.apply(planned_table(session, parts, job.options, columns, marks_ends=True), needed)
     uncounted = replace(job.options, count_to=None)
-    with failing_expressions(job.sql.expressions(lambda names: planned_table(session, parts, uncounted, names))):
+    with failing_expressions(
+        session, job.sql.expressions(lambda names: planned_table(session, parts, uncounted, names))
+    ):
         return run_tasks_on(rows, work, lambda each, batches: copy_lane(job, *each, batches))
 
 

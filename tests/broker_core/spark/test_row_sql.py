@@ -36,7 +36,7 @@ def made(spark: SparkSession, store: Path, sql: RowSql) -> list[Any]:
     options = SourceOptions(topics=("orders",), stores=(store,), brokers=("broker-a",))
     parts = [plan(options)]
     rows = planned_table(spark, parts, options, sql.columns(COLUMNS))
-    with failing_expressions(sql.expressions(lambda names: planned_table(spark, parts, options, names))):
+    with failing_expressions(spark, sql.expressions(lambda names: planned_table(spark, parts, options, names))):
         found: list[Any] = sql.apply(rows, COLUMNS).collect()
     return found
 
@@ -173,7 +173,7 @@ def test_what_else_fails_is_not_the_fault_of_an_expression(spark: SparkSession, 
 
     with (
         pytest.raises(PythonException),
-        failing_expressions([Expression("source.where", "true", lambda: spark.range(1))]),
+        failing_expressions(spark, [Expression("source.where", "true", lambda: spark.range(1))]),
     ):
         spark.range(1).mapInArrow(raising, "id long").collect()
 

@@ -93,6 +93,18 @@ def test_jobs_one_after_another_share_a_driver_and_only_the_first_waits_for_java
     assert not list((services.folder_of(first).parents[1] / "cache/spark/drivers").iterdir())
 
 
+def test_a_value_that_cannot_be_computed_is_why_a_job_of_a_driver_failed(embedded: BlockingSession) -> None:
+    """Such a driver tries tasks again, whose second try knows nothing of the cause."""
+    make_topic(embedded, "values")
+    fill_topic(embedded, "values", orders(20_000))
+    request: dict[str, Any] = {"type": "replay", "cluster": "local", "target": {"kind": "parquet"}}
+    source = {"topic": "values", "where": "queue_offset < 4000 or cast(concat('x', queue_offset) as int) > 1"}
+    job = run(services.create(ANN, request | {"source": source}))
+    assert (job.state, job.retries, job.exit_code) == (JobState.FAILED, 0, 2), job.state_reason
+    assert "source.where: it cannot be computed for a message: CAST_INVALID_INPUT" in str(job.state_reason)
+    assert "BrokenPipe" not in (services.folder_of(job) / "log").read_text()
+
+
 def test_two_jobs_at_once_have_a_driver_each_and_killing_one_harms_only_its_own_job(
     embedded: BlockingSession, pool: drivers.Pool
 ) -> None:
