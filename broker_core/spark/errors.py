@@ -59,11 +59,17 @@ class UnknownOption(BadOption):
         names = list(known)
         near = difflib.get_close_matches(name.lower(), [each.lower() for each in names], n=1, cutoff=0.6)
         spelled = next((each for each in names if near and each.lower() == near[0]), None)
-        shown = ", ".join(sorted(names)[:_MOST_NAMES]) + (", …" if len(names) > _MOST_NAMES else "")
-        known_names = f"known: {shown}" if names else "there is none"
+        known_names = listed(names)
         hint = f"did you mean {spelled!r}? {known_names}" if spelled else known_names
         SparkError.__init__(self, f"unknown {what} {name!r}; {hint}")
         self.name, self.nearest = name, spelled
+
+
+def listed(known: Iterable[str]) -> str:
+    """Return what there is, for an error about a name."""
+    names = sorted(known)
+    shown = ", ".join(names[:_MOST_NAMES]) + (", …" if len(names) > _MOST_NAMES else "")
+    return f"known: {shown}" if names else "there is none"
 
 
 def unknown_topic(topic: str, known: Iterable[str]) -> UnknownOption:

@@ -17,6 +17,12 @@ from broker_core.spark.errors import BadOption
 EARLIEST: Final = -2
 LATEST: Final = -1
 
+MOST_PULLED: Final = 1024
+"""How many messages RocketMQ's own clients ask a broker for at once; it may send fewer."""
+MOST_PULLS: Final = 64
+LONGEST_PULL_MS: Final = 10 * 60 * 1000
+_MOST_DIGITS: Final = 18
+
 # 1973 and 5138 in ms: values outside this range are in another unit.
 _LEAST_MS: Final = 100_000_000_000
 _MOST_MS: Final = 100_000_000_000_000
@@ -96,9 +102,12 @@ def read_flag(name: str, text: str) -> bool:
     return text.lower() == "true"
 
 
-def read_count(name: str, text: str) -> int:
-    if not is_number(text) or int(text) < 1:
+def read_count(name: str, text: str, *, most: int | None = None) -> int:
+    # A number of more digits is none that Python reads.
+    if not is_number(text) or len(text) > _MOST_DIGITS or int(text) < 1:
         raise BadOption(name, text, "expected a whole number, at least 1")
+    if most is not None and int(text) > most:
+        raise BadOption(name, text, f"expected at most {most:,}")
     return int(text)
 
 

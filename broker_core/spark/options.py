@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -113,17 +114,20 @@ def known_options(given: Mapping[str, str], options: Sequence[Option]) -> list[t
 
 
 def _check_alone(texts: Mapping[str, str]) -> None:
-    """Raise BadOption for one of two options that say the same in different ways."""
+    """Raise BadOption for one of two options that say the same in different ways, and for one without its other."""
     for name, other in _EITHER:
         if name in texts and other in texts:
             raise BadOption(name, texts[name], f"give either {name} or {other}")
+    if "includeInternal" in texts and "topicPattern" not in texts:
+        wanted = "says what a topicPattern selects; a topic that is named is read, of whatever kind it is"
+        raise BadOption("includeInternal", texts["includeInternal"], wanted)
     if "maxPartitionBytes" in texts and "nameServer" in texts:
         wanted = "the sizes of messages behind brokers are not known before they are read; minPartitions cuts the read"
         raise BadOption("maxPartitionBytes", texts["maxPartitionBytes"], wanted)
 
 
 def _checked(fields: dict[str, Any]) -> SourceOptions:
-    if bool(fields.get("topics")) == bool(fields.get("topic_pattern")):
+    if not fields.get("topics") and "topic_pattern" not in fields:
         raise BadOption("topic", ",".join(fields.get("topics", ())), "name the topic to read, or give a topicPattern")
     stores, servers = fields.get("stores", ()), fields.get("name_servers", ())
     if bool(stores) == bool(servers):
@@ -175,9 +179,9 @@ OPTIONS: Final[Sequence[Option]] = (
     Option("minOffsetsPerTrigger", "min_offsets_per_trigger", values.read_count, "stream"),
     Option("maxBytesPerTrigger", "max_bytes_per_trigger", values.read_count, "stream"),
     Option("maxTriggerDelayMs", "max_trigger_delay_ms", values.read_count, "stream"),
-    Option("pullBatchSize", "pull_batch_size", values.read_count),
-    Option("pullTimeoutMs", "pull_timeout_ms", values.read_count),
-    Option("pullParallelism", "pull_parallelism", values.read_count),
+    Option("pullBatchSize", "pull_batch_size", partial(values.read_count, most=values.MOST_PULLED)),
+    Option("pullTimeoutMs", "pull_timeout_ms", partial(values.read_count, most=values.LONGEST_PULL_MS)),
+    Option("pullParallelism", "pull_parallelism", partial(values.read_count, most=values.MOST_PULLS)),
     Option("group", "group", values.read_text),
     Option("countTo", "count_to", values.read_text),
 )
@@ -188,6 +192,8 @@ OF_SPARK: Final = frozenset({"checkpointlocation", "queryname"})
 
 _EITHER: Final = (
     ("topic", "topics"),
+    ("topic", "topicPattern"),
+    ("topics", "topicPattern"),
     ("startingTimestamp", "startingOffsets"),
     ("startingTimestamp", "startingOffsetsByTimestamp"),
     ("endingTimestamp", "endingOffsets"),

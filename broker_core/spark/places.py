@@ -14,7 +14,7 @@ import numpy as np
 from broker_core.client.admin import Admin
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.topics import DEAD_LETTER_PREFIX, RETRY_PREFIX, is_system_topic, reply_topic
-from broker_core.spark.errors import UnknownOption, unknown_topic
+from broker_core.spark.errors import BadOption, UnknownOption, listed, unknown_topic
 from broker_core.spark.options import QueueOffsets, SourceOptions
 from broker_core.spark.partitions import check_names, check_offsets, is_chosen
 from broker_core.spark.stores import open_store, queues_of, record_sizes, topics_of
@@ -51,6 +51,18 @@ def named_topics(options: SourceOptions) -> SourceOptions:
     if pattern is None:
         return options
     return replace(options, topics=tuple(_matching(pattern, options)), topic_pattern=None)
+
+
+def matches_none(options: SourceOptions) -> BadOption:
+    """Return the error for a pattern that no topic matches: a stream waits for one, a batch would read nothing."""
+    pattern = options.topic_pattern
+    assert pattern is not None
+    internal = next(_matching(pattern, replace(options, include_internal=True)), None)
+    if internal is not None:
+        wanted = f"matches internal topics alone, as {internal}; includeInternal=true selects them"
+        return BadOption("topicPattern", pattern.pattern, wanted)
+    known = listed(_matching(re.compile(".*"), options))
+    return BadOption("topicPattern", pattern.pattern, f"matches the whole name of no topic; {known}")
 
 
 def _matching(pattern: re.Pattern[str], options: SourceOptions) -> Iterator[str]:

@@ -97,11 +97,14 @@ class RocketMQReader(DataSourceReader):
 
     def partitions(self) -> Sequence[InputPartition]:
         """Return the ranges to read: a snapshot of now."""
-        from broker_core.spark.places import resolved
+        from broker_core.spark.places import matches_none, resolved
         from broker_core.spark.reading import plan
 
-        self.options_read = resolved(self.options_read)
-        return list(plan(self.options_read)) if self.options_read.topics else []
+        asked = self.options_read
+        self.options_read = resolved(asked)
+        if not self.options_read.topics:
+            raise matches_none(asked)
+        return list(plan(self.options_read))
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
         """Yield the rows of a range as Arrow batches."""

@@ -62,8 +62,10 @@ def test_an_option_is_read(name: str, text: str, field: str, value: Any) -> None
     given = {key: word for key, word in STORE.items() if not (key == "store" and name.lower() == "store")}
     if name == "STORE":
         given["broker"] = "broker-a,broker-b"
-    if name in ("topics", "topicPattern"):
+    if name in ("topics", "topicPattern", "includeInternal"):
         del given["topic"]
+    if name == "includeInternal":
+        given["topicPattern"] = "orders.*"
     assert getattr(parse_source_options({**given, name: text}), field) == value
 
 
@@ -116,7 +118,13 @@ def test_an_option_is_read(name: str, text: str, field: str, value: Any) -> None
         ({**STORE, "startingTimestamp": "20260501T080000Z"}, "is not a moment such as"),
         ({**STORE, "keysFile": "/nowhere"}, "cannot be read"),
         ({**STORE, "broker": "a,b"}, "as many brokers"),
-        ({**STORE, "topicPattern": "o.*"}, "or give a topicPattern"),
+        ({**STORE, "topicPattern": "o.*"}, "option topic='orders': give either topic or topicPattern"),
+        ({"store": "/data", "topics": "orders", "topicPattern": "o.*"}, "give either topics or topicPattern"),
+        ({**STORE, "includeInternal": "true"}, "option includeInternal='true': says what a topicPattern selects"),
+        ({**STORE, "pullBatchSize": "1025"}, "option pullBatchSize='1025': expected at most 1,024"),
+        ({**STORE, "pullBatchSize": "9" * 5000}, "option pullBatchSize='9+': expected a whole number"),
+        ({**STORE, "pullParallelism": "65"}, "option pullParallelism='65': expected at most 64"),
+        ({**STORE, "pullTimeoutMs": "86400000"}, "option pullTimeoutMs='86400000': expected at most 600,000"),
         ({"store": "/data", "topicPattern": "("}, "not a regular expression"),
         ({**STORE, "startingOffsets": '{"orders":{"broker-a":{"0":-3}}}'}, "expected earliest"),
         ({**STORE, "startingOffsetsByTimestamp": '{"orders":7}'}, "expected"),

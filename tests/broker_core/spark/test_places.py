@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from broker_core.client.blocking import BlockingSession
-from broker_core.spark.errors import UnknownOption
+from broker_core.spark.errors import BadOption, UnknownOption
 from broker_core.spark.options import LATEST, SourceOptions
 from broker_core.spark.places import Places, QueuePlace, Reach, cluster_name, named_topics, resolved
 from broker_core.spark.reading import plan
+from broker_core.spark.source import RocketMQReader
 from tests.support.cluster import RunningBroker
 from tests.support.replays import fill_topic, make_topic
 from tests.support.stores import NOW
@@ -42,6 +43,20 @@ def test_a_pattern_selects_internal_topics_only_if_they_are_included(store: Path
     every = re.compile(".*")
     assert named_topics(options(store, topic_pattern=every)).topics == ("orders", "orders-eu", "payments")
     assert set(named_topics(options(store, topic_pattern=every, include_internal=True)).topics) == set(OWN)
+
+
+def test_a_batch_of_a_pattern_that_no_topic_matches_is_refused(store: Path) -> None:
+    """A stream waits for such a topic; a batch would have no rows, without a word."""
+    for pattern, said in (
+        (
+            "order",
+            "option topicPattern='order': matches the whole name of no topic; known: orders, orders-eu, payments",
+        ),
+        ("%DLQ%.*", "option topicPattern='%DLQ%.*': matches internal topics alone, as %DLQ%sink; includeInternal=true"),
+    ):
+        reader = RocketMQReader(options(store, topic_pattern=re.compile(pattern)), ("body",))
+        with pytest.raises(BadOption, match=re.escape(said)):
+            reader.partitions()
 
 
 def test_queues_reach_from_their_first_message_to_their_end(store: Path) -> None:
