@@ -25,6 +25,9 @@ export const sides = {
     queryWords: "instead of a table",
     time: "Time column of the {{side}}",
     timeWords: "needed for a range and for charts over time; empty for none",
+    rightRange: "Range of the right side",
+    rightRangeWords: "another one where its messages came later, or are kept under other times",
+    rightRanges: { same: "Same as the left", own: "Its own" },
     onlySql: "Rows of files and databases have neither keys nor bodies: key and values are SQL on both sides.",
   },
 }

@@ -25,6 +25,9 @@ export const sides = {
     queryWords: "代替表",
     time: "{{side}}时间列",
     timeWords: "按时间限定范围和绘制图表时需要，可留空",
+    rightRange: "右侧范围",
+    rightRangeWords: "右侧消息写入较晚，或使用其他时间时，可单独设置",
+    rightRanges: { same: "与左侧相同", own: "单独设置" },
     onlySql: "文件和数据库的行没有 Key 和消息体：匹配键和比较的值都需要两侧的 SQL。",
   },
 }

@@ -8,11 +8,12 @@ import { type UrlState, useUrlState } from "@/hooks/use-url-state"
 import type { JobRequest, Topic } from "@/lib/api-types"
 import { count } from "@/lib/format"
 import { checkOf, faultsOf, isCheck, reconcileOf, type ReconcileRequest } from "../request"
-import { areSame, isSideWhole, isTimeMissing, type SideName, SIDES, titleOfSide } from "../sides"
+import { areSame, hasOwnRange, isSideWhole, isTimeMissing, type SideName, SIDES, titleOfSide } from "../sides"
 import { useRangeWords } from "../use-range-words"
 import { CompareFields, ConditionFields } from "./compare-fields"
 import { JobWizard, NameField } from "./job-wizard"
 import { DamageField, MinutesField, RangeFields } from "./request-fields"
+import { RightRange } from "./right-range"
 import { type Choices, SideFields, WhatField } from "./side-fields"
 import { StartDecision, useTimeFacts } from "./start-decision"
 
@@ -36,7 +37,9 @@ function SidesWizard({ clusters, choices, left, right }: ReconcileWizardProps) {
   const request = reconcileOf(state, cluster)
   const isChosen = isSideWhole(request.left) && isSideWhole(request.right)
   const name = t("jobs.reconcileName", { left: titleOfSide(request.left), right: titleOfSide(request.right) })
-  const range = useRangeWords({ source: { topic: "", ...bounds(request.left) } })
+  const leftRange = useRangeWords({ source: { topic: "", ...bounds(request.left) } })
+  const rightRange = useRangeWords({ source: { topic: "", ...bounds(request.right) } })
+  const ranges = hasOwnRange(state) ? [leftRange, rightRange] : [leftRange]
   const faults = faultsOf(state)
   const steps: WizardStep[] = [
     {
@@ -59,11 +62,14 @@ function SidesWizard({ clusters, choices, left, right }: ReconcileWizardProps) {
       id: "range",
       parts: ["left", "right"],
       label: t("jobs.steps.range"),
-      choice: range,
+      choice: ranges.join(t("list.comma")),
       isReady: !BOUNDS.some((bound) => faults[bound]),
       fields: (
         <>
           <RangeFields path="left" state={state} onChange={change} />
+          <RightRange state={state} onChange={change}>
+            <RangeFields path="right" state={state} onChange={change} />
+          </RightRange>
           <TimeWords state={state} />
           <ConditionFields state={state} onChange={change} />
         </>
@@ -90,7 +96,7 @@ function SidesWizard({ clusters, choices, left, right }: ReconcileWizardProps) {
       title={isChosen ? name : t("jobs.newReconcile")}
       request={request}
       steps={steps}
-      decision={<Decision request={request.name ? request : { ...request, name }} most={mostOf(request, left, right)} range={range} />}
+      decision={<Decision request={request.name ? request : { ...request, name }} most={mostOf(request, left, right)} ranges={ranges} />}
     />
   )
 }
@@ -148,7 +154,7 @@ function CheckWizard() {
   )
 }
 
-function Decision({ request, most, range }: { request: ReconcileRequest; most: number | null; range: string }) {
+function Decision({ request, most, ranges: [range, rightRange] }: { request: ReconcileRequest; most: number | null; ranges: string[] }) {
   const { t } = useTranslation()
   const areTopics = SIDES.every((side) => (request[side].kind ?? "topic") === "topic")
   return (
@@ -159,6 +165,7 @@ function Decision({ request, most, range }: { request: ReconcileRequest; most: n
         [t("jobs.left"), titleOfSide(request.left)],
         [t("jobs.right"), titleOfSide(request.right)],
         [t("jobs.range"), range],
+        ...(rightRange === undefined ? [] : [[t("sides.rightRange"), rightRange] satisfies [string, ReactNode]]),
         [t("jobs.joinBy"), byWords(t, request.by)],
         [t("jobs.writes"), t("jobs.writesNothing")],
       ]}

@@ -162,17 +162,21 @@ export const SqlField = ({ value, onChange, ...field }: SqlFieldProps) => (
 
 export interface RangeProps extends Omit<FieldsProps, "topics"> {
   /** The part of the request whose range it is. */
-  path: string
+  path: "source" | "left" | "right"
 }
+
+/** The words of the address for the bounds of a part. */
+export const boundNames = (path: RangeProps["path"]) => (path === "right" ? (["rfrom", "rto"] as const) : (["from", "to"] as const))
 
 export function RangeFields({ path, state, onChange }: RangeProps) {
   const { t } = useTranslation()
   const refused = useRefused()
-  const { to } = faultsOf(state)
+  const [from, to] = boundNames(path)
+  const fault = faultsOf(state)[to]
   return (
     <Group gap={12} align="flex-start">
-      <WallClockInput label={t("messages.from")} description={t("jobs.fromWords")} value={state.from} error={refused(`${path}.from`)} onChange={(from) => onChange({ from })} />
-      <WallClockInput label={t("messages.to")} description={t("jobs.toWords")} value={state.to} error={to ? t(`jobs.faults.${to}`) : refused(`${path}.to`)} onChange={(next) => onChange({ to: next })} />
+      <WallClockInput label={t("messages.from")} description={t("jobs.fromWords")} value={state[from]} error={refused(`${path}.from`)} onChange={(next) => onChange({ [from]: next })} />
+      <WallClockInput label={t("messages.to")} description={t("jobs.toWords")} value={state[to]} error={fault ? t(`jobs.faults.${fault}`) : refused(`${path}.to`)} onChange={(next) => onChange({ [to]: next })} />
     </Group>
   )
 }

@@ -9,6 +9,7 @@ import { CompareFields, ConditionFields } from "./compare-fields"
 import { FileFields } from "./export-fields"
 import { NotifyFields } from "./notify-fields"
 import { LimitFields, MinutesField, SourceFields } from "./request-fields"
+import { RightRange } from "./right-range"
 import { type Choices, SideFields, WhatField } from "./side-fields"
 import { TargetFields } from "./target-fields"
 import { ScheduledRange } from "./scheduled-range"
@@ -50,6 +51,9 @@ function FieldsOfType({ topics, targetTopics, clusters, choices }: ScheduleJobFi
           <SideFields key={side} side={side} state={state} clusters={clusters} choices={choices[side]} onChange={change} />
         ))}
         <ScheduledRange path="left" state={state} onChange={change} />
+        <RightRange state={state} onChange={change}>
+          <ScheduledRange path="right" state={state} onChange={change} />
+        </RightRange>
         <ConditionFields state={state} onChange={change} />
         <CompareFields state={state} onChange={change} />
         <MinutesField state={state} onChange={change} />

@@ -6,7 +6,7 @@ import { WallClockInput } from "@/components/forms/wall-clock-input"
 import { beforeRun, type BoundKind, boundOf, kindOf, LONGEST, NO_MOMENT, type Span, spanOf, UNITS } from "../bounds"
 import { type Fault, faultsOf } from "../request"
 import { useRefused } from "@/components/wizard/refusals"
-import type { RangeProps } from "./request-fields"
+import { boundNames, type RangeProps } from "./request-fields"
 
 const PRESETS = { "1h": { amount: 1, unit: "h" }, "24h": { amount: 24, unit: "h" }, "7d": { amount: 7, unit: "d" } } as const satisfies Record<string, Span>
 
@@ -22,10 +22,11 @@ export function ScheduledRange({ path, state, onChange }: RangeProps) {
   const { t } = useTranslation()
   const refused = useRefused()
   const faults = faultsOf(state)
+  const [from, to] = boundNames(path)
   return (
     <Group gap={12} align="flex-start">
-      <Bound name="from" label={t("messages.from")} choices={FROM} value={state.from} fault={faults.from} refused={refused(`${path}.from`)} onChange={(from) => onChange({ from })} />
-      <Bound name="to" label={t("messages.to")} choices={TO} value={state.to} fault={faults.to} refused={refused(`${path}.to`)} onChange={(to) => onChange({ to })} />
+      <Bound name="from" label={t("messages.from")} choices={FROM} value={state[from]} fault={faults[from]} refused={refused(`${path}.from`)} onChange={(next) => onChange({ [from]: next })} />
+      <Bound name="to" label={t("messages.to")} choices={TO} value={state[to]} fault={faults[to]} refused={refused(`${path}.to`)} onChange={(next) => onChange({ [to]: next })} />
     </Group>
   )
 }
