@@ -32,6 +32,21 @@ def list_jobs(session: Session, state: str | None, kind: str | None, limit: int)
 
 
 @jobs.command()
+@pass_session
+def workers(session: Session) -> None:
+    """Show the workers, what waits for them, and how many jobs of yours run and wait."""
+    found = session.api.get("/job-workers")
+    if session.out.is_json:
+        session.out.json(found)
+        return
+    yours = found["yours"]
+    click.echo(f"waiting: {found['queued']} of at most {found['most_queued']}")
+    click.echo(f"yours: {yours['running']} running, {yours['queued']} of at most {yours['most_queued']} waiting")
+    items = [{**each, "runs": [run["job_id"] for run in each["runs"]]} for each in found["items"]]
+    session.out.rows(items, ["name", "host", "is_alive", "heard_at", "runs", "hidden_runs"])
+
+
+@jobs.command()
 @click.argument("job")
 @pass_session
 def show(session: Session, job: str) -> None:

@@ -104,3 +104,13 @@ def test_rules_are_listed_and_no_alert_is_exit_code_0(run: Run) -> None:
     unknown = run("alerts", "acknowledge", "nowhere")
     assert isinstance(unknown.exception, Refused)
     assert unknown.exception.status == 404
+
+
+def test_the_workers_are_shown_with_the_share_of_the_caller(run: Run, installation: Installation) -> None:
+    found = json.loads(run("jobs", "workers").stdout)
+    assert found["yours"]["most_queued"] == 100
+    words = ["--url", installation.url, "--token", installation.tokens["admin"], "jobs", "workers"]
+    told = CliRunner().invoke(gantry, words).stdout.splitlines()
+    assert told[0].startswith("waiting: ")
+    assert told[1].endswith(" of at most 100 waiting")
+    assert told[2].split()[:2] == ["NAME", "HOST"]
