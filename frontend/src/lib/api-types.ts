@@ -132,7 +132,7 @@ export type ScheduledMessage = ScheduledMessages["items"][number]
 export type ScheduledDetail = Schemas["ScheduledDetail"]
 export type ScheduleOutcome = Schemas["ScheduleOutcome"]
 export type RedriveAsked = Omit<Schemas["RedriveRequest"], "originals" | "allow_live_target" | "dry_run" | "limits"> & {
-  limits: { messages_per_second: number; max_messages?: number }
+  limits: { messages_per_second: number; max_messages?: number; max_minutes?: number }
   originals?: Schemas["RedriveRequest"]["originals"]
   allow_live_target?: boolean
 }

@@ -1,5 +1,6 @@
 import type { UrlState } from "@/hooks/use-url-state"
 import type { DeadLetterCause, RedriveAsked } from "@/lib/api-types"
+import { MOST_MINUTES } from "@/lib/job-limits"
 import { isInstant } from "@/lib/time"
 import { type Destination, DESTINATIONS, MOST_RATE, USUAL_RATE } from "./wish"
 
@@ -34,7 +35,7 @@ export const wordsOf = (text: string | undefined): string[] => (text ?? "").spli
 
 /** The redrive that the address describes; what was left empty is absent. */
 export function redriveOf(state: UrlState, usual: Destination): RedriveAsked {
-  const { key, from, to, topic, rate, max, allow } = state
+  const { key, from, to, topic, rate, max, minutes, allow } = state
   const [causes, topics, ids] = [causesIn(state.causes), wordsOf(state.origins), wordsOf(state.ids)]
   const destination = destinationOf(state, usual)
   return {
@@ -47,19 +48,25 @@ export function redriveOf(state: UrlState, usual: Destination): RedriveAsked {
       ...(to && { to }),
     },
     target: destination === "other" ? { to: destination, topic: topic ?? "" } : { to: destination },
-    limits: { messages_per_second: rate === undefined ? USUAL_RATE : Number(rate), ...(max !== undefined && { max_messages: Number(max) }) },
+    limits: {
+      messages_per_second: rate === undefined ? USUAL_RATE : Number(rate),
+      ...(max !== undefined && { max_messages: Number(max) }),
+      ...(minutes !== undefined && { max_minutes: Number(minutes) }),
+    },
     ...(originalsOf(state) === "kept" && { originals: "kept" as const }),
     ...(allow === "yes" && destination !== "failed_group" && { allow_live_target: true }),
   }
 }
 
+const CHECKED = ["from", "to", "rate", "max", "minutes"] as const
+
 /** The fields of the address whose values the server would refuse, of these. */
-export function redriveFaults({ from, to, rate, max }: UrlState): ReadonlySet<"from" | "to" | "rate" | "max"> {
+export function redriveFaults({ from, to, rate, max, minutes }: UrlState): ReadonlySet<(typeof CHECKED)[number]> {
   const isMoment = (bound: string | undefined) => bound === undefined || isInstant(bound)
   const isCount = (text: string | undefined, most: number) => text === undefined || (/^[1-9]\d{0,8}$/.test(text) && Number(text) <= most)
   const isReversed = from !== undefined && to !== undefined && isInstant(from) && isInstant(to) && Date.parse(from) > Date.parse(to)
-  const found = { from: !isMoment(from), to: !isMoment(to) || isReversed, rate: !isCount(rate, MOST_RATE), max: !isCount(max, MOST_MESSAGES) }
-  return new Set((["from", "to", "rate", "max"] as const).filter((name) => found[name]))
+  const found = { from: !isMoment(from), to: !isMoment(to) || isReversed, rate: !isCount(rate, MOST_RATE), max: !isCount(max, MOST_MESSAGES), minutes: !isCount(minutes, MOST_MINUTES) }
+  return new Set(CHECKED.filter((name) => found[name]))
 }
 
 /** Whether all is chosen that it needs, and nothing is wrong. */

@@ -1,5 +1,6 @@
 import type { UrlState } from "@/hooks/use-url-state"
 import type { JobRequest } from "@/lib/api-types"
+import { MOST_MINUTES } from "@/lib/job-limits"
 import { isInstant } from "@/lib/time"
 import { areSame, isByWords, isSideWhole, isTimeMissing, SIDES, sideField, sideOf } from "./sides"
 import { kindOf, LONGEST, MS, SCHEDULED_AT, spanOf } from "./bounds"
@@ -212,9 +213,6 @@ export const checkOf = (state: UrlState, cluster: string): JobRequest => ({ type
 
 /** The most messages a second that the API takes as a limit. */
 export const MOST_PER_SECOND = 10_000_000
-
-/** The most minutes that the API takes as a limit: a year. */
-export const MOST_MINUTES = 525_600
 
 export type Fault = "moment" | "span" | "reversed" | "queues" | "offsets" | "number" | "properties" | "values" | "expression" | "time"
 

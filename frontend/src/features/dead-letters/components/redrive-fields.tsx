@@ -6,6 +6,7 @@ import { NamePicker } from "@/components/forms/name-picker"
 import { NumberField } from "@/components/forms/number-field"
 import { WallClockInput } from "@/components/forms/wall-clock-input"
 import { Callout } from "@/components/layout/panel"
+import { MinutesField } from "@/components/wizard/minutes-field"
 import { useRefused } from "@/components/wizard/refusals"
 import { useUrlState } from "@/hooks/use-url-state"
 import { count } from "@/lib/format"
@@ -194,6 +195,7 @@ export function LimitFields() {
           onChange={(max) => change({ max: max === undefined ? undefined : String(max) })}
         />
       </Group>
+      <MinutesField />
       <Field label={t("redriveWizard.doneWhen")} description={t(`redriveWizard.doneWords.${originals}`)} error={refused("originals")}>
         <SegmentedControl
           mt={4}

@@ -86,6 +86,13 @@ it("keeps to the limits of a redrive", async () => {
   expect(button("Next: Start").disabled).toBe(true)
 })
 
+it("limits how long it may work", async () => {
+  const { user } = wizard("&group=billing&step=limits")
+  await retype(user, await findField("Works at most"), "90")
+  await waitFor(() => expect(sent().at(-1)).toMatchObject({ limits: { messages_per_second: 200, max_minutes: 90 } }))
+  expect(screen.getByText("200/s, 90 min")).toBeTruthy()
+})
+
 it("starts what was rehearsed, once the other groups are allowed, and follows it", async () => {
   answer(START, preview({ groups: [{ name: "shipping", topics: ["orders"], failed: false }], needs_allow_live_target: true }))
   const { user, address } = wizard("&group=billing&send=origin&originals=kept&max=5&step=start")

@@ -60,6 +60,7 @@ function useSteps(cluster: string, topics: readonly string[], usual: Destination
   const mayHandOn = useMay("bodies")
   const faults = redriveFaults(state)
   const { to, topic } = asked.target
+  const { max_minutes } = asked.limits
   return [
     {
       id: "which",
@@ -81,8 +82,8 @@ function useSteps(cluster: string, topics: readonly string[], usual: Destination
       id: "limits",
       parts: ["limits", "originals"],
       label: t("jobs.steps.limits"),
-      choice: t("jobs.atMost", { n: count(asked.limits.messages_per_second) }),
-      isReady: !faults.has("rate") && !faults.has("max"),
+      choice: [t("jobs.atMost", { n: count(asked.limits.messages_per_second) }), ...(max_minutes ? [t("jobs.minutes", { n: count(max_minutes) })] : [])].join(t("list.comma")),
+      isReady: !faults.has("rate") && !faults.has("max") && !faults.has("minutes"),
       fields: <LimitFields />,
     },
     { id: "start", label: t("jobs.steps.start"), isReady: true, fields: <p className="dense">{t("redriveWizard.originalsStay")}</p> },

@@ -4,9 +4,10 @@ import { Field } from "@/components/forms/field"
 import { Callout } from "@/components/layout/panel"
 import { useMay } from "@/hooks/use-rights"
 import { COLUMNS, columnsOf, showsContents } from "../export-columns"
+import { MinutesField } from "@/components/wizard/minutes-field"
 import { useRefused } from "@/components/wizard/refusals"
 import { FORMATS } from "../request"
-import { DamageField, type FieldsProps, MinutesField } from "./request-fields"
+import { DamageField, type FieldsProps } from "./request-fields"
 
 /** The file of an export: its format, its columns, and what stays out of it. */
 export function FileFields({ state, onChange }: Omit<FieldsProps, "topics">) {
@@ -38,7 +39,7 @@ export function FileFields({ state, onChange }: Omit<FieldsProps, "topics">) {
         onChange={(columns) => onChange({ cols: columns.join(",") })}
         maw={720}
       />
-      <MinutesField state={state} onChange={onChange} />
+      <MinutesField />
       <DamageField state={state} onChange={onChange} />
     </>
   )

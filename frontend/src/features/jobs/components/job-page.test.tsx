@@ -56,7 +56,10 @@ describe("the page of a job", () => {
     answer("GET /api/v1/jobs/j1/report", { code: "NOT_FOUND", detail: "Job j1 is failed and has no report." }, 404)
     show({ type: "reconcile", request: {} as never, state: "failed", state_reason: "no column id", finished_at: "2026-11-21T07:00:00Z" })
     expect(await screen.findByText("no column id")).toBeTruthy()
-    expect(screen.queryByText("The report could not be read")).toBeNull()
+    expect(screen.getAllByText("Failed").length).toBeGreaterThan(0)
+    expect(screen.getByText("Run again")).toBeTruthy()
+    // No class was counted: neither a tile nor a zero for it
+    expect(screen.queryByText("Matched")).toBeNull()
   })
 
   it("names the messages that it left out, and says that a rate could not be measured", async () => {

@@ -2,6 +2,7 @@ import type { TFunction } from "i18next"
 import type { ReactNode } from "react"
 import { useTranslation } from "react-i18next"
 import { Callout } from "@/components/layout/panel"
+import { MinutesField } from "@/components/wizard/minutes-field"
 import type { WizardStep } from "@/components/wizard/wizard"
 import { useCluster } from "@/hooks/use-cluster"
 import { type UrlState, useUrlState } from "@/hooks/use-url-state"
@@ -12,7 +13,7 @@ import { areSame, hasOwnRange, isSideWhole, isTimeMissing, type SideName, SIDES,
 import { useRangeWords } from "../use-range-words"
 import { CompareFields, ConditionFields } from "./compare-fields"
 import { JobWizard, NameField } from "./job-wizard"
-import { DamageField, MinutesField, RangeFields } from "./request-fields"
+import { DamageField, RangeFields } from "./request-fields"
 import { RightRange } from "./right-range"
 import { type Choices, SideFields, WhatField } from "./side-fields"
 import { StartDecision, useTimeFacts } from "./start-decision"
@@ -84,7 +85,7 @@ function SidesWizard({ clusters, choices, left, right }: ReconcileWizardProps) {
       fields: (
         <>
           <CompareFields state={state} onChange={change} />
-          <MinutesField state={state} onChange={change} />
+          <MinutesField />
           <DamageField state={state} onChange={change} />
         </>
       ),
@@ -133,7 +134,7 @@ function CheckWizard() {
           fields: (
             <>
               <WhatField state={state} onChange={change} />
-              <MinutesField state={state} onChange={change} />
+              <MinutesField />
             </>
           ),
         },

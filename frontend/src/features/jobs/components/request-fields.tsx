@@ -7,8 +7,9 @@ import { NamePicker } from "@/components/forms/name-picker"
 import { NumberField } from "@/components/forms/number-field"
 import { WallClockInput } from "@/components/forms/wall-clock-input"
 import type { UrlState } from "@/hooks/use-url-state"
+import { MinutesField } from "@/components/wizard/minutes-field"
 import { useRefused } from "@/components/wizard/refusals"
-import { faultsOf, isByOffset, isToFile, MOST_MINUTES, MOST_PER_SECOND } from "../request"
+import { faultsOf, isByOffset, isToFile, MOST_PER_SECOND } from "../request"
 import classes from "./jobs.module.css"
 
 export interface FieldsProps {
@@ -205,28 +206,9 @@ export function LimitFields({ state, onChange }: Omit<FieldsProps, "topics">) {
           {number("max", t("jobs.most"), t("jobs.mostWords"))}
         </Group>
       )}
-      <MinutesField state={state} onChange={onChange} />
+      <MinutesField />
       <DamageField state={state} onChange={onChange} />
     </>
-  )
-}
-
-/** How long a job may work. */
-export function MinutesField({ state, onChange }: Omit<FieldsProps, "topics">) {
-  const { t } = useTranslation()
-  const refused = useRefused()
-  return (
-    <NumberField
-      label={t("jobs.longest")}
-      description={t("jobs.longestWords")}
-      error={refused("limits.max_minutes")}
-      value={state.minutes === undefined ? undefined : Number(state.minutes)}
-      min={1}
-      max={MOST_MINUTES}
-      isOptional
-      onChange={(value) => onChange({ minutes: value === undefined ? undefined : String(value) })}
-      width={240}
-    />
   )
 }
 

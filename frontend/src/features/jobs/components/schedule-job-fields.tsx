@@ -2,13 +2,14 @@ import { Checkbox } from "@mantine/core"
 import { useCluster } from "@/hooks/use-cluster"
 import { useUrlState } from "@/hooks/use-url-state"
 import { useTranslation } from "react-i18next"
+import { MinutesField } from "@/components/wizard/minutes-field"
 import { useRefused } from "@/components/wizard/refusals"
 import { isCheck, isToFile, isToItself } from "../request"
 import { type SideName, SIDES } from "../sides"
 import { CompareFields, ConditionFields } from "./compare-fields"
 import { FileFields } from "./export-fields"
 import { NotifyFields } from "./notify-fields"
-import { LimitFields, MinutesField, SourceFields } from "./request-fields"
+import { LimitFields, SourceFields } from "./request-fields"
 import { RightRange } from "./right-range"
 import { type Choices, SideFields, WhatField } from "./side-fields"
 import { TargetFields } from "./target-fields"
@@ -40,7 +41,7 @@ function FieldsOfType({ topics, targetTopics, clusters, choices }: ScheduleJobFi
     return (
       <>
         <WhatField state={state} onChange={change} />
-        <MinutesField state={state} onChange={change} />
+        <MinutesField />
       </>
     )
   if (state.new === "reconcile")
@@ -56,7 +57,7 @@ function FieldsOfType({ topics, targetTopics, clusters, choices }: ScheduleJobFi
         </RightRange>
         <ConditionFields state={state} onChange={change} />
         <CompareFields state={state} onChange={change} />
-        <MinutesField state={state} onChange={change} />
+        <MinutesField />
       </>
     )
   const source = <SourceFields state={state} topics={topics} onChange={change} range={<ScheduledRange path="source" state={state} onChange={change} />} />
