@@ -23,6 +23,8 @@ it("changes the version that was read, as the console itself does", () => {
   expect(curlOf({ method: "PATCH", path: "/curl/orders", body: {} })).toContain("-H 'If-Match: \"7\"'")
   expect(curlOf({ method: "DELETE", path: "/curl/orders" })).toContain("curl -X DELETE http://localhost:3000/curl/orders")
   expect(curlOf({ path: "/curl/orders" })).not.toContain("If-Match")
+  const ofForm = curlOf({ method: "PATCH", path: "/curl/orders", body: {}, tag: '"6"' })
+  expect(ofForm.match(/If-Match: "\d"/g)).toEqual(['If-Match: "6"'])
 })
 
 it("lets no body end its own quotes", () => {

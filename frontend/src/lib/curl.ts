@@ -7,18 +7,19 @@ export interface CurlRequest {
   query?: Query
   body?: unknown
   headers?: Record<string, string>
+  /** The version that is changed, where it is another than the newest that is known. */
+  tag?: string
 }
 
 const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
 
 /** The request as a command; the token is a variable of the shell and never printed. */
-export function curlOf({ method = "GET", path, query, body, headers = {} }: CurlRequest): string {
+export function curlOf({ method = "GET", path, query, body, headers = {}, tag = method === "PATCH" || method === "DELETE" ? knownTag(path) : undefined }: CurlRequest): string {
   const url = `${env.origin}${withQuery(path, query)}`
   const lines = [
     `curl ${method === "GET" ? "" : `-X ${method} `}${/[?&'" ]/.test(url) ? quoted(url) : url}`,
     '-H "Authorization: Bearer $GANTRY_TOKEN"',
   ]
-  const tag = method === "PATCH" || method === "DELETE" ? knownTag(path) : undefined
   if (tag) lines.push(`-H ${quoted(`If-Match: ${tag}`)}`)
   for (const [name, value] of Object.entries(headers)) lines.push(`-H ${quoted(`${name}: ${value}`)}`)
   if (typeof body === "string") lines.push(`--data-binary ${quoted(body)}`)

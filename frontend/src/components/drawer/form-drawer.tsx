@@ -28,13 +28,15 @@ interface FormDrawerProps {
   onClose: () => void
   /** The request that the form sends, shown as a command. */
   request?: CurlRequest
+  /** What keeps the form from being sent, beside the button. */
+  notice?: ReactNode
   /** Takes the place of the form once it was sent, when there is an answer to read. */
   answer?: ReactNode
   children: ReactNode
 }
 
 /** A docked drawer that creates one thing: title, fields, the command, and the button; nothing is sent twice. */
-export function FormDrawer({ title, action, right, isReady, isValid = true, onInvalid, isBusy, onSubmit, onClose, request, answer, children }: FormDrawerProps) {
+export function FormDrawer({ title, action, right, isReady, isValid = true, onInvalid, isBusy, onSubmit, onClose, request, notice, answer, children }: FormDrawerProps) {
   const { t } = useTranslation()
   const justSent = useRef(false)
   const submit = (event: FormEvent<HTMLFormElement>) => {
@@ -56,6 +58,7 @@ export function FormDrawer({ title, action, right, isReady, isValid = true, onIn
       <Stack gap={14}>
         {children}
         {request && <CodeBlock wrap language="curl" text={curlOf(request)} />}
+        {notice}
         <Group gap={8}>
           <Button type="submit" variant="filled" size="md" disabled={!isReady} loading={isBusy}>
             {action}

@@ -80,16 +80,20 @@ function Form({ opened, etag, isStale, jobForm, edited, onLoad, onClose }: FormP
       isBusy={update.isPending}
       onSubmit={submit}
       onClose={onClose}
-      request={{ method: "PATCH", path: paths.schedule(opened.id), body: changes }}
+      request={{ method: "PATCH", path: paths.schedule(opened.id), body: changes, tag: etag }}
+      notice={
+        isStale &&
+        !update.isPending &&
+        !update.isSuccess && (
+          <Callout tone="crit">
+            {t("schedules.changedSince")}{" "}
+            <Button variant="subtle" size="compact-sm" onClick={onLoad}>
+              {t("schedules.loadAnew")}
+            </Button>
+          </Callout>
+        )
+      }
     >
-      {isStale && !update.isPending && !update.isSuccess && (
-        <Callout tone="crit">
-          {t("schedules.changedSince")}{" "}
-          <Button variant="subtle" size="compact-sm" onClick={onLoad}>
-            {t("schedules.loadAnew")}
-          </Button>
-        </Callout>
-      )}
       <TextInput label={t("schedules.name")} value={times.name} error={refusedFields(update, changes).name} onChange={(event) => setTimes({ ...times, name: event.currentTarget.value })} />
       <TimesFields times={times} preview={preview} raw={rawFields(update, changes)} onChange={setTimes} />
       {edited ? <EditedJob opened={opened}>{edited.jobFields(refusalOf(update))}</EditedJob> : <StoredJob opened={opened} jobForm={jobForm} />}

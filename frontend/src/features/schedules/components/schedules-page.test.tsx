@@ -247,6 +247,8 @@ describe("a schedule", () => {
     const { user, address } = show({ at: `/schedules?zone=UTC&edit=s1&new=replay&topic=mine&opened=${encodeURIComponent('"2"')}` })
     expect(await screen.findByText(/was changed after you opened it/)).toBeTruthy()
     expect(screen.getByRole<HTMLButtonElement>("button", { name: "Save nightly" }).disabled).toBe(true)
+    // The command would be refused, too, as the button would
+    expect(screen.getByText(/If-Match: "2"/)).toBeTruthy()
     await user.click(screen.getByRole("button", { name: "Load it again, without my changes" }))
     await screen.findByRole("button", { name: "Change the job" })
     expect(address()).not.toMatch(/topic=|opened=/)
