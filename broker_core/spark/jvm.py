@@ -79,7 +79,7 @@ class Jvm:
                 time.sleep(_LOOK_S)
             data = self.address_file.read_bytes()
         finally:
-            shutil.rmtree(self.address_file.parent)
+            self._forget()
         # As Java writes them: each has its length before it.
         return int.from_bytes(data[:4]), data[8:].decode()
 
@@ -87,6 +87,12 @@ class Jvm:
         """Let it end."""
         assert self.process.stdin is not None
         self.process.stdin.close()
+        self._forget()
+
+    def _forget(self) -> None:
+        """Remove the file with the secret, also of a JVM that nobody waited for."""
+        if self.address_file.parent.exists():
+            shutil.rmtree(self.address_file.parent)
 
 
 def launches_itself(settings: Mapping[str, str], environ: Mapping[str, str]) -> bool:

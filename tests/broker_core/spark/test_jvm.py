@@ -10,7 +10,7 @@ import pyspark
 import pytest
 
 from broker_core.spark.java import find_java
-from broker_core.spark.jvm import LEFT_OUT, OPTIONS, JavaEnded, jars, launches_itself, start_jvm
+from broker_core.spark.jvm import GATEWAY, LEFT_OUT, OPTIONS, JavaEnded, jars, launches_itself, start_jvm
 from broker_core.spark.settings import shared_cache
 
 HOME = Path(pyspark.__file__).parent
@@ -57,3 +57,15 @@ def test_a_java_that_does_not_start_is_an_error_at_once(tmp_path: Path) -> None:
     with pytest.raises(JavaEnded, match="Java ended with status 1 while Spark was started"):
         jvm.wait()
     assert not jvm.address_file.parent.exists()
+
+
+def test_a_java_that_another_one_replaces_leaves_no_folder_for_its_secret() -> None:
+    java, settings = find_java(shared_cache()).home, {"spark.driver.memory": "64m", "spark.driver.extraJavaOptions": ""}
+    begun = start_jvm(java, HOME, settings, [GATEWAY])
+    # When the program turns out to need other options
+    other = start_jvm(java, HOME, {**settings, "spark.driver.memory": "1k"}, [GATEWAY], begun)
+    assert other is not begun
+    begun.process.wait(60)
+    with pytest.raises(JavaEnded):
+        other.wait()
+    assert not begun.address_file.parent.exists()
