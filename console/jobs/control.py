@@ -55,7 +55,8 @@ def pause(by: Actor, job: Job) -> Job:
 def resume(by: Actor, job: Job) -> Job:
     """Queue a paused job again; it goes on where it stopped. A job that is being paused goes on at once.
 
-    Raises JobInOtherState for any other job, RangeCovered if a later run of its schedule has processed its range.
+    Raises JobInOtherState for any other job, and for one that is being cancelled, RangeCovered if a later run of its
+    schedule has processed its range.
     """
     if covering.is_covered(job):
         raise RangeCovered(job)
@@ -64,7 +65,7 @@ def resume(by: Actor, job: Job) -> Job:
         queued = mine.filter(state=JobState.PAUSED).update(
             state=JobState.QUEUED, queued_at=timezone.now(), retries=0, **owners.starter(by), **NOT_ENDED
         )
-        running = mine.filter(state=JobState.RUNNING, pause_requested=True)
+        running = mine.filter(state=JobState.RUNNING, pause_requested=True, cancel_requested=False)
         if not queued and not running.update(pause_requested=False, state_reason=None, state_code=None):
             job.refresh_from_db()
             raise JobInOtherState(job, "resumed")

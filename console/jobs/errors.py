@@ -8,14 +8,15 @@ from django.conf import settings
 
 from broker_core.errors import GantryError
 from console.errors import Conflict
-from console.jobs.models import Job
+from console.jobs.models import Job, JobState
 
 
 class JobInOtherState(GantryError):
     """The state of the job does not allow this."""
 
     def __init__(self, job: Job, action: str) -> None:
-        super().__init__(f"job {job.id} is {job.state}; it cannot be {action}")
+        state = "being cancelled" if job.cancel_requested and job.state == JobState.RUNNING else job.state
+        super().__init__(f"job {job.id} is {state}; it cannot be {action}")
         self.job = job
 
 

@@ -197,6 +197,7 @@ it.each([
   ["does not belong to a target of the kind parquet", "目标为 Parquet 文件时不能使用"],
   ["this job sends no messages, so it has no rate", "此任务不发送消息，没有速率"],
   ["Job j7 is succeeded; it cannot be paused.", "任务当前状态不允许此操作"],
+  ["Job j7 is being cancelled; it cannot be resumed.", "任务当前状态不允许此操作"],
   ["cannot go with a tolerance", "不能与容差同时使用"],
   ["is that of all messages of a key, and multiset leaves some out", "顺序涉及同一 Key 的全部消息，不能略去其中一部分"],
   ["'{{ last_success }}' refers to the runs of a schedule, and this job has none; give a moment, such as 2026-05-01T08:00:00Z", "{{ last_success }} 只能用于定时任务"],

@@ -108,7 +108,7 @@ export const DETAILS: readonly [DetailKey, RegExp][] = [
   ["orderNotWithTolerance", /^cannot go with a tolerance$/],
   ["orderNotWithMultiset", /^is that of all messages of a key, and multiset leaves some out$/],
   ["onlyInSchedules", /^'(?<name>.*)' refers to the runs of a schedule, and this job has none; .+$/],
-  ["jobIs", /^[Jj]ob \S+ is (?:queued|running|paused|succeeded|partial|failed|cancelled); it cannot be (?:paused|resumed|changed|retried|cancelled)$/],
+  ["jobIs", /^[Jj]ob \S+ is (?:queued|running|paused|succeeded|partial|failed|cancelled|being cancelled); it cannot be (?:paused|resumed|changed|retried|cancelled)$/],
   ["pausedHasReason", /^only a schedule that is paused has one$/],
   ["jobRuns", /^Job \S+ \((?<name>.+)\) of cluster '(?<cluster>[^']+)' is \w+\. .+$/],
   ["embedded", /^The embedded cluster follows the settings of the process; .+$/],

@@ -164,6 +164,16 @@ def test_what_a_user_wants_wins_over_the_automatic_retry(
     assert (row(job).state, row(job).retries) == (state, 0)
 
 
+def test_a_job_that_is_paused_and_then_cancelled_is_not_resumed(job: Job, claimed: Claim) -> None:
+    """Its end says by whom it was cancelled."""
+    control.pause(ANN, claimed(job))
+    services.cancel(ANN, job)
+    with pytest.raises(JobInOtherState, match="is being cancelled; it cannot be resumed"):
+        control.resume(ANN, job)
+    services.finish_cancelled(row(job))
+    assert row(job).state_reason == "cancelled by ann; messages already written stay"
+
+
 def test_a_job_that_has_ended_or_is_being_cancelled_is_not_paused(job: Job, claimed: Claim) -> None:
     services.cancel(ANN, claimed(job))
     with pytest.raises(JobInOtherState):
