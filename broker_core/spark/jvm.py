@@ -74,25 +74,26 @@ class Jvm:
         try:
             while not self.address_file.exists():
                 if self.process.poll() is not None:
-                    self.end()
                     raise JavaEnded(f"Java ended with status {self.process.returncode} while Spark was started")
                 time.sleep(_LOOK_S)
             data = self.address_file.read_bytes()
-        finally:
-            self._forget()
+        except BaseException:
+            self.end()
+            raise
+        self._forget()
         # As Java writes them: each has its length before it.
         return int.from_bytes(data[:4]), data[8:].decode()
 
     def end(self) -> None:
-        """Let it end."""
+        """Let it end, or kill it if nobody has waited for it: it would stay if it cannot write its address."""
         assert self.process.stdin is not None
         self.process.stdin.close()
-        self._forget()
+        if self.address_file.parent.exists():
+            self.process.kill()
+            self._forget()
 
     def _forget(self) -> None:
-        """Remove the file with the secret, also of a JVM that nobody waited for."""
-        if self.address_file.parent.exists():
-            shutil.rmtree(self.address_file.parent)
+        shutil.rmtree(self.address_file.parent)
 
 
 def launches_itself(settings: Mapping[str, str], environ: Mapping[str, str]) -> bool:
@@ -107,7 +108,8 @@ def start_jvm(
 ) -> Jvm:
     """Start a class of Spark with its arguments, or return `begun` if it is the same and end it if it is not.
 
-    Memory and options of Java are those of `settings`.
+    Memory and options of Java are those of `settings`. The folder of its address is not one that somebody else may
+    remove: a JVM that cannot write its address stays.
     """
     command = (
         str(java_home / "bin" / "java"), "-cp", os.pathsep.join(map(str, jars(spark_home))),

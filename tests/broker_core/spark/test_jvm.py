@@ -59,7 +59,7 @@ def test_a_java_that_does_not_start_is_an_error_at_once(tmp_path: Path) -> None:
     assert not jvm.address_file.parent.exists()
 
 
-def test_a_java_that_another_one_replaces_leaves_no_folder_for_its_secret() -> None:
+def test_a_java_that_another_one_replaces_ends_and_leaves_no_secret() -> None:
     java, settings = find_java(shared_cache()).home, {"spark.driver.memory": "64m", "spark.driver.extraJavaOptions": ""}
     begun = start_jvm(java, HOME, settings, [GATEWAY])
     # When the program turns out to need other options
