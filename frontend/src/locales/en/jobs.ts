@@ -24,7 +24,7 @@ export const jobs = {
     oneFailed: "The job could not be read",
     noMatch: "No job matches",
     none: "There are no jobs yet",
-    noneNext: "A replay writes a range of one topic into another; a reconciliation compares two topics.",
+    noneNext: "A replay copies messages into a topic or a file, a reconciliation compares two sides, an export writes a file, and a redrive sends dead letters again.",
     oneFacts: "{{type}} · job {{id}} · started by {{by}} at {{time}}",
     cancel: "Cancel job",
     cancelling: "Cancelling",

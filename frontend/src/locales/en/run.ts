@@ -20,7 +20,7 @@ export const run = {
     stoppedWith: "paused: see why",
     failed: "The schedules could not be read",
     none: "There are no schedules yet",
-    noneNext: "A schedule starts a replay or a reconciliation at set times.",
+    noneNext: "A schedule starts a replay, a reconciliation or an export at set times.",
     edit: "Edit",
     save: "Save {{name}}",
     changed: "Schedule {{name}} was changed",

@@ -23,7 +23,7 @@ export const jobs = {
     oneFailed: "无法读取该任务",
     noMatch: "没有匹配的任务",
     none: "还没有任务",
-    noneNext: "重放把一个 Topic 的一段写入另一个 Topic；对账比较两个 Topic。",
+    noneNext: "重放将消息复制到 Topic 或文件，对账比较两侧数据，导出生成文件，重投会再次发送死信。",
     oneFacts: "{{type}} · 任务 {{id}} · {{by}} 于 {{time}} 发起",
     cancel: "取消任务",
     cancelling: "正在取消",

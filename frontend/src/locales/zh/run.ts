@@ -19,7 +19,7 @@ export const run = {
     stoppedWith: "已暂停，查看原因",
     failed: "无法读取定时任务",
     none: "还没有定时任务",
-    noneNext: "定时任务会按计划启动重放或对账。",
+    noneNext: "定时任务会按计划启动重放、对账或导出。",
     edit: "修改",
     save: "保存 {{name}}",
     changed: "定时任务 {{name}} 已修改",

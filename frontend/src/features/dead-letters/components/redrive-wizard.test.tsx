@@ -86,6 +86,11 @@ it("keeps to the limits of a redrive", async () => {
   expect(button("Next: Start").disabled).toBe(true)
 })
 
+it("shows where the group goes in its request while none is chosen", async () => {
+  wizard("")
+  expect(await screen.findByText(/dead-letters\/GROUP:redrive/)).toBeTruthy()
+})
+
 it("limits how long it may work", async () => {
   const { user } = wizard("&group=billing&step=limits")
   await retype(user, await findField("Works at most"), "90")

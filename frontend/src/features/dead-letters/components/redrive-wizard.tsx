@@ -41,7 +41,8 @@ export function RedriveWizard({ cluster, topics }: RedriveWizardProps) {
     <Wizard
       title={group === undefined ? t("redriveWizard.title") : t("redriveWizard.titleOf", { group })}
       right="redrive"
-      path={paths.deadLetterRedrive(cluster, group ?? "")}
+      // The command is read before there is a group: the name to put in stands in its place.
+      path={paths.deadLetterRedrive(cluster, group ?? "GROUP")}
       request={asked}
       hasFault={redriveFaults(state).size > 0}
       refusals={refusals}
