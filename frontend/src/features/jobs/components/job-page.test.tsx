@@ -60,6 +60,7 @@ describe("the page of a job", () => {
     expect(screen.getByText("Run again")).toBeTruthy()
     // No class was counted: neither a tile nor a zero for it
     expect(screen.queryByText("Matched")).toBeNull()
+    expect(screen.queryByText("The report could not be read")).toBeNull()
   })
 
   it("names the messages that it left out, and says that a rate could not be measured", async () => {
