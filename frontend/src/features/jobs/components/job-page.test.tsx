@@ -61,6 +61,7 @@ describe("the page of a job", () => {
     // No class was counted: neither a tile nor a zero for it
     expect(screen.queryByText("Matched")).toBeNull()
     expect(screen.queryByText("The report could not be read")).toBeNull()
+    expect(requests("GET /api/v1/jobs/j1/report")).toHaveLength(0)
   })
 
   it("names the messages that it left out, and says that a rate could not be measured", async () => {

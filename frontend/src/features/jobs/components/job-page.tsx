@@ -49,7 +49,7 @@ export function JobPage({ id }: { id: string }) {
 function Whole({ job }: { job: Job }) {
   const { t } = useTranslation()
   return (
-    <DockedPage drawer={useDifferenceDrawer(job)}>
+    <DockedPage drawer={useDifferenceDrawer(hasComparison(job) ? job : undefined)}>
       <Page title={jobNameOf(t, job)} badge={<Badges job={job} />} facts={<Facts job={job} />} actions={<Actions job={job} />}>
         {SAYS_WHY.has(job.state) && !isFaulty(job) && <JobCause job={job} />}
         {isForecast(job) ? <DryRunReport job={job} /> : !isCompared(job) && <JobHero job={job} />}

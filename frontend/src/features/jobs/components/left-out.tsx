@@ -18,7 +18,10 @@ const column = columnsFor<LeftOutMessage>()
 export function LeftOut({ job }: { job: Job }) {
   const { t } = useTranslation()
   const isPhone = usePhone()
-  const query = useJobReport(job)
+  const total = (job.counters.damaged ?? 0) + job.counters.failed
+  const isListed = job.type === "replay" || job.type === "export"
+  const isShown = total > 0 && isListed && !job.dry_run && hasEnded(job) && job.files_removed_at === null
+  const query = useJobReport(isShown ? job : undefined)
   const columns = useMemo(
     () => [
       column("kind", t("reconcile.kind"), {}, ({ kind }) => t(`jobs.counters.${kind}`)),
@@ -27,9 +30,7 @@ export function LeftOut({ job }: { job: Job }) {
     ],
     [t],
   )
-  const total = (job.counters.damaged ?? 0) + job.counters.failed
-  const isListed = job.type === "replay" || job.type === "export"
-  if (total === 0 || !isListed || job.dry_run || !hasEnded(job) || job.files_removed_at !== null) return null
+  if (!isShown) return null
   return (
     <QueryPanel query={query} title={t("jobPages.leftOut.title")} note={noteOf(leftOutIn(query.data).length, total)} what={t("reconcile.failed")}>
       {(report) => {

@@ -41,13 +41,14 @@ function Differences({ report, job }: { report: Report; job: Job }) {
   )
 }
 
-/** The difference that the address names, with both sides beside each other; null for none. */
-export function useDifferenceDrawer(job: Job) {
+/** The difference that the address names, with both sides beside each other; null for none, and without a comparison. */
+export function useDifferenceDrawer(job: Job | undefined) {
   const report = useJobReport(job).data
   const { sample, rows, open, close } = useOpened(report)
   const [state] = useUrlState()
-  if (report?.missing_messages && state.missing === "replay") return <ReplayMissing job={job} missing={report.missing_messages} />
-  if (!report || !sample) return null
+  if (!job || !report) return null
+  if (report.missing_messages && state.missing === "replay") return <ReplayMissing job={job} missing={report.missing_messages} />
+  if (!sample) return null
   const index = rows.indexOf(sample)
   const step = (to: number) => {
     const next = rows[to]
