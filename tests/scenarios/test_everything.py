@@ -24,6 +24,8 @@ def test_the_main_job_from_end_to_end_and_again_after_a_restart(place: Place) ->
         first.run()
     assert gantry.process.returncode == 0, gantry.output
     with place.started() as gantry, gantry.client() as http:
+        refusals = [line for line in gantry.lines if "django.request" in line]
+        assert not refusals, "a start asks for nothing that is refused"
         # Everything from the first run is still there
         again = Story(http, gantry.live_url, "orders")
         assert again.stored("orders") == MESSAGES + 1 + 3
