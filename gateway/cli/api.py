@@ -60,7 +60,8 @@ class Api:
         url = f"{self._url}/api/v1{path if path.startswith('/') else f'/clusters/{part(self.cluster)}/{path}'}"
         content = None if body is None else msgspec.json.encode(body)
         own = {**(headers or {}), **({} if body is None else {"Content-Type": "application/json"})}
-        params = {name: value for name, value in (query or {}).items() if value is not None}
+        # An empty one would take the query of the path away.
+        params = {name: value for name, value in (query or {}).items() if value is not None} or None
         try:
             answer = self._http.request(method, url, content=content, params=params, headers=own)
         except httpx.HTTPError as error:

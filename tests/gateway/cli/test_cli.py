@@ -115,6 +115,13 @@ def test_a_token_without_the_right_is_refused_not_unreachable(run: Run) -> None:
     assert "right" in done.stderr
 
 
+def test_the_query_of_a_path_is_sent(run: Run) -> None:
+    run("topics", "create", "cli-planned")
+    assert run("api", "DELETE", "topics/cli-planned?dry_run=true", "--if-match", "*").returncode == 0
+    assert run("topics", "show", "cli-planned").returncode == 0
+    assert "?state: must be one of" in run("api", "GET", "/jobs?state=nope").stderr
+
+
 def test_what_cannot_be_written_is_said_in_a_sentence(run: Run, installation: Installation) -> None:
     own = {"GANTRY_URL": installation.url, "GANTRY_TOKEN": installation.tokens["admin"]}
     with Path("/dev/full").open("w") as full:
