@@ -84,6 +84,7 @@ class Exact:
                     yield part
 
     def _rows(self, batch: Any) -> Iterator[Any]:
+        batch = self.compared.prints.within_reach(batch)
         damaged = pc.is_valid(batch.column("_error")).to_numpy(zero_copy_only=False)
         if damaged.any():
             yield self._damaged(batch.filter(pa.array(damaged)))

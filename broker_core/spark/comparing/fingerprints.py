@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
@@ -56,6 +57,7 @@ class Fingerprints:
 
     def make(self, batch: Any) -> tuple[Rows, SideCounts]:
         """Return the rows of a batch, one for each key, and their counts."""
+        batch = self.within_reach(batch)
         damaged = pc.is_valid(batch.column("_error")).to_numpy(zero_copy_only=False)
         outside = ~damaged & self.is_outside(batch)
         keys = self.extractor.keys(batch)
@@ -77,6 +79,18 @@ class Fingerprints:
         inside = ~damaged & ~outside
         side = self.extractor.side
         return found, SideCounts(side, int(inside.sum()), int((inside & (lengths == 0)).sum()), int(damaged.sum()))
+
+    def within_reach(self, batch: Any) -> Any:
+        """Return a batch without the rows that are too far outside of the range to be partners of late ones."""
+        lateness, times = self.extractor.comparison.lateness_ms, times_of(batch)
+        beyond = np.zeros(batch.num_rows, bool)
+        if self.begin_ms is not None:
+            beyond |= times < self.begin_ms - lateness
+        if self.end_ms is not None:
+            beyond |= times > self.end_ms + lateness
+        # A damaged row may have no time.
+        beyond &= pc.is_null(batch.column("_error")).to_numpy(zero_copy_only=False)
+        return batch.filter(pa.array(~beyond)) if beyond.any() else batch
 
     def is_outside(self, batch: Any) -> Mask:
         """Return which rows of a batch are not judged."""

@@ -155,7 +155,7 @@ class Comparing:
         """Let the tasks write the differences to a folder of this machine, as Parquet."""
         # Executors of a cluster write to their own disks.
         is_here = is_local(self.run.request.spark.master)
-        left_end, right_end = (self.ranges[name].end or self.pinned_at_ms for name in SIDES)
+        left_end, right_end = map(self._complete_until, SIDES)
         judge = Judge(self.comparison, left_end, right_end)
         sides = [side.again() for side in self.sides]
         rows = find_differences(session, sides, self.found, judge, folder if is_here else None)
@@ -163,6 +163,11 @@ class Comparing:
             table = self._collected(session, rows)
             if not is_here:
                 pyarrow.parquet.write_table(table, folder / "00000.parquet")
+
+    def _complete_until(self, side: str) -> int:
+        """Return until when a side has been read: to its end and what may be late behind that, if that time is over."""
+        end = self.ranges[side].end
+        return self.pinned_at_ms if end is None else min(end + self.comparison.lateness_ms, self.pinned_at_ms)
 
     def _report(self, parts: Path) -> str:
         folder, tally, lost = self.run.folder, Tally(), Lost()

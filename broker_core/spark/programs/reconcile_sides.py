@@ -78,7 +78,8 @@ class Sides:
         return replace(
             whole_topic(request, asked["topic"], asked.get("cluster")),
             starting_timestamp=None if chosen.begin is None else chosen.begin - late,
-            ending_timestamp=None if chosen.end is None else chosen.end + late,
+            # The end is excluded, and what is late by all of the time is not.
+            ending_timestamp=None if chosen.end is None else chosen.end + late + (late > 0),
             mode=Mode.FAIL_FAST if on_damage(request) == STOP else Mode.PERMISSIVE,
             count_to=self.count_to,
         )

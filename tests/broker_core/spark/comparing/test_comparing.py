@@ -162,6 +162,15 @@ def test_a_message_whose_partner_lies_outside_of_the_range_is_late() -> None:
     assert late([message(10, "k", "x")], [message(105, "k", "y")]).classes == {"k": "missing_right"}
 
 
+@pytest.mark.parametrize(
+    ("at_ms", "kind"),
+    [(110_000, "late"), (110_001, "missing_right"), (-10_000, "late"), (-10_001, "missing_right")],
+)
+def test_a_partner_that_lies_further_outside_than_the_lateness_is_none(at_ms: int, kind: str) -> None:
+    partner = message(0, "k", "x", _time=START_MS + at_ms)
+    assert late([message(10, "k", "x")], [partner]).classes == {"k": kind}
+
+
 def test_what_lies_outside_of_the_range_on_both_sides_is_not_judged() -> None:
     found = late([message(10, "k", "x"), message(102, "o", "x")], [message(10, "k", "x"), message(103, "p", "x")])
     assert (found.classes, found.matched) == ({}, 1)

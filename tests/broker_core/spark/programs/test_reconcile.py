@@ -11,9 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.sql import SparkSession
 
+from broker_core.store import MessageStore, StoreConfig
 from tests.support.programs import Program
 from tests.support.sales import FAULTS, write_sales
+from tests.support.stores import NOW, put
 
 pytestmark = pytest.mark.spark
 
@@ -69,6 +72,23 @@ def test_every_seeded_fault_is_found_and_nothing_else(program: Program) -> None:
     # And what it cost
     assert "planned; bytes read: log" in program.log
     assert re.search(r"INFO bytes read: log [1-9][\d.]* [KM]iB", program.log)
+
+
+def test_what_may_still_come_ends_when_the_lateness_behind_the_range_is_over(
+    tmp_path: Path, spark: SparkSession, spark_cache: Path
+) -> None:
+    """NOW is long ago: whatever was late by no more than 2 s has been read."""
+    with MessageStore.open(StoreConfig(tmp_path / "store", 1 << 20), now=NOW) as store:
+        for topic, times in {"sent": (0, 9_900, 9_999), "got": (0, 11_999, 14_000)}.items():
+            for key, time in zip("abc", times, strict=True):
+                put(store, b"x", topic=topic, keys=[key], now=NOW + time)
+    place = {"store": str(tmp_path / "store"), "broker": "broker-a", "name_servers": []}
+    program = Program(tmp_path / "job", "reconcile", place, spark_cache)
+    span = {"from": str(NOW), "to": str(NOW + 10_000)}
+    sides = {"left": {"topic": "sent", **span}, "right": {"topic": "got", **span}}
+    assert program.run_here({**sides, "by": "key", "lateness_ms": 2_000}, spark) == 0, program.log
+    samples = program.read("report.json")["samples"]
+    assert {sample["key"]: sample["class"] for sample in samples} == {"b": "late", "c": "missing_right"}
 
 
 def test_a_way_of_pairing_that_does_not_exist_ends_with_2(tmp_path: Path, spark_cache: Path) -> None:
