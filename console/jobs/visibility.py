@@ -5,7 +5,7 @@ A job's request, report and files tell of its topics, so whoever may not read on
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final, TypeVar
 
 from django.db.models import QuerySet
@@ -63,6 +63,12 @@ def visible_schedules(request: Request, rows: QuerySet[Schedule]) -> QuerySet[Sc
     return rows.filter(pk__in=shown)
 
 
+def existing_jobs(ids: Collection[str], *, reads_bodies: bool) -> set[str]:
+    """Return those of the ids of which there is a job, for a caller who may read everything, or all but bodies."""
+    found = Job.objects.filter(pk__in=ids).values_list("pk", "request")
+    return {pk for pk, asked in found if reads_bodies or not reads_files(asked)}
+
+
 def check_visible(request: Request, row: R) -> R:
     """Return the job or schedule; raise NotKnown, as for one that does not exist, unless the caller may read it."""
     asked = row.request if isinstance(row, Job) else row.job
@@ -109,7 +115,7 @@ def reads_parts(request: Request, asked: Mapping[str, Any]) -> bool:
     """Return whether the caller may read the group and the topics that a request of a job names."""
     if not all(allows(request, "read", Resource("group", group)) for group in _groups(asked)):
         return False
-    if _reads_files(asked) and not allows(request, "bodies", EVERYTHING):
+    if reads_files(asked) and not allows(request, "bodies", EVERYTHING):
         return False
     if asked.get("check") and not allows(request, "read", EVERYTHING):
         return False
@@ -127,7 +133,10 @@ def resource_of(row: Job | Schedule) -> Resource:
 
 
 def _may_read_every(request: Request, kind: Kind) -> bool:
-    return allows(request, "read", EVERYTHING) and allows(request, "read", Resource(kind, EVERYTHING))
+    # Without the right for bodies those that read files are hidden.
+    whole: tuple[tuple[Verb, Resource | Unnamed], ...]
+    whole = (("read", EVERYTHING), ("read", Resource(kind, EVERYTHING)), ("bodies", EVERYTHING))
+    return all(allows(request, verb, resource) for verb, resource in whole)
 
 
 def _may_read(request: Request, resource: Resource, asked: Mapping[str, Any]) -> bool:
@@ -157,7 +166,7 @@ def demands_of(asked: Mapping[str, Any]) -> Iterator[tuple[Verb, Resource | Unna
             yield "read", EVERYTHING
         for group in _groups(asked):
             yield "read", Resource("group", group)
-    if _reads_files(asked):
+    if reads_files(asked):
         # No right is on a file or a table: whoever reads every message may read what is compared with them.
         yield "bodies", EVERYTHING
     for part, topic in _topics(asked):
@@ -243,8 +252,8 @@ def _groups(asked: Mapping[str, Any]) -> list[str]:
     return [part["group"] for part in (asked, *(asked.get(side) or {} for side in _SIDES)) if "group" in part]
 
 
-def _reads_files(asked: Mapping[str, Any]) -> bool:
-    """Return whether a side is a file or a table, or a file has the keys."""
+def reads_files(asked: Mapping[str, Any]) -> bool:
+    """Return whether a side is a file or a table, or a file has the keys: such a job is seen with `bodies` alone."""
     if "keys_file" in (asked.get("source") or {}):
         return True
     return any("path" in side or "connection" in side for side in (asked.get(part) or {} for part in _SIDES))

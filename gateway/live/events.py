@@ -115,7 +115,7 @@ class EventsConsumer(LiveSocket):
             if subject not in frame.subjects or not is_activity(subject):
                 raise invalid("after", f"{subject!r} is not one of the activities in `subjects`.")
         allowed = {each for each in frame.subjects if self._may_watch(each, frame.rows.get(each))}
-        unknown = await missing(each for each in allowed if each not in self._last_seq)
+        unknown = await missing((each for each in allowed if each not in self._last_seq), self.principal)
         for subject in frame.subjects:
             rows = frame.rows.get(subject)
             if subject not in allowed:

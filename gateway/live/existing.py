@@ -1,4 +1,4 @@
-"""Which subjects are of a cluster or a job that there is not: of those nothing would ever be heard."""
+"""Which subjects are of a cluster or a job that there is not, or not for the principal."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from collections.abc import Iterable, Mapping
 from asgiref.sync import sync_to_async
 from django.db import close_old_connections
 
+from console.accounts.rights import EVERYTHING
 from console.clusters.models import Cluster
-from console.jobs.models import Job
+from console.jobs.visibility import existing_jobs
+from gateway.auth import Principal
 
 
-async def missing(subjects: Iterable[str]) -> Mapping[str, str]:
-    """Return those of the subjects of whose cluster or job nothing is known, with the reason in words.
+async def missing(subjects: Iterable[str], principal: Principal) -> Mapping[str, str]:
+    """Return those of the subjects of whose cluster or job the principal knows nothing, with the reason in words.
 
     A group may be made later, so one that there is not is none of them.
     """
@@ -22,7 +24,7 @@ async def missing(subjects: Iterable[str]) -> Mapping[str, str]:
     if not jobs and not clusters:
         return {}
     known_clusters, known_jobs = await sync_to_async(_known, thread_sensitive=False)(
-        set(clusters.values()), set(jobs.values())
+        set(clusters.values()), set(jobs.values()), reads_bodies=principal.may("bodies", EVERYTHING)
     )
     return {
         **{subject: _why("cluster", name) for subject, name in clusters.items() if name not in known_clusters},
@@ -30,12 +32,12 @@ async def missing(subjects: Iterable[str]) -> Mapping[str, str]:
     }
 
 
-def _known(clusters: set[str], jobs: set[str]) -> tuple[set[str], set[str]]:
+def _known(clusters: set[str], jobs: set[str], *, reads_bodies: bool) -> tuple[set[str], set[str]]:
     close_old_connections()
     try:
         return (
             set(Cluster.objects.filter(name__in=clusters).values_list("name", flat=True)) if clusters else set(),
-            set(Job.objects.filter(pk__in=jobs).values_list("pk", flat=True)) if jobs else set(),
+            existing_jobs(jobs, reads_bodies=reads_bodies) if jobs else set(),
         )
     finally:
         close_old_connections()

@@ -12,6 +12,7 @@ import pytest
 from console.audit.models import AuditRecord
 from console.jobs import schedules, services, urls
 from console.jobs.models import Job, Schedule
+from console.jobs.visibility import existing_jobs
 from tests.console.jobs.conftest import BY, REPLAY
 from tests.support.cast import Cast
 
@@ -150,6 +151,13 @@ def test_a_job_that_reads_a_file_is_for_those_who_may_read_every_message(cast: C
     assert cast.browser("developer").get(f"/api/v1/jobs/{job.pk}").status_code == 200
     refused = ask(mia, "POST", "/api/v1/jobs", **asked)
     assert (refused.status_code, "'bodies'" in refused.json()["detail"]) == (403, True)
+    # Nor do lists show it, or its schedule, to whoever may read everything but bodies
+    schedule = schedules.add_schedule(BY, {"name": "of-a-file", **TIMES, "job": asked})
+    for who, is_seen in (("viewer", False), ("developer", True)):
+        browser = cast.browser(who)
+        for path, pk in (("jobs", job.pk), ("schedules", schedule.pk)):
+            assert (pk in browser.get(f"/api/v1/{path}").content.decode()) == is_seen, (who, path)
+        assert existing_jobs([job.pk], reads_bodies=is_seen) == ({job.pk} if is_seen else set())
 
 
 @pytest.mark.parametrize(
