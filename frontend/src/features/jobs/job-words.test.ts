@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest"
 import { job } from "@/testing/factories"
 import { beforeRun, boundOf, kindOf, LONGEST, NO_MOMENT, spanOf, UNITS } from "./bounds"
 import { doneOf, isActive, plannedOf, progressOf, tookMs } from "./progress"
-import { differencesOf, TILES } from "./report"
+import { differencesOf, keylessOf, listedOf, TILES } from "./report"
 import { isWhole, reconcileOf, replayOf } from "./request"
 
 describe("the bound of a range that a schedule fills in", () => {
@@ -94,7 +94,10 @@ describe("the request that the address describes", () => {
 describe("a report", () => {
   it("counts every kind of difference, and no match", () => {
     const tiles = Object.fromEntries(TILES.map((tile) => [tile, 1]))
-    expect(differencesOf({ tiles })).toBe(TILES.length - 1)
+    // Without what matched, the two without a key and the two that are damaged.
+    expect(differencesOf({ tiles })).toBe(TILES.length - 5)
+    expect(listedOf({ tiles })).toBe(TILES.length - 3)
+    expect(keylessOf({ tiles })).toBe(2)
     expect(differencesOf({})).toBe(0)
   })
 })

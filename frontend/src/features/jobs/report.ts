@@ -140,6 +140,16 @@ export const kindsIn = (counts: Iterable<Classes>): Tile[] => {
   return TILES.filter((tile) => tile !== "matched" && all.some((each) => (each[tile] ?? 0) > 0))
 }
 
-/** How many messages differ in any way. */
-export const differencesOf = ({ tiles = {} }: Report): number =>
-  TILES.filter((tile) => tile !== "matched").reduce((sum, tile) => sum + (tiles[tile] ?? 0), 0)
+const sumOf = (tiles: Classes, counts: (tile: Tile) => boolean): number => TILES.filter(counts).reduce((sum, tile) => sum + (tiles[tile] ?? 0), 0)
+
+const isKeyless = (tile: Tile): boolean => tile === "keyless_left" || tile === "keyless_right"
+const isDamaged = (tile: Tile): boolean => tile === "damaged_left" || tile === "damaged_right"
+
+/** How many keys differ in any way, as the summary of the job says; what could not be compared is none of them. */
+export const differencesOf = ({ tiles = {} }: { tiles?: Classes }): number => sumOf(tiles, (tile) => tile !== "matched" && !isKeyless(tile) && !isDamaged(tile))
+
+/** How many rows the files of a report have: differences, and what is damaged; no row tells of messages without a key. */
+export const listedOf = ({ tiles = {} }: Report): number => sumOf(tiles, (tile) => tile !== "matched" && !isKeyless(tile))
+
+/** How many messages have no key, so that no other can be their match. */
+export const keylessOf = ({ tiles = {} }: Report): number => sumOf(tiles, isKeyless)

@@ -53,6 +53,8 @@ export const reconcile = {
     onlySamples: "{{n}} samples of {{total}}; the files below hold all",
     equal: "No difference",
     equalNext: "Every message of the range has its match.",
+    equalWithKey_one: "Every message with a key has its match. {{n}} has no key and was not compared.",
+    equalWithKey_other: "Every message with a key has its match. {{n}} have no key and were not compared.",
     overTime: "Differences over time",
     perStep: "per {{step}}, by the time of the first message; what matches is not drawn",
     undated_one: "{{n}} difference has no known time",

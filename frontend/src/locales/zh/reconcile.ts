@@ -50,6 +50,7 @@ export const reconcile = {
     onlySamples: "{{total}} 条中的 {{n}} 条样本；全部见下方文件",
     equal: "没有差异",
     equalNext: "范围内每条消息都有对应。",
+    equalWithKey_other: "有 Key 的消息都有对应；{{n}} 条没有 Key，未参与对账。",
     overTime: "差异的时间分布",
     perStep: "每 {{step}}，按首条消息的存储时间；一致的不绘制",
     undated_other: "{{n}} 处差异的时间未知",

@@ -11,7 +11,7 @@ import { usePhone } from "@/hooks/use-media"
 import { useUrlState } from "@/hooks/use-url-state"
 import { count } from "@/lib/format"
 import { differencesIn } from "../differing"
-import { differencesOf, type Report, type Sample, TILES } from "../report"
+import { keylessOf, listedOf, type Report, type Sample, TILES } from "../report"
 import type { ReconcileRequest } from "../request"
 import { titleOfSide } from "../sides"
 import { DifferenceKind } from "./difference-kind"
@@ -39,7 +39,7 @@ export function DifferencesPanel({ report, request, selected, onSelect }: Differ
   const [state, change] = useUrlState()
   const { samples = [], queues = [], tags = {} } = report
   const kinds = TILES.filter((tile) => samples.some((sample) => sample.class === tile))
-  const total = differencesOf(report)
+  const total = listedOf(report)
   const has = { samples: true, queues: queues.length > 0, tags: Object.keys(tags).length > 0 }
   const views = total > 0 ? VIEWS.filter((view) => has[view]) : []
   const view = views.find((each) => each === state.view) ?? "samples"
@@ -97,7 +97,15 @@ function Samples({ report, request, selected, onSelect }: DifferencesPanelProps)
     ],
     [t, request],
   )
-  if (rows.length === 0) return <Empty small title={t("reconcile.equal")} next={t("reconcile.equalNext")} />
+  const keyless = keylessOf(report)
+  if (rows.length === 0)
+    return (
+      <Empty
+        small
+        title={t("reconcile.equal")}
+        next={keyless > 0 ? t("reconcile.equalWithKey", { count: keyless, n: count(keyless) }) : t("reconcile.equalNext")}
+      />
+    )
   if (isPhone) return <DifferenceRows samples={rows} request={request} idOf={idOf(samples)} onSelect={onSelect} />
   return (
     <DataTable

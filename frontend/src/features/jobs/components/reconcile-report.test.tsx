@@ -166,6 +166,20 @@ describe("the report of a reconciliation", () => {
     expect(address()).toContain("kind=wrong")
   })
 
+  it("counts what could not be compared beside the differences, as the summary of the job does", async () => {
+    const three = Array.from({ length: 3 }, (_, index) => sample(`P-${index}`))
+    show({ tiles: { matched: 90, different: 3, keyless_left: 2, keyless_right: 1 }, samples: three })
+    expect(await screen.findByText("Finished, 3 differences")).toBeTruthy()
+    expect(screen.getByRole("button", { name: /^All\s*3$/ })).toBeTruthy()
+    expect(screen.queryByText(/the files below hold all/)).toBeNull()
+    expect(screen.getByText("No key on the left").parentElement?.textContent).toContain("2")
+  })
+
+  it("does not say that every message has its match where some have no key", async () => {
+    show({ tiles: { matched: 90, keyless_left: 2, keyless_right: 1 }, samples: [] })
+    expect(await screen.findByText("Every message with a key has its match. 3 have no key and were not compared.")).toBeTruthy()
+  })
+
   it("opens nothing for a difference that there is not", async () => {
     show(REPORT, "/jobs/j1?sample=99")
     await screen.findByText("P-1")
