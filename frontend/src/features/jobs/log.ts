@@ -1,4 +1,6 @@
 export interface LogLine {
+  /** Which line of the whole log it is, from 0. */
+  number: number
   at: string | null
   text: string
   isWarning: boolean
@@ -11,17 +13,15 @@ const WARNING = /\b(WARN|WARNING|ERROR|CRITICAL)\b/
 /** So many are shown; the rest is in the download. */
 export const MOST_LINES = 500
 
-/** Lines newest first; times are cut off so that they can be written in the chosen zone. */
+/** The newest lines in the order of the log; times are cut off so that they can be written in the chosen zone. */
 export function linesOf(text: string, most = MOST_LINES): LogLine[] {
   const lines = text.split("\n").filter(Boolean)
-  return lines
-    .slice(-most)
-    .reverse()
-    .map((line) => {
-      const match = LINE.exec(line)
-      const at = match?.[1]?.replace(" ", "T").replace(",", ".") ?? null
-      return { at, text: (match?.[2] ?? line).replace(LEVEL, ""), isWarning: WARNING.test(line) }
-    })
+  const first = Math.max(0, lines.length - most)
+  return lines.slice(first).map((line, index) => {
+    const match = LINE.exec(line)
+    const at = match?.[1]?.replace(" ", "T").replace(",", ".") ?? null
+    return { number: first + index, at, text: (match?.[2] ?? line).replace(LEVEL, ""), isWarning: WARNING.test(line) }
+  })
 }
 
 /** How large a log may become; what is beyond is left out. */

@@ -1,7 +1,7 @@
-import { useMemo, useRef, useState } from "react"
+import { useLayoutEffect, useMemo, useRef, useState } from "react"
 import { useTranslation } from "react-i18next"
 import { ActionIcon, Button, Tooltip } from "@mantine/core"
-import { IconArrowUp, IconDownload } from "@tabler/icons-react"
+import { IconArrowDown, IconDownload } from "@tabler/icons-react"
 import { CopyButton } from "@/components/code/copy-button"
 import { Empty } from "@/components/states/empty"
 import { QueryPanel } from "@/components/states/query-panel"
@@ -16,7 +16,13 @@ import classes from "./jobs.module.css"
 
 const FOLLOW_PX = 8
 
-/** The log, newest first; warnings stand out. */
+function toEnd(list: HTMLElement | null) {
+  if (list) list.scrollTop = list.scrollHeight
+}
+
+const isAtEnd = (list: HTMLElement): boolean => list.scrollHeight - list.clientHeight - list.scrollTop < FOLLOW_PX
+
+/** The log in its order, at its end; warnings stand out. */
 export function JobLogPanel({ job }: { job: Job }) {
   const { t } = useTranslation()
   const format = useFormat()
@@ -24,8 +30,11 @@ export function JobLogPanel({ job }: { job: Job }) {
   const text = log.data?.text ?? ""
   const lines = useMemo(() => linesOf(text), [text])
   const list = useRef<HTMLDivElement>(null)
-  // The newest line stands on top: who scrolled down reads on undisturbed.
+  // Who scrolled back reads on undisturbed.
   const [isFollowing, setFollowing] = useState(true)
+  useLayoutEffect(() => {
+    if (isFollowing) toEnd(list.current)
+  }, [isFollowing, lines])
   const isWhole = log.data?.isWhole ?? false
   const note = useNote(job, log.data, isFollowing)
   return (
@@ -37,7 +46,7 @@ export function JobLogPanel({ job }: { job: Job }) {
         text && (
           <>
             {isActive(job) && !isFollowing && (
-              <Button size="xs" leftSection={<IconArrowUp size={14} stroke={1.6} />} onClick={() => list.current?.scrollTo({ top: 0 })}>
+              <Button size="xs" leftSection={<IconArrowDown size={14} stroke={1.6} />} onClick={() => toEnd(list.current)}>
                 {t("jobs.toNewest")}
               </Button>
             )}
@@ -57,9 +66,9 @@ export function JobLogPanel({ job }: { job: Job }) {
       {() => (
         <>
           <Cut job={job} text={text} lines={lines.length} />
-          <div ref={list} className={classes.log} tabIndex={0} role="log" aria-label={t("jobs.log")} onScroll={({ currentTarget }) => setFollowing(currentTarget.scrollTop < FOLLOW_PX)}>
-            {lines.map((line, index) => (
-              <p key={lines.length - index} data-warning={line.isWarning || undefined}>
+          <div ref={list} className={classes.log} tabIndex={0} role="log" aria-label={t("jobs.log")} onScroll={({ currentTarget }) => setFollowing(isAtEnd(currentTarget))}>
+            {lines.map((line) => (
+              <p key={line.number} data-warning={line.isWarning || undefined}>
                 <time>{line.at ? format.clock(line.at) : ""}</time>
                 <span>{line.text}</span>
               </p>

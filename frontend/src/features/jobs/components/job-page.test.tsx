@@ -1,5 +1,5 @@
-import { act, screen, waitFor, within } from "@testing-library/react"
-import { beforeEach, describe, expect, it } from "vitest"
+import { act, fireEvent, screen, waitFor, within } from "@testing-library/react"
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
 import type { Job } from "@/lib/api-types"
 import { job, reader } from "@/testing/factories"
 import { button, findField } from "@/testing/fields"
@@ -22,6 +22,10 @@ beforeEach(() => {
   answer(LOG, { text: "", next_offset: 0 })
   answer("GET /api/v1/jobs/j1/report", {})
   answer("GET /api/v1/jobs/j1/progress", { samples: [], queues: [], saved_at: null })
+})
+
+afterEach(() => {
+  vi.restoreAllMocks()
 })
 
 describe("the page of a job", () => {
@@ -163,6 +167,24 @@ describe("the page of a job", () => {
     expect(line.closest("p")?.dataset.warning).toBe("true")
     expect(screen.getByText("started")).toBeTruthy()
     expect(requests(LOG).map(({ query }) => query.get("offset"))).toEqual(["0", "34"])
+  })
+
+  it("follows the end of the log, whose order it keeps, until its reader scrolls back", async () => {
+    vi.spyOn(Element.prototype, "scrollHeight", "get").mockReturnValue(900)
+    vi.spyOn(Element.prototype, "clientHeight", "get").mockReturnValue(400)
+    answer(LOG, { text: "2026-11-21T06:00:00Z INFO started\n2026-11-21T06:00:05Z ERROR it failed\n\tat a.b.C\n", next_offset: 80 })
+    const { user } = show()
+    const log = await screen.findByRole("log")
+    expect([...log.querySelectorAll("p > span")].map((line) => line.textContent)).toEqual(["started", "ERROR it failed", "\tat a.b.C"])
+    expect(log.scrollTop).toBe(900)
+    log.scrollTop = 20
+    fireEvent.scroll(log)
+    expect(screen.getByText("not following: scrolled")).toBeTruthy()
+    expect(log.scrollTop).toBe(20)
+    await user.click(screen.getByText("To the newest"))
+    expect(log.scrollTop).toBe(900)
+    fireEvent.scroll(log)
+    expect(screen.queryByText("not following: scrolled")).toBeNull()
   })
 
   it("says what of a long log is not shown, and downloads it once all of it is read", async () => {
