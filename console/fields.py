@@ -68,6 +68,13 @@ class NameField(serializers.CharField):
         return name
 
 
+class ExactField(serializers.CharField):
+    """The name of something that there is: with blanks at its ends it is another name."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(trim_whitespace=False, **options)
+
+
 class EachOnceField(serializers.ListField):
     """A list whose items differ."""
 

@@ -69,6 +69,15 @@ def holds_nothing(begin: Any, end: Any) -> bool:
     return begin is not None and begin == end
 
 
+def check_range(begin: Any, end: Any) -> None:
+    """Raise ValidationError for a range that holds nothing whenever it is filled, or as soon as its end is over."""
+    if holds_nothing(begin, end):
+        raise serializers.ValidationError({"to": "must be after from"})
+    if begin == LAST_SUCCESS and isinstance(end, datetime):
+        fault = f"must not be a fixed moment: a range from {LAST_SUCCESS} goes on; leave it out, or give {SCHEDULED_AT}"
+        raise serializers.ValidationError({"to": fault})
+
+
 @dataclass(frozen=True, slots=True)
 class RunTimes:
     """The values of the placeholders when a run of a schedule starts."""

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from rest_framework import serializers
 
-from console.fields import MomentField
+from console.fields import ExactField, MomentField
 from console.jobs.time_limit import MinutesField
 from console.redrives.models import Originals
 
@@ -30,7 +30,7 @@ class RedriveFilterSerializer(serializers.Serializer[Any]):
         help_text="Any of these; null stands for none given.",
     )
     topics = serializers.ListField(
-        child=serializers.CharField(max_length=255),
+        child=ExactField(max_length=255),
         required=False,
         allow_empty=False,
         max_length=_MOST_WORDS,
@@ -65,7 +65,7 @@ class RedriveTargetSerializer(serializers.Serializer[Any]):
         DESTINATIONS,
         help_text="The failed group alone (through its retry topic), the topics they came from, or another topic.",
     )
-    topic = serializers.CharField(max_length=127, required=False, help_text="For other.")
+    topic = ExactField(max_length=127, required=False, help_text="For other.")
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Require a topic where one is meant, and only there."""

@@ -8,7 +8,7 @@ from typing import Any, Final
 from rest_framework import serializers
 from rest_framework.fields import empty
 
-from console.fields import EachOnceField, NameField
+from console.fields import EachOnceField, ExactField, NameField
 from console.jobs.models import JobType
 from console.jobs.requests.document import KINDS, kind_of
 from console.jobs.requests.export import COLUMNS, FORMATS, columns_for
@@ -43,7 +43,7 @@ class JobRequestSerializer(serializers.Serializer[Any]):
 
     type = serializers.ChoiceField(STARTED)
     name = NameField(max_length=200, required=False, allow_blank=True)
-    cluster = serializers.CharField(max_length=64, default="local")
+    cluster = ExactField(max_length=64, default="local")
     # DRF's `Field` has an attribute `source`, but a declared field is not an attribute of its class.
     source = ReplaySourceSerializer(required=False)  # type: ignore[assignment]
     target = ReplayTargetSerializer(required=False)

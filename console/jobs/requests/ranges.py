@@ -6,13 +6,14 @@ from typing import Any
 
 from rest_framework import serializers
 
-from console.jobs.bounds import BoundField, holds_nothing
+from console.fields import ExactField
+from console.jobs.bounds import BoundField, check_range
 
 
 class RangeSerializer(serializers.Serializer[Any]):
     """A topic, from a moment (inclusive) to a moment (exclusive)."""
 
-    topic = serializers.CharField(max_length=127)
+    topic = ExactField(max_length=127)
     to = BoundField(required=False, allow_null=True)
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
@@ -21,6 +22,5 @@ class RangeSerializer(serializers.Serializer[Any]):
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Refuse an empty range."""
-        if holds_nothing(attrs.get("from"), attrs.get("to")):
-            raise serializers.ValidationError({"to": "must be after from"})
+        check_range(attrs.get("from"), attrs.get("to"))
         return attrs

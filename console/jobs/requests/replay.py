@@ -13,7 +13,7 @@ from broker_core.client.admin.topics import kind_of
 from broker_core.protocol.applications import TagsMalformed, tags_of
 from broker_core.protocol.copies import NOT_COPIED, NOT_COPIED_PREFIXES, PREFIX
 from broker_core.protocol.properties import RESERVED
-from console.fields import EachOnceField
+from console.fields import EachOnceField, ExactField
 from console.jobs.requests.kinds import COUNT, RATE, TIME, RequestKind
 from console.jobs.requests.live import check_not_live
 from console.jobs.requests.ranges import RangeSerializer
@@ -35,7 +35,7 @@ MOST_PER_SECOND: Final = 10_000_000
 class OffsetRangeSerializer(serializers.Serializer[Any]):
     """A range of one queue by offsets: from one (inclusive) to one (exclusive), by default its begin and its end."""
 
-    broker = serializers.CharField(
+    broker = ExactField(
         max_length=255, required=False, help_text="By default every broker with a queue of this number."
     )
     queue = serializers.IntegerField(min_value=0)
@@ -73,7 +73,7 @@ class ReplaySourceSerializer(RangeSerializer):
         allow_empty=False,
         max_length=MAX_KEYS,
     )
-    keys_file = serializers.CharField(
+    keys_file = ExactField(
         max_length=500,
         required=False,
         help_text="A text file with a key on each line, below the folder of `GANTRY_JOBS_FILES`; `keys` add to it.",
@@ -144,8 +144,8 @@ class ReplayTargetSerializer(serializers.Serializer[Any]):
     """The target of a replay: a topic, or a Parquet file among the files of the job."""
 
     kind = serializers.ChoiceField(TARGETS, required=False, help_text=f"By default {TOPIC}.")
-    topic = serializers.CharField(max_length=127, required=False, help_text="Of the kind `topic`.")
-    cluster = serializers.CharField(max_length=64, required=False, help_text="By default the cluster of the job.")
+    topic = ExactField(max_length=127, required=False, help_text="Of the kind `topic`.")
+    cluster = ExactField(max_length=64, required=False, help_text="By default the cluster of the job.")
     transform = TransformSerializer(required=False)
     order = serializers.ChoiceField(
         ORDERS,

@@ -10,8 +10,8 @@ from rest_framework import serializers
 
 from broker_core.sql_text import sql_fault
 from console.clusters.operations import find_group
-from console.fields import NumberField
-from console.jobs.bounds import BoundField, holds_nothing
+from console.fields import ExactField, NumberField
+from console.jobs.bounds import BoundField, check_range
 from console.jobs.requests.places import check_connection, check_file
 from console.jobs.requests.topics import check_topic
 
@@ -55,23 +55,23 @@ class SideSerializer(serializers.Serializer[Any]):
     """One side: by default the messages of a topic, from a moment (inclusive) to a moment (exclusive)."""
 
     kind = serializers.ChoiceField(KINDS, required=False, help_text=f"By default {TOPIC}.")
-    topic = serializers.CharField(max_length=127, required=False, help_text="For the kinds `topic` and `group`.")
-    group = serializers.CharField(
+    topic = ExactField(max_length=127, required=False, help_text="For the kinds `topic` and `group`.")
+    group = ExactField(
         max_length=120, required=False, help_text="What this group has consumed of the topic (kind `group`)."
     )
-    cluster = serializers.CharField(
+    cluster = ExactField(
         max_length=64, required=False, help_text="The cluster of the topic; by default that of the job."
     )
-    path = serializers.CharField(
+    path = ExactField(
         max_length=500, required=False,
         help_text="A file, or a folder of files, under the folder of `GANTRY_JOBS_FILES` (kinds `parquet` and `csv`).",
     )  # fmt: skip
-    connection = serializers.CharField(
+    connection = ExactField(
         max_length=64, required=False, help_text="A name in the file of `GANTRY_JOBS_DATABASES` (kind `postgresql`)."
     )
-    table = serializers.CharField(max_length=200, required=False, help_text="A table or view, with or without schema.")
+    table = ExactField(max_length=200, required=False, help_text="A table or view, with or without schema.")
     query = serializers.CharField(max_length=10_000, required=False, help_text="A query, instead of a table.")
-    time = serializers.CharField(
+    time = ExactField(
         max_length=200, required=False, help_text="The column with the time of a row, for `from`, `to` and the charts."
     )
     to = BoundField(required=False, allow_null=True)
@@ -90,8 +90,7 @@ class SideSerializer(serializers.Serializer[Any]):
         faults |= dict.fromkeys(foreign, f"does not belong to a side of the kind {kind}")
         if faults:
             raise serializers.ValidationError(faults)
-        if holds_nothing(attrs.get("from"), attrs.get("to")):
-            raise serializers.ValidationError({"to": "must be after from"})
+        check_range(attrs.get("from"), attrs.get("to"))
         if kind not in OF_MESSAGES and (attrs.get("from") or attrs.get("to")) and "time" not in attrs:
             raise serializers.ValidationError({"time": "is required with from and to"})
         return attrs

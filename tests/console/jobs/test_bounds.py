@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 from rest_framework.exceptions import ValidationError
 
-from console.jobs.bounds import holds_nothing
+from console.jobs.bounds import check_range, holds_nothing
 from console.jobs.requests import RangeSerializer
 
 
@@ -64,3 +66,11 @@ def test_a_job_that_is_no_schedule_s_counts_from_nothing() -> None:
 )
 def test_a_range_that_can_hold_nothing_is_known(begin: str | None, end: str | None, is_empty: bool) -> None:
     assert holds_nothing(begin, end) is is_empty
+
+
+@pytest.mark.parametrize("end", [datetime(2026, 1, 1, tzinfo=UTC), datetime(2126, 1, 1, tzinfo=UTC)])
+def test_a_range_that_goes_on_from_the_last_success_has_no_fixed_end(end: datetime) -> None:
+    check_range(begin := datetime(2025, 1, 1, tzinfo=UTC), end)
+    check_range(begin, "{{ last_success }}")
+    with pytest.raises(ValidationError, match="must not be a fixed moment"):
+        check_range("{{ last_success }}", end)

@@ -93,6 +93,11 @@ def test_a_request_that_makes_no_sense_is_refused(cast: Cast, request_body: dict
     assert pointer in [error["pointer"] for error in answer.json()["errors"]]
 
 
+def test_a_name_with_a_blank_at_its_end_is_another_name(cast: Cast) -> None:
+    answer = cast.browser("operator").post("/api/v1/jobs", {**replay({}), "cluster": "local "}, format="json")
+    assert (answer.status_code, answer.json()["detail"]) == (404, "no cluster is named 'local '")
+
+
 PLACEHOLDERS: list[tuple[dict[str, Any], str]] = [
     (replay({"where": "body = '{{ last_success }}'"}), "source/where"),
     (replay({"where": "store_timestamp > {{last_success}}"}), "source/where"),
