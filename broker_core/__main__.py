@@ -109,19 +109,23 @@ async def _serve(arguments: argparse.Namespace, sockets: Sockets) -> int:
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     async with contextlib.AsyncExitStack() as running:
         name_servers = tuple(arguments.namesrv.split(";")) if arguments.namesrv else ()
+        is_registered = asyncio.Event()
         if not name_servers:
-            name_server = _name_server(arguments, sockets)
+            name_server = _name_server(arguments, sockets, is_registered)
             await name_server.start()
             running.push_async_callback(name_server.close)
             name_servers = (f"{arguments.bind}:{name_server.port}",)
         broker = await Broker.open(_broker_config(arguments, name_servers), sockets=sockets)
         running.push_async_callback(broker.close)
+        # While the broker leaves, its topics are no more unknown than before it came.
+        running.callback(is_registered.clear)
+        is_registered.set()
         _exempt_from_collection()
         print(f"ready namesrv={';'.join(name_servers)} broker={broker.address}", flush=True)
         return await _until_stopped(broker, stop)
 
 
-def _name_server(arguments: argparse.Namespace, sockets: Sockets) -> NameServer:
+def _name_server(arguments: argparse.Namespace, sockets: Sockets, is_registered: asyncio.Event) -> NameServer:
     return NameServer(
         NameServerConfig(
             host=arguments.bind,
@@ -129,6 +133,7 @@ def _name_server(arguments: argparse.Namespace, sockets: Sockets) -> NameServer:
             settings_file=arguments.data_dir / "namesrv" / "kvConfig.json",
         ),
         sockets=sockets,
+        ready=is_registered,
     )
 
 

@@ -5,31 +5,50 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+from typing import Final
 
 from broker_core.clock import now_ms
 from broker_core.namesrv.config import NameServerConfig
-from broker_core.namesrv.handlers import Handlers
+from broker_core.namesrv.handlers import Answer, Handlers
 from broker_core.namesrv.options import Options
 from broker_core.namesrv.routes import RouteTable
 from broker_core.namesrv.settings import Settings
-from broker_core.remoting import Connection, ConnectionLimits, Dispatch, Server
+from broker_core.protocol import Command, RequestCode
+from broker_core.remoting import Connection, ConnectionLimits, Dispatch, Handler, Server
+from broker_core.remoting.connection import Result
 from broker_core.remoting.open_files import Sockets
 
 _log = logging.getLogger(__name__)
 
 
+_OF_BROKERS: Final = frozenset(
+    {
+        RequestCode.GET_ROUTEINFO_BY_TOPIC,
+        RequestCode.GET_BROKER_CLUSTER_INFO,
+        RequestCode.GET_ALL_TOPIC_LIST_FROM_NAMESERVER,
+        RequestCode.GET_TOPICS_BY_CLUSTER,
+    }
+)
+
+
 class NameServer:
     """A running name server. `start` and `close` once each, on one loop."""
 
-    def __init__(self, config: NameServerConfig, *, sockets: Sockets | None = None) -> None:
-        """Read the settings file; raises SettingsDamaged. Servers of one process share `sockets`."""
+    def __init__(
+        self, config: NameServerConfig, *, sockets: Sockets | None = None, ready: asyncio.Event | None = None
+    ) -> None:
+        """Read the settings file; raises SettingsDamaged. Servers of one process share `sockets`.
+
+        Until `ready` is set, requests for routes and topics wait: the broker of this process has not registered yet,
+        and every topic would be told to be unknown.
+        """
         self.options = Options(config, port=lambda: self.port)
         self.config = self.options.config
         self.routes = RouteTable()
         handlers = Handlers(self.routes, Settings(config.settings_file), self.options, now_ms)
         dispatch = Dispatch()
         for code, answer in handlers.table().items():
-            dispatch.register(code, answer)
+            dispatch.register(code, _once(ready, answer) if ready and code in _OF_BROKERS else answer)
         limits = ConnectionLimits(connections=config.connections, header_bytes=config.header_bytes)
         self._server = Server(dispatch, host=config.host, port=config.port, limits=limits, sockets=sockets)
         self._scanning: asyncio.Task[None] | None = None
@@ -65,3 +84,16 @@ class NameServer:
         while True:
             await asyncio.sleep(self.config.scan_interval_ms / 1000)
             self.expire(now_ms())
+
+
+def _once(ready: asyncio.Event, answer: Answer) -> Handler:
+    """Return a handler that waits until the event is set."""
+
+    async def wait(request: Command, connection: Connection) -> Command:
+        await ready.wait()
+        return answer(request, connection)
+
+    def handle(request: Command, connection: Connection) -> Result:
+        return answer(request, connection) if ready.is_set() else wait(request, connection)
+
+    return handle

@@ -5,12 +5,17 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from broker_core.protocol import Command, ResponseCode
+from broker_core.protocol.headers.routes import GetRouteInfoRequest
+from broker_core.remoting import RemotingClient
+from broker_core.remoting.errors import RemotingError
 from broker_core.store.layout import count_files
-from tests.support.cluster import ROOT, NotStarted, RunningBroker, several_brokers, started_broker
+from tests.support.cluster import ROOT, NotStarted, RunningBroker, broker, create_topic, several_brokers, started_broker
 from tests.support.crowd import create_wide_topic, crowd, message, pull
 
 
@@ -30,6 +35,30 @@ def test_it_says_where_it_serves_and_stops_cleanly(tmp_path: Path) -> None:
 
     assert (tmp_path / "broker" / "checkpoint").exists()
     assert not (tmp_path / "broker" / "abort").exists()
+
+
+@pytest.mark.parametrize("kill", [False, True])
+async def test_while_it_restarts_no_topic_is_told_to_be_unknown(tmp_path: Path, kill: bool) -> None:
+    async with broker(tmp_path) as running, running.session() as session:
+        await create_topic(session, "orders")
+        client, codes, is_over = RemotingClient(), Counter[int](), asyncio.Event()
+
+        async def ask() -> None:
+            while not is_over.is_set():
+                request = Command.request(GetRouteInfoRequest("orders"))
+                try:
+                    codes[(await client.invoke(running.name_server, request, 3000)).code] += 1
+                except RemotingError:
+                    codes[-1] += 1
+                await asyncio.sleep(0)
+
+        asking = [asyncio.create_task(ask()) for _ in range(8)]
+        await asyncio.to_thread(running.restart, kill=kill)
+        is_over.set()
+        await asyncio.gather(*asking)
+        await client.close()
+    assert codes.keys() <= {int(ResponseCode.SUCCESS), -1}
+    assert codes[-1], "it was away for a while"
 
 
 def test_under_umask_0_it_makes_nothing_that_others_may_read(tmp_path: Path) -> None:

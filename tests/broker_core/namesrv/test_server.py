@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import struct
 import zlib
 from collections.abc import AsyncIterator
@@ -89,6 +90,20 @@ async def test_an_unknown_topic_is_answered_17_by_name(peer: Peer) -> None:
     answer = await peer.ask(headers.GetRouteInfoRequest("orders"))
     assert answer.code == ResponseCode.TOPIC_NOT_EXIST
     assert "No topic route info in name server for the topic: orders" in (answer.remark or "")
+
+
+async def test_what_brokers_have_is_told_only_when_the_broker_of_the_process_has_registered(tmp_path: Path) -> None:
+    ready = asyncio.Event()
+    server = NameServer(NameServerConfig(port=0, settings_file=tmp_path / "kv.json"), ready=ready)
+    await server.start()
+    peer = Peer(server)
+    asked = asyncio.create_task(peer.ask(headers.GetRouteInfoRequest("orders")))
+    await peer.register()
+    assert not asked.done()
+    ready.set()
+    assert (await asked).code == ResponseCode.SUCCESS
+    await peer.client.close()
+    await server.close()
 
 
 async def test_a_wrong_checksum_is_refused(peer: Peer) -> None:
