@@ -12,7 +12,8 @@ def refusal_of(rights: Rights, verb: Verb, resource: Resource | Unnamed, *, grou
     """Return the detail of a 403: the right, the resource and the rule that decided."""
     if isinstance(resource, Resource) and isinstance(resource.name, str):
         verb, resource = _what_lacks(rights, verb, resource)
-        on = f"{resource.kind} {resource.name!r}" + ("" if group is None else f" with group {group!r}")
+        # The type of a job may be a member of its enumeration, whose repr is no name.
+        on = f"{resource.kind} {str(resource.name)!r}" + ("" if group is None else f" with group {group!r}")
         return f"This needs the right {verb!r} on {on}. {reason_of(rights, rights.decide(verb, resource, group=group))}"
     return f"This needs the right {verb!r} {_on_many(resource)}. {_of_many(rights, verb, resource)}"
 

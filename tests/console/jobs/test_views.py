@@ -204,6 +204,16 @@ def test_a_job_reaches_no_topic_that_its_token_does_not(
         assert answer.status_code == 403, answer.content
 
 
+@pytest.mark.parametrize("kind", ["replay", "export"])
+def test_a_refusal_names_the_type_of_the_job(cast: Cast, kind: str) -> None:
+    clerk = cast.limited(("topic", "*", "read", "bodies", "produce"), ("job", "reconcile", "read", "jobs"))
+    job: dict[str, Any] = {"type": kind, "source": {"topic": "orders"}}
+    target = {"target": {"topic": "copy"}} if kind == "replay" else {"format": "csv"}
+    answer = clerk.post("/api/v1/jobs", {**job, **target}, format="json")
+    assert answer.status_code == 403, answer.content
+    assert answer.json()["detail"].startswith(f"This needs the right 'jobs' on job {kind!r}. ")
+
+
 def test_a_replay_is_retried_and_resumed_by_nobody_who_may_not_read_its_bodies(cast: Cast, job: Job) -> None:
     program = cast.program("operator", "jobs", "read", "produce")
     services.cancel(Actor("ann"), job)
