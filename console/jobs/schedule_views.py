@@ -135,6 +135,7 @@ class PreviewView(_ScheduleRights):
     """The next times of a cron line, without a schedule."""
 
     permission_classes = (needs("read"),)
+    answer_ms = 0
 
     @extend_schema(
         operation_id="previewSchedule", tags=_TAGS, request=SchedulePreviewSerializer, responses=NextRunsSerializer

@@ -15767,10 +15767,7 @@ export interface operations {
     previewSchedule: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. */
-                "Idempotency-Key"?: string;
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };

@@ -67,6 +67,16 @@ def test_a_preview_is_for_who_may_read(cast: Cast) -> None:
     assert cast.program("viewer", "read").post("/api/v1/schedules:preview", body, format="json").status_code == 200
 
 
+def test_a_preview_takes_no_key_since_it_changes_nothing(cast: Cast) -> None:
+    key = {"idempotency-key": "k"}
+    answer: Any = cast.browser("viewer").post(
+        "/api/v1/schedules:preview", {"cron": "0 0 * * *"}, format="json", headers=key
+    )
+    assert answer.status_code == 422
+    [fault] = answer.json()["errors"]
+    assert (fault["pointer"], "takes no key" in fault["detail"]) == ("Idempotency-Key", True)
+
+
 def test_a_schedule_with_a_line_of_an_earlier_release_is_not_switched_on(cast: Cast) -> None:
     made = schedules.add_schedule(
         Actor("ann"), {"name": "n", "cron": "* * * * *", "zone": "UTC", "enabled": False, "job": {"type": "replay"}}
