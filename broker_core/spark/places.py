@@ -18,7 +18,8 @@ from broker_core.spark.errors import BadOption, UnknownOption, listed, unknown_t
 from broker_core.spark.options import QueueOffsets, SourceOptions
 from broker_core.spark.partitions import check_names, check_offsets, is_chosen
 from broker_core.spark.stores import open_store, queues_of, record_sizes, topics_of
-from broker_core.spark.wire import bounds_of, offset_at, route_of, session_of, translated
+from broker_core.spark.topic_routes import brokers_of, route_of
+from broker_core.spark.wire import bounds_of, offset_at, session_of, translated
 from broker_core.store.columns import UNIT, Ints
 from broker_core.store.reader import StoreReader
 
@@ -77,7 +78,7 @@ def _all_topics(options: SourceOptions) -> tuple[Collection[str], Collection[str
     """Return all topics, and the names of those that belong to the cluster and its brokers."""
     if options.stores:
         return {topic for root in options.stores for topic in topics_of(open_store(root))}, options.brokers
-    brokers = _asked(options, lambda admin: admin.clusters.brokers())
+    brokers = _asked(options, brokers_of)
     clusters = {broker.cluster for broker in brokers}
     own = {broker.name for broker in brokers} | clusters | {reply_topic(name) for name in clusters}
     return _asked(options, lambda admin: admin.topics.names()), own
@@ -227,5 +228,5 @@ def cluster_name(options: SourceOptions) -> str:
         return options.cluster
     if options.stores:
         return ",".join(sorted(Path(root).resolve().name for root in options.stores))
-    brokers = _asked(options, lambda admin: admin.clusters.brokers())
+    brokers = _asked(options, brokers_of)
     return ",".join(sorted({broker.cluster for broker in brokers}))

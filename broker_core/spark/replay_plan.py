@@ -24,6 +24,7 @@ from broker_core.spark.errors import BadRequest
 from broker_core.spark.options import SourceOptions
 from broker_core.spark.partitions import FilePartition, WirePartition
 from broker_core.spark.reading import Partition, plan
+from broker_core.spark.topic_routes import brokers_of
 
 _CHUNK_MESSAGES: Final = 20_000
 _CHUNK_BYTES: Final = 32 << 20
@@ -160,6 +161,7 @@ def _target_queues(session: BlockingSession, topic: str) -> Sequence[MessageQueu
     try:
         queues = sorted(session.run(session.session.routes.get(topic)).write_queues)
     except TopicNotFound as error:
+        session.run(brokers_of(session.admin))
         raise BadRequest(f"target {error}") from error
     if not queues:
         raise BadRequest(f"target topic {topic!r} has no queue that may be written")

@@ -28,6 +28,7 @@ from broker_core.spark.errors import BadOption, NotSent, RowRefused
 from broker_core.spark.send_errors import PASSING, is_refusal
 from broker_core.spark.sink_options import QueueSelector, SinkOptions
 from broker_core.spark.sink_rows import Row, is_alone, row_name
+from broker_core.spark.topic_routes import brokers_of
 
 _MOST_MESSAGES: Final = 1024
 _FIRST_PAUSE_S: Final = 0.1
@@ -138,6 +139,7 @@ class BatchSender:
             try:
                 found = self._session.run(self._producer.queues(topic))
             except TopicNotFound as error:
+                self._session.run(brokers_of(self._session.admin))
                 raise BadOption("topic", topic, "does not exist; create it first") from error
             except ClientError as error:
                 raise NotSent(str(error)) from error

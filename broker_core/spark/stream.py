@@ -23,7 +23,7 @@ from pyspark.sql.streaming.datasource import (
 )
 
 from broker_core.client.retry import backoff
-from broker_core.spark.errors import QueueGone, Unreachable
+from broker_core.spark.errors import QueueGone, UnknownOption, Unreachable
 from broker_core.spark.options import EARLIEST, LATEST, SourceOptions
 from broker_core.spark.partitions import FilePartition, WirePartition
 from broker_core.spark.places import Places, QueuePlace, Reach, by_topic, cluster_name, resolved
@@ -51,7 +51,10 @@ class RocketMQStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     # Spark's names.
     def initialOffset(self) -> Json:  # noqa: N802
-        """Return where a new query starts."""
+        """Return where a new query starts; it waits for a broker that is away, as `latestOffset` does."""
+        return _patiently(self._initial)
+
+    def _initial(self) -> Json:
         options = resolved(self.options_read)
         places = Places(options)
         reaches = places.reaches()
@@ -99,8 +102,11 @@ class RocketMQStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
         """Note what is there: the query ends when it has read that."""
+        self._target = _patiently(self._reaches)
+
+    def _reaches(self) -> Mapping[QueuePlace, Reach]:
         options = resolved(self.options_read)
-        self._target = Places(options).reaches() if options.topics else {}
+        return Places(options).reaches() if options.topics else {}
 
     def reportLatestOffset(self) -> Json | None:  # noqa: N802
         """Return the ends of the queues as last seen, for the progress of the query."""
@@ -112,7 +118,7 @@ class RocketMQStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def _ranges(self, start: Json, end: Json) -> Sequence[InputPartition]:
         options, places, before = self._at(start)
-        after = Position.from_json(end, cluster=before.cluster, topics=options.topics)
+        after = self._position(end, options)
         begins = {place: at for place, at in after.begins(before).items() if at < after.offsets[place]}
         exist = set(places.queues)
         gone = sorted(set(begins) - exist)
@@ -147,8 +153,26 @@ class RocketMQStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def _at(self, start: Json) -> tuple[SourceOptions, Places, Position]:
         options = resolved(replace(self.options_read, starting_times=None))
-        before = Position.from_json(start, cluster=self._name(), topics=options.topics)
-        return options, Places(replace(options, starting_offsets=EARLIEST)), before
+        before = self._position(start, options)
+        try:
+            return options, Places(replace(options, starting_offsets=EARLIEST)), before
+        except UnknownOption as error:
+            # A name server that was restarted learns of the brokers one by one.
+            if error.name in {name for place in before.offsets for name in _names(place)}:
+                raise QueueGone(f"{error}; the stream has read it: it was deleted, or its broker is away") from error
+            raise
+
+    def _position(self, found: Json, options: SourceOptions) -> Position:
+        """Return a position of the checkpoint; raise QueueGone if a topic of the pattern is listed no more."""
+        pattern = self.options_read.topic_pattern
+        missing = set(found.get("topics", ())) - set(options.topics)
+        gone = sorted(topic for topic in missing if pattern is not None and pattern.fullmatch(topic))
+        if gone and options.fail_on_data_loss:
+            raise QueueGone(
+                f"topic {gone[0]!r} does not exist any more, or its broker is away; failOnDataLoss=false goes on with "
+                "what is left"
+            )
+        return Position.from_json(found, cluster=self._name(), topics=(*options.topics, *gone))
 
     def _name(self) -> str:
         self._cluster = self._cluster or cluster_name(self.options_read)
@@ -171,6 +195,11 @@ class RocketMQStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             return True
         self._waiting_since = None
         return False
+
+
+def _names(place: QueuePlace) -> tuple[str, ...]:
+    """Return what options call a queue, its topic and its broker."""
+    return place.topic, place.broker, str(place.queue_id), f"{place.broker}:{place.queue_id}"
 
 
 def _patiently(ask: Callable[[], T]) -> T:

@@ -43,6 +43,7 @@ from broker_core.spark.partitions import (
     is_chosen,
     lose,
 )
+from broker_core.spark.topic_routes import route_of
 from broker_core.store.columns import Damage, Records, Wanted, find_records
 
 _SUB_RANGE: Final = 1024
@@ -51,6 +52,8 @@ MOST_BYTES: Final = 16 << 20
 """A read holds at most this many bytes of answers at a time."""
 _LIGHT: Final = "%LMQ%"
 _TRIES: Final = 10
+"""Answers that do not go on, before the rest is taken for lost."""
+_PULLED_WITHIN_S: Final = 60.0
 _FIRST_PAUSE_S: Final = 0.1
 _LONGEST_PAUSE_S: Final = 5.0
 
@@ -124,14 +127,6 @@ async def _chosen(admin: Admin, options: SourceOptions) -> list[MessageQueue]:
 async def bounds_of(admin: Admin, queue: MessageQueue) -> tuple[int, int]:
     end, begin = await asyncio.gather(admin.offsets.max(queue), admin.offsets.min(queue))
     return int(begin), int(end)
-
-
-async def route_of(admin: Admin, topic: str) -> tuple[MessageQueue, ...]:
-    try:
-        return (await admin.topics.route(topic)).read_queues
-    except TopicNotFound:
-        known = (await admin.topics.list()).found
-        raise UnknownOption(topic, known, what="topic") from None
 
 
 async def _wanted(admin: Admin, queue: MessageQueue, bounds: tuple[int, int], options: SourceOptions) -> WirePartition:
@@ -302,14 +297,14 @@ class _Puller:
         return piece
 
     async def _pull(self, offset: int, count: int) -> Command:
-        """Send one pull; repeat it while the broker is busy or unreachable."""
+        """Send one pull; repeat it while the broker is busy or away, as while it is restarted with its name server."""
         failure: ClientError | None = None
-        for pause_s in backoff(first_s=_FIRST_PAUSE_S, longest_s=_LONGEST_PAUSE_S, attempts=_TRIES):
+        for pause_s in backoff(first_s=_FIRST_PAUSE_S, longest_s=_LONGEST_PAUSE_S, within_s=_PULLED_WITHIN_S):
             if pause_s:
                 await asyncio.sleep(pause_s)
             try:
                 return await self._pull_once(offset, count)
-            except (BrokerBusy, PeerUnreachable) as error:
+            except (BrokerBusy, PeerUnreachable, NoRoute, TopicNotFound) as error:
                 failure = error
         assert failure is not None
         raise failure

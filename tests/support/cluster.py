@@ -194,12 +194,24 @@ async def broker(data: Path, *, flush: str = "async", arguments: Sequence[str] =
 class SeveralBrokers:
     """One name server and several brokers, all on the loop of the test."""
 
+    data: Path
     name_server: NameServer
     brokers: dict[str, Broker]
 
     def session(self) -> Session:
         """Return a session that is not started yet: use it with ``async with``."""
         return Session(ClientConfig([f"127.0.0.1:{self.name_server.port}"]))
+
+    async def start(self, name: str) -> None:
+        """Start one broker, a new one or one that was stopped; it is known to the name server then."""
+        self.brokers[name] = await Broker.open(
+            BrokerConfig(
+                store=StoreConfig.embedded(self.data / name),
+                name_servers=(f"127.0.0.1:{self.name_server.port}",),
+                port=0,
+                identity=Identity(cluster="test", name=name),
+            )
+        )
 
     async def stop(self, name: str) -> None:
         """Stop one broker cleanly; it leaves the name server."""
@@ -213,18 +225,10 @@ async def several_brokers(
     """Start a name server and a broker of each name, and stop them at the end."""
     name_server = NameServer(NameServerConfig(port=0, settings_file=data / "namesrv" / "kvConfig.json"))
     await name_server.start()
-    running = SeveralBrokers(name_server, {})
+    running = SeveralBrokers(data, name_server, {})
     try:
         for name in names:
-            started = await Broker.open(
-                BrokerConfig(
-                    store=StoreConfig.embedded(data / name),
-                    name_servers=(f"127.0.0.1:{name_server.port}",),
-                    port=0,
-                    identity=Identity(cluster="test", name=name),
-                )
-            )
-            running.brokers[name] = started
+            await running.start(name)
         yield running
     finally:
         for left in running.brokers.values():

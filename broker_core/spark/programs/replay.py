@@ -36,6 +36,7 @@ from broker_core.spark.replay_plan import Lane, Start, find_start, from_json, ma
 from broker_core.spark.row_sql import RowSql
 from broker_core.spark.session import run_tasks
 from broker_core.spark.tasks import run_tasks_on
+from broker_core.spark.topic_routes import brokers_of
 from broker_core.spark.wire import session_of
 
 _SOFT_STOP_S: Final = 10.0
@@ -103,6 +104,7 @@ def _refuse_live(session: BlockingSession, topic: str) -> None:
     try:
         answers = session.run(session.admin.topics.groups(topic))
     except TopicNotFound as error:
+        session.run(brokers_of(session.admin))
         raise BadRequest(f"target {error}") from error
     for failure in answers.failed.values():
         raise failure

@@ -16,6 +16,7 @@ from broker_core.spark.errors import BadRequest
 from broker_core.spark.options import SourceOptions, parse_time
 from broker_core.spark.programs.requests import ProgramRequest, whole_topic
 from broker_core.spark.replay_plan import Positions
+from broker_core.spark.topic_routes import route_of
 from broker_core.spark.wire import session_of
 
 KEYS: Final = "keys.json"
@@ -134,7 +135,7 @@ def _brokers_of_queues(options: SourceOptions) -> dict[int, list[str]]:
     topic = options.topics[0]
     session = session_of(options.name_servers)
     found: dict[int, list[str]] = {}
-    for queue in session.run(session.admin.topics.route(topic)).read_queues:
+    for queue in session.run(route_of(session.admin, topic)):
         found.setdefault(queue.queue_id, []).append(queue.broker_name)
     return found
 
