@@ -14,7 +14,7 @@ import pyarrow.csv
 from psycopg import sql
 
 from broker_core.job_folder import say
-from broker_core.spark.comparing.tables import TableSide, parquet_side, text_options, write_copy
+from broker_core.spark.comparing.tables import TableSide, csv_parsing, parquet_side, text_options, write_copy
 from broker_core.spark.errors import BadRequest, Unreachable, first_line
 
 _CONNECT_S: Final = 10
@@ -121,7 +121,7 @@ class _Rows:
         statement = sql.SQL("COPY (SELECT {} FROM {}) TO STDOUT WITH (FORMAT csv, HEADER true)")
         with self._opened.cursor() as cursor, cursor.copy(statement.format(columns, self._from)) as copy:
             options = text_options(sent, true_values=["t"], false_values=["f"])
-            parsing = pyarrow.csv.ParseOptions(newlines_in_values=True)
+            parsing = csv_parsing(len(sent.names))
             file = io.BufferedReader(_CopyFile(copy), 1 << 20)
             with pyarrow.csv.open_csv(file, parse_options=parsing, convert_options=options) as reader:
                 for batch in reader:

@@ -172,7 +172,7 @@ def csv_side(
         target = copies / f"{name}-{number}.parquet"
         schema = pa.schema([(column, pa.string()) for column in wanted])
         try:
-            write_copy(target, schema, _csv_batches(path, schema), each_batch)
+            write_copy(target, schema, _csv_batches(path, len(names), schema), each_batch)
         except pa.ArrowInvalid as error:
             raise BadRequest(f"{name}.path: {label} is no sound CSV: {error}") from error
         made.append((target, label))
@@ -192,13 +192,14 @@ def _header(name: str, path: Path, label: str) -> list[str]:
     return names
 
 
-def _csv_batches(path: Path, schema: Any) -> Iterable[Any]:
-    with pyarrow.csv.open_csv(
-        path,
-        parse_options=pyarrow.csv.ParseOptions(newlines_in_values=True),
-        convert_options=text_options(schema),
-    ) as reader:
+def _csv_batches(path: Path, columns: int, schema: Any) -> Iterable[Any]:
+    with pyarrow.csv.open_csv(path, parse_options=csv_parsing(columns), convert_options=text_options(schema)) as reader:
         yield from reader
+
+
+def csv_parsing(columns: int) -> Any:
+    """Return how CSV with so many columns is cut into rows: an empty line is a null of a single column, else none."""
+    return pyarrow.csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=columns > 1)
 
 
 def text_options(schema: Any, **more: Any) -> Any:

@@ -76,6 +76,18 @@ def test_only_the_columns_that_are_needed_are_copied(tmp_path: Path, connection:
     assert list(side.names()) == ["code"]
 
 
+@pytest.mark.parametrize("values", [(None, "a", None), ("", "a\n\nb"), (None,), ()])
+def test_nulls_of_a_single_column_are_rows(
+    tmp_path: Path, connection: dict[str, Any], values: tuple[str | None, ...]
+) -> None:
+    with psycopg.connect(**connection) as opened:
+        opened.execute("CREATE TABLE IF NOT EXISTS alone (code text)")
+        opened.execute("TRUNCATE alone")
+        opened.cursor().executemany("INSERT INTO alone VALUES (%s)", [(value,) for value in values])
+    side = side_of(tmp_path, connection, "code", table="alone")
+    assert [row["code"] for row in rows(side, "code")] == list(values)
+
+
 @pytest.mark.parametrize(
     ("asked", "fault"),
     [

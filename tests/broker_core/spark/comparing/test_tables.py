@@ -120,6 +120,13 @@ def test_values_of_csv_are_texts_and_an_empty_one_is_null_unless_it_is_quoted(tm
     assert side.place_of(1, 0).text == "row 1 of 1.csv"
 
 
+def test_an_empty_line_is_a_null_of_a_single_column(tmp_path: Path) -> None:
+    side = from_csv(tmp_path, 'id\nN3\n\n""\r\n\r\nN1', columns=("id",))
+    assert [row["id"] for row in rows(side, "id")] == ["N3", None, "", None, "N1"]
+    several = from_csv(tmp_path, "id,v\n1,a\n\n2,b\n\n")
+    assert [row["id"] for row in rows(several, "id")] == ["1", "2"]
+
+
 def test_both_steps_read_the_same_csv_whatever_becomes_of_it(tmp_path: Path) -> None:
     side = from_csv(tmp_path, "id,v\n1,a\n")
     (tmp_path / "0.csv").write_text("id,v\n2,b\n")
