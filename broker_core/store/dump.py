@@ -56,7 +56,8 @@ def _queues(reader: StoreReader) -> Iterator[str]:
 
 def findings(found: Findings) -> Iterator[str]:
     """Describe the result of a check."""
-    yield f"records      {found.records}, up to {found.log_end}; {found.orphans} of deleted queues"
+    gone = f"{found.orphans} of deleted queues, {found.purged} purged"
+    yield f"records      {found.records}, up to {found.log_end}; {gone}"
     yield f"units        {found.units}, {found.fillers} of them fillers"
     yield f"index        {found.index_entries} entries for {found.keys} keys; {found.expired_entries} have expired"
     for kind, count in found.faults.most_common():

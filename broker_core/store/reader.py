@@ -158,6 +158,10 @@ class StoreReader:
         queue = self._queues.find(topic, queue_id)
         return queue.record_topic if queue else b""
 
+    def is_purged(self, topic: str, queue_id: int, log_offset: int) -> bool:
+        """Return whether the message of a queue at a log offset was purged."""
+        return self._queues.is_purged(topic, queue_id, log_offset)
+
     def find_unit(self, topic: str, queue_id: int, queue_offset: int) -> Unit | None:
         """Return one unit, if its message exists."""
         queue = self._queues.find(topic, queue_id)

@@ -51,6 +51,8 @@ class Findings:
     fillers: int = 0
     # Records whose queue was deleted, or deleted and created again since.
     orphans: int = 0
+    # Records of messages that were purged.
+    purged: int = 0
     keys: int = 0
     index_entries: int = 0
     # Entries whose record has left the log.
@@ -70,6 +72,11 @@ class Findings:
     def is_sound(self) -> bool:
         """Whether there are no faults."""
         return not self.faults
+
+    @property
+    def readable(self) -> int:
+        """How many intact records belong to messages that the queues had when the check began."""
+        return self.records - self.orphans - self.purged - self.pending
 
     def step(self) -> None:
         """Let `look` have a look, if it is time."""
@@ -172,6 +179,9 @@ def _check_checkpoint(reader: StoreReader, findings: Findings) -> None:
 
 def _check_record_has_unit(reader: StoreReader, head: RecordHead, view: memoryview, findings: Findings) -> None:
     topic = _topic(head, view)
+    if reader.is_purged(topic, head.queue_id, head.log_offset):
+        findings.purged += 1
+        return
     unit = reader.find_unit(topic, head.queue_id, head.queue_offset)
     place = f"{topic} queue {head.queue_id} offset {head.queue_offset} at {head.log_offset}"
     if unit is None:

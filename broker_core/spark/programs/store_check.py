@@ -40,7 +40,8 @@ def check_store(run: Run) -> ProgramResult:
     sentence = _sentence(found)
     tiles = {
         "records": found.records, "units": found.units, "keys": found.keys, "index_entries": found.index_entries,
-        "orphans": found.orphans, "expired_entries": found.expired_entries, "pending": found.pending,
+        "orphans": found.orphans, "purged": found.purged, "expired_entries": found.expired_entries,
+        "pending": found.pending,
     }  # fmt: skip
     summary: dict[str, Any] = {
         "summary": sentence, "check": STORE, "tiles": tiles, "faults": dict(found.faults), "phases": dict(run.phases),
@@ -71,8 +72,8 @@ class _Watch:
     def counters(self, found: Findings) -> dict[str, int]:
         """Return the counters of what is found so far: of faults only those of messages."""
         damaged = found.faults[DAMAGED_MESSAGE]
-        read = found.records + damaged
-        return {"planned": self._planned, "read": read, "damaged": damaged, "matched": found.records}
+        read = found.readable + damaged
+        return {"planned": self._planned, "read": read, "damaged": damaged, "matched": found.readable}
 
 
 def _sentence(found: Findings) -> str:

@@ -144,6 +144,15 @@ def test_records_of_deleted_topics_are_no_fault(tmp_path: Path) -> None:
     assert (found.is_sound, found.orphans) == (True, 10)
 
 
+@pytest.mark.parametrize("before", [3, 5])
+def test_records_of_purged_messages_are_no_fault(tmp_path: Path, before: int) -> None:
+    with opened(tmp_path) as store:
+        fill(store, 5)
+        store.purge("T", {0: before})
+    found = checked(tmp_path)
+    assert (found.is_sound, found.purged, found.orphans, found.readable) == (True, before, 0, 5 - before)
+
+
 def test_expired_keys_are_no_fault(tmp_path: Path) -> None:
     with opened(tmp_path) as store:
         for number in range(19):

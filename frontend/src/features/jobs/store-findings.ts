@@ -1,6 +1,6 @@
 import type { Report } from "./report"
 
-export const STORE_FIGURES = ["records", "units", "keys", "index_entries", "orphans", "expired_entries", "pending"] as const
+export const STORE_FIGURES = ["records", "units", "keys", "index_entries", "orphans", "purged", "expired_entries", "pending"] as const
 
 /** The report of a store that was checked against itself. */
 export interface StoreFindings {

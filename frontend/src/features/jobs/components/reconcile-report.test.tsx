@@ -149,7 +149,7 @@ describe("the report of a reconciliation", () => {
   })
 
   it("shows a check of the store by its faults, whatever state they give it", async () => {
-    const tiles = { records: 1_200, units: 1_190, keys: 40, index_entries: 38, orphans: 0, expired_entries: 0, pending: 3 }
+    const tiles = { records: 1_200, units: 1_190, keys: 40, index_entries: 38, orphans: 0, purged: 0, expired_entries: 0, pending: 3 }
     const told = ["index: 2 keys are not in the index", "wrong tag hash: orders queue 1 offset 4: the unit says 1, the tag has 2", "later: another kind"]
     answer("GET /api/v1/jobs/j2", job("j2", { type: "reconcile", state: "partial", state_reason: "not all agree", request: { type: "reconcile", check: "store" }, finished_at: "2026-11-21T07:00:00Z" }))
     answer("GET /api/v1/jobs/j2/log", { text: "", next_offset: 0 })

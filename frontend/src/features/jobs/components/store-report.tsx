@@ -13,7 +13,7 @@ import { faultsIn, type Fault, kindOfFault, type StoreFindings, toldIn } from ".
 import classes from "./jobs.module.css"
 
 const ALWAYS = ["records", "units", "keys", "index_entries"] as const
-const IF_ANY = ["orphans", "expired_entries", "pending"] as const
+const IF_ANY = ["orphans", "purged", "expired_entries", "pending"] as const
 
 /** What a store that was checked against itself holds, and where its log, queues and index disagree. */
 export function StoreReport({ findings }: { findings: StoreFindings }) {
