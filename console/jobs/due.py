@@ -55,12 +55,14 @@ def due(schedule: Schedule, now: datetime) -> Due | None:
     if not ready:
         return None
     missed = [at for at in ready if _is_too_late(schedule, at, now)]
-    found = ready[len(missed) :]
+    # Not just the first ones: with a jitter a later time may be due before an earlier one.
+    found = [at for at in ready if at not in set(missed)]
     if continues_last_success(schedule.job) or schedule.overlap == Overlap.CANCEL_PREVIOUS:
         starts = [Start(found[-1], tuple(found[:-1]))] if found else []
     else:
         starts = [Start(at) for at in found[:MOST_AT_ONCE]]
         following = next(iter(found[MOST_AT_ONCE:]), following)
+        missed = [at for at in missed if at < following]
     return Due(tuple(starts), tuple(missed), following)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -45,6 +46,28 @@ def test_what_is_later_than_the_window_is_missed() -> None:
     assert found is not None
     assert found.missed == (NOON,)
     assert [each.scheduled_for for each in found.starts] == [NOON + HOUR, NOON + 2 * HOUR]
+
+
+@pytest.mark.parametrize("job", [OWN_RANGE, CONTINUES])
+def test_every_time_is_started_missed_or_still_to_come(job: dict[str, Any]) -> None:
+    # Evenly distributed, so that many of the delays turn the order of two times around.
+    rng = random.Random(7)
+    for _ in range(300):
+        _check_each_time(
+            hourly(pk="s", jitter_ms=rng.randrange(20_000_000), catch_up_ms=rng.randrange(7_200_000), job=job),
+            NOON + rng.randrange(60) * HOUR,
+        )
+
+
+def _check_each_time(schedule: Schedule, now: datetime) -> None:
+    told: list[datetime] = []
+    while (found := due(schedule, now)) is not None:
+        started = [at for each in found.starts for at in (*each.earlier, each.scheduled_for)]
+        assert all(at + delay(schedule, at) <= now for at in started)
+        told += [*found.missed, *started]
+        schedule.next_run_at = found.following
+    assert schedule.next_run_at is not None
+    assert sorted(told) == [NOON + number * HOUR for number in range((schedule.next_run_at - NOON) // HOUR)]
 
 
 def test_runs_after_a_long_stop_start_a_few_at_a_time() -> None:
