@@ -35,7 +35,8 @@ COUNTERS: Final = ("planned", "read", "filtered", "damaged", "matched", "written
 """`planned` is what the job will read; read = filtered + damaged + matched, and matched = written + failed.
 
 `read` is what was looked at: of keys those that an index names, of times also a second on both sides. `written` are
-the copies of all runs of the job that are in the target."""
+the copies of all runs of the job that are in the target. `bytes` are those of the bodies written, or of the file of an
+export; a comparison writes none, and tells what it read."""
 
 NOT_YET_KNOWN: Final = ("filtered", "damaged", "matched")
 """Counters of a program that looks at what was read only when everything is."""

@@ -11,12 +11,13 @@ _STEP: Final = 1024
 
 @dataclass(slots=True)
 class BytesRead:
-    """Bytes of records, of units of consume queues, of index entries, and of answers of brokers."""
+    """Bytes of records, of units of consume queues, of index entries, of answers of brokers, of columns of tables."""
 
     log: int = 0
     queue: int = 0
     index: int = 0
     wire: int = 0
+    table: int = 0
 
     def add(self, other: BytesRead) -> None:
         """Count what another read looked at, too."""

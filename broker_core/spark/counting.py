@@ -21,7 +21,7 @@ class _PartTotal(msgspec.Struct, frozen=True):
     token: str
     part: str
     rows: int
-    read: tuple[int, int, int, int]
+    read: tuple[int, int, int, int, int]
     """The fields of `BytesRead`."""
 
 

@@ -83,20 +83,23 @@ class TableSide:
             return
         kinds = {name: self._type_of(name) for name in columns}
         wanted = list(dict.fromkeys((*columns, *([self.time] if self.time else [])))) or self.schema.names[:1]
-        reporter = None if self.count_to is None else RowReporter(self.count_to, f"{self.name}/{number}", BytesRead())
+        read = BytesRead()
+        reporter = None if self.count_to is None else RowReporter(self.count_to, f"{self.name}/{number}", read)
         try:
-            yield from self._batches(number, part, wanted, kinds, reporter)
+            yield from self._batches(number, part, wanted, kinds, reporter, read)
         finally:
             if reporter is not None:
                 reporter.close()
 
     def _batches(
-        self, number: int, part: TablePart, wanted: list[str], kinds: dict[str, Any], reporter: RowReporter | None
-    ) -> Iterator[Any]:
+        self, number: int, part: TablePart, wanted: list[str], kinds: dict[str, Any],
+        reporter: RowReporter | None, read: BytesRead,
+    ) -> Iterator[Any]:  # fmt: skip
         if _version(Path(part.path)) != part.version:
             raise BadRequest(f"{self.name}: {part.label} was changed while it was compared")
         offset = 0
         with pyarrow.parquet.ParquetFile(part.path) as file:
+            read.table = _bytes_of(file.metadata.row_group(part.group), wanted)
             for batch in file.iter_batches(_ROWS_OF_BATCH, row_groups=[part.group], columns=wanted):
                 offsets = pa.array(range(offset, offset + batch.num_rows), pa.int64())
                 times = self._times(batch)
@@ -222,6 +225,13 @@ def write_copy(target: Path, schema: Any, batches: Iterable[Any], each_batch: Ca
                 waiting.clear()
         if waiting:
             writer.write_table(pa.Table.from_batches(waiting, schema))
+
+
+def _bytes_of(group: Any, columns: Sequence[str]) -> int:
+    """Return how many bytes the columns of a row group take in the file."""
+    chunks = map(group.column, range(group.num_columns))
+    wanted = tuple(f"{name}." for name in columns)
+    return sum(each.total_compressed_size for each in chunks if f"{each.path_in_schema}.".startswith(wanted))
 
 
 def _sizes(file: Any) -> list[int]:

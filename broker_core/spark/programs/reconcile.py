@@ -114,13 +114,17 @@ class Comparing:
         total = sum(side.side.known_rows or 0 for side in self.sides)
         if not self.tiles:
             read = min(self.counter.rows(), total)
-            self.run.progress.write({"planned": total, "read": read}, phase=phase, unknown=NOT_YET_KNOWN)
+            counters = {"planned": total, "read": read, "bytes": self.counter.bytes_read().total()}
+            self.run.progress.write(counters, phase=phase, unknown=NOT_YET_KNOWN)
             return
         matched, damaged = (sum(self.tiles[f"{what}_{name}"] for name in SIDES) for what in ("rows", "damaged"))
         # Messages that another side's rows bring along, as retries of a group do, are in no plan.
         read = max(total, matched + damaged)
-        counters = {"planned": total, "read": read, "filtered": read - matched - damaged}
-        self.run.progress.write(counters | {"damaged": damaged, "matched": matched}, phase=phase, done=done)
+        counters = {
+            "planned": total, "read": read, "filtered": read - matched - damaged, "damaged": damaged,
+            "matched": matched, "bytes": self.counter.bytes_read().total(),
+        }  # fmt: skip
+        self.run.progress.write(counters, phase=phase, done=done)
 
     def compare(self, session: SparkSession) -> ProgramResult:
         """Compare and write the report; files get their final names when they are complete."""

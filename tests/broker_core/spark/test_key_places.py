@@ -71,7 +71,10 @@ def test_one_key_of_40000_messages_reads_few_bytes(tmp_path: Path) -> None:
 
 
 def test_the_line_for_the_log_has_readable_amounts() -> None:
-    assert BytesRead(793, 4600, 3 << 20).text() == "bytes read: log 793 B, queue 4.5 KiB, index 3.0 MiB, wire 0 B"
+    assert (
+        BytesRead(793, 4600, 3 << 20).text()
+        == "bytes read: log 793 B, queue 4.5 KiB, index 3.0 MiB, wire 0 B, table 0 B"
+    )
 
 
 def test_keys_and_times_are_narrowed_together(written: Path) -> None:

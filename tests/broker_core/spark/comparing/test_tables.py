@@ -14,7 +14,9 @@ import pytest
 from broker_core.spark.comparing import tables
 from broker_core.spark.comparing.sides import Side
 from broker_core.spark.comparing.tables import csv_side, parquet_side
+from broker_core.spark.counting import RowCounter
 from broker_core.spark.errors import BadRequest
+from tests.support.wait import wait_until
 
 AT = datetime(2026, 5, 1, 8, tzinfo=UTC)
 AT_MS = int(AT.timestamp() * 1000)
@@ -41,6 +43,19 @@ def test_a_row_group_is_a_part_and_places_name_file_and_row(tmp_path: Path) -> N
     assert (len(side.parts), side.known_rows) == (4, 6)
     assert [row["n"] for row in rows(side, "n")] == [1, 2, 3, 1, 2, 3]
     assert side.place_of(3, 0).text == "row 3 of b.parquet"
+
+
+def test_the_bytes_of_the_columns_that_are_read_are_counted(tmp_path: Path) -> None:
+    file = parquet(tmp_path, small=[1, 2, 3], large=["a" * 1000, "b" * 2000, "c" * 3000])
+
+    def counted(*columns: str) -> int:
+        counter = RowCounter()
+        rows(parquet_side("left", [file], None, counter.start()), *columns)
+        wait_until(lambda: counter.rows() == 3)
+        counter.close()
+        return counter.bytes_read().table
+
+    assert 0 < counted("small") < 1000 < counted("small", "large")
 
 
 def test_columns_have_the_types_of_spark(tmp_path: Path) -> None:

@@ -62,6 +62,7 @@ def test_every_seeded_fault_is_found_and_nothing_else(program: Program) -> None:
         "missing.jsonl",
     ]  # fmt: skip
     assert result["counters"]["read"] == result["counters"]["planned"] == 2 * COUNT - 50
+    assert result["counters"]["bytes"] > 2 * COUNT
     assert result["versions"]["java"]
     assert list(result["phases"]) == [
         "starting Python", "starting Spark", "comparing", "reading what differs", "reporting",
