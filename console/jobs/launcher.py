@@ -177,7 +177,7 @@ class _JobRun:
         self._job.limits, self._job.state_reason = found.limits, found.state_reason
         self._tell()
         if now - self._renewed_at >= _RENEW_SECONDS:
-            self._lost = not services.renew(self._job, self._stopwatch.worked_ms)
+            self._lost = not services.renew(self._job)
             self._renewed_at = now
 
     def _tell(self) -> None:

@@ -193,7 +193,7 @@ class Job(models.Model):
     # How often it was retried automatically since a user last started it, and how often it may be.
     retries = models.PositiveIntegerField(default=0)
     max_retries = models.PositiveIntegerField(default=MAX_RETRIES)
-    # How long its runs took since a user started it, without pauses; of a run, as of when its lease was last renewed.
+    # How long those of its runs took that have ended since a user started it, without pauses and waits.
     worked_ms = models.PositiveBigIntegerField(default=0)
     # A queued job is not started before.
     next_try_at = models.DateTimeField(null=True)

@@ -198,9 +198,9 @@ def own(job: Job) -> QuerySet[Job]:
     return Job.objects.filter(pk=job.pk, run_id=job.run_id, state=JobState.RUNNING)
 
 
-def renew(job: Job, worked_ms: int) -> bool:
-    """Renew the lease of a run and note how long it has worked; return False if the caller no longer owns it."""
-    return bool(own(job).update(lease_until=timezone.now() + LEASE, worked_ms=worked_ms))
+def renew(job: Job) -> bool:
+    """Renew the lease of a run; return False if the caller no longer owns it."""
+    return bool(own(job).update(lease_until=timezone.now() + LEASE))
 
 
 def finish(job: Job, state: str, reason: str | None, **fields: Any) -> bool:
@@ -279,6 +279,13 @@ def _rest(job: Job, state: str, reason: str | None, *, try_at: datetime | None =
 def silent_jobs(now: datetime) -> QuerySet[Job]:
     """Return the jobs whose run has not renewed its lease in time."""
     return Job.objects.filter(Q(state=JobState.RUNNING), Q(lease_until__lt=now) | Q(lease_until=None))
+
+
+def worked_by(job: Job) -> int:
+    """Return for how many ms a silent job has worked, up to when its run was last heard of."""
+    if job.started_at is None or job.lease_until is None:
+        return job.worked_ms
+    return job.worked_ms + max(0, int((job.lease_until - LEASE - job.started_at).total_seconds() * 1000))
 
 
 def folder_of(job: Job) -> Any:

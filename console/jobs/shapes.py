@@ -57,7 +57,14 @@ class JobShape(Struct, frozen=True, kw_only=True):
     rate: float | None
     eta_ms: int | None
     created_at: Moment
-    started_at: Moment | None
+    started_at: Annotated[Moment | None, Meta(description="When its latest run began.")]
+    worked_ms: Annotated[
+        int,
+        Meta(
+            description="How long its runs that have ended took since a user last started it, without pauses and "
+            "waits. While it runs, the time since `started_at` comes on top."
+        ),
+    ]
     finished_at: Moment | None
     created_by: str
     schedule_id: str | None
@@ -98,6 +105,7 @@ def shape_of(job: Job) -> JobShape:
         eta_ms=job.eta_ms,
         created_at=moment(job.created_at),
         started_at=moment(job.started_at) if job.started_at else None,
+        worked_ms=job.worked_ms,
         finished_at=moment(job.finished_at) if job.finished_at else None,
         created_by=job.created_by.get_username() if job.created_by else "system",
         schedule_id=job.schedule_id,

@@ -4227,8 +4227,13 @@ export interface components {
             eta_ms: number | null;
             /** Format: date-time */
             created_at: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When its latest run began.
+             */
             started_at: string | null;
+            /** @description How long its runs that have ended took since a user last started it, without pauses and waits. While it runs, the time since `started_at` comes on top. */
+            worked_ms: number;
             /** Format: date-time */
             finished_at: string | null;
             created_by: string;
@@ -4442,8 +4447,13 @@ export interface components {
             eta_ms: number | null;
             /** Format: date-time */
             created_at: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When its latest run began.
+             */
             started_at: string | null;
+            /** @description How long its runs that have ended took since a user last started it, without pauses and waits. While it runs, the time since `started_at` comes on top. */
+            worked_ms: number;
             /** Format: date-time */
             finished_at: string | null;
             created_by: string;

@@ -76,7 +76,7 @@ def test_a_run_that_lost_its_job_writes_nothing_more(job: Job, claimed: Claim) -
     mine = claimed(job)
     Job.objects.filter(pk=job.pk).update(state=JobState.QUEUED)
     claimed(job)
-    assert not services.renew(mine, 0)
+    assert not services.renew(mine)
     assert not services.finish(mine, JobState.FAILED, "late")
     job.refresh_from_db()
     assert job.state == JobState.RUNNING

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import sys
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.utils import timezone
 from pytest_django import Settings
 
 from console.audit.models import AuditRecord
 from console.audit.record import Actor
-from console.jobs import control, launcher, program, services
+from console.jobs import control, launcher, program, services, tasks
 from console.jobs.models import Job, JobState, StateCode
 from tests.console.jobs.conftest import REPLAY
 from tests.support.cast import Cast
@@ -113,7 +115,7 @@ def test_the_minutes_of_a_job_are_changed_while_it_works(cast: Cast, monkeypatch
     assert admin.patch(path, {"limits": {"max_minutes": None}}, format="json").json()["max_minutes"] is None
 
 
-def test_pauses_and_waits_do_not_count_but_earlier_runs_do(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pauses_and_waits_do_not_count_but_earlier_runs_do(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
     playing(monkeypatch, "import time; time.sleep(0.5); raise SystemExit(75)")
     job = services.create(ANN, LIMITED)
     looking = launcher._JobRun._check_and_renew
@@ -127,12 +129,25 @@ def test_pauses_and_waits_do_not_count_but_earlier_runs_do(monkeypatch: pytest.M
     job.refresh_from_db()
     first = job.worked_ms
     assert (job.state, first >= 500) == (JobState.PAUSED, True)
+    assert cast.browser("viewer").get(f"/api/v1/jobs/{job.id}").json()["worked_ms"] == first
     # After a pause of any length it goes on from there, also after a worker that stopped
     control.resume(ANN, job)
     monkeypatch.setattr(launcher._JobRun, "_check_and_renew", looking)
     launcher.run(job.id, worker="w")
     job.refresh_from_db()
     assert first + 500 <= job.worked_ms < first + 5_000
+
+
+def test_a_run_whose_worker_was_lost_counts_up_to_when_it_was_last_heard() -> None:
+    job = services.create(ANN, LIMITED)
+    worked(job, 10_000)
+    claimed = services.claim(job.id, worker="w", host="h")
+    assert claimed is not None
+    ago = timezone.now() - timedelta(hours=1)
+    Job.objects.filter(pk=job.pk).update(started_at=ago, lease_until=ago + timedelta(seconds=20) + services.LEASE)
+    tasks.reap()
+    job.refresh_from_db()
+    assert (job.state_code, job.worked_ms) == (StateCode.WORKER_LOST, 30_000)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
 import { job } from "@/testing/factories"
 import { beforeRun, boundOf, kindOf, LONGEST, NO_MOMENT, spanOf, UNITS } from "./bounds"
-import { doneOf, isActive, plannedOf, progressOf, tookMs } from "./progress"
+import { doneOf, isActive, plannedOf, progressOf } from "./progress"
 import { differencesOf, keylessOf, listedOf, TILES } from "./report"
 import { isWhole, reconcileOf, replayOf } from "./request"
 
@@ -51,15 +51,6 @@ describe("how far a job is", () => {
     expect(progressOf(job("j", { state: "succeeded", counters: { ...counters, planned: null } }))).toBe(1)
     expect(progressOf(job("j", { state: "queued" }))).toBe(0)
     expect(progressOf(job("j", { counters: { ...counters, planned: 10, read: 99 } }))).toBe(1)
-  })
-
-  it("has a length from its start, until now while it runs", () => {
-    const started_at = "2026-11-21T06:00:00Z"
-    const now = Date.parse("2026-11-21T06:00:30Z")
-    expect(tookMs(job("j", { started_at, finished_at: null }), now)).toBe(30_000)
-    expect(tookMs(job("j", { started_at, finished_at: "2026-11-21T06:00:10Z" }), now)).toBe(10_000)
-    expect(tookMs(job("j", { started_at: null }), now)).toBeNull()
-    expect(tookMs(job("j", { started_at: "2026-11-21T06:01:00Z", finished_at: null }), now)).toBe(0)
   })
 
   it.each(["queued", "running"] as const)("moves while it is %s", (state) => expect(isActive(job("j", { state }))).toBe(true))

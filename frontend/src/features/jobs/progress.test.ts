@@ -11,8 +11,13 @@ describe("progress", () => {
   it("never passes the end", () => expect(progressOf(job("1", { counters: { ...counters, read: 9_999 } }))).toBe(1))
 })
 
-it("measures how long a job ran by its own times", () => {
-  const ended = job("1", { started_at: "2026-11-21T06:00:00Z", finished_at: "2026-11-21T06:01:00Z" })
-  expect(tookMs(ended, 0)).toBe(60_000)
-  expect(tookMs(job("1", { started_at: null }), 0)).toBeNull()
+describe("how long a job worked", () => {
+  const started_at = "2026-11-21T06:00:00Z"
+  const now = Date.parse("2026-11-21T06:00:30Z")
+
+  it("goes on while it runs", () => expect(tookMs(job("1", { started_at }), now)).toBe(30_000))
+  it("has the runs before a pause in it", () => expect(tookMs(job("1", { started_at, worked_ms: 103_000 }), now)).toBe(133_000))
+  it.each(["paused", "queued", "succeeded"] as const)("stands still once it is %s", (state) => expect(tookMs(job("1", { state, started_at, worked_ms: 103_000 }), now)).toBe(103_000))
+  it("is not known of a job that never ran", () => expect(tookMs(job("1", { state: "queued", started_at: null }), now)).toBeNull())
+  it("is not below nothing where clocks differ", () => expect(tookMs(job("1", { started_at: "2026-11-21T06:01:00Z" }), now)).toBe(0))
 })

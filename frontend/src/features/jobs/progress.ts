@@ -20,8 +20,8 @@ export function progressOf(job: Job): number | null {
   return planned === null || done === null ? null : Math.min(1, done / planned)
 }
 
-/** How long it ran, or has been running. */
-export function tookMs({ started_at: started, finished_at: finished }: Job, now: number): number | null {
-  if (!started) return null
-  return Math.max(0, (finished ? Date.parse(finished) : now) - Date.parse(started))
+/** How long it worked in all its runs, without pauses and waits; null while it has not worked. */
+export function tookMs({ state, started_at: started, worked_ms: worked }: Job, now: number): number | null {
+  if (state === "running" && started) return worked + Math.max(0, now - Date.parse(started))
+  return worked || null
 }

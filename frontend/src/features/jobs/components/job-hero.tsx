@@ -101,7 +101,7 @@ function useCounters(job: Job): KeyFigure[] {
     ...(counters.damaged ? [{ label: t("jobs.counters.damaged"), value: count(counters.damaged), fact: t("jobs.seeReport"), tone: "warn" as const }] : []),
     failed,
     {
-      label: isActive(job) ? t("jobs.runningFor") : t("jobs.ranFor"),
+      label: job.state === "running" ? t("jobs.runningFor") : t("jobs.ranFor"),
       value: took === null ? "—" : format.duration(took),
       fact: job.attempt > 1 ? t("jobs.attempt", { n: job.attempt }) : "",
     },

@@ -120,6 +120,13 @@ describe("the page of a job", () => {
     expect(await screen.findByText("waiting for a worker")).toBeTruthy()
   })
 
+  it("says how long it worked before a pause, and when a user started it", async () => {
+    answer(ONE, job("j1", { state: "paused", attempt: 2, worked_ms: 103_000, created_at: "2025-01-02T03:04:05Z", started_at: "2025-01-02T09:00:00Z" }))
+    renderApp(<JobPage id="j1" />, { at: "/jobs/j1?zone=UTC" })
+    expect((await screen.findByText("Ran for")).parentElement?.textContent).toContain("1 min 43 s")
+    expect(screen.getByText(/started by admin at 2 Jan 2025 03:04/)).toBeTruthy()
+  })
+
   it("changes the limit in force, down to none", async () => {
     answer("PATCH /api/v1/jobs/j1", ({ body }: { body: unknown }) => ({ body: job("j1", body as Partial<Job>) }))
     const { user } = show({ limits: { messages_per_second: 500 } })

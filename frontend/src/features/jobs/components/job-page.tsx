@@ -125,7 +125,7 @@ function Facts({ job }: { job: Job }) {
         type: t(`jobs.types.${job.type}`),
         id: shortId(job.id),
         by: job.created_by,
-        time: format.when(job.started_at ?? job.created_at),
+        time: format.when(job.created_at),
       })}
     </>
   )

@@ -27,7 +27,7 @@ export function JobRows({ jobs, onEnd }: { jobs: readonly Job[]; onEnd?: (() => 
             {t(`jobs.types.${job.type}`)} · <JobDone job={job} /> {job.dry_run && <Tag>{t("forecast.badge")}</Tag>}
           </small>
           <small>
-            <Time at={job.started_at ?? job.created_at} />
+            <Time at={job.created_at} />
           </small>
           {job.state !== "queued" && !hasEnded(job) && (
             <PhoneRail>

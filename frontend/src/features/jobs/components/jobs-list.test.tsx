@@ -17,7 +17,7 @@ beforeEach(() => {
 
 describe("the list of jobs", () => {
   it("gives each job its state, how far it is, and how long it took", async () => {
-    answer(LIST, page([job("j1", { name: "copy", state: "succeeded", started_at: "2026-11-21T06:00:00Z", finished_at: "2026-11-21T06:02:00Z" })]))
+    answer(LIST, page([job("j1", { name: "copy", state: "succeeded", worked_ms: 120_000, finished_at: "2026-11-21T06:02:00Z" })]))
     show()
     const row = await rowOf("copy")
     for (const words of ["Succeeded", "600 / 1 k", "2 min"]) expect(row.getByText(words)).toBeTruthy()

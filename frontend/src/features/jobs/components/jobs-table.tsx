@@ -59,7 +59,7 @@ export function JobsTable({ query, isAsked, onClear }: JobsTableProps) {
         job.rate === null || !isActive(job) ? <NotApplicable /> : `${rate(job.rate)}/s`,
       ),
       column("started", t("jobs.started"), { align: "end", isSecondary: true, minWidth: 680 }, (job) => (
-        <Time at={job.started_at ?? job.created_at} />
+        <Time at={job.created_at} />
       )),
       column("took", t("jobs.took"), { align: "end", isSecondary: true, minWidth: 980 }, (job) => <Took job={job} />),
       column("by", t("jobs.by"), { isSecondary: true, minWidth: 840 }, ({ created_by }) => created_by),
