@@ -33,6 +33,8 @@ export const reconcile = {
     },
     finished_one: "Finished, {{n}} difference",
     finished_other: "Finished, {{n}} differences",
+    differences_one: "{{n}} difference",
+    differences_other: "{{n}} differences",
     noneFound: "checked, none found",
     noKey: "without a key",
     ofMessages_one: "of {{n}} message",

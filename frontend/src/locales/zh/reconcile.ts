@@ -32,6 +32,7 @@ export const reconcile = {
       damaged_right: "无法读取，未参与对账",
     },
     finished_other: "已完成，{{n}} 处差异",
+    differences_other: "{{n}} 处差异",
     noneFound: "已检查，没有发现",
     noKey: "没有 Key",
     ofMessages_other: "共 {{n}} 条消息",

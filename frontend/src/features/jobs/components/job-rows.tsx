@@ -1,7 +1,6 @@
 import { Link } from "@tanstack/react-router"
 import { useTranslation } from "react-i18next"
 import { Tag } from "@/components/badges/badge"
-import { JobState } from "@/components/badges/job-state"
 import { PhoneRail, PhoneRows } from "@/components/data-table/phone-rows"
 import { ProgressRail } from "@/components/rail/rail"
 import { Time } from "@/components/values/time"
@@ -9,6 +8,7 @@ import type { Job } from "@/lib/api-types"
 import { jobNameOf } from "../job-name"
 import { hasEnded, progressOf } from "../progress"
 import { JobDone } from "./job-done"
+import { JobOutcome } from "./job-outcome"
 
 /** For a phone: the whole name and the state, then what kind it is, how much is done and since when. */
 export function JobRows({ jobs, onEnd }: { jobs: readonly Job[]; onEnd?: (() => void) | undefined }) {
@@ -21,7 +21,7 @@ export function JobRows({ jobs, onEnd }: { jobs: readonly Job[]; onEnd?: (() => 
             {jobNameOf(t, job)}
           </Link>
           <span>
-            <JobState state={job.state} />
+            <JobOutcome job={job} />
           </span>
           <small>
             {t(`jobs.types.${job.type}`)} · <JobDone job={job} /> {job.dry_run && <Tag>{t("forecast.badge")}</Tag>}

@@ -23,6 +23,16 @@ describe("the list of jobs", () => {
     for (const words of ["Succeeded", "600 / 1 k", "2 min"]) expect(row.getByText(words)).toBeTruthy()
   })
 
+  it("says of a comparison what it found, and of one without differences that it went well", async () => {
+    const compared = (id: string, name: string, different: number) =>
+      job(id, { type: "reconcile", request: {}, name, state: "succeeded", finished_at: "2026-11-21T06:02:00Z", result: { tiles: { matched: 90, different, keyless_left: 3 } } })
+    answer(LIST, page([compared("j1", "differs", 27), compared("j2", "agrees", 0)]))
+    show()
+    expect((await rowOf("differs")).getByText("27 differences")).toBeTruthy()
+    expect((await rowOf("differs")).queryByText("Succeeded")).toBeNull()
+    expect((await rowOf("agrees")).getByText("Succeeded")).toBeTruthy()
+  })
+
   it("draws nothing for a job that has not begun", async () => {
     answer(LIST, page([job("j1", { name: "copy", state: "queued", started_at: null, rate: null })]))
     show()

@@ -3,7 +3,6 @@ import { Link, useNavigate } from "@tanstack/react-router"
 import { useMemo } from "react"
 import { useTranslation } from "react-i18next"
 import { Tag } from "@/components/badges/badge"
-import { JobState } from "@/components/badges/job-state"
 import { columnsFor } from "@/components/data-table/columns"
 import { DataTable } from "@/components/data-table/data-table"
 import { ProgressRail } from "@/components/rail/rail"
@@ -19,6 +18,7 @@ import type { useJobs } from "../api/get-jobs"
 import { jobNameOf } from "../job-name"
 import { isActive, progressOf, tookMs } from "../progress"
 import { JobDone } from "./job-done"
+import { JobOutcome } from "./job-outcome"
 import { JobRows } from "./job-rows"
 import { NewJob } from "./new-job"
 
@@ -50,7 +50,7 @@ export function JobsTable({ query, isAsked, onClear }: JobsTableProps) {
           {t(`jobs.types.${type}`)} {isDry && <Tag>{t("forecast.badge")}</Tag>}
         </>
       )),
-      column("state", t("jobs.state"), {}, ({ state }) => <JobState state={state} />),
+      column("state", t("jobs.state"), {}, (job) => <JobOutcome job={job} />),
       column("rail", t("jobs.progress"), { width: 180, minWidth: 760 }, (job) =>
         job.state === "queued" ? <NotApplicable /> : <ProgressRail ratio={progressOf(job) ?? 0} />,
       ),
