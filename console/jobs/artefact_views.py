@@ -21,7 +21,7 @@ from console.jobs import errors, services
 from console.jobs.downloads import MEDIA_TYPES, download, media_type_of
 from console.jobs.models import Job
 from console.jobs.views import JobRights, job_with_files, known_job
-from console.jobs.visibility import check_visible, reads_contents, require_contents
+from console.jobs.visibility import check_visible, reads_contents, require_contents, require_log
 from console.moments import Moment
 from console.shapes import as_json, serializer_of
 
@@ -48,6 +48,9 @@ class JobArtefacts(Struct, frozen=True, kw_only=True):
     removed_at: Annotated[Moment | None, Meta(description="When they were removed; they can be listed, not read.")]
     removed_reason: str | None
     hidden: Annotated[str | None, Meta(description="The right that it takes to download them, if the caller lacks it.")]
+    log_hidden: Annotated[
+        str | None, Meta(description="The right that it takes to read the log, if the caller lacks it.")
+    ]
 
 
 class ArtefactsView(JobRights):
@@ -59,7 +62,8 @@ class ArtefactsView(JobRights):
     def get(self, request: Request, job_id: str) -> Response:
         """List the files of a job with their sizes, and when they are or were removed."""
         job = check_visible(request, known_job(job_id))
-        return Response(as_json(_files_of(job, may_read=reads_contents(request, job.request))))
+        may_read, may_read_log = reads_contents(request, job.request), _reads_log(request, job)
+        return Response(as_json(_files_of(job, may_read=may_read, may_read_log=may_read_log)))
 
 
 class ArtefactView(JobRights):
@@ -86,7 +90,15 @@ class ArtefactView(JobRights):
         return download(request, file, f"{job.id}-{name}")
 
 
-def _files_of(job: Job, *, may_read: bool) -> JobArtefacts:
+def _reads_log(request: Request, job: Job) -> bool:
+    try:
+        require_log(request, job.request)
+    except exceptions.PermissionDenied:
+        return False
+    return True
+
+
+def _files_of(job: Job, *, may_read: bool, may_read_log: bool) -> JobArtefacts:
     items = [JobArtefact(**each, media_type=media_type_of(each["name"])) for each in job.artefacts]
     until = None if job.finished_at is None else job.finished_at + timedelta(days=settings.GANTRY_JOBS_KEEP_DAYS)
     removed = job.files_removed_at
@@ -96,4 +108,5 @@ def _files_of(job: Job, *, may_read: bool) -> JobArtefacts:
         removed_at=None if removed is None else moment(removed),
         removed_reason=None if removed is None else errors.why_removed(job),
         hidden=None if may_read else "bodies",
+        log_hidden=None if may_read_log else "bodies",
     )

@@ -4282,6 +4282,8 @@ export interface components {
             removed_reason: string | null;
             /** @description The right that it takes to download them, if the caller lacks it. */
             hidden: string | null;
+            /** @description The right that it takes to read the log, if the caller lacks it. */
+            log_hidden: string | null;
         };
         /** @description Limits in force: those of the request, and what was changed since. */
         JobLimits: {

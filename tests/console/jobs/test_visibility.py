@@ -143,6 +143,17 @@ def test_what_stands_in_messages_is_reported_to_those_alone_who_may_read_bodies(
         assert file.status_code == 200
 
 
+@pytest.mark.parametrize(("where", "is_hidden"), [({}, False), ({"where": "tag = 'a'"}, True)])
+def test_the_files_of_a_job_say_which_right_its_log_needs(
+    cast: Cast, mia: Any, where: dict[str, str], is_hidden: bool
+) -> None:
+    asked = {**REPLAY, "source": {"topic": "t-a", **where}, "target": {"topic": "t-pub"}}
+    path = f"/api/v1/jobs/{services.create(BY, asked).pk}"
+    assert mia.get(f"{path}/artefacts").json()["log_hidden"] == ("bodies" if is_hidden else None)
+    assert mia.get(f"{path}/log").status_code == (403 if is_hidden else 200)
+    assert cast.browser("developer").get(f"{path}/artefacts").json()["log_hidden"] is None
+
+
 def test_a_job_that_reads_a_file_is_for_those_who_may_read_every_message(cast: Cast, mia: Any) -> None:
     source = {"topic": "t-pub", "keys_file": "k.txt"}
     asked = {**REPLAY, "source": source, "target": {"topic": "t-pub"}, "allow_live_target": True}

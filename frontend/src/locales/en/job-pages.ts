@@ -103,6 +103,8 @@ export const jobPages = {
       shortNext: "The figures above say what it did.",
     },
     log: {
+      hidden: "The log of this job needs the right “{{right}}”",
+      hiddenNext: "It may quote what stands in messages. An admin can grant the right.",
       reading: "read {{n}} of {{all}}",
       shown: "The newest {{n}} of {{all}} lines. The download has all of them.",
       cut: "{{size}} of this log are left out: a log may have {{mib}} MiB. Its beginning and its end are kept.",

@@ -98,6 +98,8 @@ export const jobPages = {
       shortNext: "完成的数量见上方。",
     },
     log: {
+      hidden: "查看此任务的日志需要权限“{{right}}”",
+      hiddenNext: "日志可能引用消息内容。管理员可以授予该权限。",
       reading: "已读取 {{n}} / {{all}}",
       shown: "显示最新的 {{n}} 行，共 {{all}} 行；下载包含全部。",
       cut: "日志最多 {{mib}} MiB，已省略 {{size}}；保留开头与末尾。",

@@ -4,10 +4,9 @@ import { api } from "@/lib/api-client"
 import type { Job, JobArtefacts } from "@/lib/api-types"
 import { jobKeys } from "./keys"
 
-/** The files of a job and how long they are kept: asked for again when the job changes its state or has another file. */
+/** The files of a job, how long they are kept, and what its reader lacks for them: asked for again when the job changes its state or has another file. */
 export const useJobArtefacts = (job: Job) =>
   useQuery({
     queryKey: [...jobKeys.artefacts(job.id), job.state, job.artefacts.length, job.files_removed_at],
     queryFn: ({ signal }) => api.get<JobArtefacts>(paths.jobArtefacts(job.id), undefined, signal),
-    enabled: job.artefacts.length > 0 || job.files_removed_at !== null,
   })

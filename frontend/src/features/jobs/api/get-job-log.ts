@@ -17,8 +17,8 @@ interface WholeLog extends JobLog {
   isWhole: boolean
 }
 
-/** The log so far; each reading asks only for what is new. */
-export function useJobLog(job: Job) {
+/** The log so far, once it may be read; each reading asks only for what is new. */
+export function useJobLog(job: Job, isAllowed: boolean) {
   const cache = useQueryClient()
   const queryKey = jobKeys.log(job.id)
   return useQuery({
@@ -32,6 +32,7 @@ export function useJobLog(job: Job) {
       cache.setQueryData([...queryKey, "text"], log)
       return log
     },
+    enabled: isAllowed,
     refetchInterval: ({ state }) => (isActive(job) || state.data?.isWhole === false ? POLL_MS : false),
   })
 }

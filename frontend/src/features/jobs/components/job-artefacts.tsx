@@ -16,8 +16,10 @@ const column = columnsFor<Listed["items"][number]>()
 
 const REPORTED = { "differences.csv": "CSV", "differences.parquet": "Parquet" } as const
 
-/** The files with every difference, at the head of a report. */
+/** The files with every difference, at the head of a report; none that its reader may not download, which the list of files says. */
 export function ReportDownloads({ job }: { job: Job }) {
+  const files = useJobArtefacts(job).data
+  if (files?.hidden !== null) return null
   return (
     <>
       {Object.entries(REPORTED).map(

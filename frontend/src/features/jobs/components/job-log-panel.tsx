@@ -3,12 +3,14 @@ import { useTranslation } from "react-i18next"
 import { ActionIcon, Button, Tooltip } from "@mantine/core"
 import { IconArrowDown, IconDownload } from "@tabler/icons-react"
 import { CopyButton } from "@/components/code/copy-button"
+import { Panel } from "@/components/layout/panel"
 import { Empty } from "@/components/states/empty"
 import { QueryPanel } from "@/components/states/query-panel"
 import { useFormat } from "@/hooks/use-format"
 import type { Job } from "@/lib/api-types"
 import { bytes, count } from "@/lib/format"
 import { saveFile } from "@/lib/save-file"
+import { useJobArtefacts } from "../api/get-job-artefacts"
 import { useJobLog } from "../api/get-job-log"
 import { cutOf, LIMIT_BYTES, linesOf, MOST_LINES } from "../log"
 import { isActive } from "../progress"
@@ -22,11 +24,13 @@ function toEnd(list: HTMLElement | null) {
 
 const isAtEnd = (list: HTMLElement): boolean => list.scrollHeight - list.clientHeight - list.scrollTop < FOLLOW_PX
 
-/** The log in its order, at its end; warnings stand out. */
+/** The log in its order, at its end; warnings stand out. It is not asked for where it would be refused. */
 export function JobLogPanel({ job }: { job: Job }) {
   const { t } = useTranslation()
   const format = useFormat()
-  const log = useJobLog(job)
+  const files = useJobArtefacts(job)
+  const hidden = files.data?.log_hidden
+  const log = useJobLog(job, hidden === null || files.isError)
   const text = log.data?.text ?? ""
   const lines = useMemo(() => linesOf(text), [text])
   const list = useRef<HTMLDivElement>(null)
@@ -37,6 +41,12 @@ export function JobLogPanel({ job }: { job: Job }) {
   }, [isFollowing, lines])
   const isWhole = log.data?.isWhole ?? false
   const note = useNote(job, log.data, isFollowing)
+  if (hidden)
+    return (
+      <Panel title={t("jobs.log")}>
+        <Empty small title={t("jobPages.log.hidden", { right: t(`rights.${hidden as "bodies"}`) })} next={t("jobPages.log.hiddenNext")} />
+      </Panel>
+    )
   return (
     <QueryPanel
       query={log}

@@ -17,9 +17,13 @@ function show(known: Partial<Job> = {}, me?: ReturnType<typeof reader>) {
   return renderApp(<JobPage id="j1" />, me ? { me } : {})
 }
 
+const FILES = "GET /api/v1/jobs/j1/artefacts"
+const NO_FILES = { items: [], keep_until: null, removed_at: null, removed_reason: null, hidden: null, log_hidden: null }
+
 beforeEach(() => {
   FakeSocket.all = []
   answer(LOG, { text: "", next_offset: 0 })
+  answer(FILES, NO_FILES)
   answer("GET /api/v1/jobs/j1/report", {})
   answer("GET /api/v1/jobs/j1/progress", { samples: [], queues: [], saved_at: null })
 })
@@ -203,15 +207,22 @@ describe("the page of a job", () => {
     await waitFor(() => expect(screen.getByLabelText<HTMLButtonElement>("Download the log").disabled).toBe(false))
   })
 
+  it("asks for no log that would be refused, and says which right is lacking", async () => {
+    answer(FILES, { ...NO_FILES, log_hidden: "bodies" })
+    show({ state: "succeeded", finished_at: "2026-11-21T07:00:00Z" })
+    expect(await screen.findByText("The log of this job needs the right “read bodies”")).toBeTruthy()
+    expect(screen.queryByText("The log could not be read")).toBeNull()
+    expect(requests(LOG)).toHaveLength(0)
+  })
+
   it("says that the log is full while the program goes on", async () => {
     answer(LOG, { text: "2026-11-21T06:00:00Z INFO a line\n", next_offset: 34 })
     show({ log_bytes: 16 * 2 ** 20 })
     expect(await screen.findByText(/has reached its limit of 16 MiB/)).toBeTruthy()
   })
 
-  const FILES = "GET /api/v1/jobs/j1/artefacts"
   const file = { name: "messages.csv", kind: "csv", bytes: 626_061 }
-  const listed = { items: [{ ...file, media_type: "text/csv" }], keep_until: "2025-01-02T03:04:05Z", removed_at: null, removed_reason: null, hidden: null }
+  const listed = { items: [{ ...file, media_type: "text/csv" }], keep_until: "2025-01-02T03:04:05Z", removed_at: null, removed_reason: null, hidden: null, log_hidden: null }
 
   it("lists its files with their size, and until when they are kept", async () => {
     answer(FILES, listed)

@@ -25,10 +25,13 @@ function show(report: Report = REPORT, at = "/jobs/j1", artefacts: Job["artefact
   return renderApp(<JobPage id="j1" />, { at })
 }
 
+const FILES = "GET /api/v1/jobs/j1/artefacts"
+
 const rowOf = async (key: string) => within((await screen.findByText(key)).closest("tr") as HTMLTableRowElement)
 
 beforeEach(() => {
   answer("GET /api/v1/jobs/j1/log", { text: "", next_offset: 0 })
+  answer(FILES, { items: [], keep_until: null, removed_at: null, removed_reason: null, hidden: null, log_hidden: null })
   answer("GET /api/v1/jobs/j1/progress", { samples: [], queues: [], saved_at: null })
 })
 
@@ -131,6 +134,14 @@ describe("the report of a reconciliation", () => {
     show(REPORT, "/jobs/j1", [{ name: "differences.csv", kind: "csv", bytes: 10 }])
     expect((await screen.findByRole("link", { name: "CSV" })).getAttribute("href")).toBe("/api/v1/jobs/j1/artefacts/differences.csv")
     expect(screen.queryByRole("link", { name: "Parquet" })).toBeNull()
+  })
+
+  it("offers none of its files to one who may not download them", async () => {
+    const files = [{ name: "differences.csv", kind: "csv", bytes: 10, media_type: "text/csv" }]
+    answer(FILES, { items: files, keep_until: null, removed_at: null, removed_reason: null, hidden: "bodies", log_hidden: "bodies" })
+    show(REPORT, "/jobs/j1", [{ name: "differences.csv", kind: "csv", bytes: 10 }])
+    expect(await screen.findByText("needs the right “read bodies”")).toBeTruthy()
+    expect(screen.queryByRole("link", { name: "CSV" })).toBeNull()
   })
 
   it("tells in its plan what each side is, and what was compared", async () => {
