@@ -31,8 +31,9 @@ from broker_core.spark.errors import BadRequest, without_values
 from broker_core.spark.failed_tasks import FailedTasks
 from broker_core.spark.tasks import TaskLost
 
-# SQLSTATE: data exceptions, violated constraints (a key twice in a map), limits (an array too long), what is raised.
-_OF_VALUES: Final = ("22", "23", "54", "P0")
+# SQLSTATE: data exceptions, violated constraints (a key twice in a map), limits (an array too long), what is raised,
+# and what Spark does not understand or serve and notices only with a value (a pattern of dates from a message).
+_OF_VALUES: Final = ("22", "23", "54", "P0", "0A", "42")
 _STATE: Final = re.compile(r"SQLSTATE: ([0-9A-Z]{5})")
 # What functions of Spark raise without a state, as map_from_arrays.
 _WITHOUT_STATE: Final = (ArithmeticException, DateTimeException, NumberFormatException, SparkRuntimeException)

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, TypeVar
 
-from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name that all of Spark's documentation uses
 from pyspark.sql.types import ArrayType, BinaryType, BooleanType, DataType, MapType, StructType
@@ -20,9 +19,10 @@ from pyspark.sql.types import ArrayType, BinaryType, BooleanType, DataType, MapT
 from broker_core.protocol import properties as names
 from broker_core.protocol.applications import separator_fault, tag_fault
 from broker_core.protocol.errors import MalformedProperties
-from broker_core.spark.errors import BadRequest, first_line
+from broker_core.spark.errors import BadRequest
 from broker_core.spark.failed_values import Expression
 from broker_core.spark.schema import COLUMNS, spark_schema
+from broker_core.spark.understood import understood
 from broker_core.sql_text import sql_fault
 
 JSON: Final = "json"
@@ -133,7 +133,7 @@ class RowSql:
         if self.where is not None:
             # What a damaged message would be is not known; it is reported as damaged.
             wanted = is_sound & _value(rows, *given.pop(WANTED), _condition)
-        rows = _understood("source.where", lambda: rows.withColumn(WANTED, F.coalesce(wanted, F.lit(False))))
+        rows = understood("source.where", lambda: rows.withColumn(WANTED, F.coalesce(wanted, F.lit(False))))
         values = []
         for column, (part, text) in given.items():
             made = {_BODY: _binary, _KEYS: _texts}.get(column, _text)
@@ -226,22 +226,13 @@ def _property(number: int) -> str:
 def _value(rows: DataFrame, part: str, text: str, make: Callable[[Column, DataType], Column]) -> Column:
     """Return an expression as a column of the type that is needed; raise BadRequest."""
     # Beside another column, so that what is no value of a row is refused.
-    kinds = [each.dataType for each in _understood(part, lambda: rows.select("_error", F.expr(text))).schema.fields[1:]]
+    kinds = [each.dataType for each in understood(part, lambda: rows.select("_error", F.expr(text))).schema.fields[1:]]
     if len(kinds) != 1:
         raise BadRequest(f"{part}: it has {len(kinds)} values; one is needed")
     column = make(F.expr(text), kinds[0])
     # Within a condition Spark allows no function that makes several rows of one.
-    _understood(part, lambda: rows.select("_error", F.when(F.lit(True), column)))
+    understood(part, lambda: rows.select("_error", F.when(F.lit(True), column)))
     return column
-
-
-def _understood(part: str, make: Callable[[], DataFrame]) -> DataFrame:
-    try:
-        made = make()
-        _ = made.schema
-    except PySparkException as error:
-        raise BadRequest(f"{part}: {first_line(error)}") from error
-    return made
 
 
 def _condition(column: Column, kind: DataType) -> Column:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name that all of Spark's documentation uses
 from pyspark.sql.types import (
@@ -29,8 +28,9 @@ from pyspark.sql.types import (
 from broker_core.spark.comparing.comparison import Comparison
 from broker_core.spark.comparing.keys import KEY_COLUMN, field_column
 from broker_core.spark.comparing.sides import PLACE_FIELDS
-from broker_core.spark.errors import BadRequest, first_line
+from broker_core.spark.errors import BadRequest
 from broker_core.spark.row_sql import JSON, named_columns, words_in
+from broker_core.spark.understood import understood
 from broker_core.sql_moments import TIMES
 from broker_core.sql_text import sql_fault
 
@@ -103,36 +103,35 @@ class SideSql:
         # What errors suggest are columns of the user.
         own = rows.drop(*(field.name for field in PLACE_FIELDS))
         if self.where is not None:
-            condition = F.expr(self.where)
-            # In a filter Spark finds columns that were left out, too.
-            _understood(f"{self.name}.where", partial(own.select, condition))
-            kept_rows = partial(rows.where, F.col("_error").isNotNull() | condition)
-            rows = _understood(f"{self.name}.where", kept_rows)
+            rows = self._where(own, rows, self.where)
         computed = []
         if self.key is not None:
             computed.append(self._key(own).alias(KEY_COLUMN))
         for number, text in enumerate(self.fields):
             if text is not None:
-                kind = self.types[number] if self.types else None
-                column = F.expr(text) if kind is None else F.expr(text).cast(kind)
-                _understood(f"compare.{self.names[number]}.{self.name}", partial(own.select, column))
-                computed.append(column.alias(field_column(number)))
+                computed.append(self._field(own, number, text).alias(field_column(number)))
         kept = [field.name for field in PLACE_FIELDS]
-        return _understood(self.name, partial(rows.select, *kept, *self.kept, *computed))
+        return understood(self.name, partial(rows.select, *kept, *self.kept, *computed))
+
+    def _where(self, own: DataFrame, rows: DataFrame, text: str) -> DataFrame:
+        part = f"{self.name}.where"
+        # In a filter Spark finds columns that were left out, too.
+        understood(part, lambda: own.select(F.expr(text)))
+        return understood(part, lambda: rows.where(F.col("_error").isNotNull() | F.expr(text)))
+
+    def _field(self, own: DataFrame, number: int, text: str) -> Any:
+        part = f"compare.{self.names[number]}.{self.name}"
+        understood(part, lambda: own.select(F.expr(text)))
+        kind = self.types[number] if self.types else None
+        column = F.expr(text) if kind is None else F.expr(text).cast(kind)
+        understood(part, partial(own.select, column))
+        return column
 
     def _key(self, rows: DataFrame) -> Any:
-        key = F.expr(self.key or "")
-        kind = _understood(f"by.{self.name}", partial(rows.select, key)).schema[0].dataType
+        text = self.key or ""
+        kind = understood(f"by.{self.name}", lambda: rows.select(F.expr(text))).schema[0].dataType
+        key = F.expr(text)
         return key if kind.simpleString() in ("string", "array<string>") else key.cast("string")
-
-
-def _understood(part: str, make: Callable[[], DataFrame]) -> DataFrame:
-    try:
-        made = make()
-        _ = made.schema
-    except PySparkException as error:
-        raise BadRequest(f"{part}: {first_line(error)}") from error
-    return made
 
 
 def side_sql(name: str, comparison: Comparison, where: str | None, kept: Sequence[str]) -> SideSql:

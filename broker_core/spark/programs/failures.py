@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from py4j.protocol import Py4JError, Py4JNetworkError
-from pyspark.errors import PySparkException, PythonException
+from pyspark.errors import AnalysisException, PySparkException, PythonException
 
 from broker_core.client import errors as client
 from broker_core.errors import GantryError
@@ -135,7 +135,9 @@ def _is_java_gone(error: BaseException | None) -> bool:
 
 
 def code_of_quoted(error: Exception) -> int:
-    """Return the exit code for the error of ours that Spark's error quotes."""
+    """Return the exit code for the error of ours that Spark's error quotes, and for what Spark cannot analyze."""
+    if isinstance(error, AnalysisException):
+        return _BAD_REQUEST
     name = _quoted_name(error)
     by_name = {kind.__name__: code for kind, code in _EXIT_CODES.items()} | {UnknownOption.__name__: _BAD_REQUEST}
     return CRASHED if name is None else by_name.get(name, CRASHED)

@@ -91,6 +91,10 @@ def test_a_read_that_failed_on_a_value_is_not_tried_to_its_end(spark: SparkSessi
     [
         ("cast(concat('x', id) as int)", 'CAST_INVALID_INPUT ("STRING" to "INT")'),
         ("1 / (id - 1500)", "DIVIDE_BY_ZERO"),
+        (
+            "date_format(timestamp'2026-01-01', if(id < 1500, 'y', 'YY' || id))",
+            "INCONSISTENT_BEHAVIOR_CROSS_VERSION.DATETIME_PATTERN_RECOGNITION",
+        ),
         ("format_string('%d', concat('x', id))", "IllegalFormatConversionException"),
     ],
 )

@@ -71,6 +71,8 @@ def test_keys_may_be_a_text_with_spaces(spark: SparkSession, store: Path) -> Non
     ("sql", "why"),
     [
         (RowSql(where="tag = "), "source.where: [PARSE_SYNTAX_ERROR]"),
+        (RowSql(where="x -> x"), "source.where: Spark does not understand it: INTERNAL_ERROR; the log says more"),
+        (RowSql(tag="upper(x -> tag)"), "target.transform.tag: "),
         (RowSql(where="amount > 1"), "source.where: [UNRESOLVED_COLUMN.WITH_SUGGESTION]"),
         (RowSql(where="queue = 1"), "`queue_id`"),
         (RowSql(where="tag"), "source.where: it is string; a condition is true or false"),
@@ -105,6 +107,7 @@ TEXT = "decode(body, 'UTF-8')"
         (f"parse_json({TEXT}) is not null", "MALFORMED_RECORD_IN_PARSING.WITHOUT_SUGGESTION"),
         (f"date_format(store_timestamp, {TEXT}) = ''", "INVALID_DATETIME_PATTERN.ILLEGAL_CHARACTER"),
         (f"regexp_extract(tag, '(' || {TEXT}) = ''", "INVALID_PARAMETER_VALUE.PATTERN"),
+        ("date_format(store_timestamp, 'YY' || json:n::string) = ''", "INCONSISTENT_BEHAVIOR_CROSS_VERSION.DATETIME_"),
         ("keys[7] = ''", "INVALID_ARRAY_INDEX"),
         ("element_at(keys, 7) = ''", "INVALID_ARRAY_INDEX_IN_ELEMENT_AT"),
         ("size(map_from_arrays(array(tag, tag), array(1, 2))) = 1", "DUPLICATED_MAP_KEY"),

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from py4j.protocol import Py4JError, Py4JNetworkError
-from pyspark.errors import PySparkRuntimeError, PythonException
+from pyspark.errors import ParseException, PySparkRuntimeError, PythonException
 
 from broker_core.job_folder import JobFolder, Progress
 from broker_core.spark import session as sessions
@@ -83,6 +83,11 @@ def test_an_error_of_ours_tells_the_exit_code_wherever_it_was_raised() -> None:
     by_worker = WORKER.format(raised=raised).partition("\n")[2]
     wrapped = Py4JError(f"o1.collect.\n: org.apache.spark.api.python.PythonException: {by_worker}")
     assert (code_of_quoted(wrapped), error_sentence(wrapped)) == (2, "unknown topic 'x'")
+
+
+def test_what_spark_cannot_analyze_is_a_bad_request() -> None:
+    refused = ParseException("[PARSE_SYNTAX_ERROR] Syntax error at or near '>'")
+    assert code_of_quoted(refused) == 2
 
 
 def test_an_error_of_the_program_itself_is_named() -> None:
