@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import IO, Final
 
-from django.http import FileResponse
+from django.http import StreamingHttpResponse
 from django.http.response import HttpResponseBase
+from django.utils.http import content_disposition_header
 from rest_framework.exceptions import APIException
 from rest_framework.request import Request
 
@@ -17,6 +20,7 @@ MEDIA_TYPES: Final = {
     ".csv": "text/csv; charset=utf-8",
     ".parquet": "application/vnd.apache.parquet",
 }
+_PIECE_BYTES: Final = 1 << 18
 _RANGE: Final = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 
 
@@ -47,9 +51,8 @@ def download(request: Request, file: Path, name: str) -> HttpResponseBase:
     if found is not None and bounds is None and found[0] != "bytes=-":
         raise RangeBehindEnd(f"The file has {stat.st_size:,} bytes; no byte of it is in the range {asked[:60]!r}.")
     begin, end = bounds or (0, stat.st_size)
-    response = FileResponse(
-        _Part(file.open("rb"), begin, end), as_attachment=True, filename=name, content_type=media_type_of(name)
-    )
+    response = StreamingHttpResponse(_Part(file.open("rb"), begin, end), content_type=media_type_of(name))
+    response["Content-Disposition"] = content_disposition_header(as_attachment=True, filename=name) or ""
     response["Content-Length"] = str(end - begin)
     response["Accept-Ranges"] = "bytes"
     response["ETag"] = tag
@@ -72,17 +75,19 @@ def _bounds(first: str, last: str, size: int) -> tuple[int, int] | None:
 
 
 class _Part:
-    """The bytes of a file from one position to another."""
+    """The bytes of a file from one position to another, in pieces.
+
+    It is read asynchronously: under ASGI Django collects what a plain iterator yields, here a file of any size.
+    """
 
     def __init__(self, file: IO[bytes], begin: int, end: int) -> None:
         file.seek(begin)
         self._file, self._left = file, end - begin
 
-    def read(self, count: int = -1) -> bytes:
-        """Return at most so many bytes, none at the end."""
-        piece = self._file.read(self._left if count < 0 else min(count, self._left))
-        self._left -= len(piece)
-        return piece
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        while piece := await asyncio.to_thread(self._file.read, min(_PIECE_BYTES, self._left)):
+            self._left -= len(piece)
+            yield piece
 
     def close(self) -> None:
         """Close the file."""

@@ -8,11 +8,11 @@ import json
 from typing import Any
 
 import pytest
-from asgiref.sync import async_to_sync
 
 from console.audit import export
 from console.audit.models import AuditRecord
 from console.audit.record import Actor, record
+from tests.support.answers import streamed
 from tests.support.cast import Cast
 
 
@@ -136,11 +136,7 @@ def test_a_question_that_is_not_served_is_refused_by_name(operator: Any, query: 
 def exported(client: Any, query: str) -> str:
     answer = client.get(f"/api/v1/audit:export?{query}")
     assert answer.status_code == 200, answer.content
-
-    async def read() -> bytes:
-        return b"".join([part async for part in answer.streaming_content])
-
-    return async_to_sync(read)().decode()
+    return streamed(answer).decode()
 
 
 def test_what_was_found_is_saved_as_json_lines_page_by_page(operator: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ from pytest_django import Settings
 from console.jobs import retention
 from console.jobs.models import Job
 from tests.console.jobs.test_retention import ended
+from tests.support.answers import streamed
 from tests.support.cast import Cast
 
 CONTENT = bytes(range(48, 58)) * 10
@@ -57,21 +58,21 @@ def test_files_are_listed_with_their_type_and_until_when_they_are_kept(cast: Cas
 )
 def test_a_range_of_a_file_is_served(cast: Cast, file: str, asked: str, part: bytes, said: str) -> None:
     answer: Any = cast.browser("viewer").get(file, headers={"Range": asked})
-    assert (answer.status_code, answer.getvalue()) == (206, part)
+    assert (answer.status_code, streamed(answer)) == (206, part)
     assert (answer["Content-Range"], answer["Content-Length"]) == (said, str(len(part)))
 
 
 def test_a_file_is_a_download_that_no_browser_takes_for_a_page(cast: Cast, job: Job, file: str) -> None:
     viewer: Any = cast.browser("viewer")
     answer = viewer.get(file)
-    assert (answer.status_code, answer.getvalue()) == (200, CONTENT)
+    assert (answer.status_code, streamed(answer)) == (200, CONTENT)
     assert answer["Content-Disposition"] == f'attachment; filename="{job.id}-differences.csv"'
     assert (answer["Content-Type"], answer["X-Content-Type-Options"]) == ("text/csv; charset=utf-8", "nosniff")
     # What is no single range is answered by all of it, and so is a range of another version
     for headers in ({"Range": "bytes=0-1,4-5"}, {"Range": "rows=1-2"}, {"Range": "bytes=0-9", "If-Range": '"old"'}):
-        assert viewer.get(file, headers=headers).getvalue() == CONTENT
+        assert streamed(viewer.get(file, headers=headers)) == CONTENT
     same = viewer.get(file, headers={"Range": "bytes=0-9", "If-Range": answer["ETag"]})
-    assert (same.status_code, same.getvalue()) == (206, CONTENT[:10])
+    assert (same.status_code, streamed(same)) == (206, CONTENT[:10])
     behind = viewer.get(file, headers={"Range": "bytes=100-"})
     assert (behind.status_code, behind.json()["code"]) == (416, "RANGE_NOT_SATISFIABLE")
     assert behind.json()["detail"].startswith("The file has 100 bytes; no byte of it is in the range")

@@ -12,6 +12,7 @@ from console.audit.record import Actor
 from console.jobs import schedule as clock
 from console.jobs import schedules, services
 from console.jobs.models import Job, Schedule
+from tests.support.answers import streamed
 from tests.support.cast import Cast, somebody
 
 OF_ORDERS = [
@@ -306,7 +307,7 @@ def test_the_report_and_the_files_of_a_job_can_be_read_and_nothing_else(cast: Ca
     assert viewer.get(f"/api/v1/jobs/{job.id}/report").json()["tiles"] == {"matched": 3}
     answer = viewer.get(f"/api/v1/jobs/{job.id}/artefacts/report.json")
     # Read to its end: an answer that is closed from outside takes the connection of the test along.
-    assert (answer.status_code, answer.getvalue()) == (200, (folder / "report.json").read_bytes())
+    assert (answer.status_code, streamed(answer)) == (200, (folder / "report.json").read_bytes())
     assert viewer.get(f"/api/v1/jobs/{job.id}/artefacts/request.json").status_code == 404
 
 
