@@ -38,11 +38,15 @@ def why_job_may_not_start(job: Job) -> str | None:
 
     A job that Gantry itself started, without a user, may.
     """
-    if job.started_by_id is None:
-        return None
-    user = User.objects.filter(pk=job.started_by_id).first()
-    why = _why_not(user, job.token_key, job.token_name, demands_of(job.request))
-    return None if why is None else f"{why} Whoever may start it can retry it."
+    return _why_job_may_not(job, may_expire=False)
+
+
+def why_job_must_stop(job: Job) -> str | None:
+    """Return why a running job may not go on; None if it may.
+
+    A token that has expired since its start is no reason: nobody took it away.
+    """
+    return _why_job_may_not(job, may_expire=True)
 
 
 def why_schedule_may_not_start(schedule: Schedule) -> str | None:
@@ -52,7 +56,15 @@ def why_schedule_may_not_start(schedule: Schedule) -> str | None:
     return None if why is None else f"{why} Whoever may start its job can resume it."
 
 
-def _why_not(user: User | None, key: str, name: str, demands: Demands) -> str | None:
+def _why_job_may_not(job: Job, *, may_expire: bool) -> str | None:
+    if job.started_by_id is None:
+        return None
+    user = User.objects.filter(pk=job.started_by_id).first()
+    why = _why_not(user, job.token_key, job.token_name, demands_of(job.request), may_expire=may_expire)
+    return None if why is None else f"{why} Whoever may start it can retry it."
+
+
+def _why_not(user: User | None, key: str, name: str, demands: Demands, *, may_expire: bool = False) -> str | None:
     if user is None:
         return "The user by whose rights it runs does not exist any more."
     if not user.is_active:
@@ -60,8 +72,9 @@ def _why_not(user: User | None, key: str, name: str, demands: Demands) -> str | 
     token = Token.objects.filter(key=key, user=user).first() if key else None
     if key and token is None:
         return f"The token {name!r} of {user.get_username()!r}, by whose rights it runs, was revoked."
-    if token is not None and token.expires_at is not None and token.expires_at <= timezone.now():
-        expired = moment(token.expires_at)
+    expires_at = None if token is None or may_expire else token.expires_at
+    if expires_at is not None and expires_at <= timezone.now():
+        expired = moment(expires_at)
         return f"The token {name!r} of {user.get_username()!r}, by whose rights it runs, expired at {expired}."
     rights = rights_of(user.role, user.rules_of_own_roles, None if token is None else token.scopes)
     for verb, resource in demands:

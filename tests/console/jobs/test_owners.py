@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +14,7 @@ from console.accounts.models import Token, User
 from console.alerts.models import Delivery
 from console.audit.models import AuditRecord
 from console.audit.record import Actor
-from console.jobs import control, schedules, services
+from console.jobs import control, launcher, program, schedules, services
 from console.jobs import schedule as clock
 from console.jobs.models import Job, JobState, Schedule, StateCode
 from tests.console.jobs.conftest import BY, REPLAY
@@ -162,3 +164,35 @@ def test_a_schedule_that_another_renames_stays_that_of_its_token(cast: Cast) -> 
 
 def test_a_job_of_gantry_itself_needs_no_user() -> None:
     assert claim(services.create(BY, REPLAY)) is not None
+
+
+@pytest.mark.parametrize("what", ["rights", "activity", "user", "token", "scopes"])
+def test_a_running_job_ends_when_its_user_may_not_start_it_any_more(
+    cast: Cast, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    job, by = started(cast, token="nightly" if what in ("token", "scopes") else "")
+
+    def command(kind: str, folder: Path) -> list[str]:
+        lose(what, cast[by.name])
+        return [sys.executable, "-c", "import time; time.sleep(60)"]
+
+    monkeypatch.setattr(program, "command", command)
+    monkeypatch.setattr(launcher, "_RENEW_SECONDS", 0.0)
+    launcher.run(job.pk, worker="w")
+    job.refresh_from_db()
+    assert (job.state, job.state_code, job.next_try_at) == (JobState.FAILED, StateCode.RIGHTS_LOST, None)
+    assert str(job.state_reason).endswith("Whoever may start it can retry it.")
+
+
+def test_a_job_outlives_the_time_of_its_token(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+    job, by = started(cast, token="nightly")
+
+    def command(kind: str, folder: Path) -> list[str]:
+        lose("time of token", cast[by.name])
+        return [sys.executable, "-c", "import time; time.sleep(1)"]
+
+    monkeypatch.setattr(program, "command", command)
+    monkeypatch.setattr(launcher, "_RENEW_SECONDS", 0.0)
+    launcher.run(job.pk, worker="w")
+    job.refresh_from_db()
+    assert (job.state, job.state_code) == (JobState.SUCCEEDED, None)
