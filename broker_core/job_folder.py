@@ -43,7 +43,7 @@ NOT_YET_KNOWN: Final = ("filtered", "damaged", "matched")
 
 ARTEFACTS: Final = (
     "report.json", "summary.json", "buckets.parquet", "differences.csv", "differences.parquet", "samples.json",
-    "missing.jsonl", "failures.json", "outcomes.csv", "outcomes.jsonl", "messages.csv", "messages.jsonl",
+    "missing.jsonl", "failures.jsonl", "outcomes.csv", "outcomes.jsonl", "messages.csv", "messages.jsonl",
     "messages.parquet",
 )  # fmt: skip
 
@@ -121,9 +121,16 @@ class JobFolder:
 
     def write_json(self, name: str, content: Any) -> None:
         """Write a file atomically; it is on disk when this returns."""
+        self._replace(name, json.dumps(content, indent=1).encode())
+
+    def replace_lines(self, name: str, lines: Sequence[msgspec.Struct]) -> None:
+        """Write a file of lines of JSON atomically; it is on disk when this returns."""
+        self._replace(name, b"".join(_as_json(line) + b"\n" for line in lines))
+
+    def _replace(self, name: str, content: bytes) -> None:
         beside = self.path / f"{name}.part"
         with beside.open("wb") as file:
-            file.write(json.dumps(content, indent=1).encode())
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
         beside.replace(self.path / name)
@@ -134,7 +141,7 @@ class JobFolder:
 
     def append_lines(self, name: str, lines: Sequence[msgspec.Struct]) -> None:
         """Append lines of JSON; all are on disk when this returns. A kill in between cuts off the last ones."""
-        text = b"\n".join(json.dumps(msgspec.to_builtins(line)).encode() for line in lines)
+        text = b"\n".join(map(_as_json, lines))
         with (self.path / name).open("a+b") as file:
             # A line that a kill cut off must not spoil this one.
             file.seek(max(0, file.tell() - 1))
@@ -170,6 +177,10 @@ class JobFolder:
     def drop_temporary(self) -> None:
         """Remove Spark's files in ``tmp``."""
         shutil.rmtree(self.path / "tmp", ignore_errors=True)
+
+
+def _as_json(line: msgspec.Struct) -> bytes:
+    return json.dumps(msgspec.to_builtins(line)).encode()
 
 
 class Progress:

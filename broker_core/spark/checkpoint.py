@@ -1,6 +1,6 @@
 """The progress of one chunk of a replay: a task updates it and sends it to the driver; ``checkpoint.jsonl`` stores it.
 
-Lines of older releases lack some of the fields; these take their defaults.
+Lines of older releases lack some of the fields, which take their defaults, and have others, which are ignored.
 """
 
 from __future__ import annotations
@@ -23,6 +23,19 @@ class Failure(msgspec.Struct, frozen=True):
     reason: str
 
 
+class LeftOut(msgspec.Struct, frozen=True, kw_only=True):
+    """A message that was not copied; a line of ``failures.jsonl``. No checkpoint has it: these would grow with them."""
+
+    kind: Literal["failed", "damaged"]
+    broker: str
+    topic: str
+    queue_id: int
+    queue_offset: int
+    log_offset: int | None = None
+    """Of a damaged one, if it is known."""
+    reason: str
+
+
 class Damage(msgspec.Struct, frozen=True):
     """A damaged message and its position."""
 
@@ -41,6 +54,11 @@ class Damage(msgspec.Struct, frozen=True):
         )
 
 
+def left_out_of(damage: Damage) -> LeftOut:
+    """Return a damaged message as one that was not copied."""
+    return LeftOut(kind="damaged", **msgspec.structs.asdict(damage))
+
+
 class Checkpoint(msgspec.Struct, kw_only=True):
     """The totals of one chunk; `COUNTERS` of the job folder defines how they add up."""
 
@@ -54,8 +72,6 @@ class Checkpoint(msgspec.Struct, kw_only=True):
     written: int = 0
     failed: int = 0
     bytes: int = 0
-    failures: list[Failure] = []
-    damage: list[Damage] = []
     next: int
     """The source queue offset up to which every message is processed."""
     target: int
@@ -72,9 +88,8 @@ class Checkpoint(msgspec.Struct, kw_only=True):
         return (self.is_done, self.next) < (other.is_done, other.next)
 
     def resumed(self, *, target: int, targets: list[int]) -> Checkpoint:
-        """Return a copy, with its own lists, for a run that continues from here."""
-        lists = {"failures": [*self.failures], "damage": [*self.damage], "targets": targets}
-        return msgspec.structs.replace(self, target=target, **lists)
+        """Return a copy for a run that continues from here."""
+        return msgspec.structs.replace(self, target=target, targets=targets)
 
 
 def sum_counters(checkpoints: Iterable[Checkpoint]) -> dict[str, int]:

@@ -9,6 +9,8 @@ before every batch and after every chunk; the driver answers with what the task 
     driver → task   {"count": 0, "wait_s": 0.1, "stop": false}
     task → driver   {"want": 0, "checkpoint": {"chunk": 3, "state": "done", …}}                      after a chunk
     driver → task   {"count": 0, "wait_s": 0.0, "stop": false}                  … whose checkpoint is on disk by now
+
+A report also names the messages that were left out since the last one.
 """
 
 from __future__ import annotations
@@ -18,14 +20,14 @@ import socket
 import socketserver
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
 import msgspec
 
-from broker_core.spark.checkpoint import Checkpoint
+from broker_core.spark.checkpoint import Checkpoint, LeftOut
 
 _TIMEOUT_S: Final = 30.0
 _BURST_S: Final = 1.0
@@ -60,6 +62,8 @@ class _Report(msgspec.Struct):
     checkpoint: Checkpoint
     want: int = 0
     give_back: int = 0
+    left_out: Sequence[LeftOut] = ()
+    """Since the last report; the checkpoint counts them."""
 
 
 class Budget:
@@ -110,10 +114,14 @@ class Budget:
 
 @dataclass(slots=True)
 class Collector:
-    """The driver's side; `on_done` stores a finished chunk before its task continues."""
+    """The driver's side; `on_done` stores a finished chunk before its task continues.
+
+    `on_left_out` gets the messages that were not copied, before the checkpoint that counts them is seen anywhere.
+    """
 
     budget: Budget
     on_done: Callable[[Checkpoint], None]
+    on_left_out: Callable[[Sequence[LeftOut]], None]
     host: str = "127.0.0.1"
     stop: bool = False
     """Set to make every task end after the batch it is sending."""
@@ -163,6 +171,8 @@ class Collector:
             self.connected.discard(hello.lane)
 
     def _answer(self, lane: int, report: _Report) -> SendPermit:
+        if report.left_out:
+            self.on_left_out(report.left_out)
         if report.checkpoint.is_done:
             self.running.pop(lane, None)
             self.on_done(report.checkpoint)
@@ -184,9 +194,11 @@ class Reporter:
         self._lines = self._socket.makefile("rwb")
         self._send(_Hello(address.token, lane))
 
-    def ask(self, want: int, checkpoint: Checkpoint, *, give_back: int = 0) -> SendPermit:
+    def ask(
+        self, want: int, checkpoint: Checkpoint, *, give_back: int = 0, left_out: Sequence[LeftOut] = ()
+    ) -> SendPermit:
         """Report the chunk's progress and ask to send `want` messages; a finished chunk is on disk on return."""
-        self._send(_Report(checkpoint, want, give_back))
+        self._send(_Report(checkpoint, want, give_back, left_out))
         line = self._lines.readline()
         if not line:
             raise ConnectionError("the driver of this job has ended")

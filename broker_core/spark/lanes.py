@@ -10,12 +10,12 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from msgspec.structs import replace as replace_struct
 
-from broker_core.spark.checkpoint import Checkpoint, Damage, Failure
-from broker_core.spark.collector import Address, Reporter
+from broker_core.spark.checkpoint import Checkpoint, Damage, LeftOut
+from broker_core.spark.collector import Address, Reporter, SendPermit
 from broker_core.spark.copies import COLUMNS, Copier, Damaged, NoCopy
 from broker_core.spark.options import SourceOptions
 from broker_core.spark.planned import without_end
@@ -27,9 +27,8 @@ from broker_core.spark.wire import session_of
 
 _MOST_QUEUES: Final = 8
 """With order by key: so many batches are filled at once."""
-_MOST_FAILURES: Final = 20
-MOST_DAMAGED: Final = 100
-"""A chunk names at most this many damaged messages; all are counted."""
+_MOST_UNTOLD: Final = 500
+"""The driver is told of so many messages that were left out, also where nothing is to be sent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,6 +165,8 @@ class _LaneRun:
     """Counters of the current chunk."""
     damaged: list[Damaged] = field(default_factory=list)
     """Messages read beyond `next` and not counted yet."""
+    left_out: list[LeftOut] = field(default_factory=list)
+    """Counted, and not told to the driver yet."""
 
     def __post_init__(self) -> None:
         self.copier = self.job.copier(self.job.name_of(self.lane))
@@ -182,7 +183,7 @@ class _LaneRun:
             self.target.catch_up()
             self._note_ends()
             self.totals.state = "done"
-            if self.reporter.ask(0, self.totals).stop and number + 1 < len(self.start.chunks):
+            if self._ask(0).stop and number + 1 < len(self.start.chunks):
                 raise Stopped
 
     def _begin(self, chunk: Chunk, earlier: Checkpoint | None) -> Checkpoint:
@@ -201,7 +202,7 @@ class _LaneRun:
             refused: dict[int, str] = {}
             piece = batch
             if fresh:
-                permit = self.reporter.ask(len(fresh), self.totals)
+                permit = self._ask(len(fresh))
                 if permit.stop:
                     raise Stopped
                 if not permit.count:
@@ -211,13 +212,13 @@ class _LaneRun:
                 try:
                     refused = self.target.send(fresh, self._is_wanted)
                 except (LaneFailed, Stopped):
-                    self.reporter.ask(0, self.totals, give_back=permit.count)
+                    self._ask(0, give_back=permit.count)
                     raise
                 piece = batch[: batch.index(fresh[-1]) + 1]
             self._end(piece, refused)
             if len(fresh) < len(piece):
                 # That run was killed before it could report them.
-                self.reporter.ask(0, self.totals, give_back=len(fresh) - len(piece))
+                self._ask(0, give_back=len(fresh) - len(piece))
             batch = batch[len(piece) :]
 
     def _end(self, pairs: Sequence[Pair], refused: Mapping[int, str]) -> None:
@@ -234,8 +235,18 @@ class _LaneRun:
     def _failed(self, queue_offset: int, reason: str) -> None:
         self.totals.failed += 1
         self.totals.matched += 1
-        if len(self.totals.failures) < _MOST_FAILURES:
-            self.totals.failures.append(Failure(f"{self.copier.source}/{queue_offset}", reason))
+        self._leave_out("failed", queue_offset, None, reason)
+
+    def _leave_out(
+        self, kind: Literal["failed", "damaged"], queue_offset: int, log_offset: int | None, reason: str
+    ) -> None:
+        source = self.lane.source
+        self.left_out.append(
+            LeftOut(
+                kind=kind, broker=source.broker, topic=source.topic, queue_id=source.queue_id,
+                queue_offset=queue_offset, log_offset=log_offset, reason=reason,
+            )
+        )  # fmt: skip
 
     def _pass(self, next_offset: int) -> None:
         totals = self.totals
@@ -245,9 +256,13 @@ class _LaneRun:
         if passed:
             del self.damaged[: len(passed)]
             totals.damaged += len(passed)
-            totals.damage += [self._damage(each) for each in passed[: MOST_DAMAGED - len(totals.damage)]]
+            for each in passed:
+                self._leave_out("damaged", each.queue_offset, each.log_offset, each.reason)
         # All messages that were read, are intact and were not selected.
         totals.filtered = totals.read - totals.matched - totals.damaged
+        # Not before: only now the totals are those of all messages before `next`.
+        if len(self.left_out) >= _MOST_UNTOLD:
+            self._ask(0)
 
     def _damage(self, of: Damaged) -> Damage:
         source = self.lane.source
@@ -283,4 +298,8 @@ class _LaneRun:
                 yield batch
 
     def _is_wanted(self) -> bool:
-        return not self.reporter.ask(0, self.totals).stop
+        return not self._ask(0).stop
+
+    def _ask(self, want: int, *, give_back: int = 0) -> SendPermit:
+        told, self.left_out = self.left_out, []
+        return self.reporter.ask(want, self.totals, give_back=give_back, left_out=told)

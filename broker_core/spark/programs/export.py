@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,10 +11,10 @@ import msgspec
 import pyarrow.compute as pc
 from pyspark.sql import SparkSession
 
-from broker_core.job_folder import NOT_YET_KNOWN, say
+from broker_core.job_folder import NOT_YET_KNOWN, JobFolder, say
 from broker_core.spark.bytes_read import PlanCost
 from broker_core.spark.changed_rows import Refused, changed
-from broker_core.spark.checkpoint import Damage, Failure
+from broker_core.spark.checkpoint import Damage, LeftOut, left_out_of
 from broker_core.spark.counting import RowCounter
 from broker_core.spark.export_files import file_name, join_pieces, write_piece
 from broker_core.spark.failed_values import failing_expressions
@@ -22,7 +22,9 @@ from broker_core.spark.options import SourceOptions
 from broker_core.spark.partitions import count_of
 from broker_core.spark.planned import planned_table
 from broker_core.spark.programs.dry_run import dry_run
+from broker_core.spark.programs.left_out import MOST, LeftOutFile
 from broker_core.spark.programs.program import DAMAGED, OK, PARTIAL, ProgramResult, Run, main
+from broker_core.spark.programs.replay_report import named_in, names_them
 from broker_core.spark.programs.requests import STOP, on_damage
 from broker_core.spark.programs.selection import Selection, select
 from broker_core.spark.reading import Partition, read_rows
@@ -31,7 +33,6 @@ from broker_core.spark.row_sql import WANTED, RowSql
 from broker_core.spark.session import run_tasks
 from broker_core.spark.tasks import run_tasks_on
 
-_MOST_NAMED: Final = 100
 _OF_DAMAGE: Final = ("queue_offset", "log_offset", "_error")
 
 
@@ -62,9 +63,8 @@ class PieceResult:
 
     written: int
     damaged: int
-    damage: list[Damage]
     failed: int
-    failures: list[Failure]
+    first_damage: Damage | None
 
 
 @dataclass(slots=True)
@@ -132,8 +132,7 @@ class Exporting:
     def _report(self, read: int, parts: Sequence[Partition], results: Sequence[PieceResult]) -> ProgramResult:
         written, failed = sum(each.written for each in results), sum(each.failed for each in results)
         damaged = sum(each.damaged for each in results)
-        damage = [found for each in results for found in each.damage][:_MOST_NAMED]
-        failures = [found for each in results for found in each.failures][:_MOST_NAMED]
+        left_out = self._join_left_out(len(parts))
         name = file_name(self.kind)
         matched = written + failed
         counters = {
@@ -145,7 +144,7 @@ class Exporting:
         sentence = f"{written:,} messages exported to {name}"
         others = {"damaged": damaged, "spoilt by the expressions": failed}
         sentence += "".join(f", {count:,} {what} and left out" for what, count in others.items() if count)
-        sentence += "; the report names them" if damaged or failed else ""
+        sentence += names_them(left_out.count, damaged + failed)
         queues: dict[tuple[str, int], dict[str, Any]] = {}
         for part, each in zip(parts, results, strict=True):
             place = {"broker": part.broker, "queue_id": part.queue_id, "from": part.begin, "written": 0}
@@ -153,26 +152,36 @@ class Exporting:
             queue |= {"to": part.end, "written": queue["written"] + each.written}
         content = {
             "summary": sentence, **self.selection.told, "columns": self.columns, "queues": list(queues.values()),
-            "failures": failures, "damage": damage,
+            **named_in(left_out, {"failed": failed, "damaged": damaged}, self.run.request.cluster),
         }  # fmt: skip
         self.run.folder.write_json("report.json", msgspec.to_builtins(content))
         if damaged and on_damage(self.run.request) == STOP:
-            reason = f"{damage[0]}; on_damage=skip leaves such messages out"
+            first = next(each.first_damage for each in results if each.first_damage is not None)
+            reason = f"{first}; on_damage=skip leaves such messages out"
             return ProgramResult(DAMAGED, reason, "damaged_record")
         return ProgramResult(PARTIAL if damaged or failed else OK, sentence)
+
+    def _join_left_out(self, pieces: int) -> LeftOutFile:
+        # An export begins anew: what an earlier run named is read again.
+        joined = LeftOutFile(self.run.folder, lambda _: False)
+        for piece in map(self._piece, range(pieces)):
+            joined.add(list(JobFolder(piece.parent).lines(_left_out_name(piece), LeftOut)))
+        joined.flush()
+        return joined
 
 
 @dataclass(slots=True)
 class _Piece:
-    """Counts what is left out of one range."""
+    """Counts what is left out of one range, and names it in a file beside the piece."""
 
+    path: Path
     part: Partition
     columns: tuple[str, ...]
     sql: RowSql
     damaged: int = 0
     failed: int = 0
-    damage: list[Damage] = field(default_factory=list)
-    failures: list[Failure] = field(default_factory=list)
+    first_damage: Damage | None = None
+    _named: int = 0
 
     def kept(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Yield batches of what goes into the file."""
@@ -189,23 +198,42 @@ class _Piece:
     def _note_damage(self, rows: Any) -> None:
         part = self.part
         self.damaged += rows.num_rows
-        for row in rows.select(_OF_DAMAGE).to_pylist()[: _MOST_NAMED - len(self.damage)]:
-            self.damage.append(Damage(part.broker, part.topic, part.queue_id, *row.values()))
+        found = [
+            Damage(part.broker, part.topic, part.queue_id, *row.values()) for row in rows.select(_OF_DAMAGE).to_pylist()
+        ]
+        self.first_damage = self.first_damage or next(iter(found), None)
+        self._name([left_out_of(each) for each in found])
 
     def _note_failures(self, refused: Sequence[Refused]) -> None:
         part = self.part
         self.failed += len(refused)
-        for offset, reason in refused[: _MOST_NAMED - len(self.failures)]:
-            self.failures.append(Failure(f"{part.broker}/{part.topic}/{part.queue_id}/{offset}", reason))
+        self._name([
+            LeftOut(
+                kind="failed", broker=part.broker, topic=part.topic, queue_id=part.queue_id,
+                queue_offset=offset, reason=reason,
+            )
+            for offset, reason in refused
+        ])  # fmt: skip
+
+    def _name(self, messages: list[LeftOut]) -> None:
+        room = MOST - self._named
+        if messages and room > 0:
+            JobFolder(self.path.parent).append_lines(_left_out_name(self.path), messages[:room])
+            self._named += len(messages[:room])
 
 
 def _write(
     work: tuple[Partition, Path], batches: Iterator[Any], kind: str, columns: tuple[str, ...], sql: RowSql
 ) -> PieceResult:
     part, path = work
-    piece = _Piece(part, columns, sql)
+    piece = _Piece(path, part, columns, sql)
+    path.with_name(_left_out_name(path)).unlink(missing_ok=True)
     written = write_piece(path, kind, columns, piece.kept(batches))
-    return PieceResult(written, piece.damaged, piece.damage, piece.failed, piece.failures)
+    return PieceResult(written, piece.damaged, piece.failed, piece.first_damage)
+
+
+def _left_out_name(piece: Path) -> str:
+    return f"{piece.name}.left_out"
 
 
 if __name__ == "__main__":

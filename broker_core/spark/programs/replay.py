@@ -18,7 +18,7 @@ from broker_core.errors import GantryError
 from broker_core.job_folder import say
 from broker_core.spark import changed_rows
 from broker_core.spark.bytes_read import PlanCost
-from broker_core.spark.checkpoint import Checkpoint, Damage, sum_counters
+from broker_core.spark.checkpoint import Checkpoint, Damage, LeftOut, left_out_of, sum_counters
 from broker_core.spark.collector import Budget, Collector
 from broker_core.spark.copies import COLUMNS
 from broker_core.spark.counting import RowCounter
@@ -28,8 +28,9 @@ from broker_core.spark.lanes import LaneResult, ReplayJob, copy_lane, with_unrep
 from broker_core.spark.planned import planned_table
 from broker_core.spark.programs.dry_run import dry_run
 from broker_core.spark.programs.export import export
+from broker_core.spark.programs.left_out import LeftOutFile
 from broker_core.spark.programs.program import DAMAGED, OK, PARTIAL, UNREACHABLE, ProgramResult, Run, main
-from broker_core.spark.programs.replay_report import queue_report, totals_sentence
+from broker_core.spark.programs.replay_report import named_in, queue_report, totals_sentence
 from broker_core.spark.programs.requests import STOP, ProgramRequest, on_damage, place_of
 from broker_core.spark.programs.selection import Selection, select
 from broker_core.spark.replay_plan import Lane, Start, find_start, from_json, make_plan, to_json
@@ -43,7 +44,6 @@ _SOFT_STOP_S: Final = 10.0
 _LAST_REPORTS_S: Final = 3.0
 """Spark ends the other tasks of a failed job within two seconds."""
 _LOOK_S: Final = 0.05
-_MOST_FAILURES: Final = 100
 
 
 def work(run: Run) -> ProgramResult:
@@ -133,6 +133,7 @@ class Replaying:
     checkpoints: dict[int, Checkpoint] = field(init=False)
     """The last checkpoint on disk of each chunk."""
     collector: Collector = field(init=False)
+    left_out: LeftOutFile = field(init=False)
     stop_seen_at: float | None = None
     damage_found: list[Damage] = field(default_factory=list)
     """Errors that ended lanes of this run."""
@@ -146,7 +147,9 @@ class Replaying:
         self.checkpoints = {checkpoint.chunk: checkpoint for checkpoint in kept}
         most, done = self.limits.get("max_messages"), sum_counters(self.checkpoints.values())
         left = None if most is None else max(0, most - done["written"])
-        self.collector = Collector(Budget(per_second=self._rate(), total=left), self._write_down, self.run.host)
+        self.left_out = LeftOutFile(self.run.folder, self._is_passed)
+        budget = Budget(per_second=self._rate(), total=left)
+        self.collector = Collector(budget, self._write_down, self.left_out.add, self.run.host)
 
     def _rate(self) -> int | None:
         """Return the messages a second that are allowed now; None is no limit."""
@@ -221,11 +224,8 @@ class Replaying:
         """Write the report and return the outcome of the run."""
         self.damage_found = [result.damage for result in results if result.damage is not None]
         self.write_progress("done", done=True)
-        kept = [self.checkpoints[chunk] for chunk in sorted(self.checkpoints)]
-        failures = msgspec.to_builtins([each for checkpoint in kept for each in checkpoint.failures])
-        damage = [each for checkpoint in kept for each in checkpoint.damage] + self.damage_found
-        if failures:
-            self.run.folder.write_json("failures.json", failures)
+        self.left_out.add([left_out_of(each) for each in self.damage_found])
+        self.left_out.flush()
         result = self._result(results)
         content = {
             "summary": result.reason,
@@ -233,8 +233,7 @@ class Replaying:
             "queues": [
                 queue_report(lane, self._done(lane, self.checkpoints), self.damage_found) for lane in self.lanes
             ],
-            "failures": failures[:_MOST_FAILURES],
-            "damage": damage[:_MOST_FAILURES],
+            **named_in(self.left_out, self._totals(), self.run.request.cluster),
         }
         self.run.folder.write_json("report.json", msgspec.to_builtins(content))
         return result
@@ -251,10 +250,18 @@ class Replaying:
             return ProgramResult(DAMAGED, reason, "damaged_record")
         if by_state["failed"]:
             return ProgramResult(PARTIAL if totals["written"] else UNREACHABLE, by_state["failed"][0], "not_sent")
-        return ProgramResult(PARTIAL if totals["failed"] or totals["damaged"] else OK, totals_sentence(totals))
+        state = PARTIAL if totals["failed"] or totals["damaged"] else OK
+        return ProgramResult(state, totals_sentence(totals, self.left_out.count))
 
     def _start(self, lane: Lane) -> Start:
         return find_start(lane, self.checkpoints, is_resumed=self.is_resumed)
+
+    def _is_passed(self, message: LeftOut) -> bool:
+        """Return whether a checkpoint counts the message, so that this run does not read it again."""
+        lane = next(lane for lane in self.lanes if lane.source.queue_id == message.queue_id
+                    and lane.source.broker == message.broker)  # fmt: skip
+        chunks = self._start(lane).chunks
+        return not chunks or message.queue_offset < chunks[0].begin
 
     def _totals(self) -> dict[str, int]:
         current = dict(self.checkpoints)
@@ -282,6 +289,7 @@ class Replaying:
             known = self.checkpoints.get(checkpoint.chunk)
             # A checkpoint of a running chunk may arrive late: never replace a later one on disk.
             if known is None or known.is_behind(checkpoint):
+                self.left_out.flush()
                 self.run.folder.append_line("checkpoint.jsonl", checkpoint)
                 self.checkpoints[checkpoint.chunk] = checkpoint
 

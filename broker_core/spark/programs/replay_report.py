@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 import msgspec
 
-from broker_core.spark.checkpoint import Damage
+from broker_core.spark.checkpoint import Damage, Failure
+from broker_core.spark.programs.left_out import FILE, LeftOutFile
 from broker_core.spark.replay_plan import Lane
+
+_MOST_SHOWN: Final = 100
 
 
 class QueueReport(msgspec.Struct, frozen=True, kw_only=True, rename={"begin": "from", "end": "to"}):
@@ -45,13 +49,35 @@ def queue_report(lane: Lane, done: Mapping[str, int], damage_found: Sequence[Dam
     )
 
 
-def totals_sentence(totals: Mapping[str, int]) -> str:
-    """Return the sentence that says what became of every message that was read."""
+def named_in(file: LeftOutFile, totals: Mapping[str, int], cluster: str) -> dict[str, Any]:
+    """Return the parts of the report on messages that were not copied: the first ones, and how many the file names."""
+    failed = [
+        Failure(f"{cluster}/{each.broker}/{each.topic}/{each.queue_id}/{each.queue_offset}", each.reason)
+        for each in file.first("failed", _MOST_SHOWN)
+    ]
+    damaged = [
+        Damage(each.broker, each.topic, each.queue_id, each.queue_offset, each.log_offset, each.reason)
+        for each in file.first("damaged", _MOST_SHOWN)
+    ]
+    unlisted = totals["failed"] + totals["damaged"] - file.count
+    return {
+        "failures": failed, "damage": damaged, "left_out_listed": file.count, "left_out_unlisted": unlisted,
+    }  # fmt: skip
+
+
+def totals_sentence(totals: Mapping[str, int], listed: int) -> str:
+    """Return the sentence that says what became of every message; the file names so many of those not copied."""
     others = {
         "left out by the filter": totals["filtered"],
         "damaged and not copied": totals["damaged"],
         "could not be copied": totals["failed"],
     }
     rest = "".join(f", {count:,} {what}" for what, count in others.items() if count)
-    names_them = "; the report names them" if totals["damaged"] or totals["failed"] else ""
-    return f"{totals['read']:,} messages read, {totals['written']:,} written{rest}{names_them}"
+    named = names_them(listed, totals["damaged"] + totals["failed"])
+    return f"{totals['read']:,} messages read, {totals['written']:,} written{rest}{named}"
+
+
+def names_them(listed: int, left_out: int) -> str:
+    """Return the end of a sentence that says where those left out are named, and how many; empty if there are none."""
+    which = "them" if listed == left_out else f"the first {listed:,} of them"
+    return f"; {FILE} names {which}" if left_out else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from broker_core.spark.checkpoint import Checkpoint
+from broker_core.spark.checkpoint import Checkpoint, LeftOut
 from broker_core.spark.collector import Address, Budget, Collector, Reporter
 
 PARTIAL = Checkpoint(chunk=3, lane=2, next=10, target=7)
@@ -63,7 +63,7 @@ def written() -> list[Checkpoint]:
 @pytest.fixture
 def collector(written: list[Checkpoint]) -> Collector:
     """A driver with a budget of 100 messages."""
-    return Collector(Budget(total=100), written.append)
+    return Collector(Budget(total=100), written.append, lambda _: None)
 
 
 def test_a_task_asks_and_the_driver_sees_how_far_it_is(collector: Collector) -> None:
@@ -84,6 +84,17 @@ def test_a_finished_chunk_is_written_down_before_the_task_continues(
     assert task.ask(0, DONE).stop is False
     assert written == [DONE]
     assert collector.running == {}
+    task.close()
+    collector.close()
+
+
+def test_the_driver_has_what_was_left_out_before_the_checkpoint_that_counts_it() -> None:
+    seen: list[Checkpoint | LeftOut] = []
+    collector = Collector(Budget(), seen.append, seen.extend)
+    task = Reporter(collector.start(), lane=2)
+    refused = LeftOut(kind="failed", broker="b", topic="t", queue_id=0, queue_offset=19, reason="too large")
+    task.ask(0, DONE, left_out=[refused])
+    assert seen == [refused, DONE]
     task.close()
     collector.close()
 

@@ -53,9 +53,10 @@ def test_a_damaged_message_is_passed_over_or_ends_the_job_as_asked(
     ]  # fmt: skip
     report = program.read("report.json")
     assert report["summary"] == (
-        "5 messages read, 4 written, 1 damaged and not copied; the report names them"
+        "5 messages read, 4 written, 1 damaged and not copied; failures.jsonl names them"
     )  # fmt: skip
     assert [(each["queue_offset"], each["topic"]) for each in report["damage"]] == [(2, "orders")]
+    assert (report["left_out_listed"], report["left_out_unlisted"]) == (1, 0)
 
 
 def test_what_cannot_be_compared_is_counted_and_said(tmp_path: Path, spark: SparkSession, spark_cache: Path) -> None:

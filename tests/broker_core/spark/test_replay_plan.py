@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from broker_core.protocol.bodies.queues import MessageQueue
-from broker_core.spark.checkpoint import COUNTED, Checkpoint, Damage, Failure, sum_counters
+from broker_core.spark.checkpoint import COUNTED, Checkpoint, sum_counters
 from broker_core.spark.errors import BadRequest
 from broker_core.spark.partitions import FilePartition, WirePartition
 from broker_core.spark.replay_plan import Chunk, Lane, find_start, from_json, to_json
@@ -65,16 +65,16 @@ def test_totals_are_sums_of_checkpoints() -> None:
 
 def test_a_checkpoint_comes_back_as_it_was_written() -> None:
     kept = checkpoint(1, "partial", next=14)
-    kept.failures = [Failure("local/broker-a/orders/0/7", "too large")]
-    kept.damage = [Damage("broker-a", "orders", 0, 8, None, "the queue entry names no record")]
+    kept.targets = [7, 8]
     assert msgspec.convert(msgspec.to_builtins(kept), Checkpoint) == kept
 
 
 def test_a_checkpoint_of_an_older_release_is_read() -> None:
-    # An old checkpoint, without damage counts and with a removed field
-    line = {"chunk": 1, "lane": 0, "state": "done", "read": 9, "sent": 9, "written": 9, "next": 20, "target": 109}
+    # An old checkpoint, without damage counts and with removed fields
+    line = {"chunk": 1, "lane": 0, "state": "done", "read": 9, "sent": 9, "written": 9, "next": 20, "target": 109,
+            "failures": [{"source": "local/broker-a/orders/0/7", "reason": "too large"}]}  # fmt: skip
     kept = msgspec.convert(line, Checkpoint)
-    assert (kept.is_done, kept.written, kept.damaged, kept.damage) == (True, 9, 0, [])
+    assert (kept.is_done, kept.written, kept.damaged) == (True, 9, 0)
 
 
 def test_all_that_a_lane_reads_is_planned() -> None:

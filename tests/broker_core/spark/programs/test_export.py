@@ -135,4 +135,9 @@ def test_a_message_that_an_expression_spoils_is_left_out_of_a_file_and_named(
     counters = program.read("result.json")["counters"]
     assert (counters["matched"], counters["written"], counters["failed"]) == (11, 10, 1)
     [failure] = program.read("report.json")["failures"]
-    assert failure == {"source": "broker-a/orders/0/5", "reason": "target.transform.body is null for this message"}
+    assert failure == {
+        "source": "local/broker-a/orders/0/5", "reason": "target.transform.body is null for this message",
+    }  # fmt: skip
+    [line] = (program.folder / "failures.jsonl").read_text().splitlines()
+    assert json.loads(line)["queue_offset"] == 5
+    assert program.read("result.json")["reason"].endswith("failures.jsonl names them")

@@ -204,6 +204,32 @@ def test_expressions_choose_and_change_messages_also_over_a_cancel(
     assert {line["counters"]["planned"] for line in lines} == {3000}
 
 
+def test_every_message_that_was_refused_is_named_once_also_over_a_cancel(
+    program: Program, topics: tuple[str, str], spark: SparkSession
+) -> None:
+    # Given a replay that is cancelled in the middle, with a tag that no message can have for one of three
+    tag = "if(json:n::int % 3 = 0, 'a||b', 'c')"
+    asked: dict[str, Any] = {
+        "source": {"topic": topics[0]}, "target": {"topic": topics[1], "transform": {"tag": tag}},
+        "limits": {"messages_per_second": 300},
+    }  # fmt: skip
+    child = program.start(asked)
+    wait_until(lambda: program.progress().get("failed", 0) > 100 or child.poll(), within=PATIENCE)
+    child.terminate()
+    assert child.wait(60) == 130, program.log
+    # When it goes on
+    program.control(messages_per_second=None)
+    assert program.run_here(asked, spark) == 3, program.log
+    # Then its file has all of them, and its report the first ones
+    lines = [json.loads(line) for line in (program.folder / "failures.jsonl").read_text().splitlines()]
+    assert len(lines) == len({(line["queue_id"], line["queue_offset"]) for line in lines}) == 1000
+    assert {(line["kind"], line["topic"]) for line in lines} == {("failed", topics[0])}
+    report, result = program.read("report.json"), program.read("result.json")
+    assert (len(report["failures"]), report["left_out_listed"], report["left_out_unlisted"]) == (100, 1000, 0)
+    assert result["reason"].endswith("1,000 could not be copied; failures.jsonl names them")
+    assert "failures.jsonl" in {each["name"] for each in result["artefacts"]}
+
+
 def test_a_dry_run_counts_what_a_condition_lets_through(
     program: Program, topics: tuple[str, str], spark: SparkSession
 ) -> None:
