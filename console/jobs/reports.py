@@ -119,6 +119,12 @@ class JobReportSerializer(serializers.Serializer[Any]):
     is_csv_whole = serializers.BooleanField(
         required=False, help_text="Whether differences.csv has all differences; it has at most a million."
     )
+    left_out_listed = serializers.IntegerField(
+        required=False, help_text="How many messages `failures.jsonl` names, of those that were refused or damaged."
+    )
+    left_out_unlisted = serializers.IntegerField(
+        required=False, help_text="How many it does not name: it has at most a hundred thousand."
+    )
     keys = serializers.IntegerField(
         required=False, help_text="How many keys were looked for; those of a file as it was when the job began."
     )

@@ -19,7 +19,7 @@ ENDS: Final = {
 }
 _REASONS: Final = {
     2: "the request cannot be carried out; the log says why",
-    3: "some messages failed; the report names them",
+    3: "some messages failed",
     4: "the broker could not be reached",
     5: "part of the range is no longer in the store",
 }

@@ -4354,6 +4354,10 @@ export interface components {
             missing_messages?: number;
             /** @description Whether differences.csv has all differences; it has at most a million. */
             is_csv_whole?: boolean;
+            /** @description How many messages `failures.jsonl` names, of those that were refused or damaged. */
+            left_out_listed?: number;
+            /** @description How many it does not name: it has at most a hundred thousand. */
+            left_out_unlisted?: number;
             /** @description How many keys were looked for; those of a file as it was when the job began. */
             keys?: number;
             /** @description How many messages a dry run would process. */

@@ -17,6 +17,8 @@ export interface Report {
   /** Of a replay or an export: the messages that were refused, or could not be read. */
   failures?: { source: string; reason: string }[]
   damage?: (Place & { broker: string; topic: string; reason: string })[]
+  /** How many of these its file names; absent where there is no such file. */
+  left_out_listed?: number
 }
 
 export interface LeftOutMessage extends Place {

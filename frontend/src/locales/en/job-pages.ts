@@ -95,7 +95,12 @@ export const jobPages = {
         checking: "Checking",
       },
     },
-    leftOut: { title: "Messages left out", place: "Queue / offset" },
+    leftOut: {
+      title: "Messages left out",
+      place: "Queue / offset",
+      all: "{{shown}} of {{total}}; failures.jsonl names all",
+      some: "{{shown}} of {{total}}; failures.jsonl names {{listed}}",
+    },
     rate: {
       nothing: "No message was read",
       nothingNext: "So there is no rate: the job ended before, or its range is empty.",

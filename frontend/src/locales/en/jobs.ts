@@ -66,7 +66,7 @@ export const jobs = {
       failed: "Failed",
       skipped: "Skipped",
     },
-    seeReport: "named in the report",
+    seeReport: "listed below",
     runningFor: "Running for",
     ranFor: "Ran for",
     attempt: "attempt {{n}}",

@@ -90,7 +90,12 @@ export const jobPages = {
         checking: "检查",
       },
     },
-    leftOut: { title: "未处理的消息", place: "队列 / 位点" },
+    leftOut: {
+      title: "未处理的消息",
+      place: "队列 / 位点",
+      all: "显示 {{shown}} / {{total}} 条，全部见 failures.jsonl",
+      some: "显示 {{shown}} / {{total}} 条，failures.jsonl 列出 {{listed}} 条",
+    },
     rate: {
       nothing: "没有读取消息",
       nothingNext: "因此没有速率：任务提前结束，或范围内没有消息。",

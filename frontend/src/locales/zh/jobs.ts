@@ -64,7 +64,7 @@ export const jobs = {
       failed: "失败",
       skipped: "跳过",
     },
-    seeReport: "已列入报告",
+    seeReport: "见下方列表",
     runningFor: "已运行",
     ranFor: "运行了",
     attempt: "第 {{n}} 次尝试",

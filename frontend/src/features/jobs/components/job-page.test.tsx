@@ -49,7 +49,7 @@ describe("the page of a job", () => {
   it("counts what failed as passed, so that the end is reached", async () => {
     show({ counters: { ...job("j1").counters, read: 1_000, written: 900, failed: 100 } })
     expect(await screen.findByText("100.0 %")).toBeTruthy()
-    expect(screen.getByText("named in the report")).toBeTruthy()
+    expect(screen.getByText("listed below")).toBeTruthy()
   })
 
   it.each(["failed", "partial", "cancelled"] as const)("says why it is %s, and offers to run it again", async (state) => {
@@ -80,6 +80,12 @@ describe("the page of a job", () => {
     expect([screen.getByText("0 / 12"), screen.getByText("2 / 7"), screen.getByText("too large")]).toHaveLength(3)
     expect(screen.getByText("Some messages were refused")).toBeTruthy()
     expect(await screen.findByText("It was over before a rate could be measured")).toBeTruthy()
+  })
+
+  it("says how many of the messages that were left out a file names, where it shows the first ones only", async () => {
+    answer("GET /api/v1/jobs/j1/report", { failures: [{ source: "local/broker-a/orders/0/12", reason: "too large" }], damage: [], left_out_listed: 100_000 })
+    show({ state: "partial", state_code: "some_failed", state_reason: "200,000 could not be copied", finished_at: "2026-11-21T07:00:00Z", counters: { ...job("j1").counters, failed: 200_000 } })
+    expect(await screen.findByText("1 of 200,000; failures.jsonl names 100,000")).toBeTruthy()
   })
 
   it("says that nothing was read, where a chart of rates would be empty", async () => {

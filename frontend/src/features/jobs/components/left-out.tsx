@@ -1,3 +1,4 @@
+import type { TFunction } from "i18next"
 import { useMemo } from "react"
 import { useTranslation } from "react-i18next"
 import { columnsFor } from "@/components/data-table/columns"
@@ -32,7 +33,7 @@ export function LeftOut({ job }: { job: Job }) {
   )
   if (!isShown) return null
   return (
-    <QueryPanel query={query} title={t("jobPages.leftOut.title")} note={noteOf(leftOutIn(query.data).length, total)} what={t("reconcile.failed")}>
+    <QueryPanel query={query} title={t("jobPages.leftOut.title")} note={noteOf(t, leftOutIn(query.data).length, total, query.data?.left_out_listed)} what={t("reconcile.failed")}>
       {(report) => {
         const rows = leftOutIn(report)
         if (!isPhone) return <DataTable natural label={t("jobPages.leftOut.title")} columns={columns} rows={rows} rowId={({ name }) => name} />
@@ -52,5 +53,9 @@ export function LeftOut({ job }: { job: Job }) {
   )
 }
 
-/** A report names the first thousand or so. */
-const noteOf = (shown: number, total: number) => (shown < total ? `${count(shown)} / ${count(total)}` : count(total))
+/** A report has the first hundred of each kind, and its file many more. */
+function noteOf(t: TFunction, shown: number, total: number, listed: number | undefined): string {
+  if (shown >= total) return count(total)
+  if (listed === undefined) return `${count(shown)} / ${count(total)}`
+  return t(`jobPages.leftOut.${listed < total ? "some" : "all"}`, { shown: count(shown), total: count(total), listed: count(listed) })
+}
