@@ -60,6 +60,7 @@ def main() -> int:
 def record(target: Path) -> None:
     """Write the archive, complete or not at all."""
     target.parent.mkdir(parents=True, exist_ok=True)
+    remove_unfinished(target)
     beside = target.with_name(f"{target.name}.{os.getpid()}")
     with tempfile.TemporaryDirectory(prefix="gantry-archive-") as name:
         folder = Path(name)
@@ -76,6 +77,14 @@ def record(target: Path) -> None:
             raise ArchiveNotWritten(f"Java did not end within {_WRITTEN_WITHIN_S:g} s") from error
         _wait_until_written(beside)
     beside.replace(target)
+
+
+def remove_unfinished(target: Path) -> None:
+    """Remove what recorders that were killed left beside the archive."""
+    for file in target.parent.glob(f"{target.name}.*"):
+        number = file.name.removeprefix(f"{target.name}.")
+        if number.isdigit() and not Path("/proc", number).exists():
+            file.unlink(missing_ok=True)
 
 
 def _do_what_programs_do(session: SparkSession, folder: Path) -> None:

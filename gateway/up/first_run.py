@@ -9,8 +9,10 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import urllib.error
 import urllib.request
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,7 @@ from gateway.up.processes import ROOT
 TOKEN_FILE = "quickstart.token"  # noqa: S105 - the file's name
 TOPIC = "hello"
 _EXISTS_ALREADY = 409
+_RECORDER = (sys.executable, "-m", "broker_core.spark.archive")
 
 
 @dataclass(frozen=True)
@@ -71,13 +74,27 @@ def _ask(config: UpConfig, token: str, path: str, body: dict[str, str] | None = 
         return json.load(answer)
 
 
-async def record_classes(environment: dict[str, str]) -> str | None:
+async def record_classes(environment: dict[str, str], recorder: Sequence[str] = _RECORDER) -> str | None:
     """Record which Java classes Spark needs, unless this was done before; return why jobs will start slowly, or None.
 
     It takes half a minute of CPU time, so `make up` starts it after everything else is up.
     """
-    recorder = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "broker_core.spark.archive"),
+    # Of a recorder that is killed, nobody else would remove the files.
+    with tempfile.TemporaryDirectory(prefix="gantry-", ignore_cleanup_errors=True) as folder:
+        output, status = await _recorded(recorder, environment | {"TMPDIR": folder})
+    lines = output.decode(errors="replace").splitlines()
+    if status:
+        lines.append(f"Spark will start slowly: recording its classes ended with status {status}")
+    return next((line for line in lines if line.startswith("Spark will start slowly")), None)
+
+
+async def _recorded(recorder: Sequence[str], environment: dict[str, str]) -> tuple[bytes, int | None]:
+    """Return the output and the exit status; kill the recorder if this is cancelled.
+
+    Java would take the signal of an orderly end for the time to write the archive, which takes it many seconds.
+    """
+    process = await asyncio.create_subprocess_exec(
+        *recorder,
         cwd=ROOT,
         env=environment,
         stdout=asyncio.subprocess.PIPE,
@@ -85,16 +102,13 @@ async def record_classes(environment: dict[str, str]) -> str | None:
         start_new_session=True,
     )
     try:
-        output, _ = await recorder.communicate()
+        output, _ = await process.communicate()
     except asyncio.CancelledError:
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(recorder.pid, signal.SIGTERM)
-        await recorder.wait()
+            os.killpg(process.pid, signal.SIGKILL)
+        await process.wait()
         raise
-    lines = output.decode(errors="replace").splitlines()
-    if recorder.returncode:
-        lines.append(f"Spark will start slowly: recording its classes ended with status {recorder.returncode}")
-    return next((line for line in lines if line.startswith("Spark will start slowly")), None)
+    return output, process.returncode
 
 
 def _manage(environment: dict[str, str], *arguments: str) -> str:

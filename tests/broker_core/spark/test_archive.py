@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -44,6 +45,17 @@ def test_an_archive_is_recorded_once_and_is_what_a_session_names(folder: Path, t
     assert list(folder.glob(f"{target.name}*")) == [target]
     chosen = settings(SessionConfig(app_name="test", work_dir=tmp_path / "job", cache=folder), java)
     assert str(target) in chosen["spark.driver.extraJavaOptions"]
+
+
+def test_what_a_killed_recorder_left_is_removed(tmp_path: Path) -> None:
+    target = tmp_path / "classes.archive"
+    with subprocess.Popen([sys.executable, "-c", ""]) as ended:
+        ended.wait()
+    names = [f"{target.name}{end}" for end in ("", f".{ended.pid}", f".{os.getpid()}", ".json")]
+    for name in names:
+        (tmp_path / name).touch()
+    recording.remove_unfinished(target)
+    assert {file.name for file in tmp_path.iterdir()} == {*names} - {names[1]}
 
 
 def test_without_java_set_up_continues_and_says_what_is_missing(tmp_path: Path) -> None:
