@@ -41,6 +41,8 @@ GANTRY_JOBS_QUEUED = env.number("GANTRY_JOBS_QUEUED", 200, low=1, high=100_000)
 GANTRY_JOBS_QUEUED_PER_USER = env.number("GANTRY_JOBS_QUEUED_PER_USER", 100, low=1, high=100_000)
 # How many minutes a job may work; 0 for no limit.
 GANTRY_JOBS_MINUTES = env.number("GANTRY_JOBS_MINUTES", 0, low=0, high=525_600)
+# MiB that must stay free where jobs keep their files; below that jobs are ended.
+GANTRY_JOBS_FREE_MIB = env.number("GANTRY_JOBS_FREE_MIB", 1_024, low=0, high=1 << 30)
 # How many events of each cluster's activity are kept, in Redis.
 GANTRY_ACTIVITY_KEPT = env.number("GANTRY_ACTIVITY_KEPT", 200, low=10, high=10_000)
 GANTRY_SPARK_MASTER = env.text("GANTRY_SPARK_MASTER", "local[*]")

@@ -20,13 +20,14 @@ import orjson
 from django.db import DatabaseError, close_old_connections
 from msgspec import Struct
 
-from console.jobs import control, drivers, events, owners, program, services, statuses
+from console.jobs import control, drivers, events, interruptions, program, services, statuses
 from console.jobs.bounded_log import BoundedLog, settle
+from console.jobs.interruptions import Interruption
 from console.jobs.models import Job, JobState, JobType, StateCode
 from console.jobs.progress import UNTOLD, Counters, Progress, ProgressTail
 from console.jobs.requests import program_request
 from console.jobs.shapes import Artefact
-from console.jobs.time_limit import Stopwatch, TimeLimit
+from console.jobs.time_limit import Stopwatch
 from console.redrives import ledger
 from console.shapes import as_json
 
@@ -95,8 +96,7 @@ class _JobRun:
         self._told: control.Control | None = None
         self._lost = False
         self._stopwatch = Stopwatch(job)
-        self._overdue: TimeLimit | None = None
-        self._barred: str | None = None
+        self._interruption: Interruption | None = None
 
     def run_to_end(self) -> None:
         """Start the program and watch it until it has ended; the program never outlives this call."""
@@ -179,7 +179,7 @@ class _JobRun:
         self._tell()
         if now - self._renewed_at >= _RENEW_SECONDS:
             self._lost = not services.renew(self._job)
-            self._barred = self._barred or owners.why_job_must_stop(self._job)
+            self._interruption = self._interruption or interruptions.of_rights(self._job)
             self._renewed_at = now
 
     def _tell(self) -> None:
@@ -205,8 +205,9 @@ class _JobRun:
         is_stopping = stopping.is_set()
         # A job that is being paused gets the time for that: it may go on.
         if not self._job.pause_requested:
-            self._overdue = self._overdue or self._stopwatch.reached
-        is_ending = self._lost or self._job.cancel_requested or bool(self._overdue or self._barred)
+            self._interruption = self._interruption or interruptions.of_time(self._stopwatch)
+        self._interruption = self._interruption or interruptions.of_disk(self._folder)
+        is_ending = self._lost or self._job.cancel_requested or self._interruption is not None
         if not is_ending and not is_stopping and not self._is_deaf():
             return
         if self._asked_at is None:
@@ -245,11 +246,9 @@ class _JobRun:
         }
         if is_cancelled and status != 0:
             services.finish_cancelled(self._job, **end)
-        elif self._barred is not None and state is None:
-            services.finish(self._job, JobState.FAILED, self._barred, **{**end, "state_code": StateCode.RIGHTS_LOST})
-        elif self._overdue is not None and state is None:
-            ended = {**end, "state_code": StateCode.TIME_LIMIT}
-            services.finish(self._job, JobState.FAILED, self._overdue.reason, **ended)
+        elif self._interruption is not None and state is None:
+            code, reason = self._interruption
+            services.finish(self._job, JobState.FAILED, reason, **{**end, "state_code": code})
         elif status == statuses.PAUSED or (self._pausing_since is not None and state is None):
             services.put_back(self._job, **end)
         elif state is None:

@@ -98,6 +98,7 @@ class StateCode(models.TextChoices):
     REQUEST_REFUSED = "request_refused"
     RIGHTS_LOST = "rights_lost"
     TIME_LIMIT = "time_limit"
+    DISK_FULL = "disk_full"
     NO_JAVA = "no_java"
     BROKER_UNREACHABLE = "broker_unreachable"
     STORE_UNREADABLE = "store_unreadable"

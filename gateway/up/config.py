@@ -47,6 +47,7 @@ SETTINGS: Final = (
     ),
     ("GANTRY_JOBS_QUEUED", "200", "jobs that may wait for a place; more are refused"),
     ("GANTRY_JOBS_MINUTES", "0", "minutes that a job may work; 0 for no limit"),
+    ("GANTRY_JOBS_FREE_MIB", "1024", "MiB that must stay free for jobs to work; below that they are ended"),
     ("GANTRY_JOBS_QUEUED_PER_USER", "100", "of these, jobs of one user"),
     ("GANTRY_ACTIVITY_KEPT", "200", "how many events of each cluster's activity are kept"),
     ("GANTRY_SECRET_KEY", "(generated, kept in the data folder)", "key that signs sessions, cursors and receipts"),

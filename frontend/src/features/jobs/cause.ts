@@ -13,7 +13,7 @@ export interface Cause {
 /** Where a later run helps, once what was wrong has been put right. */
 const WORTH_A_RETRY: ReadonlySet<JobStateCode> = new Set<JobStateCode>([
   ...(["no_java", "broker_unreachable", "store_unreadable", "not_sent", "program_killed"] as const),
-  ...(["program_failed", "launcher_failed", "worker_lost", "time_limit", "cancelled"] as const),
+  ...(["program_failed", "launcher_failed", "worker_lost", "time_limit", "disk_full", "cancelled"] as const),
 ])
 
 const RETRIED = /^attempt \d+ of \d+, starts at \S+; the last one ended because (?<reason>.+)$/
