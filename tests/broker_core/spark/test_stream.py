@@ -233,6 +233,31 @@ def test_a_query_reads_what_is_available_and_goes_on_from_its_checkpoint(
     assert (table.count(), table.distinct().count()) == (15, 15)
 
 
+@pytest.mark.spark
+@pytest.mark.crash
+def test_a_query_outlasts_the_death_of_its_broker_and_name_server(
+    spark: SparkSession, session: BlockingSession, shared_broker: RunningBroker, folders: dict[str, str]
+) -> None:
+    make_topic(session, "survived")
+    fill_topic(session, "survived", orders(400))
+    options = {"nameServer": shared_broker.name_server, "topic": "survived", "startingOffsets": "earliest"}
+    topic = spark.readStream.format("rocketmq").options(**options).load()
+    query = (
+        topic.select("queue_id", "queue_offset")
+        .writeStream.format("parquet")
+        .start(folders["table"], checkpointLocation=folders["checkpoint"])
+    )
+    try:
+        wait_until(lambda: Path(folders["checkpoint"], "commits/0").exists() or query.exception())
+        shared_broker.restart(kill=True)
+        fill_topic(session, "survived", orders(400))
+        query.processAllAvailable()
+    finally:
+        query.stop()
+    table = spark.read.parquet(folders["table"])
+    assert (table.count(), table.distinct().count()) == (800, 800)
+
+
 _PROGRAM = """
     import sys
     from pathlib import Path
