@@ -21,6 +21,7 @@ MESSAGES = 3_000
 PER_SECOND = 1_000
 # Spark's start and a replay of some seconds, on a machine that does something else as well.
 JOB_SECONDS = 120.0
+_IS_IN_ONE_LINE = "each => each.scrollWidth <= each.clientWidth && each.getBoundingClientRect().height < 40"
 SOURCE, TARGET = "payments", "payments-copy"
 
 
@@ -112,6 +113,9 @@ def test_a_reconciliation_is_started_by_the_wizard_and_shows_what_differs(
     table.get_by_role("row").filter(has_text=f"{left}-42").get_by_role("cell").first.click()
     expect(console.page.get_by_role("complementary", name=f"{left}-42")).to_contain_text("altered")
     assert broken_rules(console.page, within="aside[data-docked]") == []
+    shoot(console.page, "reconcile-drawer")
+    for text in (f"{left} against {right}", "Duplicate right", "Duplicate left"):
+        assert console.main.get_by_text(text, exact=True).first.evaluate(_IS_IN_ONE_LINE), text
     console.page.keyboard.press("Escape")
     console.page.get_by_role("button", name="Replay the missing 20").click()
     form = console.page.get_by_role("complementary", name="Replay the missing")
