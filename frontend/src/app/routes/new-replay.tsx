@@ -7,6 +7,12 @@ import { useCluster } from "@/hooks/use-cluster"
 import { useUrlState } from "@/hooks/use-url-state"
 import { SourceQueues, StoredOverTime } from "./source-topic"
 
+/** The groups that consume from a topic; absent where the latest answer does not tell. */
+function useGroupsOf(cluster: string, topic: string | undefined) {
+  const { data, isError } = useTopicGroups(cluster, topic)
+  return isError ? undefined : data
+}
+
 export function NewReplayRoute() {
   const cluster = useCluster()
   const [{ topic, target, tcluster }] = useUrlState()
@@ -16,7 +22,7 @@ export function NewReplayRoute() {
       topics={useTopicNames(cluster).data ?? []}
       source={useTopic(cluster, topic).data}
       target={useTopic(targetCluster, target).data}
-      seenBy={useTopicGroups(targetCluster, target).data ?? []}
+      seenBy={useGroupsOf(targetCluster, target)}
       clusters={useClusters().data?.map(({ name }) => name) ?? [cluster]}
       targetTopics={useTopicNames(targetCluster).data ?? []}
       stored={topic && <StoredOverTime cluster={cluster} topic={topic} />}

@@ -295,5 +295,13 @@ export const isSourceReady = (source: Source, faults: Readonly<Record<string, Fa
 /** Whether a source is less than all of its topic. */
 export const isNarrowed = (source: Source): boolean => Object.keys(source).some((name) => name !== "topic")
 
+/** The most that is read of a topic that holds so many messages; null where a time or a filter decides, which nobody has counted. */
+export function mostReadOf(source: Source, held: number | null): number | null {
+  if (!isNarrowed(source)) return held
+  const sizes = source.offsets?.map(({ from, to }) => (from === undefined || to === undefined ? Number.NaN : to - from)) ?? [Number.NaN]
+  const read = sizes.reduce((sum, size) => sum + size, 0)
+  return Number.isNaN(read) ? null : Math.min(read, held ?? read)
+}
+
 /** Whether a source names its topic, and its offsets where it is to be read by them. */
 const isNamed = (source: Source | undefined): boolean => Boolean(source?.topic) && source?.offsets?.length !== 0

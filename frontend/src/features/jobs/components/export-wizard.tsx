@@ -6,7 +6,7 @@ import { useUrlState } from "@/hooks/use-url-state"
 import type { Topic } from "@/lib/api-types"
 import { count } from "@/lib/format"
 import { columnsOf } from "../export-columns"
-import { type ExportRequest, exportOf, faultsOf, isByOffset, isNarrowed, isSourceReady } from "../request"
+import { type ExportRequest, exportOf, faultsOf, isByOffset, isNarrowed, isSourceReady, mostReadOf } from "../request"
 import { type DryRun, useDryRun } from "../use-dry-run"
 import { DryRunButton, DryRunState } from "./dry-run-state"
 import { FileFields } from "./export-fields"
@@ -78,7 +78,7 @@ function Decision({ request, source, range, dryRun }: DecisionProps) {
   const [state] = useUrlState()
   const columns = columnsOf(state, useMay("bodies"))
   const { forecast } = dryRun
-  const most = forecast?.messages ?? source?.messages ?? null
+  const most = forecast?.messages ?? mostReadOf(request.source, source?.messages ?? null)
   const isExact = forecast !== undefined || !isNarrowed(request.source)
   const amount = most === null ? null : count(most)
   return (
@@ -86,7 +86,7 @@ function Decision({ request, source, range, dryRun }: DecisionProps) {
       request={request}
       dryRun={<DryRunState dryRun={dryRun} />}
       hero={amount ?? "—"}
-      heroWords={amount === null ? t("jobs.amountUnknown") : isExact ? t("exporting.willBe") : t("jobs.atMostRead")}
+      heroWords={amount === null ? t(isExact ? "jobs.amountUnknown" : "jobs.dryRunCounts") : isExact ? t("exporting.willBe") : t("jobs.atMostRead")}
       facts={[
         [t("jobs.reads"), `${request.source.topic}${t("list.comma")}${range}`],
         [t("exporting.file"), <span className="mono">messages.{request.format}</span>],

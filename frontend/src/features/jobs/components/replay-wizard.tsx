@@ -6,14 +6,15 @@ import { useCluster } from "@/hooks/use-cluster"
 import { type UrlState, useUrlState } from "@/hooks/use-url-state"
 import type { GroupSummary, Topic } from "@/lib/api-types"
 import { count } from "@/lib/format"
-import { faultsOf, isByOffset, isNarrowed, isSourceReady, isToFile, isToItself, replayOf, type ReplayRequest } from "../request"
+import { faultsOf, isByOffset, isNarrowed, isSourceReady, isToFile, isToItself, mostReadOf, replayOf, type ReplayRequest } from "../request"
 import { type DryRun, useDryRun } from "../use-dry-run"
+import { useKnownGroups } from "../use-known-groups"
 import { useRangeWords } from "../use-range-words"
 import { DryRunButton, DryRunState } from "./dry-run-state"
 import { useForecastFacts } from "./forecast-figures"
 import { ForecastTables } from "./forecast-tables"
 import { LimitFields, SourceFields } from "./request-fields"
-import { StartDecision } from "./start-decision"
+import { areAllKnown, StartDecision, type Written } from "./start-decision"
 import { TargetFields } from "./target-fields"
 import { JobWizard, NameField } from "./job-wizard"
 
@@ -22,7 +23,8 @@ interface ReplayWizardProps {
   /** What is known of the chosen topics, by the feature that knows them. */
   source: Topic | undefined
   target: Topic | undefined
-  seenBy: GroupSummary[]
+  /** The groups that consume from the target; absent while nobody knows. */
+  seenBy: GroupSummary[] | undefined
   /** The clusters that a replay can write to, and the topics of the chosen one. */
   clusters: string[]
   targetTopics: string[]
@@ -36,11 +38,7 @@ export function ReplayWizard({ topics, source, target, seenBy, clusters, targetT
   const { t } = useTranslation()
   const [state, change] = useUrlState()
   const cluster = useCluster()
-  const isItself = isToItself(state, cluster)
-  // What was allowed for the source itself says nothing about another topic.
-  const asked = replayOf(isItself ? state : { ...state, live: undefined }, cluster)
-  // The last step names the groups that read the target, and asks for a tick for each that is there.
-  const request = seenBy.length > 0 && !isItself && !isToFile(state) ? { ...asked, allow_live_target: true } : asked
+  const { request, written } = useReplay(state, cluster, seenBy)
   const faults = faultsOf(state)
   const isFile = isToFile(state)
   const name = t("jobs.replayName", { source: request.source.topic, target: titleOf(t, request.target) })
@@ -78,9 +76,22 @@ export function ReplayWizard({ topics, source, target, seenBy, clusters, targetT
           fields: <StartFields name={name} source={source} target={isFile ? undefined : target} />,
         },
       ]}
-      decision={<Decision request={request.name ? request : { ...request, name }} source={source} seenBy={isFile ? [] : seenBy} range={range} limits={limits} dryRun={dryRun} />}
+      decision={<Decision request={request.name ? request : { ...request, name }} source={source} written={written} range={range} limits={limits} dryRun={dryRun} />}
     />
   )
+}
+
+/** The request that the address describes, and what its last step asks about the groups that read the target. */
+function useReplay(state: UrlState, cluster: string, seenBy: GroupSummary[] | undefined): { request: ReplayRequest; written: Written | undefined } {
+  const isItself = isToItself(state, cluster)
+  // What was allowed for the source itself says nothing about another topic.
+  const asked = replayOf(isItself ? state : { ...state, live: undefined }, cluster)
+  const ticks = useKnownGroups(`${asked.target.cluster ?? cluster} ${asked.target.topic}`)
+  if (isToFile(state)) return { request: asked, written: undefined }
+  const written = { seenBy, ...ticks }
+  // The last step names these groups, and asks for a tick for each that is there.
+  const isAllowed = !isItself && state.step === "start" && Boolean(seenBy?.length) && areAllKnown(written)
+  return { request: isAllowed ? { ...asked, allow_live_target: true } : asked, written }
 }
 
 function StartFields({ name, source, target }: Pick<ReplayWizardProps, "source" | "target"> & { name: string }) {
@@ -110,14 +121,14 @@ function titleOf(t: TFunction, { kind, cluster, topic = "" }: ReplayRequest["tar
 interface DecisionProps {
   request: ReplayRequest
   source: Topic | undefined
-  seenBy: GroupSummary[]
+  written: Written | undefined
   range: string
   limits: string
   dryRun: DryRun
 }
 
 /** The number is what the dry run counted, or else the most that it could be. */
-function Decision({ request, source, seenBy, range, limits, dryRun }: DecisionProps) {
+function Decision({ request, source, written, range, limits, dryRun }: DecisionProps) {
   const { t } = useTranslation()
   const { forecast } = dryRun
   const isFile = request.target.kind === "parquet"
@@ -134,21 +145,21 @@ function Decision({ request, source, seenBy, range, limits, dryRun }: DecisionPr
       request={request}
       dryRun={<DryRunState dryRun={dryRun} />}
       hero={amount ?? "—"}
-      heroWords={amount === null ? t("jobs.amountUnknown") : isExact ? t("jobs.willBeWritten") : t("jobs.atMostWritten")}
+      heroWords={amount === null ? t(isExact ? "jobs.amountUnknown" : "jobs.dryRunCounts") : isExact ? t("jobs.willBeWritten") : t("jobs.atMostWritten")}
       facts={[...facts, ...useForecastFacts(forecast), [t("jobs.ifItStops"), isFile ? t("exporting.beginsAnew") : t("jobs.resumes")]]}
-      seenBy={seenBy}
+      written={written}
       action={amount === null || !isExact ? t("jobs.replayRange") : t("jobs.replayN", { count: most ?? 0, n: amount })}
       second={<DryRunButton dryRun={dryRun} />}
     />
   )
 }
 
-/** The most a replay could write: what the topic holds, cut by the limit. */
-function mostOf({ limits }: ReplayRequest, source: Topic | undefined): number | null {
-  const held = source?.messages ?? null
+/** The most a replay could write: what it reads, cut by the limit; null where only a dry run can tell. */
+function mostOf({ limits, source: asked }: ReplayRequest, source: Topic | undefined): number | null {
+  const read = mostReadOf(asked, source?.messages ?? null)
   const limit = limits?.max_messages ?? null
-  if (held === null) return limit
-  return limit === null ? held : Math.min(held, limit)
+  if (read === null) return limit
+  return limit === null ? read : Math.min(read, limit)
 }
 
 function useLimitWords({ limits }: ReplayRequest): string {

@@ -1,11 +1,12 @@
 import { Button, Checkbox } from "@mantine/core"
 import { IconPlayerPlay } from "@tabler/icons-react"
 import { useNavigate } from "@tanstack/react-router"
-import { type ReactNode, useState } from "react"
+import type { ReactNode } from "react"
 import { useTranslation } from "react-i18next"
 import { GroupState } from "@/components/badges/group-state"
 import { NeedsRight } from "@/components/forms/lock"
 import { Definitions, Panel } from "@/components/layout/panel"
+import { Unknown } from "@/components/values/num"
 import { toastDone, toastFailed } from "@/components/toast/toast"
 import { useUrlState } from "@/hooks/use-url-state"
 import type { GroupSummary, JobRequest } from "@/lib/api-types"
@@ -25,14 +26,26 @@ interface StartDecisionProps {
   hero: ReactNode
   heroWords: string
   facts: [string, ReactNode][]
-  /** Groups that will see what is written. */
-  seenBy?: GroupSummary[]
+  /** What writes to a topic: the groups that will see it, and those of which that is known. */
+  written?: Written | undefined
   action: string
   /** How the dry run stands, above the number. */
   dryRun?: ReactNode
   /** What else can be done, beside the button. */
   second?: ReactNode
 }
+
+export interface Written {
+  /** Absent while nobody knows. */
+  seenBy: GroupSummary[] | undefined
+  known: ReadonlySet<string>
+  onKnown: (group: string, isKnown: boolean) => void
+}
+
+/** Whether each group that is there, and would get the copies, is known to its user; never while nobody knows which they are. */
+export const areAllKnown = ({ seenBy, known }: Omit<Written, "onKnown">): boolean => seenBy !== undefined && liveOf(seenBy).every(({ name }) => known.has(name))
+
+const liveOf = (groups: GroupSummary[]): GroupSummary[] => groups.filter(({ clients, lease_consumers: callers }) => (clients ?? 0) + (callers?.length ?? 0) > 0)
 
 /** How long the job may work, if that is limited. */
 export function useTimeFacts({ limits }: JobRequest): [string, ReactNode][] {
@@ -41,15 +54,14 @@ export function useTimeFacts({ limits }: JobRequest): [string, ReactNode][] {
 }
 
 /** One number, the facts, who else is affected, a tick for each thing one should know, then the button. */
-export function StartDecision({ request, hero, heroWords, facts, seenBy = [], action, dryRun, second }: StartDecisionProps) {
+export function StartDecision({ request, hero, heroWords, facts, written, action, dryRun, second }: StartDecisionProps) {
   const { t } = useTranslation()
   const navigate = useNavigate()
   const [state] = useUrlState()
   const create = useCreateJob()
   const { note } = useRefusals()
-  const [known, setKnown] = useState<ReadonlySet<string>>(new Set())
-  const liveGroups = seenBy.filter(({ clients, lease_consumers: callers }) => (clients ?? 0) + (callers?.length ?? 0) > 0)
-  const isAllKnown = liveGroups.every(({ name }) => known.has(name))
+  // Where nobody knows the groups the server asks for them, and refuses a topic that has some.
+  const isAllKnown = !written?.seenBy || areAllKnown(written)
   const start = () =>
     create.mutate(request, {
       onSuccess: (job) => {
@@ -68,29 +80,7 @@ export function StartDecision({ request, hero, heroWords, facts, seenBy = [], ac
         <strong>{hero}</strong> <span>{heroWords}</span>
       </div>
       <Definitions items={[...facts, ...useNotifyFacts(request)]} />
-      {request.type === "replay" && request.target?.kind !== "parquet" && (
-        <div className={classes.seen}>
-          <h2>{t("jobs.seenBy")}</h2>
-          <ul>
-            {seenBy.map((group) => (
-              <li key={group.name}>
-                {group.name}
-                <GroupState group={group} />
-              </li>
-            ))}
-            {seenBy.length === 0 && <li className="micro">{t("jobs.seenByNone")}</li>}
-          </ul>
-          {liveGroups.map(({ name }) => (
-            <Checkbox
-              key={name}
-              mt={8}
-              label={t("jobs.groupIsLive", { group: name })}
-              checked={known.has(name)}
-              onChange={(event) => setKnown(toggled(known, name, event.currentTarget.checked))}
-            />
-          ))}
-        </div>
-      )}
+      {written && <SeenBy {...written} />}
       <div className={classes.decide}>
         {create.error && <RefusedFields fields={asProblem(create.error).fields} />}
         <NeedsRight right="jobs">
@@ -112,9 +102,36 @@ export function StartDecision({ request, hero, heroWords, facts, seenBy = [], ac
   )
 }
 
-function toggled(known: ReadonlySet<string>, name: string, isOn: boolean): ReadonlySet<string> {
-  const next = new Set(known)
-  if (isOn) next.add(name)
-  else next.delete(name)
-  return next
+function SeenBy({ seenBy, known, onKnown }: Written) {
+  const { t } = useTranslation()
+  return (
+    <div className={classes.seen}>
+      <h2>{t("jobs.seenBy")}</h2>
+      <ul>
+        {seenBy?.map((group) => (
+          <li key={group.name}>
+            {group.name}
+            <GroupState group={group} />
+          </li>
+        ))}
+        {seenBy?.length === 0 && <li className="micro">{t("jobs.seenByNone")}</li>}
+        {seenBy === undefined && (
+          <li className="micro">
+            <span>
+              <Unknown /> {t("jobs.seenByUnknown")}
+            </span>
+          </li>
+        )}
+      </ul>
+      {liveOf(seenBy ?? []).map(({ name }) => (
+        <Checkbox
+          key={name}
+          mt={8}
+          label={t("jobs.groupIsLive", { group: name })}
+          checked={known.has(name)}
+          onChange={(event) => onKnown(name, event.currentTarget.checked)}
+        />
+      ))}
+    </div>
+  )
 }

@@ -14,11 +14,12 @@ const CHOICES = { topics: TOPICS, groups: ["billing"] }
 interface Known {
   source?: ReturnType<typeof topic> | undefined
   target?: ReturnType<typeof topic> | undefined
-  seenBy?: ReturnType<typeof groupSummary>[]
+  /** Null where nobody knows. */
+  seenBy?: ReturnType<typeof groupSummary>[] | null
 }
 
 const replay = (query: string, { source = topic("orders"), target = topic("staging"), seenBy = [] }: Known = {}, me?: ReturnType<typeof reader>) =>
-  renderApp(<ReplayWizard topics={TOPICS} source={source} target={target} seenBy={seenBy} clusters={["local"]} targetTopics={TOPICS} queues={<p>the queues of the source</p>} stored={<p>stored over time</p>} />, { at: `/jobs/new/replay?zone=UTC${query}`, ...(me && { me }) })
+  renderApp(<ReplayWizard topics={TOPICS} source={source} target={target} seenBy={seenBy ?? undefined} clusters={["local"]} targetTopics={TOPICS} queues={<p>the queues of the source</p>} stored={<p>stored over time</p>} />, { at: `/jobs/new/replay?zone=UTC${query}`, ...(me && { me }) })
 
 const reconcile = (query: string, left = topic("orders"), right = topic("ledger")) =>
   renderApp(<ReconcileWizard clusters={["local"]} choices={{ left: CHOICES, right: CHOICES }} left={left} right={right} />, { at: `/jobs/new/reconcile?zone=UTC${query}` })
@@ -116,10 +117,20 @@ describe("the decision to replay", () => {
     expect(screen.getByText("messages will be written")).toBeTruthy()
   })
 
-  it("calls the amount a maximum where a filter or a range decides", async () => {
-    replay(`${AT_START}&tag=paid`, { source: topic("orders", { messages: 1_000 }) })
-    expect(await screen.findByText("Replay this range")).toBeTruthy()
-    expect(screen.getByText("1,000")).toBeTruthy()
+  it.each(["&tag=paid", "&keys=A17", "&where=key%20%3D%20'a'", "&from=2026-11-21T06:00:00.000Z", "&bounds=offsets&offsets=0:%2010%20-"])(
+    "gives no amount where only a dry run can count (%s)",
+    async (query) => {
+      replay(`${AT_START}${query}`, { source: topic("orders", { messages: 1_000 }) })
+      expect(await screen.findByText("Replay this range")).toBeTruthy()
+      expect(screen.getByText("messages: a dry run counts them")).toBeTruthy()
+      expect(screen.queryByText("1,000")).toBeNull()
+    },
+  )
+
+  it("takes the most that it can be from offsets and from the limit", async () => {
+    replay(`${AT_START}&bounds=offsets&offsets=0:%2010%20-%2025`, { source: topic("orders", { messages: 1_000 }) })
+    expect(await screen.findByText("messages at most, a dry run counts them")).toBeTruthy()
+    expect(screen.getByText("15")).toBeTruthy()
   })
 
   it("is cut by the limit", async () => {
@@ -143,7 +154,10 @@ describe("the decision to replay", () => {
     const { user } = replay(AT_START, { seenBy: [groupSummary("live-a"), groupSummary("live-b"), groupSummary("empty", { clients: 0 })] })
     await user.click(await screen.findByLabelText(/^live-a is live/))
     expect(button("Replay 100 messages").disabled).toBe(true)
+    const shown = () => screen.getByText(/POST \/api\/v1\/jobs/).closest("pre")?.textContent
+    expect(shown()).not.toContain("allow_live_target")
     await user.click(screen.getByLabelText(/^live-b is live/))
+    expect(shown()).toContain('"allow_live_target": true')
     expect(screen.queryByLabelText(/^empty is live/)).toBeNull()
     await user.click(button("Replay 100 messages"))
     await waitFor(() => expect(requests(START)).toHaveLength(1))
@@ -261,6 +275,16 @@ it("allows what is read to be written to, and nothing besides", async () => {
   const { user } = replay(AT_START, { seenBy: [groupSummary("empty", { clients: 0 })] })
   await user.click(await screen.findByRole("button", { name: /^Replay/ }))
   await waitFor(() => expect(requests(START)[0]?.body).toMatchObject({ allow_live_target: true }))
+})
+
+it("does not say that no group gets the copies while that is not known, and leaves the check to the server", async () => {
+  answer(START, job("j1"), 202)
+  const { user } = replay(AT_START, { seenBy: null })
+  expect(await screen.findByText(/Which groups consume from the target is not known/)).toBeTruthy()
+  expect(screen.queryByText("No group consumes from the target.")).toBeNull()
+  await user.click(await screen.findByRole("button", { name: /^Replay/ }))
+  await waitFor(() => expect(requests(START)).toHaveLength(1))
+  expect(requests(START)[0]?.body).not.toHaveProperty("allow_live_target")
 })
 
 it("writes to the topic of the same name in another cluster", async () => {
