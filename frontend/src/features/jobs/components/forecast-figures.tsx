@@ -6,6 +6,9 @@ import { useFormat } from "@/hooks/use-format"
 import { bytes, count } from "@/lib/format"
 import type { Forecast } from "../report"
 
+/** The start of Spark, which the estimate leaves out, takes longer. */
+const LEAST_MS = 1_000
+
 /** What a dry run found, as names and values; nothing before there is one. */
 export function useForecastFacts(forecast: Forecast | undefined): [string, ReactNode][] {
   const { t } = useTranslation()
@@ -16,7 +19,7 @@ export function useForecastFacts(forecast: Forecast | undefined): [string, React
   const cut = <Unknown reason={t("forecast.cut")} />
   return [
     [t("forecast.bytes"), forecast.bytes === null ? <Unknown reason={t(isCut ? "forecast.cut" : "forecast.bytesUnknown")} /> : bytes(forecast.bytes)],
-    [t("forecast.takes"), t(`forecast.by.${by}`, { time: format.duration(takes) })],
+    [t("forecast.takes"), t(`forecast.by.${by}`, { time: takes < LEAST_MS ? t("forecast.underSecond") : format.duration(takes) })],
     ...(isCut ? [[t("forecast.found"), t("forecast.foundWords", { n: count(found) })] satisfies [string, ReactNode]] : []),
     ...(forecast.counted_by === "tag_hashes" ? [[t("forecast.counted"), t("forecast.byHash")] satisfies [string, ReactNode]] : []),
     [t("forecast.unreadable"), damaged === null ? <Unknown reason={t("forecast.bytesUnknown")} /> : count(damaged)],

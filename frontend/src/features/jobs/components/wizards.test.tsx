@@ -249,6 +249,7 @@ describe("the dry run of a replay", () => {
     expect(address()).toContain("dry=d1.")
     expect(screen.getByText("Dry run: nothing stands in the way")).toBeTruthy()
     expect(screen.getByText("1,500; the limit leaves the rest out")).toBeTruthy()
+    expect(screen.getByText("less than 1 s without a limit, once Spark has started")).toBeTruthy()
     expect(screen.getAllByLabelText(/which messages the limit takes shows when the job runs/)).toHaveLength(3)
     expect(screen.getByText("as of the dry run, before the limit")).toBeTruthy()
     expect(screen.getByRole("group", { name: "What will be touched, per queue" }).textContent).toContain("1,510")
