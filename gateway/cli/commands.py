@@ -14,6 +14,7 @@ from gateway.cli import (
     raw,
     receive,
     scheduled,
+    schedules,
     tail,
     topics,
 )
@@ -32,6 +33,7 @@ __all__ = [
     "raw",
     "receive",
     "scheduled",
+    "schedules",
     "tail",
     "topics",
 ]

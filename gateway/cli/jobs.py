@@ -1,4 +1,4 @@
-"""Commands on jobs: replay and reconciliation."""
+"""Commands on jobs: replay, reconciliation, export and redrive."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _POLL_S: Final = 1.0
 
 @gantry.group()
 def jobs() -> None:
-    """Start, watch, cancel and repeat jobs."""
+    """Start, watch, pause, cancel and repeat jobs."""
 
 
 @jobs.command("list")
 @click.option("--state", help="queued, running, succeeded, failed …")
-@click.option("--type", "kind", help="replay, reconcile or redrive.")
+@click.option("--type", "kind", help="replay, reconcile, export or redrive.")
 @click.option("--limit", type=click.IntRange(1), default=20, show_default=True)
 @pass_session
 def list_jobs(session: Session, state: str | None, kind: str | None, limit: int) -> None:
@@ -60,16 +60,20 @@ def show(session: Session, job: str) -> None:
 @pass_session
 def start(session: Session, request: IO[bytes], wait: bool) -> None:
     """Start a job; REQUEST is a file with the JSON that the API takes, or - for stdin."""
-    try:
-        body = msgspec.json.decode(request.read())
-    except msgspec.DecodeError as error:
-        raise click.BadParameter(f"is not JSON: {error}", param_hint="REQUEST") from error
-    job = session.api.post("/jobs", body)
+    job = session.api.post("/jobs", read_request(request))
     if wait:
         job = ended(session, job)
     session.out.one(job)
     if wait and job["state"] != "succeeded":
         raise SystemExit(1)
+
+
+def read_request(file: IO[bytes]) -> Json:
+    """Return the JSON of a file; raise BadParameter for what is none."""
+    try:
+        return msgspec.json.decode(file.read())
+    except msgspec.DecodeError as error:
+        raise click.BadParameter(f"is not JSON: {error}", param_hint="REQUEST") from error
 
 
 def ended(session: Session, job: Json) -> Json:
@@ -86,6 +90,22 @@ def ended(session: Session, job: Json) -> Json:
 def cancel(session: Session, job: str) -> None:
     """Cancel a job."""
     session.out.done(session.api.post(f"/jobs/{part(job)}:cancel"), f"Job {job} is being cancelled.")
+
+
+@jobs.command()
+@click.argument("job")
+@pass_session
+def pause(session: Session, job: str) -> None:
+    """Pause a job that waits or runs."""
+    session.out.done(session.api.post(f"/jobs/{part(job)}:pause"), f"Job {job} is being paused.")
+
+
+@jobs.command()
+@click.argument("job")
+@pass_session
+def resume(session: Session, job: str) -> None:
+    """Let a paused job go on from where it stopped."""
+    session.out.done(session.api.post(f"/jobs/{part(job)}:resume"), f"Job {job} goes on.")
 
 
 @jobs.command()

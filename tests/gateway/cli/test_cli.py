@@ -122,6 +122,29 @@ def test_the_query_of_a_path_is_sent(run: Run) -> None:
     assert "?state: must be one of" in run("api", "GET", "/jobs?state=nope").stderr
 
 
+def test_a_schedule_is_created_run_paused_and_deleted(run: Run) -> None:
+    run("topics", "create", "cli-times")
+    job = {"type": "export", "source": {"topic": "cli-times"}, "format": "csv"}
+    request = {"name": "of the CLI", "cron": "0 3 * * *", "job": job}
+    made = json.loads(run("--json", "schedules", "create", "-", stdin=json.dumps(request)).stdout)
+    assert run("schedules", "pause", made["id"], "--reason", "no need").returncode == 0
+    shown = json.loads(run("--json", "schedules", "show", made["id"]).stdout)
+    assert (shown["enabled"], shown["stopped_reason"]) == (False, "no need")
+    started = json.loads(run("--json", "schedules", "run", made["id"]).stdout)
+    paused = run("jobs", "pause", started["id"])
+    assert (paused.returncode, json.loads(run("--json", "jobs", "show", started["id"]).stdout)["state"]) == (
+        0,
+        "paused",
+    )
+    assert run("jobs", "resume", started["id"]).returncode == 0
+    assert run("jobs", "cancel", started["id"]).returncode == 0
+    assert started["id"] in run("schedules", "runs", made["id"]).stdout
+    assert run("schedules", "delete", made["id"], stdin="n").returncode == 1
+    assert run("schedules", "resume", made["id"]).returncode == 0
+    assert run("schedules", "delete", made["id"], "--yes").returncode == 0
+    assert "of the CLI" not in run("schedules", "list").stdout
+
+
 def test_what_cannot_be_written_is_said_in_a_sentence(run: Run, installation: Installation) -> None:
     own = {"GANTRY_URL": installation.url, "GANTRY_TOKEN": installation.tokens["admin"]}
     with Path("/dev/full").open("w") as full:
