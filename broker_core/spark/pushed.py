@@ -1,7 +1,8 @@
 """Reading with pushed filters, for a DataFrame that is used with one filter only.
 
-Spark keeps the plan of a filtered scan for later scans of the same DataFrame, which then miss rows: so this is the
-reader only where the option ``filterPushdown`` asks for it (spark/README.md#what-pyspark-does).
+Spark keeps the plan of a filtered scan for other scans of the same ``load()``, which then miss rows: so this is the
+reader only where the option ``filterPushdown`` asks for it, and after a second filter of a ``load()`` it narrows
+nothing (spark/README.md#what-pyspark-does). Of a scan without a filter Spark tells nobody.
 """
 
 from __future__ import annotations
@@ -31,6 +32,10 @@ _EPOCH: Final = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 _MILLISECOND: Final = timedelta(milliseconds=1)
 _NAMES: Final = ("topic", "broker", "queue_id")
 _KEYS: Final = ("key", "unique_id")
+_MOST_LOADS: Final = 1000
+# Spark plans in one process, unless its workers are not reused.
+_pushed: dict[str, frozenset[frozenset[str]]] = {}
+"""The filters of each ``load()`` that was planned here, the last ones at the end."""
 
 
 @dataclass(slots=True)
@@ -121,14 +126,27 @@ def _bounds(each: Filter) -> tuple[Any, Any]:
     return None, None
 
 
+def is_only_filter(load_id: str, filters: Iterable[Filter]) -> bool:
+    """Return whether no others were pushed for this ``load()``: what is planned last is read by all of them."""
+    known = _pushed.pop(load_id, frozenset()) | {frozenset(map(repr, filters))}
+    _pushed[load_id] = known
+    if len(_pushed) > _MOST_LOADS:
+        del _pushed[next(iter(_pushed))]
+    return len(known) == 1
+
+
 class PushingReader(RocketMQReader):
     """Reads less where filters allow it; Spark applies all of them again."""
 
-    filters: Sequence[Filter] = ()
+    def __init__(self, options: SourceOptions, columns: Sequence[str], load_id: str) -> None:
+        """`load_id` is that of the ``load()``."""
+        super().__init__(options, columns)
+        self.filters: Sequence[Filter] = ()
+        self._load_id = load_id
 
     def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:  # noqa: N802 - Spark's name
         """Take note of the filters, and leave all of them to Spark as well."""
-        self.filters = tuple(filters)
+        self.filters = tuple(filters) if is_only_filter(self._load_id, filters) else ()
         return filters
 
     def partitions(self) -> Sequence[InputPartition]:

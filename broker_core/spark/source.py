@@ -7,6 +7,7 @@ one in every session that uses any Python data source.
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,11 @@ if TYPE_CHECKING:
 
 class RocketMQSource(DataSource):
     """Its options are those of `options.parse_source_options` for reading and `sink_options` for writing."""
+
+    def __init__(self, options: dict[str, str]) -> None:
+        """Made once for each ``load()``, and then pickled for each process that plans or reads."""
+        super().__init__(options)
+        self.load_id = secrets.token_hex(8)
 
     @classmethod
     def name(cls) -> str:
@@ -54,7 +60,12 @@ class RocketMQSource(DataSource):
         from broker_core.spark.schema import columns_of
 
         options = parse_source_options(self.options)
-        return (PushingReader if options.filter_pushdown else RocketMQReader)(options, columns_of(schema))
+        columns = columns_of(schema)
+        return (
+            PushingReader(options, columns, self.load_id)
+            if options.filter_pushdown
+            else RocketMQReader(options, columns)
+        )
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 - Spark's name
         """Return the reader of these columns as a stream."""

@@ -11,9 +11,10 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.datasource import EqualTo, Filter, GreaterThan, In, IsNotNull, LessThan, Not
 
+from broker_core.spark import pushed
 from broker_core.spark.options import SourceOptions
 from broker_core.spark.partitions import FilePartition
-from broker_core.spark.pushed import Narrowing
+from broker_core.spark.pushed import Narrowing, is_only_filter
 from tests.support.stores import NOW
 from tests.support.topics import orders, write_topic
 
@@ -86,9 +87,28 @@ def test_spark_still_mixes_up_the_filters_of_one_load(spark: SparkSession, store
     spark.conf.set(PUSHDOWN, "true")
     table = load(spark, store)
     assert (table.filter("queue_id = 1").count(), table.count()) == (10, 10)
+
+
+@pytest.mark.spark
+def test_a_second_filter_of_one_load_narrows_nothing(spark: SparkSession, store: Path) -> None:
+    spark.conf.set(PUSHDOWN, "true")
     table = load(spark, store)
-    union = table.filter("queue_id = 1").union(table.filter("queue_id = 2"))
-    assert {row.queue_id for row in union.collect()} != {1, 2}
+    one, other = table.filter("queue_id = 1"), table.filter("queue_id = 2")
+    assert sorted(row.queue_id for row in one.union(other).collect()) == [1] * 10 + [2] * 10
+    assert (one.count(), other.count(), one.crossJoin(other).count()) == (10, 10, 100)
+    assert table.count() == 40
+
+
+def test_filters_of_a_load_are_remembered_and_of_many_the_last_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pushed, "_MOST_LOADS", 2)
+    one, other = [EqualTo(("queue_id",), 1), IsNotNull(("tag",))], [EqualTo(("queue_id",), 2)]
+    assert [is_only_filter("a", each) for each in (one, one[::-1], other, one)] == [True, True, False, False]
+    assert is_only_filter("b", other)
+    assert not is_only_filter("a", one)
+    assert is_only_filter("c", one)
+    # The one that was not used for longest is forgotten
+    assert not is_only_filter("a", one)
+    assert is_only_filter("b", one)
 
 
 @pytest.mark.spark
