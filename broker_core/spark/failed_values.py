@@ -87,7 +87,7 @@ def failing_expressions(session: SparkSession, expressions: Sequence[Expression]
         say(f"Spark says: {cause}")
         parts = " or ".join(_fields_of(cause, expressions))
         raise BadRequest(
-            f"{parts}: it cannot be computed for a message: {without_values(cause)}; the log has the value"
+            f"{parts}: it cannot be computed for a message: {without_values(cause)}; the log has what Spark said"
         ) from error
 
 

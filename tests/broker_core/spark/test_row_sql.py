@@ -125,7 +125,7 @@ def test_a_value_that_cannot_be_computed_is_the_fault_of_the_request_and_is_told
         made(spark, store, RowSql(where=where))
     told = str(met.value)
     assert told.startswith(f"source.where: it cannot be computed for a message: {what}"), told
-    assert told.endswith("; the log has the value")
+    assert told.endswith("; the log has what Spark said")
     assert '{"n' not in told
     said = capsys.readouterr().err
     assert "Spark says: " in said
