@@ -1,6 +1,7 @@
 export const jobPages = {
   jobPages: {
     topic: "Topic, its whole name",
+    missingName: "{{source}} to {{target}}, the missing",
     group: "Group, its whole name",
     by: "Started by, user name",
     ofSchedule: "All its jobs",
@@ -71,6 +72,12 @@ export const jobPages = {
       bySize: ", because the files of all jobs took more than {{mib}} MiB",
     },
     plan: {
+      foundMissing: "only what this reconciliation found missing",
+      causes: "Causes",
+      noCause: "none given",
+      cameFrom: "Came from",
+      picked: "Only",
+      givenUp: "Given up",
       keysFile: "File of keys",
       order: "Order",
       byKey: "by key",

@@ -1,6 +1,7 @@
 export const jobPages = {
   jobPages: {
     topic: "Topic（完整名称）",
+    missingName: "{{source}} 到 {{target}}（缺失的消息）",
     group: "消费组（完整名称）",
     by: "发起人（用户名）",
     ofSchedule: "它的全部任务",
@@ -66,6 +67,12 @@ export const jobPages = {
       bySize: "：所有任务的文件超过 {{mib}} MiB",
     },
     plan: {
+      foundMissing: "仅此对账发现缺失的消息",
+      causes: "原因",
+      noCause: "未给出",
+      cameFrom: "来自 Topic",
+      picked: "仅限",
+      givenUp: "进入死信的时间",
       keysFile: "Key 文件",
       order: "顺序",
       byKey: "按 Key",

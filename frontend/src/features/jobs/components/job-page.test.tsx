@@ -296,3 +296,17 @@ it("says how copies differ from their originals", async () => {
   renderApp(<JobPlan job={job("j1", { state: "succeeded", request })} />, { at: "/jobs/j1" })
   for (const words of ["tag = upper(tag)", "region = 'eu'", "by key", "message ID, sent time", "keys.txt"]) expect(await screen.findByText(words)).toBeTruthy()
 })
+
+it("says that it reads only what a comparison found missing, with a way to it", async () => {
+  const request = { type: "replay", source: { topic: "orders", positions: { job: "06rec", file: "missing.jsonl" } }, target: { topic: "staging" } }
+  renderApp(<JobPlan job={job("j1", { state: "succeeded", request })} />, { at: "/jobs/j1" })
+  expect((await screen.findByRole("link", { name: "only what this reconciliation found missing" })).getAttribute("href")).toBe("/jobs/06rec")
+  expect(screen.queryByText(/the oldest/)).toBeNull()
+})
+
+it("says which dead letters a redrive sends", async () => {
+  const filter = { causes: ["timeout", null], topics: ["orders"], ids: ["A1", "B2"], key: "P-1", from: "2025-01-02T03:04:05Z" }
+  const request = { type: "redrive", group: "billing", target: { to: "failed_group" }, limits: { messages_per_second: 200, max_messages: 10 }, filter }
+  renderApp(<JobPlan job={job("j1", { type: "redrive", request })} />, { at: "/jobs/j1?zone=UTC" })
+  for (const words of ["timeout", "none given", "orders", "2 messages", "P-1", /^2 Jan 2025 03:04.* – …$/]) expect(await screen.findByText(words)).toBeTruthy()
+})

@@ -16,7 +16,7 @@ export function JobPlan({ job }: { job: Job }) {
   const { t } = useTranslation()
   const replay = useReplayItems(job.request as Partial<ReplayRequest>, job.started_at)
   const reconcile = useReconcileItems(job.request as Partial<ReconcileRequest>, job.started_at)
-  const redrive = useRedriveItems(job.request as Partial<RedriveRequest>)
+  const redrive = [...useRedriveItems(job.request as Partial<RedriveRequest>), ...useLetterItems(job.request as Partial<RedriveRequest>)]
   const limit: Items = job.max_minutes === null ? [] : [[t("jobs.longest"), t("jobs.minutes", { n: count(job.max_minutes) })]]
   return (
     <Panel title={t("jobs.plan")} note={job.schedule_id && <Link to="/schedules">{t("jobs.fromSchedule")}</Link>}>
@@ -73,7 +73,8 @@ function useReplayItems({ source, target, limits, format, columns }: Partial<Rep
   const range = useRange(startedAt)
   const chosen = useChosenItems(source)
   const copies = useCopyItems(target)
-  const items: Items = [[t("jobs.reads"), range(source)]]
+  const found = (source as { positions?: { job: string } } | undefined)?.positions
+  const items: Items = [[t("jobs.reads"), found && source ? <Found topic={source.topic} job={found.job} /> : range(source)]]
   if (target?.topic) items.push([
       t("jobs.writes"),
       <>
@@ -88,6 +89,23 @@ function useReplayItems({ source, target, limits, format, columns }: Partial<Rep
   if (limits?.messages_per_second) items.push([t("jobs.rate"), t("jobs.atMost", { n: count(limits.messages_per_second) })])
   if (limits?.max_messages) items.push([t("jobs.most"), count(limits.max_messages)])
   return items
+}
+
+/** Exactly the messages that a comparison found missing. */
+function Found({ topic, job }: { topic: string; job: string }) {
+  const { t } = useTranslation()
+  return (
+    <>
+      <Link to="/topics/$topic" params={{ topic }}>
+        <b>{topic}</b>
+      </Link>
+      <div>
+        <Link to="/jobs/$job" params={{ job }} search={{}}>
+          {t("jobPages.plan.foundMissing")}
+        </Link>
+      </div>
+    </>
+  )
 }
 
 /** Which messages of the range are meant. */
@@ -145,6 +163,21 @@ interface RedriveRequest {
   group: string
   target: { to: "failed_group" | "origin" | "other"; topic?: string }
   limits: { messages_per_second: number; max_messages: number }
+  filter: { causes?: (string | null)[]; topics?: string[]; ids?: string[]; key?: string; from?: string; to?: string }
+}
+
+/** Which dead letters of the group are meant. */
+function useLetterItems({ filter = {} }: Partial<RedriveRequest>): Items {
+  const { t } = useTranslation()
+  const bound = useBound()
+  const { causes, topics, ids, key, from, to } = filter
+  const items: Items = []
+  if (causes) items.push([t("jobPages.plan.causes"), causes.map((cause) => <div key={cause}>{cause ?? t("jobPages.plan.noCause")}</div>)])
+  if (topics) items.push([t("jobPages.plan.cameFrom"), topics.join(t("list.comma"))])
+  if (ids) items.push([t("jobPages.plan.picked"), t("reconcile.times", { count: ids.length, n: count(ids.length) })])
+  if (key !== undefined) items.push([t("jobs.keys"), <span className="mono">{key}</span>])
+  if (from ?? to) items.push([t("jobPages.plan.givenUp"), `${bound(from, "…")} – ${bound(to, "…")}`])
+  return items
 }
 
 function useRedriveItems({ group = "", target, limits }: Partial<RedriveRequest>): Items {
