@@ -1,6 +1,7 @@
 export const jobPages = {
   jobPages: {
     topic: "Topic, its whole name",
+    change: "Change and start anew",
     missingName: "{{source}} to {{target}}, the missing",
     group: "Group, its whole name",
     by: "Started by, user name",

@@ -1,6 +1,7 @@
 export const jobPages = {
   jobPages: {
     topic: "Topic（完整名称）",
+    change: "修改后新建",
     missingName: "{{source}} 到 {{target}}（缺失的消息）",
     group: "消费组（完整名称）",
     by: "发起人（用户名）",

@@ -1,6 +1,7 @@
 import { Button } from "@mantine/core"
-import { IconPlayerPause, IconPlayerPlay, IconRefresh, IconX } from "@tabler/icons-react"
+import { IconPencil, IconPlayerPause, IconPlayerPlay, IconRefresh, IconX } from "@tabler/icons-react"
 import type { UseMutationResult } from "@tanstack/react-query"
+import { useNavigate } from "@tanstack/react-router"
 import { type ReactNode, useState } from "react"
 import { useTranslation } from "react-i18next"
 import { CurlButton } from "@/components/code/curl-button"
@@ -8,7 +9,7 @@ import { ConfirmDanger } from "@/components/forms/confirm-danger"
 import { NeedsRight } from "@/components/forms/lock"
 import { toastDone, toastFailed } from "@/components/toast/toast"
 import { paths } from "@/config/paths"
-import type { Job } from "@/lib/api-types"
+import type { Job, JobRequest } from "@/lib/api-types"
 import { count } from "@/lib/format"
 import { useCancelJob } from "../api/cancel-job"
 import { usePauseJob } from "../api/pause-job"
@@ -16,6 +17,7 @@ import { useResumeJob } from "../api/resume-job"
 import { useRetryJob } from "../api/retry-job"
 import { jobNameOf } from "../job-name"
 import { hasEnded } from "../progress"
+import { formOf } from "../request-state"
 
 /** What can be done to a job in its state. */
 export function JobActions({ job }: { job: Job }) {
@@ -36,6 +38,7 @@ export function JobActions({ job }: { job: Job }) {
           {t("jobs.retry")}
         </Act>
       )}
+      {canRetry && <Change job={job} />}
       {!hasEnded(job) && job.state !== "paused" && !isPausing && !job.cancel_requested && (
         <Act change={pause} icon={<IconPlayerPause size={15} stroke={1.6} />} done={t("jobs.pausing", { name })} failed={t("jobs.notPaused", { name })}>
           {t("jobs.pause")}
@@ -48,6 +51,20 @@ export function JobActions({ job }: { job: Job }) {
       )}
       {!hasEnded(job) && <CancelJob job={job} />}
     </>
+  )
+}
+
+/** Opens the wizard with the request of a job, so that a new one can be started with what was wrong put right. */
+function Change({ job }: { job: Job }) {
+  const { t } = useTranslation()
+  const navigate = useNavigate()
+  const { state, lost } = formOf(job.request as JobRequest)
+  // What the form cannot show it would leave out.
+  if (lost.length > 0) return null
+  return (
+    <Button leftSection={<IconPencil size={15} stroke={1.6} />} onClick={() => void navigate({ to: `/jobs/new/${job.type as "replay"}`, search: state })}>
+      {t("jobPages.change")}
+    </Button>
   )
 }
 

@@ -60,6 +60,22 @@ describe("the page of a job", () => {
     await waitFor(() => expect(requests("POST /api/v1/jobs/j1:retry")).toHaveLength(1))
   })
 
+  it("opens the form with the request of one that failed, to start it anew with what was wrong put right", async () => {
+    const request = { type: "replay", cluster: "local", source: { topic: "orders", where: "1 / 0 = 1" }, target: { topic: "staging" } }
+    const { user, address } = show({ state: "failed", request, finished_at: "2026-11-21T07:00:00Z" })
+    await user.click(await screen.findByText("Change and start anew"))
+    await waitFor(() => expect(address()).toContain("/jobs/new/replay"))
+    const search = new URLSearchParams(address().split("?")[1])
+    expect([search.get("topic"), search.get("where"), search.get("target")]).toEqual(["orders", "1 / 0 = 1", "staging"])
+  })
+
+  it("opens no form for what it would leave out", async () => {
+    const source = { topic: "orders", positions: { job: "06rec", file: "missing.jsonl" } }
+    show({ state: "failed", request: { type: "replay", source, target: { topic: "staging" } }, finished_at: "2026-11-21T07:00:00Z" })
+    expect(await screen.findByText("Run again")).toBeTruthy()
+    expect(screen.queryByText("Change and start anew")).toBeNull()
+  })
+
   it("does not look for the report of a comparison that failed without one", async () => {
     answer("GET /api/v1/jobs/j1/report", { code: "NOT_FOUND", detail: "Job j1 is failed and has no report." }, 404)
     show({ type: "reconcile", request: {} as never, state: "failed", state_reason: "no column id", finished_at: "2026-11-21T07:00:00Z" })
