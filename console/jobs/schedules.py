@@ -109,7 +109,9 @@ def run_now(by: Actor, schedule: Schedule) -> Job:
         waiting = schedule.jobs.filter(state__in=(JobState.QUEUED, JobState.PAUSED)).first()
         if waiting is not None:
             raise RunWaits(waiting)
-        return create_run(by, schedule, None)
+        job = create_run(by, schedule, None)
+        Schedule.objects.filter(pk=schedule.pk).update(last_run_at=job.created_at)
+        return job
 
 
 @transaction.atomic

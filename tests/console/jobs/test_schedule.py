@@ -316,6 +316,8 @@ def test_a_manual_run_waits_for_the_run_at_work_whatever_the_schedule_does_about
     (first,) = clock.step(NOON)
     at_work = claimed_by_w(first)
     manual = schedules.run_now(BY, made)
+    made.refresh_from_db()
+    assert made.last_run_at == manual.created_at
     assert services.claim(manual.id, worker="w", host="h") is None
     with pytest.raises(schedules.RunWaits, match=f"{manual.id} of this schedule is already queued$"):
         schedules.run_now(BY, made)
