@@ -46,7 +46,7 @@ def create(session: Session, request: IO[bytes]) -> None:
 @pass_session
 def runs(session: Session, schedule: str, limit: int) -> None:
     """List what became of the times of a schedule, the newest first."""
-    columns = ["outcome", "scheduled_for", "times", "reason", "job.id", "job.state", "at"]
+    columns = ["outcome", "scheduled_for", "times", "reason", "job_id", "job.state", "created_at"]
     session.out.rows(session.api.items(f"/schedules/{part(schedule)}/runs", limit=limit), columns)
 
 

@@ -14,7 +14,9 @@ from tests.gateway.control.conftest import Control
 pytestmark = pytest.mark.gantry_only("no broker takes part")
 
 # A repetition of signing in must not hand out the first one's session; the others change nothing.
-WITHOUT_KEY = {"login", "logout", "checkAccess", "coverPatterns", "lookUpKeys", "probeCluster", "scanMessages"}
+WITHOUT_KEY = {
+    "login", "logout", "checkAccess", "coverPatterns", "lookUpKeys", "previewSchedule", "probeCluster", "scanMessages"
+}  # fmt: skip
 _names = count(1)
 
 Post = tuple[str, dict[str, Any]]
