@@ -20,6 +20,7 @@ from console.jobs.errors import JobInOtherState, RangeCovered
 from console.jobs.limits import limits_of
 from console.jobs.models import ACTIVE_STATES, Job, JobState, StateCode
 from console.jobs.queue import hint
+from console.jobs.queue_limit import check_room
 from console.jobs.services import NOT_ENDED
 from console.shapes import as_json
 
@@ -56,17 +57,19 @@ def resume(by: Actor, job: Job) -> Job:
     """Queue a paused job again; it goes on where it stopped. A job that is being paused goes on at once.
 
     Raises JobInOtherState for any other job, and for one that is being cancelled, RangeCovered if a later run of its
-    schedule has processed its range.
+    schedule has processed its range, and QueueFull if no more jobs may wait.
     """
     if covering.is_covered(job):
         raise RangeCovered(job)
     mine = Job.objects.filter(pk=job.pk)
     with transaction.atomic():
-        queued = mine.filter(state=JobState.PAUSED).update(
-            state=JobState.QUEUED, queued_at=timezone.now(), retries=0, **owners.starter(by), **NOT_ENDED
-        )
+        paused = mine.filter(state=JobState.PAUSED).select_for_update().first()
         running = mine.filter(state=JobState.RUNNING, pause_requested=True, cancel_requested=False)
-        if not queued and not running.update(pause_requested=False, state_reason=None, state_code=None):
+        if paused is not None:
+            check_room(by.user_id, paused)
+            anew = {"state": JobState.QUEUED, "queued_at": timezone.now(), "retries": 0}
+            mine.update(**anew, **owners.starter(by), **NOT_ENDED)
+        elif not running.update(pause_requested=False, state_reason=None, state_code=None):
             job.refresh_from_db()
             raise JobInOtherState(job, "resumed")
         record(by, f"{job.type}.resume", f"jobs/{job.id}")

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
@@ -15,10 +14,11 @@ from django.utils import timezone
 from console.audit.record import Actor, record
 from console.fields import moment
 from console.jobs import covering, endings, events, owners, turns
-from console.jobs.errors import FilesRemoved, JobInOtherState, QueueFull, RangeCovered, ScheduleGone
+from console.jobs.errors import FilesRemoved, JobInOtherState, RangeCovered, ScheduleGone
 from console.jobs.models import Job, JobState, Schedule, StateCode
 from console.jobs.progress import Counters
 from console.jobs.queue import hint
+from console.jobs.queue_limit import check_room
 from console.jobs.requests import hash_of, name_of, waits_for_schedule
 from console.shapes import as_json
 
@@ -64,7 +64,7 @@ def create(
     Raises QueueFull at the limit of all jobs, or at that of the user by whose rights it runs.
     """
     starter = owners.starter(by, schedule)
-    _check_queue(starter["started_by_id"])
+    check_room(starter["started_by_id"])
     job = Job.objects.create(
         type=request["type"],
         name=request.get("name") or name_of(request),
@@ -82,18 +82,6 @@ def create(
     record(by, f"{job.type}.start", f"jobs/{job.id}", after={"name": job.name, "request": dict(request)})
     transaction.on_commit(lambda: _announce(job))
     return job
-
-
-def _check_queue(user_id: int | None) -> None:
-    """Raise QueueFull if no more jobs may wait; the share of a user leaves places to the others."""
-    queued = Job.objects.filter(state=JobState.QUEUED)
-    if queued.count() >= settings.GANTRY_JOBS_QUEUED:
-        raise QueueFull
-    if user_id is None:
-        return
-    mine = queued.filter(started_by_id=user_id).count()
-    if mine >= settings.GANTRY_JOBS_QUEUED_PER_USER:
-        raise QueueFull(of_user=mine)
 
 
 def cancel(by: Actor, job: Job) -> Job:
@@ -120,9 +108,9 @@ def retry(by: Actor, job: Job) -> Job:
     """Requeue a job that did not succeed, or start one at once that waits for its automatic retry.
 
     Raises JobInOtherState for any other job, FilesRemoved after its retention, RangeCovered if a later run of its
-    schedule has copied its range: a retry would copy it twice, and ScheduleGone if nobody can set its range. The job
-    keeps its row and folder: a replay continues where it stopped and sends no message twice. It has all of its time
-    again.
+    schedule has copied its range: a retry would copy it twice, ScheduleGone if nobody can set its range, and QueueFull
+    as `create`. The job keeps its row and folder: a replay continues where it stopped and sends no message twice. It
+    has all of its time again.
     """
     if job.files_removed_at is not None:
         raise FilesRemoved(job)
@@ -133,10 +121,13 @@ def retry(by: Actor, job: Job) -> Job:
     with transaction.atomic():
         waits = Q(state=JobState.QUEUED, next_try_at__isnull=False)
         mine = Job.objects.filter(waits | Q(state__in=_RETRIED), pk=job.pk, files_removed_at=None)
-        anew = {"state": JobState.QUEUED, "queued_at": timezone.now(), "retries": 0, "worked_ms": 0}
-        if not mine.update(**anew, **owners.starter(by), **NOT_ENDED):
+        found = mine.select_for_update().first()
+        if found is None:
             job.refresh_from_db()
             raise JobInOtherState(job, "retried")
+        check_room(by.user_id, found)
+        anew = {"state": JobState.QUEUED, "queued_at": timezone.now(), "retries": 0, "worked_ms": 0}
+        mine.update(**anew, **owners.starter(by), **NOT_ENDED)
         record(by, f"{job.type}.retry", f"jobs/{job.id}")
         job.refresh_from_db()
         transaction.on_commit(lambda: _announce(job))
