@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import secrets
 import threading
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
 
@@ -120,6 +121,9 @@ class StateCode(models.TextChoices):
 
 
 MAX_RETRIES: Final = 3
+
+LEASE: Final = timedelta(seconds=30)
+"""How long a run belongs to its worker after that has last said so."""
 
 
 ACTIVE_STATES: Final = (JobState.QUEUED, JobState.RUNNING, JobState.PAUSED)

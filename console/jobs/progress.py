@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 from msgspec import Meta, Struct
+
+from console.jobs.models import JobType
 
 
 class Counters(Struct, frozen=True, kw_only=True):
@@ -38,6 +41,19 @@ class Counters(Struct, frozen=True, kw_only=True):
 
 UNTOLD: Final = Counters(read=None, filtered=None, damaged=None, matched=None)
 """Of a program that ended before it told anything: it has written nothing, and what it has read nobody knows."""
+
+
+_NOT_YET_KNOWN: Final = Counters(filtered=None, damaged=None, matched=None)
+"""Of a program that looks at what was read only when everything is."""
+
+
+def first_counters(asked: Mapping[str, Any]) -> Counters:
+    """Return what is known of a job that has not begun; what its program finds out later is not 0 until then."""
+    if asked.get("dry_run"):
+        return UNTOLD
+    if asked["type"] == JobType.EXPORT or (asked["type"] == JobType.RECONCILE and not asked.get("check")):
+        return _NOT_YET_KNOWN
+    return Counters()
 
 
 class Progress(Struct, frozen=True, kw_only=True):

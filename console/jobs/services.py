@@ -15,14 +15,13 @@ from console.audit.record import Actor, record
 from console.fields import moment
 from console.jobs import covering, endings, events, owners, turns
 from console.jobs.errors import FilesRemoved, JobInOtherState, RangeCovered, ScheduleGone
-from console.jobs.models import Job, JobState, Schedule, StateCode
-from console.jobs.progress import Counters
+from console.jobs.models import LEASE, Job, JobState, Schedule, StateCode
+from console.jobs.progress import first_counters
 from console.jobs.queue import hint
 from console.jobs.queue_limit import check_room
 from console.jobs.requests import hash_of, name_of, waits_for_schedule
 from console.shapes import as_json
 
-LEASE: Final = timedelta(seconds=30)
 WAITS: Final = (timedelta(seconds=5), timedelta(seconds=30), timedelta(minutes=2), timedelta(minutes=5))
 """How long a job waits for its first, second … automatic retry; the last one counts for all later ones."""
 
@@ -71,7 +70,7 @@ def create(
         cluster=request["cluster"],
         request=dict(request),
         request_hash=hash_of(request),
-        counters=as_json(Counters()),
+        counters=as_json(first_counters(request)),
         schedule=schedule,
         scheduled_for=scheduled_for,
         parent=parent,

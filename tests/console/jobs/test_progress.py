@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import msgspec
+import pytest
 
-from console.jobs.progress import Progress, ProgressTail
+from console.jobs.progress import Counters, Progress, ProgressTail, first_counters
 
 
 def test_the_newest_whole_line_counts(tmp_path: Path) -> None:
@@ -30,3 +32,21 @@ def test_what_an_earlier_run_said_is_left_out(tmp_path: Path) -> None:
 def test_counters_that_are_not_told_are_zero() -> None:
     parsed = msgspec.json.decode(b'{"seq":1,"counters":{"read":5}}', type=Progress)
     assert (parsed.counters.read, parsed.counters.written, parsed.counters.planned) == (5, 0, None)
+
+
+@pytest.mark.parametrize(
+    ("asked", "unknown"),
+    [
+        ({"type": "replay"}, ()),
+        ({"type": "redrive"}, ()),
+        ({"type": "reconcile", "check": "store"}, ()),
+        ({"type": "replay", "dry_run": True}, ("read", "filtered", "damaged", "matched")),
+        ({"type": "export"}, ("filtered", "damaged", "matched")),
+        ({"type": "reconcile"}, ("filtered", "damaged", "matched")),
+    ],
+)
+def test_before_a_job_begins_nobody_knows_what_it_counts_at_its_end(
+    asked: dict[str, Any], unknown: tuple[str, ...]
+) -> None:
+    first = msgspec.to_builtins(first_counters(asked))
+    assert first == msgspec.to_builtins(Counters()) | dict.fromkeys(unknown)
