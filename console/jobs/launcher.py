@@ -23,8 +23,8 @@ from msgspec import Struct
 from console.jobs import control, drivers, events, interruptions, program, services, statuses
 from console.jobs.bounded_log import BoundedLog, settle
 from console.jobs.interruptions import Interruption
-from console.jobs.models import Job, JobState, JobType, StateCode
-from console.jobs.progress import UNTOLD, Counters, Progress, ProgressTail
+from console.jobs.models import LEASE, Job, JobState, JobType, StateCode
+from console.jobs.progress import UNTOLD, Counters, Progress, ProgressTail, last_told
 from console.jobs.requests import program_request
 from console.jobs.shapes import Artefact
 from console.jobs.time_limit import Stopwatch
@@ -140,7 +140,7 @@ class _JobRun:
             _log.warning("job=%s: the database does not answer: %s", self._job.id, error)
             close_old_connections()
             # After the lease another worker may have taken the job.
-            self._lost = time.monotonic() - self._renewed_at > services.LEASE.total_seconds()
+            self._lost = time.monotonic() - self._renewed_at > LEASE.total_seconds()
 
     def _take(self, tail: ProgressTail) -> None:
         progress = tail.newest()

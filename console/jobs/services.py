@@ -190,7 +190,8 @@ def own(job: Job) -> QuerySet[Job]:
 
 def renew(job: Job) -> bool:
     """Renew the lease of a run; return False if the caller no longer owns it."""
-    return bool(own(job).update(lease_until=timezone.now() + LEASE))
+    job.lease_until = timezone.now() + LEASE
+    return bool(own(job).update(lease_until=job.lease_until))
 
 
 def finish(job: Job, state: str, reason: str | None, **fields: Any) -> bool:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import msgspec
+from django.utils import timezone
 from msgspec import Meta, Struct
 
 from console.fields import moment
 from console.jobs.bounded_log import shown_bytes
 from console.jobs.limits import JobLimits, limits_of
-from console.jobs.models import Job, JobDocument, JobState, JobType, StateCode
+from console.jobs.models import LEASE, Job, JobDocument, JobState, JobType, StateCode
 from console.jobs.progress import Counters
 from console.jobs.time_limit import time_limit_of
 from console.moments import Moment
+
+_SILENT: Final = timedelta(seconds=10)
+"""After that nobody knows what a run does; its worker renews the lease every five seconds."""
 
 
 class Artefact(Struct, frozen=True, kw_only=True):
@@ -54,7 +59,10 @@ class JobShape(Struct, frozen=True, kw_only=True):
         Meta(description="How long it may work, by its request or GANTRY_JOBS_MINUTES; null is no limit."),
     ]
     counters: Counters
-    rate: float | None
+    rate: Annotated[
+        float | None,
+        Meta(description="Messages a second; null while nobody knows, as of a run whose worker is silent."),
+    ]
     eta_ms: int | None
     created_at: Moment
     started_at: Annotated[Moment | None, Meta(description="When its latest run began.")]
@@ -86,6 +94,8 @@ class JobShape(Struct, frozen=True, kw_only=True):
 
 
 def shape_of(job: Job) -> JobShape:
+    """Return a job as it is shown; how fast it is, only while its worker tells that."""
+    is_heard = _is_heard(job)
     return JobShape(
         id=job.id,
         type=JobType(job.type),
@@ -101,8 +111,8 @@ def shape_of(job: Job) -> JobShape:
         limits=limits_of(job),
         max_minutes=limit.minutes if (limit := time_limit_of(job)) else None,
         counters=msgspec.convert(job.counters, Counters),
-        rate=job.rate,
-        eta_ms=job.eta_ms,
+        rate=job.rate if is_heard else None,
+        eta_ms=job.eta_ms if is_heard else None,
         created_at=moment(job.created_at),
         started_at=moment(job.started_at) if job.started_at else None,
         worked_ms=job.worked_ms,
@@ -118,6 +128,11 @@ def shape_of(job: Job) -> JobShape:
         log_bytes=_size_of(job.folder / "log"),
         files_removed_at=moment(job.files_removed_at) if job.files_removed_at else None,
     )
+
+
+def _is_heard(job: Job) -> bool:
+    """Return whether the worker of a run has renewed its lease lately: else nobody measures what it does."""
+    return job.lease_until is not None and timezone.now() < job.lease_until - LEASE + _SILENT
 
 
 def _size_of(file: Path) -> int | None:

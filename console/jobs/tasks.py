@@ -7,8 +7,8 @@ from typing import Any
 from celery import shared_task, signals
 from django.utils import timezone
 
-from console.jobs import drivers, launcher, queue, retention, runs, schedule, services, turns
-from console.jobs.models import StateCode
+from console.jobs import drivers, launcher, queue, retention, runs, schedule, services, turns, workers
+from console.jobs.models import LEASE, StateCode
 
 
 @signals.worker_ready.connect
@@ -28,7 +28,7 @@ def _stop_runs(**_: Any) -> None:
 @shared_task(name=queue.RUN)
 def run(job_id: str) -> None:
     """Run a job to its end, if it is still queued."""
-    launcher.run(job_id, worker=run.request.hostname or "")
+    launcher.run(job_id, worker=workers.identity(run.request.hostname or ""))
 
 
 @shared_task(name="console.jobs.tasks.tick")
@@ -37,7 +37,7 @@ def tick() -> None:
     now = timezone.now()
     schedule.step(now)
     for job in turns.next_up(now):
-        if job.queued_at is None or job.queued_at < now - services.LEASE:
+        if job.queued_at is None or job.queued_at < now - LEASE:
             queue.hint(job.id)
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import socket
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Annotated, Final
 
@@ -18,7 +19,7 @@ from msgspec import Meta, Struct
 from broker_core.clock import now_ms
 from console import redis_client
 from console.fields import moment
-from console.jobs import turns
+from console.jobs import program, turns
 from console.jobs.drivers import POOL
 from console.jobs.models import Job, JobState, JobType
 from console.moments import Moment, rfc3339
@@ -27,6 +28,7 @@ _KEY: Final = "gantry:workers"
 # A worker says every two seconds that it lives.
 _ALIVE_MS: Final = 15_000
 _FORGOTTEN_MS: Final = 3_600_000
+_IDENTITY: Final = re.compile(r"(?P<name>.*) (?P<pid>\d+)-\d+")
 _PLACES: Final = (JobState.RUNNING, JobState.QUEUED)
 
 _log = logging.getLogger(__name__)
@@ -38,6 +40,7 @@ class Sign(Struct, frozen=True, kw_only=True):
     at: int
     host: str
     pid: int
+    started: int
     idle_drivers: list[int]
 
 
@@ -56,10 +59,14 @@ class WorkerRun(Struct, frozen=True, kw_only=True):
 
 
 class JobWorker(Struct, frozen=True, kw_only=True):
-    """A worker, and what it does."""
+    """A worker, and what it does; one that was killed is listed until its runs are taken from it."""
 
     name: str
     host: str
+    pid: Annotated[
+        int | None,
+        Meta(description="Its process. The next worker has the same name, and another one. Null if unknown."),
+    ]
     is_alive: Annotated[bool | None, Meta(description="Null without Redis, where workers say that they live.")]
     heard_at: Moment | None
     runs: list[WorkerRun]
@@ -93,9 +100,14 @@ class JobWorkers(Struct, frozen=True, kw_only=True):
     yours: Annotated[UserShare, Meta(description="What the caller has of it, with the runs of own schedules.")]
 
 
+def identity(name: str) -> str:
+    """Return what a run says of its worker: the name and the process, for a worker takes the name of the one before."""
+    return _identity(name, os.getpid(), _started())
+
+
 def note(name: str) -> None:
     """Say that this worker lives; silence is all that others hear without Redis."""
-    sign = Sign(at=now_ms(), host=socket.gethostname(), pid=os.getpid(), idle_drivers=POOL.idle())
+    sign = Sign(at=now_ms(), host=socket.gethostname(), pid=os.getpid(), started=_started(), idle_drivers=POOL.idle())
     try:
         redis_client.store().hset(_KEY, name, msgspec.json.encode(sign))
     except redis.RedisError as error:
@@ -108,10 +120,14 @@ def overview(user_id: int | None, readable: Collection[str], now: datetime) -> J
     runs: dict[str, list[Job]] = {}
     for job in Job.objects.filter(state=JobState.RUNNING).order_by("started_at"):
         runs.setdefault(job.worker, []).append(job)
+    known = {_identity(name, sign.pid, sign.started): sign for name, sign in (signs or {}).items()}
     waiting = turns.waiting(now)
     since = min((job.queued_at for job in waiting if job.queued_at is not None), default=None)
     return JobWorkers(
-        items=[_worker(name, runs.get(name, []), signs, readable) for name in sorted({*runs, *(signs or ())})],
+        items=[
+            _worker(each, runs.get(each, []), known.get(each), readable, are_known=signs is not None)
+            for each in sorted({*runs, *known})
+        ],
         are_known=signs is not None,
         at_once=settings.GANTRY_JOBS_AT_ONCE,
         queued=Job.objects.filter(state=JobState.QUEUED).count(),
@@ -146,19 +162,37 @@ def _signs() -> dict[str, Sign] | None:
     return {name: sign for name, sign in signs.items() if name not in gone}
 
 
-def _worker(name: str, runs: Iterable[Job], signs: dict[str, Sign] | None, readable: Collection[str]) -> JobWorker:
-    own, sign = list(runs), (signs or {}).get(name)
+def _worker(
+    identified: str, own: Sequence[Job], sign: Sign | None, readable: Collection[str], *, are_known: bool
+) -> JobWorker:
     shown = [job for job in own if job.pk in readable]
     alive = sign is not None and now_ms() - sign.at < _ALIVE_MS
+    name, pid = _parts(identified)
     return JobWorker(
         name=name,
         host=sign.host if sign else own[0].host,
-        is_alive=None if signs is None else alive,
+        pid=pid,
+        is_alive=alive if are_known else None,
         heard_at=rfc3339(sign.at) if sign else None,
         runs=[_run(job) for job in shown],
         hidden_runs=len(own) - len(shown),
         idle_drivers=sign.idle_drivers if sign and alive else [],
     )
+
+
+def _identity(name: str, pid: int, started: int) -> str:
+    return f"{name} {pid}-{started}"
+
+
+def _parts(identified: str) -> tuple[str, int | None]:
+    """Return the name and the process; a run that an earlier release began names no process."""
+    found = _IDENTITY.fullmatch(identified)
+    return (found["name"], int(found["pid"])) if found else (identified, None)
+
+
+def _started() -> int:
+    # 0 where the kernel does not tell: then a process is known by its number alone.
+    return program.started_at(os.getpid()) or 0
 
 
 def _run(job: Job) -> WorkerRun:

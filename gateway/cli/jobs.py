@@ -43,7 +43,7 @@ def workers(session: Session) -> None:
     click.echo(f"waiting: {found['queued']} of at most {found['most_queued']}")
     click.echo(f"yours: {yours['running']} running, {yours['queued']} of at most {yours['most_queued']} waiting")
     items = [{**each, "runs": [run["job_id"] for run in each["runs"]]} for each in found["items"]]
-    session.out.rows(items, ["name", "host", "is_alive", "heard_at", "runs", "hidden_runs"])
+    session.out.rows(items, ["name", "host", "pid", "is_alive", "heard_at", "runs", "hidden_runs"])
 
 
 @jobs.command()

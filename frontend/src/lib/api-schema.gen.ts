@@ -4222,7 +4222,10 @@ export interface components {
             /** @description How long it may work, by its request or GANTRY_JOBS_MINUTES; null is no limit. */
             max_minutes: number | null;
             counters: components["schemas"]["Counters"];
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Messages a second; null while nobody knows, as of a run whose worker is silent.
+             */
             rate: number | null;
             eta_ms: number | null;
             /** Format: date-time */
@@ -4448,7 +4451,10 @@ export interface components {
             /** @description How long it may work, by its request or GANTRY_JOBS_MINUTES; null is no limit. */
             max_minutes: number | null;
             counters: components["schemas"]["Counters"];
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Messages a second; null while nobody knows, as of a run whose worker is silent.
+             */
             rate: number | null;
             eta_ms: number | null;
             /** Format: date-time */
@@ -4489,10 +4495,12 @@ export interface components {
         JobState: "queued" | "running" | "paused" | "succeeded" | "partial" | "failed" | "cancelled";
         /** @enum {string} */
         JobType: "replay" | "reconcile" | "redrive" | "export";
-        /** @description A worker, and what it does. */
+        /** @description A worker, and what it does; one that was killed is listed until its runs are taken from it. */
         JobWorker: {
             name: string;
             host: string;
+            /** @description Its process. The next worker has the same name, and another one. Null if unknown. */
+            pid: number | null;
             /** @description Null without Redis, where workers say that they live. */
             is_alive: boolean | null;
             /** Format: date-time */

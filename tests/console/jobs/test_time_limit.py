@@ -13,7 +13,7 @@ from pytest_django import Settings
 from console.audit.models import AuditRecord
 from console.audit.record import Actor
 from console.jobs import control, launcher, program, services, tasks
-from console.jobs.models import Job, JobState, StateCode
+from console.jobs.models import LEASE, Job, JobState, StateCode
 from tests.console.jobs.conftest import REPLAY
 from tests.support.cast import Cast
 
@@ -144,7 +144,7 @@ def test_a_run_whose_worker_was_lost_counts_up_to_when_it_was_last_heard() -> No
     claimed = services.claim(job.id, worker="w", host="h")
     assert claimed is not None
     ago = timezone.now() - timedelta(hours=1)
-    Job.objects.filter(pk=job.pk).update(started_at=ago, lease_until=ago + timedelta(seconds=20) + services.LEASE)
+    Job.objects.filter(pk=job.pk).update(started_at=ago, lease_until=ago + timedelta(seconds=20) + LEASE)
     tasks.reap()
     job.refresh_from_db()
     assert (job.state_code, job.worked_ms) == (StateCode.WORKER_LOST, 30_000)

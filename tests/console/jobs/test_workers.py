@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import socket
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -16,6 +19,14 @@ from console.jobs import services, workers
 from console.jobs.models import Job
 from tests.console.jobs.conftest import BY, REPLAY
 from tests.support.cast import Cast, somebody
+from tests.support.gantry import ROOT
+
+IDENTITY = """
+import django
+django.setup()
+from console.jobs import workers
+print(workers.identity("celery@one"))
+"""
 
 
 @pytest.fixture
@@ -30,11 +41,11 @@ def test_the_workers_are_shown_with_what_they_do_and_what_waits(cast: Cast, job:
     # Given a worker with a run, one that fell silent with one, an idle one, and a job that waits
     silent, waiting = services.create(BY, REPLAY), services.create(BY, REPLAY)
     for each, name in ((job, "celery@one"), (silent, "celery@two")):
-        assert services.claim(each.id, worker=name, host="h") is not None
+        assert services.claim(each.id, worker=workers.identity(name), host="h") is not None
     Job.objects.filter(pk=job.pk).update(pid=4711)
     for name in ("celery@one", "celery@idle"):
         workers.note(name)
-    long_ago = msgspec.json.encode(workers.Sign(at=1, host="gone", pid=1, idle_drivers=[]))
+    long_ago = msgspec.json.encode(workers.Sign(at=1, host="gone", pid=1, started=1, idle_drivers=[]))
     store.hset("gantry:workers", "celery@gone", long_ago)
     # When somebody looks
     found: Any = cast.browser("viewer").get("/api/v1/job-workers").json()
@@ -50,6 +61,26 @@ def test_the_workers_are_shown_with_what_they_do_and_what_waits(cast: Cast, job:
     queued_at = Job.objects.get(pk=waiting.pk).queued_at
     assert queued_at is not None
     assert found["waiting_since"] == moment(queued_at)
+
+
+def test_a_worker_does_not_claim_the_run_of_the_one_before_it(
+    cast: Cast, job: Job, store: redis.Redis, place: Path
+) -> None:
+    # Given a worker that was killed, and one that has its name since
+    environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "gateway.settings", "GANTRY_DATA_DIR": str(place)}
+    dead = subprocess.Popen(
+        [sys.executable, "-c", IDENTITY], env=environment, cwd=ROOT, stdout=subprocess.PIPE, text=True
+    )
+    told, _ = dead.communicate()
+    assert services.claim(job.id, worker=told.strip(), host="h") is not None
+    workers.note("celery@one")
+    # Then the run is with the dead one, of which nobody has heard
+    found: Any = cast.browser("viewer").get("/api/v1/job-workers").json()["items"]
+    assert [each["name"] for each in found] == ["celery@one", "celery@one"]
+    by_process = {each["pid"]: each for each in found}
+    gone, lives = by_process[dead.pid], by_process[os.getpid()]
+    assert (gone["is_alive"], gone["heard_at"], [run["job_id"] for run in gone["runs"]]) == (False, None, [job.id])
+    assert (lives["is_alive"], lives["runs"]) == (True, [])
 
 
 def test_a_job_that_one_may_not_read_is_only_counted(cast: Cast, job: Job, store: redis.Redis) -> None:
@@ -87,4 +118,4 @@ def test_without_redis_nobody_knows_whether_a_worker_lives(cast: Cast, job: Job,
     found: Any = cast.browser("viewer").get("/api/v1/job-workers").json()
     [worker] = found["items"]
     assert found["are_known"] is False
-    assert (worker["name"], worker["is_alive"], len(worker["runs"])) == ("w", None, 1)
+    assert (worker["name"], worker["pid"], worker["is_alive"], len(worker["runs"])) == ("w", None, None, 1)

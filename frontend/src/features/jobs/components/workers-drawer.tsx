@@ -61,10 +61,15 @@ function Workers({ workers }: { workers: JobWorkers }) {
       </Panel>
       {items.length === 0 && areKnown && <Empty small title={t("jobPages.workers.none")} next={t("jobPages.workers.noneNext")} />}
       {items.map((worker) => (
-        <Panel key={worker.name} title={worker.name} actions={<Alive worker={worker} />}>
+        <Panel key={`${worker.name} ${worker.pid}`} title={worker.name} actions={<Alive worker={worker} />}>
           <Definitions
             items={[
-              [t("jobPages.workers.host"), <span className="mono">{worker.host}</span>],
+              [
+                t("jobPages.workers.host"),
+                <>
+                  <span className="mono">{worker.host}</span> {worker.pid !== null && <span className="micro">{t("jobPages.workers.process", { pid: worker.pid })}</span>}
+                </>,
+              ],
               [t("jobPages.workers.heard"), <Ago at={worker.heard_at} />],
               [t("jobPages.workers.runs"), <Runs worker={worker} />],
               [t("jobPages.workers.warm"), worker.idle_drivers.length === 0 ? t("jobPages.workers.warmNone") : t("jobPages.workers.warmIn", { pids: worker.idle_drivers.join(t("list.comma")) })],
