@@ -239,10 +239,7 @@ class _JobRun:
             "exit_code": status,
             "worked_ms": self._stopwatch.worked_ms,
             "is_whole": state == JobState.SUCCEEDED or (state == JobState.PARTIAL and _is_whole(self._progress)),
-            "result": _short_report(self._folder, result.phases),
-            "artefacts": as_json(result.artefacts),
-            "versions": result.versions,
-            "spark_app_id": result.spark_app_id,
+            **_results(self._folder, result),
         }
         if is_cancelled and status != 0:
             services.finish_cancelled(self._job, **end)
@@ -270,6 +267,29 @@ def end_orphan(job: Job) -> bool:
     except OSError as error:
         _log.warning("job=%s: its log is not whole: %s", job.id, error)
     return is_running
+
+
+def left_by(job: Job) -> dict[str, Any]:
+    """Return fields of the row that a launcher which died could not write any more, from the files of its program.
+
+    Call it when the program has ended; there are none of a job whose folder is on another machine.
+    """
+    folder: Path = services.folder_of(job)
+    if not folder.exists():
+        return {}
+    result, progress = _result(folder), last_told(folder / "progress.jsonl")
+    counters = progress.counters if progress else result.counters
+    told = {} if counters is None else {"counters": as_json(counters)}
+    return {**told, **_results(folder, result)}
+
+
+def _results(folder: Path, result: ResultFile) -> dict[str, Any]:
+    return {
+        "result": _short_report(folder, result.phases),
+        "artefacts": as_json(result.artefacts),
+        "versions": result.versions,
+        "spark_app_id": result.spark_app_id,
+    }
 
 
 def _is_whole(progress: Progress | None) -> bool:

@@ -104,7 +104,8 @@ def prepare(folder: Path, request: Mapping[str, Any]) -> None:
     """Create the folder of a job, write the request, and remove the result of an earlier run."""
     folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder.mkdir(mode=0o700, exist_ok=True)
-    (folder / "result.json").unlink(missing_ok=True)
+    for name in ("result.json", "report.json", "summary.json"):
+        (folder / name).unlink(missing_ok=True)
     with private_file(folder / "request.json", os.O_TRUNC) as file:
         file.write(orjson.dumps(request, option=orjson.OPT_INDENT_2))
 

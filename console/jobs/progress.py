@@ -66,6 +66,20 @@ class Progress(Struct, frozen=True, kw_only=True):
     """How many chunks of a replay have ended, and how many there are."""
 
 
+def last_told(file: Path) -> Progress | None:
+    """Return the newest whole line; None without one. A kill may have cut off any line."""
+    try:
+        lines = file.read_bytes().splitlines()
+    except FileNotFoundError:
+        return None
+    for line in reversed(lines):
+        try:
+            return msgspec.json.decode(line, type=Progress)
+        except msgspec.DecodeError:
+            continue
+    return None
+
+
 class ProgressTail:
     """Reads the lines that were added since the last call; an incomplete line waits for its end."""
 

@@ -36,6 +36,9 @@ TRANSITIONS: Final[dict[str, frozenset[str]]] = {
 }
 _RETRIED: Final = (JobState.PARTIAL, JobState.FAILED, JobState.CANCELLED)
 
+_STILL: Final[dict[str, Any]] = {"rate": None, "eta_ms": None}
+"""A job that does not run."""
+
 NOT_ENDED: Final[dict[str, Any]] = {
     "cancel_requested": False,
     "pause_requested": False,
@@ -159,6 +162,9 @@ def claim(job_id: str, *, worker: str, host: str) -> Job | None:
         # Why it waited, or how its last try ended.
         state_reason=None,
         state_code=None,
+        # What its last try found; this one has no report yet.
+        result=None,
+        artefacts=[],
     )
     job = Job.objects.select_related("created_by", "schedule").get(pk=job_id)
     if job.covers_until is None and job.schedule is not None:
@@ -199,7 +205,7 @@ def finish(job: Job, state: str, reason: str | None, **fields: Any) -> bool:
     if state not in TRANSITIONS[JobState.RUNNING]:
         raise ValueError(f"a running job cannot become {state}")
     ended = {"state": state, "state_reason": reason, "finished_at": timezone.now(), "lease_until": None}
-    done = own(job).update(**{"is_whole": state == JobState.SUCCEEDED, **ended, **fields})
+    done = own(job).update(**{"is_whole": state == JobState.SUCCEEDED, **ended, **_STILL, **fields})
     job.refresh_from_db()
     _after_run(job)
     if done:
@@ -257,7 +263,7 @@ def _is_mine(job: Job) -> bool:
 def _rest(job: Job, state: str, reason: str | None, *, try_at: datetime | None = None, **fields: Any) -> None:
     """End a run whose job goes on later: paused, or queued for the next free place, not before `try_at`."""
     now = timezone.now()
-    gone = {"rate": None, "eta_ms": None, "pid": None, "queued_at": now}
+    gone = {**_STILL, "pid": None, "queued_at": now}
     why = {"state_reason": reason, "state_code": fields.get("state_code")}
     ended = {**NOT_ENDED, **why, "state": state, "next_try_at": try_at}
     own(job).update(**{**fields, **gone, **ended})

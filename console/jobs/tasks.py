@@ -53,5 +53,5 @@ def reap() -> None:
     """Take over the runs whose launcher has not renewed its lease."""
     for job in services.silent_jobs(timezone.now()):
         launcher.end_orphan(job)
-        worked_ms = services.worked_by(job)
-        services.finish_dead(job, "its worker was lost", state_code=StateCode.WORKER_LOST, worked_ms=worked_ms)
+        left = {**launcher.left_by(job), "worked_ms": services.worked_by(job)}
+        services.finish_dead(job, "its worker was lost", **left, state_code=StateCode.WORKER_LOST)

@@ -16,6 +16,7 @@ from console.audit.record import Actor
 from console.fields import moment
 from console.jobs import launcher, program, services, tasks
 from console.jobs.models import Job, JobState, StateCode
+from tests.support.cast import Cast
 from tests.support.wait import wait_until
 
 ANN = Actor("ann")
@@ -79,6 +80,76 @@ def test_the_program_of_a_lost_worker_is_ended_and_its_job_tried_again(job: Job)
     assert job.state_code == StateCode.WORKER_LOST
     at, why = moment(job.next_try_at), "the last one ended because its worker was lost"
     assert (job.state, job.state_reason) == (JobState.QUEUED, f"attempt 2 of 4, starts at {at}; {why}")
+
+
+# Without its launcher it writes more, and ends as one that was told to.
+_ORPHAN = """
+import json
+lines = [{"counters": {"planned": 90, "read": read, "written": read}, "rate": 5.0} for read in (46, 48)]
+open("progress.jsonl", "w").write("".join(json.dumps(line) + "\\n" for line in lines) + '{"counters": {"re')
+open("report.json", "w").write('{"summary": "48 messages were written and remain"}')
+file = {"name": "report.json", "kind": "json", "bytes": 49}
+open("result.json", "w").write(json.dumps({"artefacts": [file], "versions": {"gantry": "1"}}))
+"""
+
+
+@pytest.mark.parametrize("is_cancelled", [False, True])
+def test_what_the_program_of_a_lost_worker_has_done_is_told(job: Job, place: Path, is_cancelled: bool) -> None:
+    # Given a run whose launcher has died, after it wrote less than the program told
+    mine = services.claim(job.id, worker="w", host=socket.gethostname())
+    assert mine is not None
+    counted = {**job.counters, "planned": 90, "read": 46, "written": 46}
+    Job.objects.filter(pk=job.pk).update(counters=counted, rate=5.0, eta_ms=9000, lease_until=None)
+    folder = place / "jobs" / job.id
+    program.prepare(folder, {})
+    subprocess.run([sys.executable, "-c", _ORPHAN], cwd=folder, check=True)
+    if is_cancelled:
+        services.cancel(ANN, job)
+    # When the reaper runs
+    tasks.reap()
+    # Then the row has what the files have, and no rate of something that does not run
+    job.refresh_from_db()
+    assert job.state == (JobState.CANCELLED if is_cancelled else JobState.QUEUED)
+    assert job.counters == {**counted, "read": 48, "written": 48}
+    assert (job.rate, job.eta_ms, job.versions) == (None, None, {"gantry": "1"})
+    assert job.result == {"summary": "48 messages were written and remain"}
+    assert [each["name"] for each in job.artefacts] == ["report.json"]
+
+
+def test_a_lost_worker_whose_files_are_elsewhere_changes_no_counter(job: Job) -> None:
+    services.claim(job.id, worker="w", host="elsewhere")
+    counted = {**job.counters, "planned": 90, "read": 46, "written": 46}
+    Job.objects.filter(pk=job.pk).update(counters=counted, lease_until=None)
+    tasks.reap()
+    job.refresh_from_db()
+    assert (job.state, job.counters) == (JobState.QUEUED, counted)
+
+
+def test_a_job_that_runs_again_has_no_report_of_the_run_before(
+    job: Job, place: Path, cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Given a job that was paused with a report
+    folder = place / "jobs" / job.id
+    playing(monkeypatch, _ORPHAN + "raise SystemExit(2)")
+    launcher.run(job.id, worker="w")
+    operator = cast.browser("operator")
+    path = f"/api/v1/jobs/{job.id}"
+    assert operator.get(f"{path}/report").json()["summary"] == "48 messages were written and remain"
+    # When it runs again
+    services.retry(ANN, job)
+    seen: list[tuple[int, object, object]] = []
+
+    def look(_run: object, _child: object) -> int:
+        shown = operator.get(path).json()
+        seen.append((operator.get(f"{path}/report").status_code, shown["result"], shown["artefacts"]))
+        (folder / "report.json").write_text('{"summary": "anew"}')
+        return 2
+
+    monkeypatch.setattr(launcher._JobRun, "_watch", look)
+    launcher.run(job.id, worker="w")
+    # Then there is none until this run writes its own
+    assert seen == [(404, None, [])]
+    assert operator.get(path).json()["result"] == {"summary": "anew"}
 
 
 def test_a_lost_worker_takes_no_job_along_that_was_cancelled(job: Job) -> None:

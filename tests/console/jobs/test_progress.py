@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from console.jobs.progress import Counters, Progress, ProgressTail, first_counters
+from console.jobs.progress import Counters, Progress, ProgressTail, first_counters, last_told
 
 
 def test_the_newest_whole_line_counts(tmp_path: Path) -> None:
@@ -32,6 +32,13 @@ def test_what_an_earlier_run_said_is_left_out(tmp_path: Path) -> None:
 def test_counters_that_are_not_told_are_zero() -> None:
     parsed = msgspec.json.decode(b'{"seq":1,"counters":{"read":5}}', type=Progress)
     assert (parsed.counters.read, parsed.counters.written, parsed.counters.planned) == (5, 0, None)
+
+
+def test_the_last_whole_line_is_found_whatever_a_kill_has_cut_off(tmp_path: Path) -> None:
+    file = tmp_path / "progress.jsonl"
+    assert last_told(file) is None
+    file.write_text('{"eta_ms":1}\n{"eta_ms":2}{"eta_ms":3}\n{"eta')
+    assert last_told(file) == Progress(eta_ms=1)
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ def test_nobody_knows_how_fast_a_run_is_whose_worker_is_silent(job: Job, claimed
     shown = shape_of(Job.objects.get(pk=job.pk))
     assert (shown.state, shown.rate, shown.eta_ms) == ("running", None, None)
     # And it is known again when that is heard, also to the worker itself, which tells the pages
-    assert services.renew(run, worked_ms=1)
+    assert services.renew(run)
     run.rate, run.eta_ms = 31.0, 3000
     for each, rate in ((Job.objects.get(pk=job.pk), 30.0), (run, 31.0)):
         assert shape_of(each).rate == rate
