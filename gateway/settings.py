@@ -29,6 +29,8 @@ GANTRY_FLUSH = env.choice("GANTRY_FLUSH", "async", ("async", "sync"))
 GANTRY_REDIS_URL = env.redis_url("GANTRY_REDIS_URL", "redis://127.0.0.1:6379/0")
 # How many Spark programs run at once; each needs at least half a gigabyte.
 GANTRY_JOBS_AT_ONCE = env.number("GANTRY_JOBS_AT_ONCE", 2, low=1, high=64)
+# How many of these one user may have; 0 for all but one while several users start jobs.
+GANTRY_JOBS_AT_ONCE_PER_USER = env.number("GANTRY_JOBS_AT_ONCE_PER_USER", 0, low=0, high=64)
 # What jobs may read beside topics: files below a folder, and the databases of a service file of libpq.
 GANTRY_JOBS_FILES = env.existing("GANTRY_JOBS_FILES", is_folder=True)
 GANTRY_JOBS_DATABASES = env.existing("GANTRY_JOBS_DATABASES", is_folder=False)

@@ -18,6 +18,7 @@ from django.utils import timezone
 
 from console.jobs.models import ACTIVE_STATES, Job, JobState
 from console.jobs.queue import hint
+from console.jobs.shares import most_running
 
 _NEVER: Final = datetime.min.replace(tzinfo=UTC)
 
@@ -85,7 +86,7 @@ def waiting(now: datetime) -> list[ActiveJob]:
 
 
 def next_up(now: datetime) -> list[ActiveJob]:
-    """Return the jobs that may begin now: as many of those that wait as places are free."""
+    """Return the jobs that may begin now: as many of those that wait as places are free, and their users may have."""
     return _next_up(_read(_active()), now)
 
 
@@ -115,8 +116,16 @@ def _read(rows: QuerySet[Job]) -> list[ActiveJob]:
 
 
 def _next_up(active: list[ActiveJob], now: datetime) -> list[ActiveJob]:
-    free = settings.GANTRY_JOBS_AT_ONCE - sum(job.state == JobState.RUNNING for job in active)
-    return in_turn(active, _last_begins(active), now)[:free] if free > 0 else []
+    running = Counter(job.user for job in active if job.state == JobState.RUNNING)
+    free = settings.GANTRY_JOBS_AT_ONCE - running.total()
+    found: list[ActiveJob] = []
+    for job in in_turn(active, _last_begins(active), now) if free > 0 else ():
+        if len(found) == free:
+            break
+        if running[job.user] < most_running(job.user):
+            running[job.user] += 1
+            found.append(job)
+    return found
 
 
 def _last_begins(active: Iterable[ActiveJob]) -> dict[int | None, datetime]:

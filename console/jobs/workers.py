@@ -22,6 +22,7 @@ from console.fields import moment
 from console.jobs import program, turns
 from console.jobs.drivers import POOL
 from console.jobs.models import Job, JobState, JobType
+from console.jobs.shares import most_running
 from console.moments import Moment, rfc3339
 
 _KEY: Final = "gantry:workers"
@@ -78,6 +79,7 @@ class UserShare(Struct, frozen=True, kw_only=True):
     """What a user has of the places, counted by whose rights jobs run."""
 
     running: Annotated[int, Meta(description="Of `at_once`; the next place is for the user with the fewest.")]
+    most_running: Annotated[int, Meta(description="How many jobs of the user may run at the same time.")]
     queued: int
     most_queued: Annotated[int, Meta(description="How many jobs of one user may wait; one more is refused.")]
 
@@ -142,6 +144,7 @@ def _share_of(user_id: int | None) -> UserShare:
     found = Counter(Job.objects.filter(started_by_id=user_id, state__in=_PLACES).values_list("state", flat=True))
     return UserShare(
         running=found[JobState.RUNNING],
+        most_running=most_running(user_id),
         queued=found[JobState.QUEUED],
         most_queued=settings.GANTRY_JOBS_QUEUED_PER_USER,
     )

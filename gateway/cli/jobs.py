@@ -41,7 +41,8 @@ def workers(session: Session) -> None:
         return
     yours = found["yours"]
     click.echo(f"waiting: {found['queued']} of at most {found['most_queued']}")
-    click.echo(f"yours: {yours['running']} running, {yours['queued']} of at most {yours['most_queued']} waiting")
+    running = f"{yours['running']} of at most {yours['most_running']} running"
+    click.echo(f"yours: {running}, {yours['queued']} of at most {yours['most_queued']} waiting")
     items = [{**each, "runs": [run["job_id"] for run in each["runs"]]} for each in found["items"]]
     session.out.rows(items, ["name", "host", "pid", "is_alive", "heard_at", "runs", "hidden_runs"])
 

@@ -30,6 +30,7 @@ SETTINGS: Final = (
     ("GANTRY_SPARK_WARM", "600", "seconds for which a local Spark is kept for the next job; 0: not at all"),
     ("GANTRY_SPARK_WARM_MIB", "1536", "MiB of memory above which it is not kept"),
     ("GANTRY_JOBS_AT_ONCE", "2", "Spark programs that run at the same time"),
+    ("GANTRY_JOBS_AT_ONCE_PER_USER", "0", "of these, jobs of one user; 0: all but one where several users start jobs"),
     ("GANTRY_JOBS_FILES", "", "folder whose Parquet and CSV files and lists of keys jobs may read"),
     ("GANTRY_JOBS_DATABASES", "", "service file of libpq with the databases that reconciliations may read"),
     ("GANTRY_WEBHOOK_NETWORKS", "", "private networks that webhooks of alerts may reach, e.g. 10.0.0.0/8"),

@@ -6959,6 +6959,8 @@ export interface components {
         UserShare: {
             /** @description Of `at_once`; the next place is for the user with the fewest. */
             running: number;
+            /** @description How many jobs of the user may run at the same time. */
+            most_running: number;
             queued: number;
             /** @description How many jobs of one user may wait; one more is refused. */
             most_queued: number;

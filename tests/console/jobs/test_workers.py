@@ -103,10 +103,10 @@ def test_everybody_sees_the_own_share_and_of_others_only_sums(cast: Cast, job: J
         found = browser.get("/api/v1/job-workers").json()
         return found["queued"], found["yours"]
 
-    own = {"running": 1, "queued": 1, "most_queued": 7}
+    own = {"running": 1, "most_running": 1, "queued": 1, "most_queued": 7}
     assert seen_by(cast.browser("operator")) == (3, own)
-    assert seen_by(cast.browser("admin")) == (3, {"running": 0, "queued": 1, "most_queued": 7})
-    assert seen_by(cast.browser("viewer")) == (3, {"running": 0, "queued": 0, "most_queued": 7})
+    assert seen_by(cast.browser("admin")) == (3, {"running": 0, "most_running": 1, "queued": 1, "most_queued": 7})
+    assert seen_by(cast.browser("viewer")) == (3, {"running": 0, "most_running": 1, "queued": 0, "most_queued": 7})
     # A token has no share of its own
     assert seen_by(cast.program("operator", "read")) == (3, own)
 

@@ -51,7 +51,7 @@ export const jobPages = {
       waiting: "Waiting",
       waitingOf: "{{n}} of at most {{most}}",
       yours: "Yours",
-      yoursOf: "{{running}} running, {{queued}} of at most {{most}} waiting",
+      yoursOf: "{{running}} of at most {{mostRunning}} running, {{queued}} of at most {{most}} waiting",
       oldest: "Oldest waits since",
       showWaiting: "Show the jobs that wait",
     },

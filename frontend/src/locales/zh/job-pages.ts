@@ -47,7 +47,7 @@ export const jobPages = {
       waiting: "等待中",
       waitingOf: "{{n}}，最多 {{most}}",
       yours: "我的任务",
-      yoursOf: "运行中 {{running}}，等待中 {{queued}}，最多等待 {{most}}",
+      yoursOf: "运行中 {{running}}（最多 {{mostRunning}}），等待中 {{queued}}（最多 {{most}}）",
       oldest: "最早的等待始于",
       showWaiting: "查看等待的任务",
     },

@@ -54,7 +54,10 @@ function Workers({ workers }: { workers: JobWorkers }) {
                 )}
               </>,
             ],
-            [t("jobPages.workers.yours"), t("jobPages.workers.yoursOf", { running: count(yours.running), queued: count(yours.queued), most: count(yours.most_queued) })],
+            [
+              t("jobPages.workers.yours"),
+              t("jobPages.workers.yoursOf", { running: count(yours.running), mostRunning: count(yours.most_running), queued: count(yours.queued), most: count(yours.most_queued) }),
+            ],
             ...(since ? [[t("jobPages.workers.oldest"), <Time at={since} />] as [string, ReactNode]] : []),
           ]}
         />

@@ -12,7 +12,7 @@ const WORKERS = "GET /api/v1/job-workers"
 const AT = "2025-01-02T03:04:05Z"
 
 const worker = (overrides: Partial<JobWorker> = {}): JobWorker => ({ name: "celery@one", host: "one", pid: 4000, is_alive: true, heard_at: AT, runs: [], hidden_runs: 0, idle_drivers: [], ...overrides })
-const workers = (overrides: Partial<JobWorkers> = {}): JobWorkers => ({ items: [worker()], are_known: true, at_once: 2, queued: 0, most_queued: 200, waiting: [], waiting_since: null, yours: { running: 0, queued: 0, most_queued: 100 }, ...overrides })
+const workers = (overrides: Partial<JobWorkers> = {}): JobWorkers => ({ items: [worker()], are_known: true, at_once: 2, queued: 0, most_queued: 200, waiting: [], waiting_since: null, yours: { running: 0, most_running: 2, queued: 0, most_queued: 100 }, ...overrides })
 const run = (id: string): JobWorker["runs"][number] => ({ job_id: id, type: "replay", name: `copy ${id}`, since: AT, attempt: 2, pid: 4711, lease_until: AT })
 
 beforeEach(() => {
@@ -45,11 +45,11 @@ describe("the workers beside the list of jobs", () => {
 
   it("tells of each worker what it runs, from the address", async () => {
     const gone = worker({ pid: 3999, is_alive: false, runs: [run("j2")], hidden_runs: 1 })
-    list(workers({ items: [worker({ idle_drivers: [7, 8] }), gone], queued: 2, waiting_since: AT, yours: { running: 1, queued: 2, most_queued: 100 } }), "/jobs?workers=all&zone=UTC")
+    list(workers({ items: [worker({ idle_drivers: [7, 8] }), gone], queued: 2, waiting_since: AT, yours: { running: 1, most_running: 2, queued: 2, most_queued: 100 } }), "/jobs?workers=all&zone=UTC")
     const drawer = within(await screen.findByRole("complementary", { name: "Workers" }))
     expect(await drawer.findByText("process 7, 8")).toBeTruthy()
     expect(drawer.getByText("lives")).toBeTruthy()
-    expect(drawer.getByText("1 running, 2 of at most 100 waiting")).toBeTruthy()
+    expect(drawer.getByText("1 of at most 2 running, 2 of at most 100 waiting")).toBeTruthy()
     expect(drawer.getByText("silent")).toBeTruthy()
     expect(drawer.getByText("process 3999")).toBeTruthy()
     expect(drawer.getByText("process 4000")).toBeTruthy()
