@@ -136,6 +136,7 @@ def test_a_job_that_runs_again_has_no_report_of_the_run_before(
     path = f"/api/v1/jobs/{job.id}"
     assert operator.get(f"{path}/report").json()["summary"] == "48 messages were written and remain"
     # When it runs again
+    playing(monkeypatch, "raise SystemExit(2)")
     services.retry(ANN, job)
     seen: list[tuple[int, object, object]] = []
 
