@@ -234,6 +234,7 @@ SPECTACULAR_SETTINGS = {
         "JobType": "console.jobs.models.JobType",
         "JobState": "console.jobs.models.JobState",
         "Overlap": "console.jobs.models.Overlap",
+        "JobHeldBy": "console.jobs.turns.HELD_BY",
         "DefinitionsFormat": "gateway.control.definitions.shapes.FORMATS",
         "ExportFormat": "console.jobs.requests.export.FORMATS",
         "ExportColumn": "console.jobs.requests.export.COLUMNS",

@@ -9,6 +9,8 @@ from collections import Counter, deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from functools import cache
 from heapq import heapify, heappop, heappush
 from typing import Final
 
@@ -33,6 +35,27 @@ class ActiveJob:
     schedule: str | None
     queued_at: datetime | None
     next_try_at: datetime | None
+
+
+class HeldBy(StrEnum):
+    """What a queued job waits for that is not a place."""
+
+    NEXT_TRY = "next_try"
+    SCHEDULE_RUN = "schedule_run"
+    SHARE = "share"
+
+
+HELD_BY: Final = tuple(HeldBy)
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A queued job that would not begin on a free place: until when, if that is known, or behind which other job."""
+
+    job: ActiveJob
+    by: HeldBy
+    until: datetime | None = None
+    behind: str | None = None
 
 
 def in_turn(active: Iterable[ActiveJob], began: Mapping[int | None, datetime], now: datetime) -> list[ActiveJob]:
@@ -66,17 +89,43 @@ def in_turn(active: Iterable[ActiveJob], began: Mapping[int | None, datetime], n
 
 def _ready(jobs: list[ActiveJob], now: datetime) -> list[ActiveJob]:
     """Return those that wait for nothing but a place: neither for their next try nor for a run of their schedule."""
-    # The ranges of a schedule's runs follow one another.
-    of_schedule: dict[str | None, str] = {job.schedule: job.id for job in jobs if job.state == JobState.RUNNING}
+    of_schedule = _first_runs(jobs)
+    queued = [job for job in jobs if job.state == JobState.QUEUED]
+    return [job for job in queued if _obstacle(job, of_schedule, now) is None]
+
+
+def _first_runs(jobs: list[ActiveJob]) -> dict[str | None, str]:
+    """Return the run of each schedule that comes first, for the ranges of its runs follow one another."""
+    found: dict[str | None, str] = {job.schedule: job.id for job in jobs if job.state == JobState.RUNNING}
     for job in jobs:
-        of_schedule.setdefault(job.schedule, job.id)
-    return [
-        job
-        for job in jobs
-        if job.state == JobState.QUEUED
-        and (job.next_try_at is None or job.next_try_at <= now)
-        and (job.schedule is None or of_schedule[job.schedule] == job.id)
-    ]
+        found.setdefault(job.schedule, job.id)
+    return found
+
+
+def _obstacle(job: ActiveJob, of_schedule: Mapping[str | None, str], now: datetime) -> Held | None:
+    if job.next_try_at is not None and job.next_try_at > now:
+        return Held(job, HeldBy.NEXT_TRY, until=job.next_try_at)
+    if job.schedule is not None and of_schedule[job.schedule] != job.id:
+        return Held(job, HeldBy.SCHEDULE_RUN, behind=of_schedule[job.schedule])
+    return None
+
+
+def held(now: datetime) -> list[Held]:
+    """Return the queued jobs that would not begin on a free place, in the order in which they were made."""
+    jobs = _read(_active())
+    of_schedule = _first_runs(jobs)
+    running = Counter(job.user for job in jobs if job.state == JobState.RUNNING)
+    most = cache(most_running)
+    found: list[Held] = []
+    for job in jobs:
+        if job.state != JobState.QUEUED:
+            continue
+        obstacle = _obstacle(job, of_schedule, now)
+        if obstacle is None and running[job.user] >= most(job.user):
+            obstacle = Held(job, HeldBy.SHARE)
+        if obstacle is not None:
+            found.append(obstacle)
+    return found
 
 
 def waiting(now: datetime) -> list[ActiveJob]:
@@ -118,11 +167,12 @@ def _read(rows: QuerySet[Job]) -> list[ActiveJob]:
 def _next_up(active: list[ActiveJob], now: datetime) -> list[ActiveJob]:
     running = Counter(job.user for job in active if job.state == JobState.RUNNING)
     free = settings.GANTRY_JOBS_AT_ONCE - running.total()
+    most = cache(most_running)
     found: list[ActiveJob] = []
     for job in in_turn(active, _last_begins(active), now) if free > 0 else ():
         if len(found) == free:
             break
-        if running[job.user] < most_running(job.user):
+        if running[job.user] < most(job.user):
             running[job.user] += 1
             found.append(job)
     return found

@@ -23,6 +23,7 @@ from console.jobs import program, turns
 from console.jobs.drivers import POOL
 from console.jobs.models import Job, JobState, JobType
 from console.jobs.shares import most_running
+from console.jobs.turns import Held, HeldBy
 from console.moments import Moment, rfc3339
 
 _KEY: Final = "gantry:workers"
@@ -75,6 +76,21 @@ class JobWorker(Struct, frozen=True, kw_only=True):
     idle_drivers: Annotated[list[int], Meta(description="Processes with a Spark that is kept for the next job.")]
 
 
+class HeldJob(Struct, frozen=True, kw_only=True):
+    """A queued job that would not begin on a free place."""
+
+    job_id: Annotated[str | None, Meta(description="Null for one that the caller may not read.")]
+    by: Annotated[
+        HeldBy,
+        Meta(
+            description="What holds it: `next_try`, the time of its automatic retry; `schedule_run`, another run of "
+            "its schedule; or `share`, as many jobs of its user run as may (such a job is in `waiting`, too)."
+        ),
+    ]
+    until: Annotated[Moment | None, Meta(description="When it may begin, of one that waits for its next try.")]
+    behind: Annotated[str | None, Meta(description="The run of the schedule; null if the caller may not read it.")]
+
+
 class UserShare(Struct, frozen=True, kw_only=True):
     """What a user has of the places, counted by whose rights jobs run."""
 
@@ -97,6 +113,9 @@ class JobWorkers(Struct, frozen=True, kw_only=True):
     waiting: Annotated[
         list[str | None],
         Meta(description="Ids of the jobs that could start, the next one first; null for one the caller may not read."),
+    ]
+    held: Annotated[
+        list[HeldJob], Meta(description="Queued jobs that would not begin on a free place, the one made first first.")
     ]
     waiting_since: Annotated[Moment | None, Meta(description="Since when the oldest that could start waits.")]
     yours: Annotated[UserShare, Meta(description="What the caller has of it, with the runs of own schedules.")]
@@ -135,8 +154,18 @@ def overview(user_id: int | None, readable: Collection[str], now: datetime) -> J
         queued=Job.objects.filter(state=JobState.QUEUED).count(),
         most_queued=settings.GANTRY_JOBS_QUEUED,
         waiting=[job.id if job.id in readable else None for job in waiting],
+        held=[_held(each, readable) for each in turns.held(now)],
         waiting_since=None if since is None else moment(since),
         yours=_share_of(user_id),
+    )
+
+
+def _held(found: Held, readable: Collection[str]) -> HeldJob:
+    return HeldJob(
+        job_id=found.job.id if found.job.id in readable else None,
+        by=found.by,
+        until=None if found.until is None else moment(found.until),
+        behind=found.behind if found.behind in readable else None,
     )
 
 

@@ -4196,6 +4196,20 @@ export interface components {
             passed: boolean;
             items: components["schemas"]["HealthCheck"][];
         };
+        /** @description A queued job that would not begin on a free place. */
+        HeldJob: {
+            /** @description Null for one that the caller may not read. */
+            job_id: string | null;
+            /** @description What holds it: `next_try`, the time of its automatic retry; `schedule_run`, another run of its schedule; or `share`, as many jobs of its user run as may (such a job is in `waiting`, too). */
+            by: components["schemas"]["JobHeldBy"];
+            /**
+             * Format: date-time
+             * @description When it may begin, of one that waits for its next try.
+             */
+            until: string | null;
+            /** @description The run of the schedule; null if the caller may not read it. */
+            behind: string | null;
+        };
         /** @enum {string} */
         HiddenEnum: "bodies";
         /** @description A job. */
@@ -4288,6 +4302,8 @@ export interface components {
             /** @description The right that it takes to read the log, if the caller lacks it. */
             log_hidden: string | null;
         };
+        /** @enum {string} */
+        JobHeldBy: "next_try" | "schedule_run" | "share";
         /** @description Limits in force: those of the request, and what was changed since. */
         JobLimits: {
             /** @description null is no limit. */
@@ -4523,6 +4539,8 @@ export interface components {
             most_queued: number;
             /** @description Ids of the jobs that could start, the next one first; null for one the caller may not read. */
             waiting: (string | null)[];
+            /** @description Queued jobs that would not begin on a free place, the one made first first. */
+            held: components["schemas"]["HeldJob"][];
             /**
              * Format: date-time
              * @description Since when the oldest that could start waits.

@@ -15,9 +15,10 @@ import redis
 from pytest_django import Settings
 
 from console.fields import moment
-from console.jobs import services, workers
+from console.jobs import schedules, services, workers
 from console.jobs.models import Job
 from tests.console.jobs.conftest import BY, REPLAY
+from tests.console.jobs.test_schedule import NOON, schedule
 from tests.support.cast import Cast, somebody
 from tests.support.gantry import ROOT
 
@@ -81,6 +82,34 @@ def test_a_worker_does_not_claim_the_run_of_the_one_before_it(
     gone, lives = by_process[dead.pid], by_process[os.getpid()]
     assert (gone["is_alive"], gone["heard_at"], [run["job_id"] for run in gone["runs"]]) == (False, None, [job.id])
     assert (lives["is_alive"], lives["runs"]) == (True, [])
+
+
+def test_what_waits_for_more_than_a_place_is_listed_with_the_reason(cast: Cast, store: redis.Redis) -> None:
+    # Given a run of a schedule with another one behind it, and one that died and waits for its next try
+    planned = schedule()
+    first, second = (schedules.create_run(BY, planned, at) for at in (NOON, None))
+    assert services.claim(first.id, worker="w", host="h") is not None
+    dead = services.claim(services.create(BY, REPLAY).id, worker="w", host="h")
+    assert dead is not None
+    services.finish_dead(dead, "it died")
+    assert dead.next_try_at is not None
+    # And a user with as many jobs at work as one may have where others start jobs
+    mine = services.create(somebody("admin"), REPLAY)
+    assert services.claim(mine.id, worker="w", host="h") is not None
+    more = services.create(somebody("admin"), REPLAY)
+    # When somebody looks
+    found: Any = cast.browser("viewer").get("/api/v1/job-workers").json()
+    # Then all that is queued is in one list at least
+    held = {each["job_id"]: (each["by"], each["until"], each["behind"]) for each in found["held"]}
+    assert held == {
+        second.id: ("schedule_run", None, first.id),
+        dead.id: ("next_try", moment(dead.next_try_at), None),
+        more.id: ("share", None, None),
+    }
+    assert (found["queued"], found["waiting"]) == (3, [more.id])
+    # And one that the caller may not read is not named
+    hidden: Any = cast.limited(("topic", "other", "read"), ("job", "*", "read")).get("/api/v1/job-workers").json()
+    assert [(each["job_id"], each["behind"]) for each in hidden["held"]] == [(None, None)] * 3
 
 
 def test_a_job_that_one_may_not_read_is_only_counted(cast: Cast, job: Job, store: redis.Redis) -> None:

@@ -6,7 +6,7 @@ export const runningOf = ({ items }: JobWorkers): number => items.reduce((sum, {
 export const aliveOf = ({ items, are_known: areKnown }: JobWorkers): number | null => (areKnown ? items.filter(({ is_alive: alive }) => alive).length : null)
 
 /** Why a job that is queued has not begun. */
-export interface Waiting { why: "noWorker" | "unknown" | "full" | "next" | "retry"; place: number | null; all: number; atOnce: number }
+export interface Waiting { why: "noWorker" | "unknown" | "full" | "next" | "retry" | "scheduleRun" | "share"; place: number | null; all: number; atOnce: number }
 
 /** Why a queued job waits, and at which place; null while the workers are not known yet. */
 export function waitingOf(job: Job, workers: JobWorkers | undefined): Waiting | null {
@@ -20,6 +20,9 @@ function whyOf(job: Job, workers: JobWorkers): Waiting["why"] {
   const alive = aliveOf(workers)
   if (alive === 0) return "noWorker"
   if (job.next_try_at) return "retry"
+  const held = workers.held.find(({ job_id: id }) => id === job.id)?.by
+  if (held === "schedule_run") return "scheduleRun"
+  if (held === "share") return "share"
   if (runningOf(workers) >= workers.at_once) return "full"
   return alive === null ? "unknown" : "next"
 }

@@ -62,6 +62,8 @@ export const jobPages = {
       nextOfSchedule: "{{place}} of {{all}} in the queue; runs of a schedule start one after the other",
       unknown: "waiting; whether a worker lives is not known",
       noWorker: "waiting: no worker lives",
+      scheduleRun: "waits for another run of its schedule",
+      share: "waits for another job of its user: no more of one user run at a time",
     },
     files: {
       failed: "The files could not be read",

@@ -57,6 +57,8 @@ export const jobPages = {
       nextOfSchedule: "队列第 {{place}}，共 {{all}}；同一定时任务的运行依次进行",
       unknown: "等待中；无法得知 worker 是否存活",
       noWorker: "等待中：没有存活的 worker",
+      scheduleRun: "等待同一定时任务的另一次运行结束",
+      share: "等待同一用户的其他任务结束：每个用户同时运行的任务数已达上限",
     },
     files: {
       failed: "无法读取文件",

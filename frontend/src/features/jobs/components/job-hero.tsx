@@ -68,7 +68,7 @@ function Waits({ job }: { job: Job }) {
   const waiting = waitingOf(job, useJobWorkers().data)
   if (waiting === null) return <>{t("jobs.waits")}</>
   const { why, place, all, atOnce } = waiting
-  if (why === "noWorker" || why === "unknown") return <>{t(`jobPages.place.${why}`)}</>
+  if (why === "noWorker" || why === "unknown" || why === "scheduleRun" || why === "share") return <>{t(`jobPages.place.${why}`)}</>
   if (place === null) return <>{t("jobs.waits")}</>
   if (why === "full") return <>{t("jobPages.place.full", { place, all, count: atOnce })}</>
   return <>{t(job.schedule_id === null ? "jobPages.place.next" : "jobPages.place.nextOfSchedule", { place, all })}</>

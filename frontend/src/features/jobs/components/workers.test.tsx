@@ -12,7 +12,7 @@ const WORKERS = "GET /api/v1/job-workers"
 const AT = "2025-01-02T03:04:05Z"
 
 const worker = (overrides: Partial<JobWorker> = {}): JobWorker => ({ name: "celery@one", host: "one", pid: 4000, is_alive: true, heard_at: AT, runs: [], hidden_runs: 0, idle_drivers: [], ...overrides })
-const workers = (overrides: Partial<JobWorkers> = {}): JobWorkers => ({ items: [worker()], are_known: true, at_once: 2, queued: 0, most_queued: 200, waiting: [], waiting_since: null, yours: { running: 0, most_running: 2, queued: 0, most_queued: 100 }, ...overrides })
+const workers = (overrides: Partial<JobWorkers> = {}): JobWorkers => ({ items: [worker()], are_known: true, at_once: 2, queued: 0, most_queued: 200, waiting: [], held: [], waiting_since: null, yours: { running: 0, most_running: 2, queued: 0, most_queued: 100 }, ...overrides })
 const run = (id: string): JobWorker["runs"][number] => ({ job_id: id, type: "replay", name: `copy ${id}`, since: AT, attempt: 2, pid: 4711, lease_until: AT })
 
 beforeEach(() => {
@@ -85,6 +85,8 @@ describe("the page of a job that waits", () => {
     ["waits for a place: 2 of 2 in the queue, 1 job runs at a time", workers({ items: [worker({ runs: [run("j1")] })], at_once: 1, waiting: [null, "j3"] }), {}],
     ["1 of 1 in the queue", workers({ waiting: ["j3"] }), {}],
     ["1 of 1 in the queue; runs of a schedule start one after the other", workers({ waiting: ["j3"] }), { schedule_id: "s1" }],
+    ["waits for another run of its schedule", workers({ held: [{ job_id: "j3", by: "schedule_run", until: null, behind: "j1" }] }), { schedule_id: "s1" }],
+    ["waits for another job of its user: no more of one user run at a time", workers({ waiting: ["j3"], held: [{ job_id: "j3", by: "share", until: null, behind: null }] }), {}],
     ["waiting: no worker lives", workers({ items: [] }), {}],
     ["waiting; whether a worker lives is not known", workers({ are_known: false }), {}],
   ])("says %s", async (words, known, overrides) => {
