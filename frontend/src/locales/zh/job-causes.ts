@@ -29,7 +29,7 @@ export const jobCauses = {
       request_refused: "按下方所述改正后新建任务；只有 Topic、消费组或集群在此之后有变化，再次运行才有用。",
       rights_lost: "由拥有所需权限的用户再次运行，届时按该用户的权限执行。",
       time_limit: "任务已停止，已写入的保留。可缩小范围或放宽时限后新建任务；再次运行本任务时重新计时。",
-      disk_full: "任务已停止，已写入的保留。请清理数据目录所在磁盘：缩短 Topic 或任务文件的保留时间，或迁移数据。",
+      disk_full: "任务已停止，已写入的保留。需清理数据目录所在磁盘：缩短 Topic 或任务文件的保留时间，或迁移数据。",
       no_java: "在 worker 所在机器安装 Java 17 或更高版本，或为 worker 设置 JAVA_HOME 并重启。",
       broker_unreachable: "在 Broker 页面确认该集群的 Broker 是否在运行，恢复后再继续。",
       store_unreadable: "确认存储目录在 worker 所在机器上，且 worker 有权读取。",
