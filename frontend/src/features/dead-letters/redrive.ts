@@ -1,8 +1,11 @@
 import type { UrlState } from "@/hooks/use-url-state"
-import type { DeadLetterCause, RedriveAsked } from "@/lib/api-types"
+import type { DeadLetterCause, RedriveAsked, RedrivePreview } from "@/lib/api-types"
 import { MOST_MINUTES } from "@/lib/job-limits"
 import { isInstant } from "@/lib/time"
 import { type Destination, DESTINATIONS, MOST_RATE, USUAL_RATE } from "./wish"
+
+/** Whether a dry run could read none, because brokers did not answer: its zeros say nothing. */
+export const isUnread = ({ missing, read }: Pick<RedrivePreview, "missing" | "read">): boolean => missing.length > 0 && read === 0
 
 /** The most dead letters of one job, which is also the limit where none is asked for. */
 export const MOST_MESSAGES = 100_000

@@ -45,6 +45,7 @@ export const deadLetters = {
     nothingPickedNext: "Tick groups or causes: a dry run then says what a redrive would do. It sends nothing.",
     dryRun_one: "Dry run: {{count}} can be redriven",
     dryRun_other: "Dry run: {{count}} can be redriven",
+    unread: "{{broker}} does not answer: {{reason}}",
     dryRunFailed: "The dry run failed",
     ofMessages_one: "to send, of {{n}} dead letters; {{count}} cause",
     ofMessages_other: "to send, of {{n}} dead letters; {{count}} causes",

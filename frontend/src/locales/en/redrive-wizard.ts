@@ -32,6 +32,7 @@ export const redriveWizard = {
     would: "What would be sent",
     wouldNote: "{{n}} of {{stored}} dead letters; nothing is sent yet",
     nothing: "No dead letter of {{group}} is left to send",
+    unread: "No dead letter of {{group}} could be read, as its brokers do not answer.",
     nothingNext: "Loosen the conditions, or choose another group.",
     allSkipped_one: "{{n}} message was sent by an earlier redrive.",
     allSkipped_other: "{{n}} messages were sent by earlier redrives.",

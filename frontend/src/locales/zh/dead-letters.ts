@@ -43,6 +43,7 @@ export const deadLetters = {
     nothingPicked: "尚未选择",
     nothingPickedNext: "勾选消费组或原因后，预演会说明重投的影响，不会发送任何消息。",
     dryRun_other: "预演：可重投 {{count}} 条",
+    unread: "{{broker}} 没有应答：{{reason}}",
     dryRunFailed: "预演失败",
     ofMessages_other: "条将发送；死信共 {{n}} 条，所选有 {{count}} 种原因",
     sendTo: "重投到",

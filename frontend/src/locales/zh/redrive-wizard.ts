@@ -31,6 +31,7 @@ export const redriveWizard = {
     would: "将发送的消息",
     wouldNote: "死信共 {{stored}} 条，将发送 {{n}} 条；现在不发送任何消息",
     nothing: "{{group}} 没有可重投的死信",
+    unread: "Broker 没有应答，无法读取 {{group}} 的死信。",
     nothingNext: "放宽条件，或选择其他消费组。",
     allSkipped_other: "{{n}} 条消息已由之前的重投发送。",
     noMore: "没有更多消息",

@@ -98,7 +98,9 @@ it("shows how far a redrive is, and stops it", async () => {
 
 it("asks for no dry run without the right to redrive", async () => {
   page('/?pick={"billing":"all"}', reader())
-  expect(((await screen.findByRole("button", { name: "Redrive 0 messages" })) as HTMLButtonElement).disabled).toBe(true)
+  expect(((await screen.findByRole("button", { name: "Redrive" })) as HTMLButtonElement).disabled).toBe(true)
+  expect(screen.getByText("Needs the right: redrive")).toBeTruthy()
+  expect(screen.queryByText("Dry run again")).toBeNull()
   expect(sent()).toEqual([])
 })
 

@@ -8,6 +8,7 @@ import { useUrlState } from "@/hooks/use-url-state"
 import type { RedriveAsked, RedrivePreview } from "@/lib/api-types"
 import { bytes, count } from "@/lib/format"
 import { reasonIn } from "@/lib/reasons"
+import { isUnread } from "../redrive"
 import classes from "./dead-letters.module.css"
 
 interface DryRunProps {
@@ -23,9 +24,11 @@ const sumOf = (previews: readonly RedrivePreview[], name: "messages" | "bytes" |
   previews.reduce((sum, preview) => sum + preview[name], 0)
 
 /** What a redrive would do, in figures; it keeps itself up to date with what is picked. */
-export function DryRun({ asked, previews, isReady, rate, children }: DryRunProps) {
+export function DryRun({ asked, previews, isReady: isChosen, rate, children }: DryRunProps) {
   const { t } = useTranslation()
   const format = useFormat()
+  const unread = previews.filter(isUnread)
+  const isReady = isChosen && unread.length === 0
   const messages = sumOf(previews, "messages")
   const failing = sumOf(previews, "failing")
   const skipped = sumOf(previews, "skipped")
@@ -42,6 +45,9 @@ export function DryRun({ asked, previews, isReady, rate, children }: DryRunProps
         {isReady && <span className="micro">{t("deadLetters.ofMessages", { n: stored === null ? "—" : count(stored), count: sumOf(previews, "causes") })}</span>}
       </div>
       {children}
+      {unread.flatMap(({ missing }) => missing).map(({ broker, reason }) => (
+        <Callout key={broker}>{t("deadLetters.unread", { broker, reason: reasonIn(t, reason) })}</Callout>
+      ))}
       {isReady && (
         <>
           <Definitions

@@ -15,6 +15,7 @@ import type { RedriveAsked, RedrivePreview } from "@/lib/api-types"
 import { count } from "@/lib/format"
 import { asProblem } from "@/lib/problem"
 import { useStartRedrives } from "../api/start-redrive"
+import { isUnread } from "../redrive"
 import classes from "./dead-letters.module.css"
 import { DryRun } from "./dry-run"
 
@@ -49,7 +50,7 @@ function Start({ cluster, group, asked, preview }: Omit<RedriveDecisionProps, "i
   const navigate = useNavigate()
   const { note } = useRefusals()
   const start = useStartRedrives(cluster)
-  const found = preview?.data
+  const found = preview?.data && !isUnread(preview.data) ? preview.data : undefined
   const messages = found?.messages ?? 0
   const needsYes = found?.needs_allow_live_target === true && !asked.allow_live_target
   const refused = start.error ?? preview?.error

@@ -18,7 +18,7 @@ import { usePreviews } from "../api/preview-redrives"
 import { useNativeClients } from "../api/get-native-clients"
 import { useCancelRedrive, useStartRedrives } from "../api/start-redrive"
 import type { Picks } from "../picks"
-import { causesAs } from "../redrive"
+import { causesAs, isUnread } from "../redrive"
 import { askedOf, isWhole, usualOf, wishOf } from "../wish"
 import { DryRun } from "./dry-run"
 import classes from "./dead-letters.module.css"
@@ -49,7 +49,7 @@ export function RedrivePanel({ cluster, picks, topics, running, onStarted }: Red
   const start = useStartRedrives(cluster)
   const failed = previews.find(({ error }) => error !== null)
   const found = previews.flatMap(({ data }) => (data ? [data] : []))
-  const isReady = found.length === asked.length
+  const isReady = found.length === asked.length && !found.some(isUnread)
   const needsYes = found.some(({ needs_allow_live_target: needs }) => needs) && !wish.isAllowed
   const messages = found.reduce((sum, preview) => sum + preview.messages, 0)
   const go = () =>
@@ -70,14 +70,14 @@ export function RedrivePanel({ cluster, picks, topics, running, onStarted }: Red
           <Empty small title={t("deadLetters.nothingPicked")} next={t("deadLetters.nothingPickedNext")} />
         ) : (
           <>
-            <DryRun asked={asked} previews={found} isReady={isReady} rate={wish.rate}>
+            <DryRun asked={asked} previews={found} isReady={found.length === asked.length} rate={wish.rate}>
               <WishFields topics={topics} usual={usual} mayHandOn={mayHandOn} />
             </DryRun>
             {failed?.error && <Failed what={t("deadLetters.dryRunFailed")} error={failed.error} retry={() => void failed.refetch()} />}
-            {!isReady && !failed && may && isWhole(wish) && <Loading skeleton={<SkeletonBlock height={90} />} />}
+            {found.length < asked.length && !failed && may && isWhole(wish) && <Loading skeleton={<SkeletonBlock height={90} />} />}
             <div className={classes.decide}>
               <RedriveButton messages={messages} needsYes={needsYes} isLocked={!isReady || running.length > 0} isPending={start.isPending} onClick={go} />
-              <Button onClick={() => previews.forEach(({ refetch }) => void refetch())}>{t("deadLetters.again")}</Button>
+              <Again may={may} onClick={() => previews.forEach(({ refetch }) => void refetch())} />
             </div>
             <ToWizard picks={picks} />
           </>
@@ -107,10 +107,17 @@ function RedriveButton({ messages, needsYes, isLocked, isPending, onClick }: Red
         title={needsYes ? t("jobs.tickFirst") : ""}
         onClick={onClick}
       >
-        {t("deadLetters.redrive", { count: messages, n: count(messages) })}
+        {messages === 0 && isLocked ? t("redriveWizard.start") : t("deadLetters.redrive", { count: messages, n: count(messages) })}
       </Button>
     </NeedsRight>
   )
+}
+
+/** A dry run needs the right to redrive, too. */
+function Again({ may, onClick }: { may: boolean; onClick: () => void }) {
+  const { t } = useTranslation()
+  if (!may) return <span className="micro">{t("rights.missing", { right: t("rights.redrive") })}</span>
+  return <Button onClick={onClick}>{t("deadLetters.again")}</Button>
 }
 
 /** The wizard chooses more closely, but of one group. */

@@ -123,3 +123,13 @@ it("is locked without the right to redrive", async () => {
   wizard("", reader())
   expect((await findField("Group")).closest("fieldset")?.disabled).toBe(true)
 })
+
+it("does not say that none is left while no broker answers", async () => {
+  answer(START, preview({ messages: 0, bytes: 0, causes: 0, groups: [], first: [], last: [], read: 0, stored: null, complete: false, missing: [{ broker: "broker-a", reason: "timeout", since: null }] }))
+  wizard("&group=billing&step=start")
+  expect(await screen.findByText("broker-a does not answer: timeout")).toBeTruthy()
+  expect(screen.getByText("No dead letter of billing could be read, as its brokers do not answer.")).toBeTruthy()
+  expect(screen.getAllByText("Not known").length).toBeGreaterThan(1)
+  expect([screen.queryByText(/can be redriven/), screen.queryByText(/is left to send/)]).toEqual([null, null])
+  expect(screen.getByRole<HTMLButtonElement>("button", { name: "Redrive" }).disabled).toBe(true)
+})
