@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from broker_core.protocol.properties import KEYS, TAGS, split_keys
 from broker_core.spark.row_sql import RowSql, ValueRefused
@@ -19,6 +20,16 @@ COLUMNS: Final = (
 
 Refused = tuple[int, str]
 """The queue offset of a message that the expressions spoil, and why."""
+
+
+TRIED: Final = ("queue_offset", "_error", "body", "properties")
+"""What `refused_rows` reads."""
+
+
+def refused_rows(rows: Any, sql: RowSql) -> list[Refused]:
+    """Return which messages of an Arrow batch of `RowSql.apply` with `TRIED` a file would leave out."""
+    sound = rows.filter(pc.is_null(rows.column("_error")))
+    return changed(sound, sql, ("queue_offset",))[1]
 
 
 def changed(rows: Any, sql: RowSql, columns: Sequence[str]) -> tuple[Any, list[Refused]]:

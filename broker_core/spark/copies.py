@@ -123,6 +123,10 @@ class Copier:
             raise ValueRefused(f"target.transform.body {fault}")
         return body
 
+    def refused(self, rows: Any) -> list[tuple[int, str]]:
+        """Return the source queue offset of each row of which no copy can be made, and why."""
+        return [(offset, copy.reason) for offset, copy in self.copies(rows) if isinstance(copy, NoCopy)]
+
     @staticmethod
     def damaged(rows: Any) -> Iterator[Damaged]:
         """Yield the damaged rows of an Arrow batch with `COLUMNS`."""

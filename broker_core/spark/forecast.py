@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import SparkSession
 
@@ -39,8 +40,20 @@ _PIECE: Final = 1000
 
 CountedBy = Literal["queues", "tag_hashes", "reading"]
 OnRows = Callable[[int], bool]
+Refused = tuple[int, str]
+"""The queue offset of a message of which no copy could be made, and why."""
 Place = tuple[datetime, int]
 """Store time and queue offset."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """Makes the copies that a job would make, to see which ones it cannot make; sent to the tasks."""
+
+    columns: tuple[str, ...]
+    """What it reads of each message."""
+    refused: Callable[[Any], list[Refused]]
+    """Returns those of an Arrow batch with these columns and the values of the expressions."""
 
 
 @dataclass(slots=True)
@@ -57,11 +70,21 @@ class QueueForecast:
     counted_by: CountedBy = "reading"
     first: list[Place] = field(default_factory=list)
     last: list[Place] = field(default_factory=list)
+    refused: int = 0
+    """How many pass the filter, and cannot be copied as they would be changed; they count nowhere else."""
+    failures: list[Refused] = field(default_factory=list)
+    """The first of these."""
 
-    def add(self, rows: Any) -> None:
+    def add(self, rows: Any, trial: Trial | None = None) -> None:
         """Count an Arrow batch with the columns `COUNTED`, and those that are wanted if it says so."""
         if WANTED in rows.schema.names:
             rows = rows.filter(pc.or_(rows.column(WANTED), pc.is_valid(rows.column("_error"))))
+        refused = [] if trial is None else trial.refused(rows)
+        if refused:
+            self.refused += len(refused)
+            self.failures += refused[: MOST_SAMPLES - len(self.failures)]
+            offsets = pa.array([offset for offset, _ in refused], rows.column("queue_offset").type)
+            rows = rows.filter(pc.invert(pc.is_in(rows.column("queue_offset"), offsets)))
         sound = _places(rows)
         self.messages += len(sound)
         self.damaged = (self.damaged or 0) + rows.num_rows - rows.column("_error").null_count
@@ -98,19 +121,27 @@ def forecast(
 
 
 def forecast_by_sql(
-    session: SparkSession, by_queue: Sequence[Sequence[Partition]], options: SourceOptions, sql: RowSql
+    session: SparkSession,
+    by_queue: Sequence[Sequence[Partition]],
+    options: SourceOptions,
+    sql: RowSql,
+    trial: Trial | None = None,
 ) -> list[QueueForecast]:
-    """Return what would be read of each queue under the condition; raise BadRequest for a wrong expression."""
+    """Return what would be read of each queue under the condition; raise BadRequest for a wrong expression.
+
+    With `trial` what the copies would become is computed, too.
+    """
+    needed = COUNTED if trial is None else tuple(dict.fromkeys((*COUNTED, *trial.columns)))
 
     def count(parts: Sequence[Partition], batches: Iterator[Any]) -> QueueForecast:
         queue = QueueForecast(parts)
         for rows in batches:
-            queue.add(rows)
+            queue.add(rows, trial)
         return queue
 
-    rows = planned_table(session, by_queue, options, sql.columns(COUNTED))
+    rows = planned_table(session, by_queue, options, sql.columns(needed))
     with failing_expressions(session, sql.expressions(lambda names: planned_table(session, by_queue, options, names))):
-        return run_tasks_on(sql.apply(rows, COUNTED), by_queue, count)
+        return run_tasks_on(sql.apply(rows, needed), by_queue, count)
 
 
 def _has_tag_hashes(part: Partition) -> bool:

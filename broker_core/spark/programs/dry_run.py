@@ -9,7 +9,7 @@ from typing import Any, Final
 from broker_core.job_folder import NOT_YET_KNOWN, say
 from broker_core.spark.bytes_read import BytesRead
 from broker_core.spark.copies import COLUMNS
-from broker_core.spark.forecast import QueueForecast, forecast, forecast_by_sql, moment, samples_of
+from broker_core.spark.forecast import QueueForecast, Trial, forecast, forecast_by_sql, moment, samples_of
 from broker_core.spark.options import SourceOptions
 from broker_core.spark.partitions import count_of
 from broker_core.spark.programs.program import OK, ProgramResult, Run
@@ -22,25 +22,30 @@ USUAL_RATE: Final = 30_000
 """Messages a second of a job without a limit, for its estimated duration."""
 
 
-def dry_run(run: Run, selection: Selection, sql: RowSql, *, verb: str) -> ProgramResult:
-    """Count what the job would read and write the report; `verb` says what it would do with it, as "copied"."""
+def dry_run(run: Run, selection: Selection, sql: RowSql, *, verb: str, trial: Trial | None = None) -> ProgramResult:
+    """Count what the job would read and write the report; `verb` says what it would do with it, as "copied".
+
+    `trial` makes the copies of expressions, so that what they spoil is counted; None: there are no such expressions.
+    """
     with run.timed("planning"):
         by_queue = plan_by_queue(selection.options, selection.positions)
     planned = sum(map(count_of, chain(*by_queue.values())))
     run.progress.write({"planned": planned}, phase="counting", unknown=("read", *NOT_YET_KNOWN))
-    queues = _counted(run, selection.options, sql, [by_queue[key] for key in sorted(by_queue)])
+    queues = _counted(run, selection.options, sql, [by_queue[key] for key in sorted(by_queue)], trial)
     if run.is_stopping:
         return ProgramResult(run.stop_code, run.stop_reason)
     limits = run.request.asked.get("limits") or {}
     totals = _totals(queues, limits)
     samples = samples_of(queues, selection.options)
-    sentence = f"{_amount(totals)} would be {verb}; this was a dry run, nothing was written"
+    totals["refused"] = None if trial is None else sum(queue.refused for queue in queues)
+    refused = f", {totals['refused']:,} would be refused" if totals["refused"] else ""
+    sentence = f"{_amount(totals)} would be {verb}{refused}; this was a dry run, nothing was written"
     told = {"summary": sentence, "dry_run": True, **selection.told}
     short = {**told, **totals, "queues": [_queue(each) for each in queues]}
     # The row of the job keeps the summary, and lists of jobs show it: no content of messages is in there.
     run.folder.write_json("summary.json", short)
-    run.folder.write_json("report.json", {**short, **samples})
-    matched, damaged = totals["found"], totals["damaged"]
+    run.folder.write_json("report.json", {**short, **samples, "failures": _failures(run, queues)})
+    matched, damaged = totals["found"] + (totals["refused"] or 0), totals["damaged"]
     # What nobody looked for counts as what it seemed to be: a message, or one that a filter leaves out.
     filtered = planned - matched - (damaged or 0)
     counters = {"planned": planned, "read": planned, "filtered": filtered, "matched": matched, "written": 0}
@@ -51,7 +56,7 @@ def dry_run(run: Run, selection: Selection, sql: RowSql, *, verb: str) -> Progra
 
 
 def _counted(
-    run: Run, options: SourceOptions, sql: RowSql, by_queue: Sequence[Sequence[Partition]]
+    run: Run, options: SourceOptions, sql: RowSql, by_queue: Sequence[Sequence[Partition]], trial: Trial | None
 ) -> list[QueueForecast]:
     if sql.is_empty or not by_queue:
         read = BytesRead()
@@ -61,15 +66,23 @@ def _counted(
         return counted
     session = run.start_spark(lambda: None, is_short=lambda: False)
     sql.check(session, COLUMNS)
-    # What copies would become is not computed.
-    condition = RowSql(where=sql.where)
 
     def stop_if_asked() -> None:
         if run.is_stopping:
             session.interruptAll()
 
     with run.timed("counting"):
-        return run.wait_for(lambda: forecast_by_sql(session, by_queue, options, condition), stop_if_asked)
+        return run.wait_for(lambda: forecast_by_sql(session, by_queue, options, sql, trial), stop_if_asked)
+
+
+def _failures(run: Run, queues: Sequence[QueueForecast]) -> list[dict[str, str]]:
+    """Return the first messages of each queue that would be refused, as the report of the job itself names them."""
+    found = []
+    for queue in queues:
+        part = queue.parts[0]
+        place = f"{run.request.cluster}/{part.broker}/{part.topic}/{part.queue_id}"
+        found += [{"source": f"{place}/{offset}", "reason": reason} for offset, reason in queue.failures]
+    return found
 
 
 def _amount(totals: dict[str, Any]) -> str:

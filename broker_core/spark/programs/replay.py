@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Final
 
 import msgspec
@@ -20,10 +21,11 @@ from broker_core.spark import changed_rows
 from broker_core.spark.bytes_read import PlanCost
 from broker_core.spark.checkpoint import Checkpoint, Damage, LeftOut, left_out_of, sum_counters
 from broker_core.spark.collector import Budget, Collector
-from broker_core.spark.copies import COLUMNS
+from broker_core.spark.copies import COLUMNS, Copier
 from broker_core.spark.counting import RowCounter
 from broker_core.spark.errors import BadRequest
 from broker_core.spark.failed_values import failing_expressions
+from broker_core.spark.forecast import Trial
 from broker_core.spark.lanes import LaneResult, ReplayJob, copy_lane, with_unreported
 from broker_core.spark.planned import planned_table
 from broker_core.spark.programs.dry_run import dry_run
@@ -51,7 +53,7 @@ def work(run: Run) -> ProgramResult:
     selection = select(run.request, run.folder)
     sql = _sql(selection, run.request.asked["target"])
     if run.request.asked.get("dry_run"):
-        return dry_run(run, selection, sql, verb="copied")
+        return dry_run(run, selection, sql, verb="copied", trial=_trial(run.request, sql))
     if run.request.asked["target"].get("kind") == "parquet":
         return export(run, selection, sql, "parquet", changed_rows.COLUMNS)
     limits = run.request.asked.get("limits") or {}
@@ -80,6 +82,15 @@ def _sql(selection: Selection, target: Mapping[str, Any]) -> RowSql:
         keys=transform.get("keys"),
         properties=transform.get("properties") or {},
     )
+
+
+def _trial(request: ProgramRequest, sql: RowSql) -> Trial | None:
+    if not sql.changes_messages:
+        return None
+    if request.asked["target"].get("kind") == "parquet":
+        return Trial(changed_rows.TRIED, partial(changed_rows.refused_rows, sql=sql))
+    copier = Copier(request.job_id, request.created_by, "", sql)
+    return Trial(copier.columns, copier.refused)
 
 
 def _lanes(run: Run, selection: Selection) -> list[Lane]:

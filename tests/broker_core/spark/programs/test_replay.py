@@ -242,6 +242,30 @@ def test_a_dry_run_counts_what_a_condition_lets_through(
     assert [json.loads(message["body"])["n"] for message in report["last"]] == list(range(20, 30))
 
 
+@pytest.mark.parametrize("kind", ["topic", "parquet"])
+def test_a_dry_run_makes_the_copies_and_counts_those_that_would_be_refused(
+    program: Program, session: BlockingSession, topics: tuple[str, str], spark: SparkSession, kind: str
+) -> None:
+    transform = {"tag": "if(json:n::int % 3 = 0, 'a||b', tag)"}
+    request: dict[str, Any] = {
+        "source": {"topic": topics[0], "where": "json:n::int < 30"},
+        "target": {"kind": kind, "topic": topics[1], "transform": transform}, "dry_run": True,
+    }  # fmt: skip
+    assert program.run_here(request, spark) == 0, program.log
+    report = program.read("report.json")
+    assert (report["messages"], report["found"], report["refused"], len(report["failures"])) == (20, 20, 10, 10)
+    assert report["failures"][0]["source"].endswith(f"/{topics[0]}/0/0")
+    assert report["failures"][0]["reason"].startswith("target.transform.tag: ")
+    assert report["summary"].startswith("20 messages would be copied, 10 would be refused; this was a dry run")
+    counters = program.read("result.json")["counters"]
+    assert (counters["matched"], counters["filtered"], counters["written"]) == (30, 2970, 0)
+    assert not any(bodies(session, topics[1]).values())
+    # One that cannot be computed ends the job, and its dry run
+    request["target"]["transform"] = {"tag": "string(1 / (json:n::int - 7))"}
+    assert program.run_here(request, spark) == 2, program.log
+    assert program.read("result.json")["reason"].startswith("target.transform.tag: it cannot be computed for a message")
+
+
 def test_a_dry_run_that_fails_while_it_counts_does_not_tell_what_it_has_not_counted(
     program: Program, topics: tuple[str, str], spark: SparkSession
 ) -> None:
