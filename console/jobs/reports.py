@@ -129,6 +129,12 @@ class JobReportSerializer(serializers.Serializer[Any]):
         required=False, help_text="How many keys were looked for; those of a file as it was when the job began."
     )
     messages = serializers.IntegerField(required=False, help_text="How many messages a dry run would process.")
+    refused = serializers.IntegerField(
+        required=False,
+        allow_null=True,
+        help_text="How many messages could not be copied as `transform` changes them, of a dry run; they count in none "
+        "of the other numbers. Null without one.",
+    )
     bytes = serializers.IntegerField(
         required=False,
         allow_null=True,

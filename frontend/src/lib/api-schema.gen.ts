@@ -4381,6 +4381,8 @@ export interface components {
             keys?: number;
             /** @description How many messages a dry run would process. */
             messages?: number;
+            /** @description How many messages could not be copied as `transform` changes them, of a dry run; they count in none of the other numbers. Null without one. */
+            refused?: number | null;
             /** @description Of the records that a dry run found; null if that is not known, as with a `max_messages` that takes fewer of them. */
             bytes?: number | null;
             /** @description How a dry run counted: by the entries of the queues, also those of damaged messages; by the ones whose tag hash matches, an upper bound since another tag may have it too; or by reading the messages. */

@@ -17,6 +17,8 @@ export interface Report {
   /** Of a replay or an export: the messages that were refused, or could not be read. */
   failures?: { source: string; reason: string }[]
   damage?: (Place & { broker: string; topic: string; reason: string })[]
+  /** Of a dry run: how many would be refused. */
+  refused?: number | null
   /** How many of these its file names; absent where there is no such file. */
   left_out_listed?: number
 }
@@ -62,6 +64,9 @@ export interface Forecast {
   /** How many pass the filter, where a limit takes only some of them. */
   found: number
   damaged: number | null
+  /** How many cannot be copied as they would be changed; null where nothing is changed. */
+  refused?: number | null
+  failures?: { source: string; reason: string }[]
   bytes: number | null
   /** By the hash of a tag another tag may count too: an upper bound. */
   counted_by?: "queues" | "tag_hashes" | "reading"

@@ -3,8 +3,10 @@ import { IconCircleCheck, IconCircleDashed, IconCircleX, IconLoader } from "@tab
 import { Link } from "@tanstack/react-router"
 import { useTranslation } from "react-i18next"
 import { NeedsRight } from "@/components/forms/lock"
+import { count } from "@/lib/format"
 import { problemIn } from "@/lib/reasons"
 import { causeOf } from "../cause"
+import type { Forecast } from "../report"
 import type { DryRun } from "../use-dry-run"
 import classes from "./jobs.module.css"
 import { RefusedFields } from "@/components/wizard/refused-fields"
@@ -16,7 +18,8 @@ export function DryRunState({ dryRun: { forecast, job, isRunning, isOld, refused
   const [tone, Icon, title, words] = ((): [string | undefined, typeof IconLoader, string, string | null | undefined] => {
     if (refused && !isRunning) return ["crit", IconCircleX, t("forecast.refused"), problemIn(t, i18n.language, refused)]
     if (isRunning) return [undefined, IconLoader, t("forecast.running"), t("forecast.runningWords")]
-    if (forecast) return ["ok", IconCircleCheck, t(forecast.messages > 0 ? "forecast.done" : "forecast.nothing"), undefined]
+    if (forecast?.refused) return ["crit", IconCircleX, t("forecast.refusing", { n: count(forecast.refused) }), forecast.failures?.[0]?.reason]
+    if (forecast) return ["ok", IconCircleCheck, t(wentWell(forecast)), undefined]
     if (job) return ["crit", IconCircleX, cause?.title ?? t("forecast.failed"), cause?.next]
     return [undefined, IconCircleDashed, t("forecast.run"), t(isOld ? "forecast.old" : "forecast.none")]
   })()
@@ -36,6 +39,12 @@ export function DryRunState({ dryRun: { forecast, job, isRunning, isOld, refused
       )}
     </div>
   )
+}
+
+/** It claims what was tried and no more: whether the target takes the copies shows when the job runs. */
+function wentWell({ messages, refused }: Forecast) {
+  if (messages === 0) return "forecast.nothing"
+  return refused === 0 ? "forecast.tried" : "forecast.done"
 }
 
 export function DryRunButton({ dryRun: { forecast, isOld, isRunning, start } }: { dryRun: DryRun }) {

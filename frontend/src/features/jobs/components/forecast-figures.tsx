@@ -14,7 +14,7 @@ export function useForecastFacts(forecast: Forecast | undefined): [string, React
   const { t } = useTranslation()
   const format = useFormat()
   if (!forecast) return []
-  const { found, messages, damaged, estimated_ms: takes, estimated_by: by } = forecast
+  const { found, messages, damaged, refused, estimated_ms: takes, estimated_by: by } = forecast
   const isCut = found > messages
   const cut = <Unknown reason={t("forecast.cut")} />
   return [
@@ -22,6 +22,7 @@ export function useForecastFacts(forecast: Forecast | undefined): [string, React
     [t("forecast.takes"), t(`forecast.by.${by}`, { time: takes < LEAST_MS ? t("forecast.underSecond") : format.duration(takes) })],
     ...(isCut ? [[t("forecast.found"), t("forecast.foundWords", { n: count(found) })] satisfies [string, ReactNode]] : []),
     ...(forecast.counted_by === "tag_hashes" ? [[t("forecast.counted"), t("forecast.byHash")] satisfies [string, ReactNode]] : []),
+    ...(refused ? [[t("forecast.notMade"), count(refused)] satisfies [string, ReactNode]] : []),
     [t("forecast.unreadable"), damaged === null ? <Unknown reason={t("forecast.bytesUnknown")} /> : count(damaged)],
     [t("forecast.first"), isCut ? cut : <Time at={forecast.first_at} withMs />],
     [t("forecast.last"), isCut ? cut : <Time at={forecast.last_at} withMs />],

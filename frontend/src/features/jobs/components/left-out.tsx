@@ -15,14 +15,17 @@ import { DifferencePlace } from "./difference-place"
 
 const column = columnsFor<LeftOutMessage>()
 
-/** The messages that a replay or an export could not read, or that were refused: where each is, and why. */
+const LISTED: ReadonlySet<Job["type"]> = new Set(["replay", "export"])
+
+/** The messages that a replay or an export could not read, or that were refused, of a dry run that would be: where each is, and why. */
 export function LeftOut({ job }: { job: Job }) {
   const { t } = useTranslation()
   const isPhone = usePhone()
-  const total = (job.counters.damaged ?? 0) + job.counters.failed
-  const isListed = job.type === "replay" || job.type === "export"
-  const isShown = total > 0 && isListed && !job.dry_run && hasEnded(job) && job.files_removed_at === null
-  const query = useJobReport(isShown ? job : undefined)
+  const counted = (job.counters.damaged ?? 0) + job.counters.failed
+  const isReported = LISTED.has(job.type) && hasEnded(job) && job.files_removed_at === null
+  const query = useJobReport(isReported && (counted > 0 || job.dry_run) ? job : undefined)
+  // A dry run counts nothing as failed: it has sent nothing.
+  const total = job.dry_run ? (query.data?.refused ?? 0) : counted
   const columns = useMemo(
     () => [
       column("kind", t("reconcile.kind"), {}, ({ kind }) => t(`jobs.counters.${kind}`)),
@@ -31,7 +34,7 @@ export function LeftOut({ job }: { job: Job }) {
     ],
     [t],
   )
-  if (!isShown) return null
+  if (!isReported || total === 0) return null
   return (
     <QueryPanel query={query} title={t("jobPages.leftOut.title")} note={noteOf(t, leftOutIn(query.data).length, total, query.data?.left_out_listed)} what={t("reconcile.failed")}>
       {(report) => {

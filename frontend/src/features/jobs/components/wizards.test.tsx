@@ -247,7 +247,7 @@ describe("the dry run of a replay", () => {
     expect(await screen.findByRole("button", { name: "Replay 1,200 messages" })).toBeTruthy()
     expect(requests(START)[0]?.body).toMatchObject({ source: { tag: "paid", where: "json:a > 1" }, dry_run: true })
     expect(address()).toContain("dry=d1.")
-    expect(screen.getByText("Dry run: nothing stands in the way")).toBeTruthy()
+    expect(screen.getByText("Dry run: the messages were counted")).toBeTruthy()
     expect(screen.getByText("1,500; the limit leaves the rest out")).toBeTruthy()
     expect(screen.getByText("less than 1 s without a limit, once Spark has started")).toBeTruthy()
     expect(screen.getAllByLabelText(/which messages the limit takes shows when the job runs/)).toHaveLength(3)
