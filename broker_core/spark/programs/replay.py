@@ -16,7 +16,7 @@ from broker_core.client.admin.groups import is_system_group
 from broker_core.client.blocking import BlockingSession
 from broker_core.client.errors import TopicNotFound
 from broker_core.errors import GantryError
-from broker_core.job_folder import say
+from broker_core.job_folder import NOT_YET_KNOWN, say
 from broker_core.spark import changed_rows
 from broker_core.spark.bytes_read import PlanCost
 from broker_core.spark.checkpoint import Checkpoint, Damage, LeftOut, left_out_of, sum_counters
@@ -198,7 +198,9 @@ class Replaying:
                 )
         except Exception:
             self._count_unreported(job)
-            self.write_progress("ended")
+            # Spark has read messages, and no task tells how many.
+            is_told = self._totals()["read"] > 0
+            self.write_progress("ended", unknown=() if is_told else ("read", *NOT_YET_KNOWN))
             raise
         finally:
             self._flush_running()
@@ -222,14 +224,16 @@ class Replaying:
             if found is not None:
                 self.unreported[found.chunk] = found
 
-    def write_progress(self, phase: str, *, done: bool = False) -> None:
-        """Write a progress line."""
+    def write_progress(self, phase: str, *, done: bool = False, unknown: Sequence[str] = ()) -> None:
+        """Write a progress line; `unknown` names counters."""
         totals = self._totals()
         total = len([chunk for lane in self.lanes for chunk in lane.chunks])
         finished = sum(checkpoint.is_done for checkpoint in self.checkpoints.values())
         most = self.limits.get("max_messages")
         left = None if most is None else most - totals["written"]
-        self.run.progress.write(totals, phase=phase, done=done, chunks=(finished, total), most_left=left)
+        self.run.progress.write(
+            totals, phase=phase, unknown=unknown, done=done, chunks=(finished, total), most_left=left
+        )
 
     def report(self, results: list[LaneResult]) -> ProgramResult:
         """Write the report and return the outcome of the run."""

@@ -116,6 +116,8 @@ export const jobPages = {
       nothingNext: "So there is no rate: the job ended before, or its range is empty.",
       short: "It was over before a rate could be measured",
       shortNext: "The figures above say what it did.",
+      unknown: "Not known how many messages were read",
+      unknownNext: "The program failed before it told.",
     },
     log: {
       hidden: "The log of this job needs the right “{{right}}”",

@@ -111,6 +111,8 @@ export const jobPages = {
       nothingNext: "因此没有速率：任务提前结束，或范围内没有消息。",
       short: "任务很快结束，来不及测量速率",
       shortNext: "完成的数量见上方。",
+      unknown: "不清楚读取了多少消息",
+      unknownNext: "任务进程在上报之前出错。",
     },
     log: {
       hidden: "查看此任务的日志需要权限“{{right}}”",

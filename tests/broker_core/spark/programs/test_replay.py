@@ -291,8 +291,9 @@ def test_an_expression_that_fails_on_a_value_is_the_fault_of_its_field(
         program.folder.joinpath("plan.json").unlink(missing_ok=True)
         assert program.run_here(request, spark) == 2, program.log
         assert program.read("result.json")["reason"].startswith(f"{field}: it cannot be computed for a message: ")
+        # How many were read before that nobody knows
         counters = program.read("result.json")["counters"]
-        assert counters["read"] == counters["filtered"] + counters["damaged"] + counters["matched"]
+        assert {counters[name] for name in ("read", "filtered", "damaged", "matched")} == {None}
         assert counters["written"] == 0
     assert not any(bodies(session, topics[1]).values())
 
@@ -321,7 +322,9 @@ def test_the_counters_of_a_replay_that_failed_midway_add_up_to_the_copies(
     assert program.run_here(request, spark) in (1, 2), program.log
     counters, sent = program.read("result.json")["counters"], len(read_topic(session, target)[0])
     assert (counters["planned"], counters["written"], counters["failed"]) == (9000, sent, 0)
-    assert counters["read"] == counters["matched"] == sent < 9000
+    assert sent < 9000
+    # A task that has sent nothing yet has told nothing.
+    assert counters["read"] == counters["matched"] == (sent or None)
     # No chunk counts as finished whose rows ended with Spark
     assert '"done"' not in (program.folder / "checkpoint.jsonl").read_text()
 

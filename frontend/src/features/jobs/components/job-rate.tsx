@@ -50,7 +50,9 @@ function isBlank(job: Job, { read, written }: Rates): boolean {
 
 function NoRate({ job }: { job: Job }) {
   const { t } = useTranslation()
-  return <Empty small title={t(!doneOf(job) ? "jobPages.rate.nothing" : "jobPages.rate.short")} next={t(!doneOf(job) ? "jobPages.rate.nothingNext" : "jobPages.rate.shortNext")} />
+  const done = doneOf(job)
+  const why = done === null ? "unknown" : done === 0 ? "nothing" : "short"
+  return <Empty small title={t(`jobPages.rate.${why}`)} next={t(`jobPages.rate.${why}Next`)} />
 }
 
 function Chart({ job, rates, series }: { job: Job; rates: Rates; series: Series[] }) {
