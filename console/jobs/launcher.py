@@ -229,8 +229,8 @@ class _JobRun:
             return
         result = _result(self._folder)
         reason = result.error or result.reason or statuses.reason_of(status)
-        state = statuses.ENDS.get(status)
         counters = self._progress.counters if self._progress else result.counters or _told_before(self._job)
+        state = statuses.state_of(status, counters, self._job.request)
         end = {
             "state_code": result.cause or statuses.code_of(status, counters, self._job.request),
             "counters": as_json(counters),

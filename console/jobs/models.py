@@ -106,6 +106,7 @@ class StateCode(models.TextChoices):
     MESSAGES_GONE = "messages_gone"
     DAMAGED_RECORD = "damaged_record"
     NOT_SENT = "not_sent"
+    NONE_WRITTEN = "none_written"
     PROGRAM_KILLED = "program_killed"
     PROGRAM_FAILED = "program_failed"
     LAUNCHER_FAILED = "launcher_failed"

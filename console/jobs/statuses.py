@@ -6,7 +6,7 @@ import signal
 from collections.abc import Mapping
 from typing import Any, Final
 
-from console.jobs.models import JobState, StateCode
+from console.jobs.models import JobState, JobType, StateCode
 from console.jobs.progress import Counters
 
 PAUSED: Final = 75
@@ -17,6 +17,7 @@ ENDS: Final = {
     3: JobState.PARTIAL,
     5: JobState.FAILED,
 }
+_WRITING: Final = (JobType.REPLAY, JobType.REDRIVE, JobType.EXPORT)
 _REASONS: Final = {
     2: "the request cannot be carried out; the log says why",
     3: "some messages failed",
@@ -42,10 +43,23 @@ def reason_of(status: int) -> str:
     return _REASONS.get(status, f"its program ended with status {status}; the log says why")
 
 
+def state_of(status: int, counters: Counters, request: Mapping[str, Any]) -> JobState | None:
+    """Return the state in which a job ends; None if it may be tried again, or goes on after a pause."""
+    state = ENDS.get(status)
+    return JobState.FAILED if state == JobState.PARTIAL and _wrote_none(counters, request) else state
+
+
+def _wrote_none(counters: Counters, request: Mapping[str, Any]) -> bool:
+    """Return whether a job that writes has left out all that it was to write."""
+    return request.get("type") in _WRITING and counters.written == counters.skipped == 0
+
+
 def code_of(status: int, counters: Counters, request: Mapping[str, Any]) -> StateCode | None:
     """Return the same as one word; None if the job ended well, or goes on after a pause."""
     if ENDS.get(status) != JobState.PARTIAL:
         return _CODES.get(status, StateCode.PROGRAM_FAILED)
     if request.get("check"):
         return StateCode.STORE_FAULTS
+    if _wrote_none(counters, request):
+        return StateCode.NONE_WRITTEN
     return StateCode.SOME_FAILED if counters.failed else StateCode.SOME_DAMAGED

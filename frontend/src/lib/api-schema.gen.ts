@@ -6457,7 +6457,7 @@ export interface components {
         /** @enum {string} */
         StartedJobType: "replay" | "reconcile" | "export";
         /** @enum {string} */
-        StateCodeEnum: "request_refused" | "rights_lost" | "time_limit" | "disk_full" | "no_java" | "broker_unreachable" | "store_unreadable" | "messages_gone" | "damaged_record" | "not_sent" | "program_killed" | "program_failed" | "launcher_failed" | "worker_lost" | "worker_stopped" | "some_failed" | "some_damaged" | "store_faults" | "cancelled" | "paused";
+        StateCodeEnum: "request_refused" | "rights_lost" | "time_limit" | "disk_full" | "no_java" | "broker_unreachable" | "store_unreadable" | "messages_gone" | "damaged_record" | "not_sent" | "none_written" | "program_killed" | "program_failed" | "launcher_failed" | "worker_lost" | "worker_stopped" | "some_failed" | "some_damaged" | "store_faults" | "cancelled" | "paused";
         /** @enum {string} */
         StepEnum: "name_servers" | "brokers" | "reach" | "clock" | "abilities";
         /** @enum {string} */

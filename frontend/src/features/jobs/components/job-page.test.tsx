@@ -98,6 +98,14 @@ describe("the page of a job", () => {
     expect(await screen.findByText("It was over before a rate could be measured")).toBeTruthy()
   })
 
+  it("does not say of a job that wrote nothing that the others are done", async () => {
+    answer("GET /api/v1/jobs/j1/report", { failures: [{ source: "local/broker-a/orders/0/12", reason: "too large" }], damage: [], left_out_listed: 1 })
+    show({ state: "failed", state_code: "none_written", state_reason: "1 could not be copied", finished_at: "2026-11-21T07:00:00Z", counters: { ...job("j1").counters, read: 1, matched: 1, written: 0, failed: 1 } })
+    expect(await screen.findByText("No message was written")).toBeTruthy()
+    expect(await screen.findByText("too large")).toBeTruthy()
+    expect(screen.queryByText(/The others are done/)).toBeNull()
+  })
+
   it("says how many of the messages that were left out a file names, where it shows the first ones only", async () => {
     answer("GET /api/v1/jobs/j1/report", { failures: [{ source: "local/broker-a/orders/0/12", reason: "too large" }], damage: [], left_out_listed: 100_000 })
     show({ state: "partial", state_code: "some_failed", state_reason: "200,000 could not be copied", finished_at: "2026-11-21T07:00:00Z", counters: { ...job("j1").counters, failed: 200_000 } })
@@ -107,6 +115,13 @@ describe("the page of a job", () => {
   it("says that nothing was read, where a chart of rates would be empty", async () => {
     show({ state: "succeeded", finished_at: "2026-11-21T07:00:00Z", counters: { ...job("j1").counters, planned: 0, read: 0, matched: 0, filtered: 0, written: 0 } })
     expect(await screen.findByText("No message was read")).toBeTruthy()
+  })
+
+  it("does not say of a job that failed before it told what it read that it read nothing", async () => {
+    show({ state: "failed", state_code: "request_refused", state_reason: "no", finished_at: "2026-11-21T07:00:00Z", counters: { ...job("j1").counters, read: null, matched: null, filtered: null, damaged: null, written: 0 } })
+    expect(await screen.findByText("Not known how many messages were read")).toBeTruthy()
+    expect(screen.queryByText("0.0 %")).toBeNull()
+    expect(screen.queryByText("No message was read")).toBeNull()
   })
 
   it("offers nothing to cancel once it has ended", async () => {
