@@ -24,7 +24,8 @@ from console.shapes import as_json
 
 _TAGS: Final = ["jobs"]
 _REFUSALS: Final = (
-    errors.JobInOtherState, errors.FilesRemoved, errors.RangeCovered, errors.ScheduleGone, ledger.GroupBusy
+    errors.JobInOtherState, errors.FilesRemoved, errors.NothingLeft, errors.RangeCovered, errors.ScheduleGone,
+    ledger.GroupBusy,
 )  # fmt: skip
 
 
@@ -74,13 +75,13 @@ class RetryView(JobRights):
 
 
 class ReplayMissingView(JobRights):
-    """The replay of what a reconciliation found missing."""
+    """The replay of what a reconciliation found missing, or of what a replay could not copy."""
 
     @extend_schema(
         operation_id="replayMissing", tags=_TAGS, request=ReplayMissingSerializer, responses={202: JobSerializer}
     )
     def post(self, request: Request, job_id: str) -> Response:
-        """Start a replay of the messages of the left side whose keys the right side does not have."""
+        """Start a replay of what a reconciliation found missing on the right, or of what a replay could not copy."""
         job = check_visible(request, known_job(job_id))
         form = ReplayMissingSerializer(data=request.data)
         form.is_valid(raise_exception=True)

@@ -41,6 +41,14 @@ class FilesRemoved(GantryError):
         super().__init__(f"the files of job {job.id} were removed{at}, {why_removed(job)}")
 
 
+class NothingLeft(GantryError):
+    """A replay has passed all of its range: what it left out, a retry would not read again."""
+
+    def __init__(self, job: Job) -> None:
+        way = f"; POST /jobs/{job.id}:replay_missing replays those" if job.counters.get("failed") else ""
+        super().__init__(f"job {job.id} has read all of its range, and a retry leaves out the same messages{way}")
+
+
 class RangeCovered(GantryError):
     """A later run of the schedule has taken over the range of this job."""
 

@@ -1,4 +1,4 @@
-"""The replay of what a reconciliation found missing on the right."""
+"""The replay of what a reconciliation found missing on the right, or of what a replay could not copy."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ from console.jobs.requests.sides import TOPIC
 from console.jobs.requests.topics import check_cluster, check_topic
 
 POSITIONS: Final = "missing.jsonl"
+REFUSED: Final = "failures.jsonl"
 
 
 class ReplayMissingSerializer(serializers.Serializer[Any]):
-    """Where to, and how; by default to the topic of the right side."""
+    """Where to, and how; by default to the topic of the right side, or as the replay did."""
 
     target = ReplayTargetSerializer(required=False)
     limits = LimitsSerializer(required=False)
@@ -44,6 +45,24 @@ def request_of(job: Job, asked: Mapping[str, Any]) -> JobDocument:
 
     Raises Conflict for a job that found nothing to send, ValidationError where it is not known where to.
     """
+    rest = {name: asked[name] for name in ("limits", "dry_run", "allow_live_target") if name in asked}
+    made = _of_refused if job.type == JobType.REPLAY else _of_missing
+    whole = {"type": JobType.REPLAY, **made(job, asked), **rest}
+    REPLAY.check(whole)
+    return plain(whole)
+
+
+def _of_refused(job: Job, asked: Mapping[str, Any]) -> JobDocument:
+    """Return source and target for what a replay could not copy: exactly these, without its other conditions."""
+    if is_file(job.request["target"]):
+        raise Conflict(f"Job {job.id} writes a file; a retry writes all of it again.")
+    if not job.counters.get("failed") or not any(each["name"] == REFUSED for each in job.artefacts):
+        raise Conflict(f"Job {job.id} is {job.state} and names no message that was refused.")
+    source = {"topic": job.request["source"]["topic"], "positions": {"job": job.id, "file": REFUSED}}
+    return {"cluster": job.cluster, "source": source, "target": asked.get("target") or job.request["target"]}
+
+
+def _of_missing(job: Job, asked: Mapping[str, Any]) -> JobDocument:
     if job.type != JobType.RECONCILE or "left" not in job.request:
         what = "checks a store against itself" if job.type == JobType.RECONCILE else f"is of the type {job.type}"
         raise Conflict(f"Job {job.id} {what}; only a reconciliation of two sides finds messages that are missing.")
@@ -61,11 +80,8 @@ def request_of(job: Job, asked: Mapping[str, Any]) -> JobDocument:
         if job.request.get("by") == "unique_id":
             # Copies that are paired by their ids must keep them.
             target["preserve"] = ["unique_id"]
-    rest = {name: asked[name] for name in ("limits", "dry_run", "allow_live_target") if name in asked}
     source = {"topic": left["topic"], "positions": {"job": job.id, "file": POSITIONS}}
-    whole = {"type": JobType.REPLAY, "cluster": cluster, "source": source, "target": target, **rest}
-    REPLAY.check(whole)
-    return plain(whole)
+    return {"cluster": cluster, "source": source, "target": target}
 
 
 def check_places(by: Request, request: Mapping[str, Any]) -> None:

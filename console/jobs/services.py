@@ -14,12 +14,13 @@ from django.utils import timezone
 from console.audit.record import Actor, record
 from console.fields import moment
 from console.jobs import covering, endings, events, owners, turns
-from console.jobs.errors import FilesRemoved, JobInOtherState, RangeCovered, ScheduleGone
-from console.jobs.models import LEASE, Job, JobState, Schedule, StateCode
+from console.jobs.errors import FilesRemoved, JobInOtherState, NothingLeft, RangeCovered, ScheduleGone
+from console.jobs.models import LEASE, Job, JobState, JobType, Schedule, StateCode
 from console.jobs.progress import first_counters
 from console.jobs.queue import hint
 from console.jobs.queue_limit import check_room
 from console.jobs.requests import hash_of, name_of, waits_for_schedule
+from console.jobs.requests.replay import is_file
 from console.shapes import as_json
 
 WAITS: Final = (timedelta(seconds=5), timedelta(seconds=30), timedelta(minutes=2), timedelta(minutes=5))
@@ -34,6 +35,7 @@ TRANSITIONS: Final[dict[str, frozenset[str]]] = {
     JobState.CANCELLED: frozenset({JobState.QUEUED}),
     JobState.SUCCEEDED: frozenset(),
 }
+_PASSED: Final = (StateCode.SOME_FAILED, StateCode.SOME_DAMAGED, StateCode.NONE_WRITTEN)
 _RETRIED: Final = (JobState.PARTIAL, JobState.FAILED, JobState.CANCELLED)
 
 _STILL: Final[dict[str, Any]] = {"rate": None, "eta_ms": None}
@@ -109,13 +111,16 @@ def cancel(by: Actor, job: Job) -> Job:
 def retry(by: Actor, job: Job) -> Job:
     """Requeue a job that did not succeed, or start one at once that waits for its automatic retry.
 
-    Raises JobInOtherState for any other job, FilesRemoved after its retention, RangeCovered if a later run of its
+    Raises JobInOtherState for any other job, FilesRemoved after its retention, NothingLeft for a replay that has passed
+    all of its range, RangeCovered if a later run of its
     schedule has copied its range: a retry would copy it twice, ScheduleGone if nobody can set its range, and QueueFull
     as `create`. The job keeps its row and folder: a replay continues where it stopped and sends no message twice. It
     has all of its time again.
     """
     if job.files_removed_at is not None:
         raise FilesRemoved(job)
+    if _has_passed_all(job):
+        raise NothingLeft(job)
     if covering.is_covered(job):
         raise RangeCovered(job)
     if job.schedule is None and waits_for_schedule(job.request):
@@ -134,6 +139,12 @@ def retry(by: Actor, job: Job) -> Job:
         job.refresh_from_db()
         transaction.on_commit(lambda: _announce(job))
     return job
+
+
+def _has_passed_all(job: Job) -> bool:
+    """Return whether a replay has read its range to the end, however much it left out; one to a file begins anew."""
+    is_copy = job.type == JobType.REPLAY and not is_file(job.request.get("target") or {})
+    return is_copy and job.state in _RETRIED and job.state_code in _PASSED
 
 
 @transaction.atomic

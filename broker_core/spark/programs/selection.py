@@ -12,8 +12,10 @@ import msgspec
 from broker_core.job_folder import JobFolder, say
 from broker_core.job_sources import SourceRefused, keys_in
 from broker_core.protocol.applications import tags_of
+from broker_core.spark.checkpoint import LeftOut
 from broker_core.spark.errors import BadRequest
 from broker_core.spark.options import SourceOptions, parse_time
+from broker_core.spark.programs import left_out
 from broker_core.spark.programs.requests import ProgramRequest, whole_topic
 from broker_core.spark.replay_plan import Positions
 from broker_core.spark.topic_routes import route_of
@@ -140,13 +142,24 @@ def _brokers_of_queues(options: SourceOptions) -> dict[int, list[str]]:
     return found
 
 
+def _named_at(line: bytes) -> PositionsLine:
+    return msgspec.json.decode(line, type=PositionsLine)
+
+
+def _refused_at(line: bytes) -> PositionsLine:
+    """Return where a replay could not copy a message; nowhere for a damaged one, of which no copy can be made."""
+    at = msgspec.json.decode(line, type=LeftOut)
+    return PositionsLine(at.broker, at.queue_id, [at.queue_offset] if at.kind == "failed" else [])
+
+
 def _positions(folder: JobFolder, given: Mapping[str, str]) -> Positions:
     """Read positions that another job wrote: `job` is its id, `file` the file in its folder."""
     path = folder.path.parent / Path(given["job"]).name / Path(given["file"]).name
     found: dict[tuple[str, int], set[int]] = {}
+    read = _refused_at if path.name == left_out.FILE else _named_at
     try:
         for line in path.read_bytes().splitlines():
-            at = msgspec.json.decode(line, type=PositionsLine)
+            at = read(line)
             found.setdefault((at.broker, at.queue), set()).update(at.offsets)
     except (OSError, msgspec.DecodeError) as error:
         raise BadRequest(f"source.positions: {given['file']} of job {given['job']} cannot be read: {error}") from error

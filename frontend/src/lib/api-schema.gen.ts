@@ -2105,8 +2105,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Start a replay of the messages of the left side whose keys the right side does not have.
-         * @description Start a replay of the messages of the left side whose keys the right side does not have.
+         * Start a replay of what a reconciliation found missing on the right, or of what a replay could not copy.
+         * @description Start a replay of what a reconciliation found missing on the right, or of what a replay could not copy.
          */
         post: operations["replayMissing"];
         delete?: never;
@@ -5567,7 +5567,7 @@ export interface components {
             name: string | null;
             text: string;
         };
-        /** @description Where to, and how; by default to the topic of the right side. */
+        /** @description Where to, and how; by default to the topic of the right side, or as the replay did. */
         ReplayMissingRequest: {
             target?: components["schemas"]["ReplayTargetRequest"];
             limits?: components["schemas"]["LimitsRequest"];

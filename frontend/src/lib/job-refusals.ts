@@ -4,6 +4,8 @@ import type { refusals } from "@/locales/en/refusals"
 export const JOB_REFUSALS: readonly [keyof (typeof refusals)["refusals"], RegExp][] = [
   ["onlyTwoSides", /^Job \S+ (?:checks a store against itself|is of the type \w+); only a reconciliation of two sides finds messages that are missing$/],
   ["noneMissing", /^Job \S+ is \w+ and has no position of a message that is missing on the right$/],
+  ["noneRefused", /^Job \S+ is \w+ and names no message that was refused$/],
+  ["nothingLeft", /^job \S+ has read all of its range, and a retry leaves out the same messages(?:; .+)?$/],
   ["filesRemoved", /^[Tt]he files of job \S+ were removed(?: on [\d-]+)?, .+$/],
   ["farBefore", /^'(?<name>.*)' is not between 1 minute and (?<n>\d+) days before$/],
   ["onlyQueues", /^there is no queue (?<value>\d+), only (?<low>\d+) to (?<high>\d+)$/],

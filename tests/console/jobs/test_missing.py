@@ -19,6 +19,7 @@ from tests.support.cast import Cast
 ASKED: dict[str, Any] = {
     "type": "reconcile", "cluster": "local", "left": {"topic": "orders"}, "right": {"topic": "copy"}, "by": "key"
 }  # fmt: skip
+EXPORT = {**REPLAY, "type": "export", "format": "csv"}
 FOUND = [{"name": "missing.jsonl", "kind": "jsonl", "bytes": 9}]
 
 
@@ -53,6 +54,47 @@ def test_it_reads_the_positions_of_the_report_and_sends_to_the_right_side(cast: 
         "target": {"topic": "copy"},
     }  # fmt: skip
     assert started.parent_id == job.pk
+
+
+def refused(**fields: Any) -> Job:
+    """A replay that could not copy three messages."""
+    asked = {**REPLAY, "source": {"topic": "orders", "where": "json:n > 1"},
+             "target": {"topic": "copy", "transform": {"tag": "concat(tag, '||')"}}}  # fmt: skip
+    found = [{"name": "failures.jsonl", "kind": "jsonl", "bytes": 9}]
+    state = {"state": "partial", "state_code": "some_failed", "artefacts": found, "counters": {"failed": 3}}
+    return job_of(asked, **{**state, **fields})
+
+
+def test_what_a_replay_could_not_copy_is_replayed_by_its_positions_and_perhaps_otherwise(cast: Cast) -> None:
+    job = refused()
+    answer = replay(cast.browser("operator"), job)
+    assert answer.status_code == 202, answer.content
+    positions = {"job": job.pk, "file": "failures.jsonl"}
+    made = Job.objects.get(pk=answer.json()["id"])
+    assert made.request["source"] == {"topic": "orders", "positions": positions}
+    assert made.request["target"] == job.request["target"]
+    assert made.parent_id == job.pk
+    # With another transformation, as the first one was at fault
+    target = {"topic": "copy", "transform": {"tag": "tag"}}
+    assert replay(cast.browser("operator"), job, target=target).json()["request"]["target"] == target
+
+
+@pytest.mark.parametrize("fields", [{"artefacts": []}, {"counters": {"failed": 0}}])
+def test_a_replay_that_names_nothing_refused_has_nothing_to_replay(cast: Cast, fields: dict[str, Any]) -> None:
+    answer = replay(cast.browser("operator"), refused(**fields))
+    assert (answer.status_code, answer.json()["code"]) == (409, "CONFLICT")
+    assert "names no message that was refused" in answer.json()["detail"]
+
+
+@pytest.mark.parametrize(("state", "code"), [("partial", "some_failed"), ("failed", "none_written")])
+def test_a_replay_that_has_read_all_of_its_range_is_not_retried(cast: Cast, state: str, code: str) -> None:
+    job = refused(state=state, state_code=code)
+    answer = cast.browser("operator").post(f"/api/v1/jobs/{job.pk}:retry")
+    assert answer.status_code == 409
+    assert answer.json()["detail"] == (
+        f"job {job.pk} has read all of its range, and a retry leaves out the same messages; "
+        f"POST /jobs/{job.pk}:replay_missing replays those"
+    )
 
 
 def test_the_right_side_may_be_in_another_cluster(cast: Cast) -> None:
@@ -98,7 +140,7 @@ def test_the_target_may_be_another_topic_and_must_be_named_where_the_right_is_no
     [
         (ASKED, {"artefacts": []}, "has no position of a message that is missing on the right"),
         (ASKED, {"state": "running", "artefacts": []}, "is running and has no position"),
-        (REPLAY, {}, "is of the type replay; only a reconciliation of two sides finds messages that are missing"),
+        (EXPORT, {}, "is of the type export; only a reconciliation of two sides finds messages that are missing"),
         (ASKED, {"files_removed_at": "2026-05-01T00:00:00Z"}, "were removed on 2026-05-01"),
     ],
 )

@@ -3,6 +3,8 @@ export const refusals = {
   refusals: {
     onlyTwoSides: "Only a reconciliation of two sides finds messages that are missing",
     noneMissing: "The job has no message that is missing on the right",
+    noneRefused: "The job names no message that was refused",
+    nothingLeft: "The job has read all of its range; a retry would leave out the same messages",
     filesRemoved: "The files of the job were removed",
     farBefore: "{{name}} is not between 1 minute and {{n}} days before",
     onlyQueues: "There is no queue {{value}}, only {{low}} to {{high}}",

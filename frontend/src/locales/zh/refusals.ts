@@ -3,6 +3,8 @@ export const refusals = {
   refusals: {
     onlyTwoSides: "只有对比两端的核对任务才会找出缺失的消息",
     noneMissing: "该任务没有右端缺失的消息",
+    noneRefused: "任务没有记录被拒绝的消息",
+    nothingLeft: "任务已读完全部范围，重试仍会略过同样的消息",
     filesRemoved: "任务的文件已按保留期限删除，无法从中继续",
     farBefore: "{{name}} 超出范围，应为计划时间之前 1 分钟到 {{n}} 天",
     onlyQueues: "没有队列 {{value}}，只有 {{low}} 到 {{high}}",

@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from broker_core.job_folder import JobFolder
+from broker_core.spark.checkpoint import LeftOut
 from broker_core.spark.errors import BadRequest
 from broker_core.spark.options import EARLIEST
 from broker_core.spark.programs.requests import ProgramRequest, SourcePlace, SparkPlace
@@ -67,6 +69,16 @@ def test_positions_that_another_job_found_are_read_from_its_folder(tmp_path: Pat
     assert found.positions == {("broker-a", 1): [4, 9]}
     with pytest.raises(BadRequest, match=r"source\.queues: leave it out"):
         selected(tmp_path, {**given, "queues": [1]})
+
+
+def test_what_a_replay_could_not_copy_is_read_from_its_file_without_damaged_messages(tmp_path: Path) -> None:
+    (tmp_path / "job0").mkdir()
+    place = {"broker": "broker-a", "topic": "orders", "queue_id": 1, "reason": "no"}
+    met = [("failed", 9), ("damaged", 5), ("failed", 4)]
+    lines = [msgspec.convert({**place, "kind": kind, "queue_offset": offset}, LeftOut) for kind, offset in met]
+    JobFolder(tmp_path / "job0").append_lines("failures.jsonl", lines)
+    found = selected(tmp_path, {"positions": {"job": "job0", "file": "failures.jsonl"}})
+    assert found.positions == {("broker-a", 1): [4, 9]}
 
 
 @pytest.mark.parametrize("content", [None, b"", b"nonsense"])
