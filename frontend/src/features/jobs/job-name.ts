@@ -12,7 +12,7 @@ export function jobNameOf(t: TFunction, { type, name: whole, request, cluster }:
   const { left, right } = request as Pick<JobRequest, "left" | "right">
   if (type === "redrive" && name === `Redrive dead letters of ${String(group)}`) return t("jobs.redriveName", { group: String(group) })
   if (type === "replay" && name === `Replay ${topicOf(source)} to ${topicOf(target)}`)
-    return t(isOfMissing(source) ? "jobPages.missingName" : "jobs.replayName", { source: topicOf(source), target: topicOf(target) })
+    return t(replayKindOf(source), { source: topicOf(source), target: topicOf(target) })
   if (type === "replay" && name === `Replay ${topicOf(source)} to Parquet`) return t("jobs.replayName", { source: topicOf(source), target: t("exporting.formats.parquet") })
   if (type === "reconcile" && name === `Reconcile ${titleInApi(left)} with ${titleInApi(right)}`)
     return t("jobs.reconcileName", { left: titleOfSide(left), right: titleOfSide(right) })
@@ -27,6 +27,11 @@ const DRY_RUN = "Dry run: "
 /** How the API calls a side where it names a job. */
 const titleInApi = (side: Side | undefined): string => (side?.kind === "group" ? `${side.topic ?? ""} of ${side.group ?? ""}` : titleOfSide(side))
 
-const isOfMissing = (source: unknown): boolean => (source as { positions?: unknown } | undefined)?.positions !== undefined
+/** A replay of messages that another job named says so. */
+function replayKindOf(source: unknown) {
+  const { positions } = (source ?? {}) as { positions?: { file?: string } }
+  if (!positions) return "jobs.replayName"
+  return positions.file === "failures.jsonl" ? "jobPages.refusedName" : "jobPages.missingName"
+}
 
 const topicOf = (side: unknown): string => String((side as { topic?: unknown } | undefined)?.topic)

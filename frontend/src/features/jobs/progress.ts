@@ -20,6 +20,14 @@ export function progressOf(job: Job): number | null {
   return planned === null || done === null ? null : Math.min(1, done / planned)
 }
 
+const PASSED: ReadonlySet<Job["state_code"]> = new Set(["some_failed", "some_damaged", "none_written"] as const)
+
+/** Whether a replay has read its range to the end, so that running it again would leave out the same messages. */
+export function hasPassedAll({ type, state, state_code: code, request }: Job): boolean {
+  const { target } = request as { target?: { kind?: string } }
+  return type === "replay" && target?.kind !== "parquet" && (state === "partial" || state === "failed") && PASSED.has(code)
+}
+
 /** How long it worked in all its runs, without pauses and waits; null while it has not worked. */
 export function tookMs({ state, started_at: started, worked_ms: worked }: Job, now: number): number | null {
   if (state === "running" && started) return worked + Math.max(0, now - Date.parse(started))

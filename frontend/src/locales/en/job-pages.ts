@@ -2,6 +2,7 @@ export const jobPages = {
   jobPages: {
     topic: "Topic, its whole name",
     change: "Change and start anew",
+    refusedName: "{{source}} to {{target}}, the refused",
     missingName: "{{source}} to {{target}}, the missing",
     group: "Group, its whole name",
     by: "Started by, user name",
@@ -75,6 +76,7 @@ export const jobPages = {
       bySize: ", because the files of all jobs took more than {{mib}} MiB",
     },
     plan: {
+      foundRefused: "only what was refused of this replay",
       foundMissing: "only what this reconciliation found missing",
       causes: "Causes",
       noCause: "none given",
@@ -104,6 +106,13 @@ export const jobPages = {
         reporting: "Reporting",
         checking: "Checking",
       },
+    },
+    refused: {
+      title: "Replay the refused",
+      replay_one: "Replay the refused {{n}}",
+      replay_other: "Replay the refused {{n}}",
+      words: "Sends exactly the messages of {{source}} that were refused, to {{target}}. Put the expressions right first if they were at fault.",
+      expression: "Expression for {{name}}",
     },
     leftOut: {
       title: "Messages left out",

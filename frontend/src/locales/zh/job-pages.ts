@@ -2,6 +2,7 @@ export const jobPages = {
   jobPages: {
     topic: "Topic（完整名称）",
     change: "修改后新建",
+    refusedName: "{{source}} 到 {{target}}（被拒绝的消息）",
     missingName: "{{source}} 到 {{target}}（缺失的消息）",
     group: "消费组（完整名称）",
     by: "发起人（用户名）",
@@ -70,6 +71,7 @@ export const jobPages = {
       bySize: "：所有任务的文件超过 {{mib}} MiB",
     },
     plan: {
+      foundRefused: "仅此重放任务中被拒绝的消息",
       foundMissing: "仅此对账发现缺失的消息",
       causes: "原因",
       noCause: "未给出",
@@ -99,6 +101,12 @@ export const jobPages = {
         reporting: "生成报告",
         checking: "检查",
       },
+    },
+    refused: {
+      title: "重放被拒绝的消息",
+      replay_other: "重放被拒绝的 {{n}} 条",
+      words: "只把 {{source}} 中被拒绝的消息发送到 {{target}}。表达式有误时，先改正再重放。",
+      expression: "{{name}} 的表达式",
     },
     leftOut: {
       title: "未处理的消息",

@@ -16,7 +16,7 @@ import { usePauseJob } from "../api/pause-job"
 import { useResumeJob } from "../api/resume-job"
 import { useRetryJob } from "../api/retry-job"
 import { jobNameOf } from "../job-name"
-import { hasEnded } from "../progress"
+import { hasEnded, hasPassedAll } from "../progress"
 import { formOf } from "../request-state"
 
 /** What can be done to a job in its state. */
@@ -33,7 +33,7 @@ export function JobActions({ job }: { job: Job }) {
   return (
     <>
       <CurlButton request={{ path: paths.job(job.id) }} />
-      {canRetry && hasFiles && (
+      {canRetry && hasFiles && !hasPassedAll(job) && (
         <Act change={retry} icon={<IconRefresh size={15} stroke={1.6} />} done={t("jobs.retried", { name })} failed={t("jobs.notRetried", { name })}>
           {t("jobs.retry")}
         </Act>

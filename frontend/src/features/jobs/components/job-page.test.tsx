@@ -106,6 +106,21 @@ describe("the page of a job", () => {
     expect(screen.queryByText(/The others are done/)).toBeNull()
   })
 
+  it("offers to replay what was refused instead of a run that would leave out the same, with other expressions", async () => {
+    answer("GET /api/v1/jobs/j1/report", { failures: [{ source: "local/broker-a/orders/0/12", reason: "a tag has a bar" }], damage: [], left_out_listed: 1 })
+    answer("POST /api/v1/jobs/j1:replay_missing", job("j2"), 202)
+    const target = { topic: "staging", transform: { tag: "concat(tag, '||')" } }
+    const request = { type: "replay", cluster: "local", source: { topic: "orders" }, target }
+    const { user } = show({ request, state: "partial", state_code: "some_failed", state_reason: "1 could not be copied", finished_at: "2026-11-21T07:00:00Z", counters: { ...job("j1").counters, failed: 1 } })
+    await user.click(await screen.findByRole("button", { name: "Replay the refused 1" }))
+    expect(screen.queryByText("Run again")).toBeNull()
+    const field = await screen.findByLabelText("Expression for tag")
+    await user.clear(field)
+    await user.type(field, "tag")
+    await user.click(screen.getByRole("button", { name: /^Replay 1 message/ }))
+    await waitFor(() => expect(requests("POST /api/v1/jobs/j1:replay_missing")[0]?.body).toEqual({ target: { topic: "staging", transform: { tag: "tag" } } }))
+  })
+
   it("says how many of the messages that were left out a file names, where it shows the first ones only", async () => {
     answer("GET /api/v1/jobs/j1/report", { failures: [{ source: "local/broker-a/orders/0/12", reason: "too large" }], damage: [], left_out_listed: 100_000 })
     show({ state: "partial", state_code: "some_failed", state_reason: "200,000 could not be copied", finished_at: "2026-11-21T07:00:00Z", counters: { ...job("j1").counters, failed: 200_000 } })

@@ -25,6 +25,7 @@ import { JobPlan } from "./job-plan"
 import { JobRate } from "./job-rate"
 import { LeftOut } from "./left-out"
 import { ReconcileBadge, ReconcileReport, useDifferenceDrawer } from "./reconcile-report"
+import { useRefusedDrawer } from "./replay-refused"
 import { WorkersNotice } from "./workers-notice"
 
 export function JobPage({ id }: { id: string }) {
@@ -48,8 +49,10 @@ export function JobPage({ id }: { id: string }) {
 
 function Whole({ job }: { job: Job }) {
   const { t } = useTranslation()
+  const differences = useDifferenceDrawer(hasComparison(job) ? job : undefined)
+  const refused = useRefusedDrawer(job)
   return (
-    <DockedPage drawer={useDifferenceDrawer(hasComparison(job) ? job : undefined)}>
+    <DockedPage drawer={differences ?? refused}>
       <Page title={jobNameOf(t, job)} badge={<Badges job={job} />} facts={<Facts job={job} />} actions={<Actions job={job} />}>
         {SAYS_WHY.has(job.state) && !isFaulty(job) && <JobCause job={job} />}
         {isForecast(job) ? <DryRunReport job={job} /> : !isCompared(job) && <JobHero job={job} />}

@@ -73,8 +73,8 @@ function useReplayItems({ source, target, limits, format, columns }: Partial<Rep
   const range = useRange(startedAt)
   const chosen = useChosenItems(source)
   const copies = useCopyItems(target)
-  const found = (source as { positions?: { job: string } } | undefined)?.positions
-  const items: Items = [[t("jobs.reads"), found && source ? <Found topic={source.topic} job={found.job} /> : range(source)]]
+  const found = (source as { positions?: { job: string; file: string } } | undefined)?.positions
+  const items: Items = [[t("jobs.reads"), found && source ? <Found topic={source.topic} {...found} /> : range(source)]]
   if (target?.topic) items.push([
       t("jobs.writes"),
       <>
@@ -91,8 +91,8 @@ function useReplayItems({ source, target, limits, format, columns }: Partial<Rep
   return items
 }
 
-/** Exactly the messages that a comparison found missing. */
-function Found({ topic, job }: { topic: string; job: string }) {
+/** Exactly the messages that a comparison found missing, or that a replay could not copy. */
+function Found({ topic, job, file }: { topic: string; job: string; file: string }) {
   const { t } = useTranslation()
   return (
     <>
@@ -101,7 +101,7 @@ function Found({ topic, job }: { topic: string; job: string }) {
       </Link>
       <div>
         <Link to="/jobs/$job" params={{ job }} search={{}}>
-          {t("jobPages.plan.foundMissing")}
+          {t(file === "failures.jsonl" ? "jobPages.plan.foundRefused" : "jobPages.plan.foundMissing")}
         </Link>
       </div>
     </>

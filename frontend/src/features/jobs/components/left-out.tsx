@@ -12,6 +12,7 @@ import { useJobReport } from "../api/get-job-report"
 import { hasEnded } from "../progress"
 import { leftOutIn, type LeftOutMessage } from "../report"
 import { DifferencePlace } from "./difference-place"
+import { ReplayRefusedButton } from "./replay-refused"
 
 const column = columnsFor<LeftOutMessage>()
 
@@ -36,7 +37,7 @@ export function LeftOut({ job }: { job: Job }) {
   )
   if (!isReported || total === 0) return null
   return (
-    <QueryPanel query={query} title={t("jobPages.leftOut.title")} note={noteOf(t, leftOutIn(query.data).length, total, query.data?.left_out_listed)} what={t("reconcile.failed")}>
+    <QueryPanel query={query} title={t("jobPages.leftOut.title")} actions={<ReplayRefusedButton job={job} listed={query.data?.left_out_listed} />} note={noteOf(t, leftOutIn(query.data).length, total, query.data?.left_out_listed)} what={t("reconcile.failed")}>
       {(report) => {
         const rows = leftOutIn(report)
         if (!isPhone) return <DataTable natural label={t("jobPages.leftOut.title")} columns={columns} rows={rows} rowId={({ name }) => name} />

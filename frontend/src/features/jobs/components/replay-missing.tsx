@@ -1,7 +1,7 @@
 import { Button, Checkbox, Group, TextInput } from "@mantine/core"
 import { IconPlayerTrackNext } from "@tabler/icons-react"
 import { useNavigate } from "@tanstack/react-router"
-import { useState } from "react"
+import { type ReactNode, useState } from "react"
 import { useTranslation } from "react-i18next"
 import { FormDrawer } from "@/components/drawer/form-drawer"
 import { NeedsRight } from "@/components/forms/lock"
@@ -38,8 +38,38 @@ export function ReplayMissingButton({ missing }: { missing: number }) {
   )
 }
 
-/** Replays exactly the messages that a reconciliation found missing, after a dry run of the same. */
+/** Replays exactly the messages that a reconciliation found missing. */
 export function ReplayMissing({ job, missing }: { job: Job; missing: number }) {
+  const { t } = useTranslation()
+  const { left, right } = job.request as Partial<ReconcileRequest>
+  return (
+    <ReplayNamed
+      job={job}
+      named={missing}
+      topic={left?.topic ?? ""}
+      // Where the right side is no topic, nothing says where to.
+      isTargetAsked={(right?.kind ?? "topic") !== "topic"}
+      title={t("reconcile.replayTitle")}
+      words={t("reconcile.replayWords", { left: left?.topic ?? "", right: titleOfSide(right) })}
+    />
+  )
+}
+
+interface ReplayNamedProps {
+  job: Job
+  named: number
+  /** Where they are. */
+  topic: string
+  isTargetAsked?: boolean
+  /** Where to and how, if not as the job says. */
+  target?: MissingRequest["target"]
+  title: string
+  words: string
+  children?: ReactNode
+}
+
+/** Replays exactly the messages that a job names, after a dry run of the same. */
+export function ReplayNamed({ job, named, topic: source, isTargetAsked: isAsked = false, target, title, words, children }: ReplayNamedProps) {
   const { t } = useTranslation()
   const navigate = useNavigate()
   const [, change] = useUrlState()
@@ -48,13 +78,11 @@ export function ReplayMissing({ job, missing }: { job: Job; missing: number }) {
   const [topic, setTopic] = useState("")
   const [isAllowed, setAllowed] = useState(false)
   const create = useCreateJob(path)
-  const { left, right } = job.request as Partial<ReconcileRequest>
-  // Where the right side is no topic, nothing says where to.
-  const isAsked = (right?.kind ?? "topic") !== "topic"
-  const request: MissingRequest = { ...(isAsked && { target: { topic: topic.trim() } }), ...(rate !== undefined && { limits: { messages_per_second: rate } }), ...(isAllowed && { allow_live_target: true }) }
+  const to = isAsked ? { topic: topic.trim() } : target
+  const request: MissingRequest = { ...(to && { target: to }), ...(rate !== undefined && { limits: { messages_per_second: rate } }), ...(isAllowed && { allow_live_target: true }) }
   const dryRun = useDryRun(request, path)
   const { forecast } = dryRun
-  const amount = forecast?.messages ?? missing
+  const amount = forecast?.messages ?? named
   const submit = () =>
     create.mutate(request, {
       onSuccess: (made) => {
@@ -65,7 +93,7 @@ export function ReplayMissing({ job, missing }: { job: Job; missing: number }) {
     })
   return (
     <FormDrawer
-      title={t("reconcile.replayTitle")}
+      title={title}
       action={t("jobs.replayN", { count: amount, n: count(amount) })}
       right="jobs"
       isReady={(rate === undefined || isWithin(rate, RANGE)) && request.target?.topic !== ""}
@@ -74,11 +102,12 @@ export function ReplayMissing({ job, missing }: { job: Job; missing: number }) {
       onClose={() => change({ missing: undefined, dry: undefined })}
       request={{ method: "POST", path, body: request }}
     >
-      <p className="dense">{t("reconcile.replayWords", { left: left?.topic ?? "", right: titleOfSide(right) })}</p>
+      <p className="dense">{words}</p>
+      {children}
       {isAsked && <TargetTopic value={topic} error={create.error} onChange={setTopic} />}
       <NumberField label={t("jobs.perSecond")} description={t("jobs.perSecondWords")} value={rate} {...RANGE} isOptional onChange={setRate} />
       <ReadBy error={create.error} isAllowed={isAllowed} onAllow={setAllowed} />
-      <Preview dryRun={dryRun} topic={left?.topic ?? ""} />
+      <Preview dryRun={dryRun} topic={source} />
     </FormDrawer>
   )
 }
