@@ -62,7 +62,8 @@ def database_side(
     except psycopg.DataError as error:
         # Its text quotes the value.
         say(f"PostgreSQL says: {error}")
-        raise BadRequest(f"{part}: {type(error).__name__} ({error.sqlstate}); the log has the value") from error
+        what = f"{type(error).__name__} ({error.sqlstate})"
+        raise BadRequest(f"{part}: {what}; the log has what PostgreSQL said") from error
     except psycopg.Error as error:
         raise BadRequest(f"{part}: {_without_place(error, connection)}") from error
     except pa.ArrowInvalid as error:
