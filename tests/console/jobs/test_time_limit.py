@@ -73,7 +73,7 @@ def test_the_server_has_a_limit_of_its_own(settings: Settings, cast: Cast, monke
 def test_a_job_that_ended_in_time_keeps_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
     ends_with_3 = "import signal, sys; signal.signal(signal.SIGTERM, lambda *_: sys.exit(3))"
     playing(monkeypatch, f"{ends_with_3}; open('ready', 'w').close(); {_SLEEPS}")
-    job = services.create(ANN, LIMITED)
+    job = services.create(ANN, {**CHECK, "cluster": "local", "limits": {"max_minutes": 1}})
     looking = launcher._JobRun._check_and_renew
 
     def let_time_pass(run: launcher._JobRun) -> None:
@@ -84,7 +84,7 @@ def test_a_job_that_ended_in_time_keeps_its_end(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(launcher._JobRun, "_check_and_renew", let_time_pass)
     launcher.run(job.id, worker="w")
     job.refresh_from_db()
-    assert (job.state, job.state_code) == (JobState.PARTIAL, StateCode.SOME_DAMAGED)
+    assert (job.state, job.state_code) == (JobState.PARTIAL, StateCode.STORE_FAULTS)
 
 
 def test_the_minutes_of_a_job_are_changed_while_it_works(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,7 +117,7 @@ def test_the_minutes_of_a_job_are_changed_while_it_works(cast: Cast, monkeypatch
 
 def test_pauses_and_waits_do_not_count_but_earlier_runs_do(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
     playing(monkeypatch, "import time; time.sleep(0.5); raise SystemExit(75)")
-    job = services.create(ANN, LIMITED)
+    job = services.create(ANN, {**CHECK, "cluster": "local", "limits": {"max_minutes": 1}})
     looking = launcher._JobRun._check_and_renew
 
     def pause(run: launcher._JobRun) -> None:
