@@ -11,8 +11,12 @@ from console.jobs.requests import continues_last_success, filled, hash_of
 
 
 def last_success(schedule: Schedule) -> datetime:
-    """Return the moment up to which the runs of a schedule, including manual ones, have taken its range."""
-    found = schedule.jobs.filter(is_whole=True).aggregate(until=Max("covers_until"))["until"]
+    """Return the moment up to which the runs of a schedule, including manual ones, have taken its range.
+
+    A dry run has taken nothing: the schedule may be changed to the real thing, which must not leave out a range.
+    """
+    dry = schedule.jobs.filter(request__dry_run=True)
+    found = schedule.jobs.filter(is_whole=True).exclude(pk__in=dry).aggregate(until=Max("covers_until"))["until"]
     return found or schedule.created_at
 
 

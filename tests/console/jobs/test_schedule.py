@@ -367,6 +367,16 @@ def test_a_run_that_came_to_the_end_counts_whatever_failed_in_it() -> None:
     assert covering.last_success(made) == NOON
 
 
+def test_a_dry_run_covers_nothing() -> None:
+    """docs/operations.md: a dry run covers nothing, so the next run begins where it began."""
+    made = schedule(job={**JOB, "dry_run": True})
+    (first,) = clock.step(NOON)
+    assert run(first) == ("2026-05-01T11:00:00.000Z", "2026-05-01T12:00:00.000Z")
+    Schedule.objects.filter(pk=made.pk).update(job=JOB)
+    (second,) = clock.step(NOON + timedelta(hours=1))
+    assert run(second) == ("2026-05-01T11:00:00.000Z", "2026-05-01T13:00:00.000Z")
+
+
 def claimed_by_w(job: Job) -> Job:
     mine = services.claim(job.id, worker="w", host="h")
     assert mine is not None
