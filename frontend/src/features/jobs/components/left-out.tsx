@@ -12,6 +12,7 @@ import { useJobReport } from "../api/get-job-report"
 import { hasEnded } from "../progress"
 import { leftOutIn, type LeftOutMessage } from "../report"
 import { DifferencePlace } from "./difference-place"
+import classes from "./jobs.module.css"
 import { ReplayRefusedButton } from "./replay-refused"
 
 const column = columnsFor<LeftOutMessage>()
@@ -31,7 +32,7 @@ export function LeftOut({ job }: { job: Job }) {
     () => [
       column("kind", t("reconcile.kind"), {}, ({ kind }) => t(`jobs.counters.${kind}`)),
       column("place", t("jobPages.leftOut.place"), { isName: true }, (message) => <DifferencePlace place={message} topic={message.topic} />),
-      column("why", t("reconcile.why"), { isSecondary: true }, ({ reason }) => reason),
+      column("why", t("reconcile.why"), { isSecondary: true }, ({ reason }) => <span className={classes.reason}>{reason}</span>),
     ],
     [t],
   )
