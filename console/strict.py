@@ -1,7 +1,7 @@
-"""Refuses what the OpenAPI document does not declare for a request: fields, parameters, bodies, types. Names each one.
+"""Refuses what the OpenAPI document does not declare for a request: fields, parameters, bodies, types, ``If-Match``.
 
 If a client misspells a field or uses an unsupported one, the rest of its request must not be carried out. A value of
-another type is not converted either: DRF would take ``"yes"`` for true and ``1`` for a name.
+another type is not converted either: DRF would take ``"yes"`` for true and ``1`` for a name. Each fault is named.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from django.core.validators import RegexValidator
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 from rest_framework.exceptions import APIException
+from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
@@ -27,9 +28,10 @@ _WITH_BODY: Final = ("POST", "PUT", "PATCH")
 
 @dataclass(frozen=True, slots=True)
 class _Declared:
-    """What a method of a view accepts: names in the query, and the shape of its body."""
+    """What a method of a view accepts: names in the query, headers of its own, and the shape of its body."""
 
     parameters: frozenset[str]
+    headers: frozenset[str]
     body: Any
 
 
@@ -45,6 +47,9 @@ def check(request: Request, view: APIView) -> None:
         return
     declared = _seen.get(schema) or _seen.setdefault(schema, _declared(schema, view, request))
     faults = list(islice(_parameter_faults(request, declared.parameters), _MAX_FAULTS))
+    if request.method not in SAFE_METHODS and "If-Match" in request.headers and "If-Match" not in declared.headers:
+        fault = "This request compares no version: it would be carried out whatever If-Match names. Leave it out."
+        faults.append(Fault("If-Match", "UNKNOWN_HEADER", fault))
     faults += islice(_body_faults(request, declared.body), _MAX_FAULTS)
     if faults:
         raise NotServed(faults)
@@ -53,12 +58,10 @@ def check(request: Request, view: APIView) -> None:
 def _declared(schema: Any, view: APIView, request: Request) -> _Declared:
     found = schema()
     found.view = view
-    parameters = frozenset(
-        each.name
-        for each in found.get_override_parameters()
-        if isinstance(each, OpenApiParameter) and each.location == OpenApiParameter.QUERY
-    )
-    return _Declared(parameters, found.get_request_serializer() if request.method in _WITH_BODY else None)
+    known = [each for each in found.get_override_parameters() if isinstance(each, OpenApiParameter)]
+    parameters = frozenset(each.name for each in known if each.location == OpenApiParameter.QUERY)
+    headers = frozenset(each.name for each in known if each.location == OpenApiParameter.HEADER)
+    return _Declared(parameters, headers, found.get_request_serializer() if request.method in _WITH_BODY else None)
 
 
 def _parameter_faults(request: Request, known: frozenset[str]) -> Iterator[Fault]:

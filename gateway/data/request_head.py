@@ -48,12 +48,14 @@ def check_media_type(action: Action, headers: dict[bytes, bytes]) -> None:
 
 
 def check_headers(action: Action, given: Sequence[Header], headers: dict[bytes, bytes]) -> None:
-    """Raise INVALID for a repeated header or an MQ-… header without effect, 415 for an encoded body.
+    """Raise INVALID for a repeated header or one without effect (MQ-…, If-Match), 415 for an encoded body.
 
     `headers` has the last value of each of `given`.
     """
     if _OURS in b"\n".join(headers):  # cheaper than a look at each name, of which most requests have none
         _check_ours(action, headers)
+    if b"if-match" in headers:
+        raise invalid("If-Match", "This request compares no version; leave If-Match out.")
     if len(given) > len(headers):
         seen = set[bytes]()
         for name, _ in given:

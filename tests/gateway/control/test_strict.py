@@ -121,6 +121,21 @@ def test_every_change_of_a_configuration_says_which_one_was_read(control: Contro
             assert (late.status_code, late.json()["code"]) == (412, "PRECONDITION_FAILED")
 
 
+def test_a_request_that_compares_no_version_refuses_the_name_of_one(
+    control: Control, operations: list[Operation]
+) -> None:
+    """docs/http-api.md: a request that does not compare versions refuses `If-Match` by name."""
+    others = [
+        (method, path)
+        for method, path, operation in operations
+        if method != "GET" and all(each["name"] != "If-Match" for each in operation.get("parameters", []))
+    ]
+    assert len(others) > 50
+    for method, path in others:
+        answer = control.as_("admin").request(method, path, headers={"If-Match": "*"})
+        assert "If-Match" in pointers(answer), f"{method} {path}"
+
+
 @pytest.mark.parametrize("name", ["from", "to"])
 def test_a_moment_in_the_query_has_a_zone(control: Control, name: str) -> None:
     topic = control.topic()
