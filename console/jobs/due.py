@@ -54,9 +54,11 @@ def due(schedule: Schedule, now: datetime) -> Due | None:
         raise CronMalformed(schedule.cron, "it is not due in the next 50 years")
     if not ready:
         return None
-    missed = [at for at in ready if _is_too_late(schedule, at, now)]
-    # Not just the first ones: with a jitter a later time may be due before an earlier one.
-    found = [at for at in ready if at not in set(missed)]
+    # Not just the first ones are too late: with a jitter a later time may be due before an earlier one.
+    missed: list[datetime] = []
+    found: list[datetime] = []
+    for at in ready:
+        (missed if _is_too_late(schedule, at, now) else found).append(at)
     if continues_last_success(schedule.job) or schedule.overlap == Overlap.CANCEL_PREVIOUS:
         starts = [Start(found[-1], tuple(found[:-1]))] if found else []
     else:
