@@ -19,6 +19,7 @@ import pyarrow.parquet
 from broker_core.spark.bytes_read import BytesRead
 from broker_core.spark.comparing.sides import Ranges, RowPlace, placed
 from broker_core.spark.comparing.table_types import spark_type, times_in_ms
+from broker_core.spark.comparing.whole_csv import CutOff, fault_of, header_of, whole_batches
 from broker_core.spark.counting import RowReporter
 from broker_core.spark.errors import BadRequest
 
@@ -175,17 +176,21 @@ def csv_side(
         target = copies / f"{name}-{number}.parquet"
         schema = pa.schema([(column, pa.string()) for column in wanted])
         try:
-            write_copy(target, schema, _csv_batches(path, len(names), schema), each_batch)
+            batches = whole_batches(path, len(names), csv_parsing(len(names)), text_options(schema))
+            write_copy(target, schema, batches, each_batch)
+        except CutOff as error:
+            raise BadRequest(f"{name}.path: {label} ends inside quotes: it may be cut off") from error
         except pa.ArrowInvalid as error:
-            raise BadRequest(f"{name}.path: {label} is no sound CSV: {error}") from error
+            raise BadRequest(f"{name}.path: {label} is no sound CSV: {fault_of(error)}") from error
         made.append((target, label))
     return parquet_side(name, made, time, count_to)
 
 
 def _header(name: str, path: Path, label: str) -> list[str]:
     try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            names = next(csv.reader(file), [])
+        names = header_of(path)
+    except CutOff as error:
+        raise BadRequest(f"{name}.path: {label} ends inside quotes, in the names of its columns") from error
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise BadRequest(f"{name}.path: {label} cannot be read: {error}") from error
     twice = sorted({each for each in names if names.count(each) > 1})
@@ -193,11 +198,6 @@ def _header(name: str, path: Path, label: str) -> list[str]:
         fault = f"names the column {twice[0]!r} twice" if twice else "is empty"
         raise BadRequest(f"{name}.path: {label}: its first line {fault}")
     return names
-
-
-def _csv_batches(path: Path, columns: int, schema: Any) -> Iterable[Any]:
-    with pyarrow.csv.open_csv(path, parse_options=csv_parsing(columns), convert_options=text_options(schema)) as reader:
-        yield from reader
 
 
 def csv_parsing(columns: int) -> Any:

@@ -155,11 +155,36 @@ def test_a_csv_without_rows_has_none(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "fault"),
-    [("", "its first line is empty"), ("id,id\n", "names the column 'id' twice"), ("id,v\n1,2,3\n", "is no sound CSV")],
-)
+    [
+        ("", "its first line is empty"),
+        ('"id,v\n1,a\n', r"0\.csv ends inside quotes, in the names"),
+        ("id,id\n", "names the column 'id' twice"), ("id,v\n1,2,3\n", "is no sound CSV"),
+        ("id,v\n1," + '"' + "x\n" * (12 << 20), r"no sound CSV: a row has more than 8 MiB; quotes may"),
+    ],
+)  # fmt: skip
 def test_a_csv_that_is_none_is_refused(tmp_path: Path, text: str, fault: str) -> None:
     with pytest.raises(BadRequest, match=fault):
         from_csv(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    "rows_of_file",
+    ['1,"abc\n2,b\n', '1,"abc\n2,b', '1,"abc""', '1,"', '1,5" nail\n2,"abc\n', "1,a\n" * 300_000 + '2,"b\n'],
+)
+def test_a_csv_that_ends_inside_quotes_is_refused(tmp_path: Path, rows_of_file: str) -> None:
+    with pytest.raises(BadRequest, match=r"left\.path: 0\.csv ends inside quotes"):
+        from_csv(tmp_path, "id,v\n" + rows_of_file)
+
+
+@pytest.mark.parametrize(
+    ("rows_of_file", "value"),
+    [
+        ('1,5" nail', '5" nail'), ('1, "a', ' "a'), ('1,"a"b"', 'ab"'), ('1,"a"', "a"), ('1,""', ""),
+        ('1,""""\r\n', '"'), ('1,"a\r\n"\r', "a\r\n"), ('1,"' + "a" * (4 << 20) + '"', "a" * (4 << 20)),
+    ],
+)  # fmt: skip
+def test_quotes_that_are_closed_or_text_are_read(tmp_path: Path, rows_of_file: str, value: str) -> None:
+    assert [row["v"] for row in rows(from_csv(tmp_path, "id,v\n" + rows_of_file), "v")] == [value]
 
 
 def test_a_copy_is_divided_among_tasks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
