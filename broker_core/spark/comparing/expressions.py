@@ -53,6 +53,8 @@ class SideSql:
 
     names: tuple[str, ...] = ()
     """The names of the fields."""
+    key_type: str | None = None
+    """To which type the key is cast before it becomes a text, so that equal ones are one text."""
 
     @property
     def is_empty(self) -> bool:
@@ -130,7 +132,7 @@ class SideSql:
     def _key(self, rows: DataFrame) -> Any:
         text = self.key or ""
         kind = understood(f"by.{self.name}", lambda: rows.select(F.expr(text))).schema[0].dataType
-        key = F.expr(text)
+        key = F.expr(text) if self.key_type is None else F.expr(text).cast(self.key_type)
         return key if kind.simpleString() in ("string", "array<string>") else key.cast("string")
 
 
@@ -148,20 +150,43 @@ def common_type(field: str, left: DataType, right: DataType) -> str | None:
 
     Raises BadRequest for types that cannot be compared: a cast in the expression says what is meant.
     """
-    kinds = (left, right)
-    for kind in kinds:
+    for kind in (left, right):
         if not isinstance(kind, _COMPARED):
             fault = (
                 f"values of the type {kind.simpleString()} cannot be compared; make them a text, as to_json(...) does"
             )
             raise BadRequest(f"compare {field}: {fault}")
+    return _common(f"compare {field}", left, right)
+
+
+def common_key_type(left: DataType, right: DataType) -> str | None:
+    """Return the type to which the keys of both sides are cast before they become texts; None if they are alike.
+
+    A text stands for itself, and is compared with what the other side is written as. Raises BadRequest for other types
+    that cannot be compared.
+    """
+    if any(isinstance(kind, (StringType, BinaryType, ArrayType)) for kind in (left, right)):
+        return None
+    return None if left == right else _common("by", left, right)
+
+
+def check_tolerance(field: str, left: DataType, right: DataType) -> None:
+    """Raise BadRequest unless both sides have numbers."""
+    for side, kind in (("left", left), ("right", right)):
+        if not isinstance(kind, NumericType):
+            words = f"a tolerance is for numbers, and the {side} side is {kind.simpleString()}"
+            raise BadRequest(f"compare {field}: {words}; cast it")
+
+
+def _common(part: str, left: DataType, right: DataType) -> str | None:
+    kinds = (left, right)
     if all(isinstance(kind, NumericType) for kind in kinds):
         return _common_number(kinds)
     if all(isinstance(kind, (DateType, TimestampType)) for kind in kinds):
         return None if left == right else "timestamp"
     if left != right:
         words = f"the left side is {left.simpleString()}, the right side {right.simpleString()}"
-        raise BadRequest(f"compare {field}: {words}; cast one of them")
+        raise BadRequest(f"{part}: {words}; cast one of them")
     return None
 
 

@@ -12,11 +12,13 @@ import pyarrow.compute as pc
 
 from broker_core.protocol.copies import NOT_COPIED, NOT_COPIED_PREFIXES, PROVENANCE
 from broker_core.spark.comparing.comparison import Comparison, Field
-from broker_core.spark.comparing.hashes import Hashes, hash_column, together
+from broker_core.spark.comparing.hashes import Hashes, hash_column, mix, together
 
 PLACE: Final = ("_part", "_offset", "_time", "_error", "_note")
 """Of every row of a side: number of its part, offset in it, time in ms, damage, and why it does not count."""
 KEY_COLUMN: Final = "_key"
+_MOST_STEPS: Final = 2.0**49
+"""Below this the steps of doubles are wrong by less than a quarter."""
 _OWN_FIELDS: Final = ("KEYS", "TAGS", "PROPERTIES", *PROVENANCE)
 
 
@@ -83,10 +85,19 @@ class Extractor:
 
 
 def _hash_field(field: Field, values: Any) -> Hashes:
-    if field.tolerance:
-        # Numbers of one step are equal within the tolerance; those of two steps are compared later, one by one.
-        values = pc.floor(pc.divide(pc.cast(values, pa.float64()), field.tolerance))
-    return hash_column(values)
+    return _hash_steps(values, field.tolerance / 2) if field.tolerance else hash_column(values)
+
+
+def _hash_steps(values: Any, step: float) -> Hashes:
+    """Return the hash of the step of each number: those of one step differ by less than two steps.
+
+    Where doubles are too coarse to tell the steps apart, it is the hash of the number itself.
+    """
+    steps = pc.floor(pc.divide(pc.cast(values, pa.float64(), safe=False), step))
+    hashes = hash_column(steps)
+    is_exact = pc.fill_null(pc.less(pc.abs(steps), _MOST_STEPS), True).to_numpy(zero_copy_only=False)
+    # Mixed once more, so that a number is not taken for a step.
+    return hashes if is_exact.all() else np.where(is_exact, hashes, mix(hash_column(values)))
 
 
 def _lists(values: Any) -> Any:

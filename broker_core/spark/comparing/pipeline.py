@@ -23,7 +23,13 @@ from numpy.typing import NDArray
 from pyspark.sql import DataFrame, SparkSession
 
 from broker_core.spark.comparing.comparison import SIDES, Comparison
-from broker_core.spark.comparing.expressions import SideSql, common_type, side_sql
+from broker_core.spark.comparing.expressions import (
+    SideSql,
+    check_tolerance,
+    common_key_type,
+    common_type,
+    side_sql,
+)
 from broker_core.spark.comparing.fingerprints import (
     ROW,
     Fingerprints,
@@ -112,7 +118,7 @@ def compared_side(
 
 
 def same_types(session: SparkSession, sides: Sequence[ComparedSide]) -> tuple[ComparedSide, ...]:
-    """Return the sides with casts that give the values of each expression one type on both.
+    """Return the sides with casts that give the key and the values of each expression one type on both.
 
     Raises BadRequest for an expression that is wrong, and for values that cannot be compared.
     """
@@ -123,10 +129,24 @@ def same_types(session: SparkSession, sides: Sequence[ComparedSide]) -> tuple[Co
     schemas = [side.table(session, [], names).schema for side, names in zip(sides, columns, strict=True)]
     casts: list[str | None] = []
     for number, each in enumerate(sides[0].prints.extractor.comparison.fields):
-        name = field_column(number)
-        has = each.left is not None
-        casts.append(common_type(each.name, *(schema[name].dataType for schema in schemas)) if has else None)
-    return tuple(replace(side, sql=replace(side.sql, types=tuple(casts))) for side in sides)
+        if each.left is None:
+            casts.append(None)
+            continue
+        kinds = [schema[field_column(number)].dataType for schema in schemas]
+        casts.append(common_type(each.name, *kinds))
+        if each.tolerance is not None:
+            check_tolerance(each.name, *kinds)
+    key = _key_type(session, sides, columns)
+    return tuple(replace(side, sql=replace(side.sql, types=tuple(casts), key_type=key)) for side in sides)
+
+
+def _key_type(session: SparkSession, sides: Sequence[ComparedSide], columns: Sequence[tuple[str, ...]]) -> str | None:
+    if any(side.sql.key is None for side in sides):
+        return None
+    # As a field the key is what its expression makes of it: as a key it is a text.
+    alone = [replace(side, sql=SideSql(side.name, fields=(side.sql.key,), names=("key",))) for side in sides]
+    tables = [side.table(session, [], names) for side, names in zip(alone, columns, strict=True)]
+    return common_key_type(*(table.schema[field_column(0)].dataType for table in tables))
 
 
 @dataclass(slots=True)

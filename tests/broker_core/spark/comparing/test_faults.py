@@ -25,7 +25,8 @@ from broker_core.spark.comparing.pipeline import (
     read_suspects,
     same_types,
 )
-from tests.support.comparing import START_MS, MemorySide, Row, compare
+from broker_core.spark.errors import BadRequest
+from tests.support.comparing import START_MS, MemorySide, Row, compare, messages
 from tests.support.faulty import END_MS, LATENESS_MS, TOLERANCE, Oracle, Value, sow
 
 FIELDS = (Field("body"), Field("tag"))
@@ -121,6 +122,64 @@ def test_spark_finds_what_an_oracle_finds(
     assert compared(spark, sown.left, sown.right, comparison) == expected, f"seed {seed}"
     assert len(sown.kinds) == 11
     assert len(expected) > 50
+
+
+def keyed_by(left: str, right: str, *fields: Field) -> Comparison:
+    return Comparison(None, fields, (left, right))
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ("json:n::bigint", "json:n::double"),
+        ("json:n::decimal(12,2)", "json:n::int"),
+        ("json:n::decimal(12,2)", "json:n::decimal(20,5)"),
+        ("json:d::date", "cast(json:d::string as timestamp)"),
+        ("json:n::bigint", "json:n::string"),
+    ],
+)
+def test_equal_keys_of_two_types_are_one_key(spark: SparkSession, left: str, right: str) -> None:
+    """docs/http-api.md: both keys and both values of an expression get one type."""
+    rows = messages([("a", '{"n": 1, "d": "2026-01-02"}'), ("b", '{"n": 2, "d": "2026-01-03"}')])
+    assert compared(spark, rows, rows, keyed_by(left, right)) == {}
+    assert set(compared(spark, rows, rows[:1], keyed_by(left, right)).values()) == {"missing_right"}
+
+
+@pytest.mark.spark
+def test_keys_of_types_that_have_nothing_in_common_are_refused(spark: SparkSession) -> None:
+    comparison = keyed_by("json:n::bigint", "json:n::boolean")
+    with pytest.raises(BadRequest, match="by: the left side is bigint, the right side boolean; cast one of them"):
+        compared(spark, [], [], comparison)
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("kind", "tolerance", "one", "near", "far"),
+    [
+        ("decimal(38,3)", 0.01, "90071992547409931.01", "90071992547409931.02", "90071992547409931.09"),
+        ("bigint", 1, "1764230000000000001", "1764230000000000002", "1764230000000000101"),
+        ("double", 0.01, "0.29", "0.30", "0.3000001"),
+        ("double", 0.5, "1e17", "1e17", "100000000000000016"),
+        ("int", 5, "-3", "2", "3"),
+    ],
+)
+def test_a_tolerance_holds_for_numbers_of_any_size(
+    spark: SparkSession, kind: str, tolerance: float, one: str, near: str, far: str
+) -> None:
+    value = f"cast(get_json_object(cast(body as string), '$.v') as {kind})"
+    comparison = Comparison(fields=(Field("v", value, value, tolerance),))
+    left = messages([("near", f'{{"v": "{one}"}}'), ("far", f'{{"v": "{one}"}}'), ("none", "{}")])
+    right = messages([("near", f'{{"v": "{near}"}}'), ("far", f'{{"v": "{far}"}}'), ("none", "{}")])
+    assert compared(spark, left, right, comparison) == {"far": "different"}
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("value", ["tag", "timestamp_millis(queue_offset)", "body"])
+def test_a_tolerance_of_what_is_no_number_is_refused(spark: SparkSession, value: str) -> None:
+    comparison = Comparison(fields=(Field("v", value, value, 1),))
+    with pytest.raises(BadRequest, match="compare v: a tolerance is for numbers, and the left side is "):
+        compared(spark, [], [], comparison)
 
 
 def compared(spark: SparkSession, left: list[Row], right: list[Row], comparison: Comparison) -> dict[Any, str]:
