@@ -11,7 +11,7 @@ import type { Forecast } from "./report"
 export interface DryRun {
   /** What the dry run found; absent while it runs, after it failed, and for another request than the one that is asked. */
   forecast: Forecast | undefined
-  /** The job that counts, or counted. */
+  /** The job that counts, or counted; absent until the server has told of it. */
   job: Job | undefined
   isRunning: boolean
   /** Whether there is one, of a request that was changed since. */
@@ -36,7 +36,7 @@ export function useDryRun(request: JobRequest | MissingRequest, path: string = p
   const report = useJobReport(isOld || job?.state !== "succeeded" ? undefined : job)
   return {
     forecast: isOld ? undefined : (report.data as unknown as Forecast | undefined),
-    job: isOld ? undefined : job,
+    job: isOld || create.isPending ? undefined : job,
     isRunning: create.isPending || (!isOld && (job ? !hasEnded(job) || report.isFetching : id !== undefined)),
     isOld,
     refused: create.error ? asProblem(create.error) : null,

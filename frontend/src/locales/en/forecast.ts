@@ -2,6 +2,8 @@ export const forecast = {
   forecast: {
     run: "Dry run",
     again: "Dry run again",
+    asking: "Dry run: asking the server",
+    waiting: { queued: "Dry run: waiting to begin", paused: "Dry run: paused" },
     running: "Dry run: counting",
     runningWords: "Nothing is written. It takes longer where a filter must read the messages.",
     none: "A dry run counts what would be written, and writes nothing.",

@@ -2,6 +2,8 @@ export const forecast = {
   forecast: {
     run: "试运行",
     again: "重新试运行",
+    asking: "试运行：正在询问服务端",
+    waiting: { queued: "试运行：排队等待", paused: "试运行：已暂停" },
     running: "试运行：正在计数",
     runningWords: "不写入任何数据。过滤条件需要读取消息时会更久。",
     none: "试运行会计算将写入多少消息，且不写入任何数据。",

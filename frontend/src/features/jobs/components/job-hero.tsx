@@ -42,7 +42,8 @@ export function JobHero({ job }: { job: Job }) {
 
 const HOUR_MS = 3_600_000
 
-function End({ job }: { job: Job }) {
+/** When it ends, as far as that is known, and why it waits. */
+export function End({ job }: { job: Job }) {
   const { t } = useTranslation()
   const format = useFormat()
   const now = useNow()
