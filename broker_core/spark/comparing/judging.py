@@ -152,7 +152,9 @@ class Judge:
         if self._has_strange(rest_left, right) or self._has_strange(rest_right, left):
             # Next to a row without a partner, a row that both sides have would look like its other version.
             one, other = _last(rest_left), _last(rest_right)
-            return Judged("different", one, other, *counts, self._differing(one, other))
+            alone = one or other
+            others = [other] if one and other else right if one else left
+            return Judged("different", one, other, *counts, () if alone is None else self._differing(alone, others))
         kind = "duplicate" if min(counts) > 1 else f"duplicate_{LEFT if counts[0] > 1 else RIGHT}"
         return Judged(kind, _last(rest_left or left), _last(rest_right or right), *counts)
 
@@ -163,11 +165,11 @@ class Judge:
             return any(row.hashes not in known for row in rest)
         return any(not any(self.equal(row, other) for other in others) for row in rest)
 
-    def _differing(self, one: ExactRow | None, other: ExactRow | None) -> tuple[str, ...]:
+    def _differing(self, row: ExactRow, others: Sequence[ExactRow]) -> tuple[str, ...]:
+        """Return the fields in which a row is equal to none of the others; all if each is equal in some."""
         names = tuple(each.name for each in self.comparison.fields)
-        if one is None or other is None:
-            return names
-        return tuple(name for number, name in enumerate(names) if not self._is_equal(number, one, other))
+        alike = {number for number in range(len(names)) if any(self._is_equal(number, row, each) for each in others)}
+        return tuple(name for number, name in enumerate(names) if number not in alike) or names
 
 
 def within(one: str | None, other: str | None, tolerance: float) -> bool:

@@ -75,6 +75,15 @@ def test_a_message_without_a_partner_is_not_shown_next_to_one_that_both_sides_ha
     assert (row["right_broker"], row["right_store_timestamp"], row["right_values"]) == (None, None, [])
 
 
+@pytest.mark.parametrize(("tag", "expected"), [("t", ["body"]), ("u", ["body", "tag"])])
+def test_of_a_message_without_a_partner_only_those_fields_differ_that_no_other_has(
+    tag: str, expected: list[str]
+) -> None:
+    left = [message(0, "k", "a", tag="t"), message(1, "k", "b", tag=tag)]
+    (row,) = compare(left, [message(0, "k", "a", tag="t")], Comparison(fields=fields("body", "tag"))).rows
+    assert (row["class"], row["fields"]) == ("different", expected)
+
+
 @pytest.mark.parametrize(
     ("field", "left", "right"),
     [
