@@ -224,6 +224,8 @@ class Job(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     queued_at = models.DateTimeField(null=True)
     started_at = models.DateTimeField(null=True)
+    # When the run began that made the plan; a replay that goes on keeps its plan. Null where nobody noted it.
+    planned_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
 
     class Meta:
@@ -250,6 +252,11 @@ class Job(models.Model):
     def folder(self) -> Path:
         """Where its files are."""
         return Path(settings.GANTRY_DATA_DIR) / "jobs" / self.id
+
+    @property
+    def plan(self) -> Path:
+        """Where a program that goes on after a pause or a retry keeps what it does; others have no such file."""
+        return self.folder / "plan.json"
 
 
 class ScheduleRun(models.Model):

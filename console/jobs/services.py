@@ -157,7 +157,8 @@ def claim(job_id: str, *, worker: str, host: str) -> Job | None:
     if not turns.may_start(job_id):
         return None
     now = timezone.now()
-    reason = owners.why_job_may_not_start(Job.objects.get(pk=job_id))
+    waiting = Job.objects.get(pk=job_id)
+    reason = owners.why_job_may_not_start(waiting)
     if reason is not None:
         _refuse_start(job_id, reason, now)
         return None
@@ -169,6 +170,7 @@ def claim(job_id: str, *, worker: str, host: str) -> Job | None:
         host=host,
         lease_until=now + LEASE,
         started_at=now,
+        planned_at=waiting.planned_at if waiting.plan.exists() else now,
         next_try_at=None,
         # Why it waited, or how its last try ended.
         state_reason=None,

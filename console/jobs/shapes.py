@@ -66,6 +66,14 @@ class JobShape(Struct, frozen=True, kw_only=True):
     eta_ms: int | None
     created_at: Moment
     started_at: Annotated[Moment | None, Meta(description="When its latest run began.")]
+    planned_at: Annotated[
+        Moment | None,
+        Meta(
+            description="When the run began that made its plan: a range without an end ends where its topic ended "
+            "then. A replay that is resumed or retried keeps its plan. Null before the first run, and where an earlier "
+            "release did not note it."
+        ),
+    ]
     worked_ms: Annotated[
         int,
         Meta(
@@ -115,6 +123,7 @@ def shape_of(job: Job) -> JobShape:
         eta_ms=job.eta_ms if is_heard else None,
         created_at=moment(job.created_at),
         started_at=moment(job.started_at) if job.started_at else None,
+        planned_at=moment(job.planned_at) if job.planned_at else None,
         worked_ms=job.worked_ms,
         finished_at=moment(job.finished_at) if job.finished_at else None,
         created_by=job.created_by.get_username() if job.created_by else "system",

@@ -4249,6 +4249,11 @@ export interface components {
              * @description When its latest run began.
              */
             started_at: string | null;
+            /**
+             * Format: date-time
+             * @description When the run began that made its plan: a range without an end ends where its topic ended then. A replay that is resumed or retried keeps its plan. Null before the first run, and where an earlier release did not note it.
+             */
+            planned_at: string | null;
             /** @description How long its runs that have ended took since a user last started it, without pauses and waits. While it runs, the time since `started_at` comes on top. */
             worked_ms: number;
             /** Format: date-time */
@@ -4482,6 +4487,11 @@ export interface components {
              * @description When its latest run began.
              */
             started_at: string | null;
+            /**
+             * Format: date-time
+             * @description When the run began that made its plan: a range without an end ends where its topic ended then. A replay that is resumed or retried keeps its plan. Null before the first run, and where an earlier release did not note it.
+             */
+            planned_at: string | null;
             /** @description How long its runs that have ended took since a user last started it, without pauses and waits. While it runs, the time since `started_at` comes on top. */
             worked_ms: number;
             /** Format: date-time */

@@ -207,6 +207,7 @@ export const job = (id: string, overrides: Partial<Job> = {}): Job => ({
   eta_ms: 8_000,
   created_at: AT,
   started_at: AT,
+  planned_at: AT,
   worked_ms: 0,
   finished_at: null,
   created_by: "admin",

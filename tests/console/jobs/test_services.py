@@ -12,9 +12,11 @@ from pytest_django import Settings
 
 from console.audit.models import AuditRecord
 from console.audit.record import Actor
+from console.fields import moment
 from console.jobs import services, tasks
 from console.jobs.errors import JobInOtherState
 from console.jobs.models import MAX_RETRIES, Job, JobState, StateCode
+from console.jobs.shapes import shape_of
 from gateway.celery import app
 
 BY = Actor.system("test")
@@ -59,6 +61,21 @@ def test_a_job_that_did_not_succeed_goes_on_in_its_own_row(job: Job, claimed: Cl
     again = services.retry(BY, job)
     assert (again.id, again.state, again.state_reason, again.finished_at) == (job.id, JobState.QUEUED, None, None)
     assert claimed(again).attempt == 2
+
+
+@pytest.mark.parametrize("is_kept", [True, False])
+def test_the_time_of_a_plan_is_that_of_the_run_that_made_it(job: Job, claimed: Claim, is_kept: bool) -> None:
+    first = claimed(job)
+    assert first.planned_at == first.started_at
+    if is_kept:
+        first.folder.mkdir(parents=True, exist_ok=True)
+        first.plan.write_text("{}")
+    services.put_back(first)
+    again = claimed(job)
+    assert (again.planned_at == first.planned_at) is is_kept
+    assert (again.planned_at == again.started_at) is not is_kept
+    assert again.planned_at is not None
+    assert shape_of(again).planned_at == moment(again.planned_at)
 
 
 def test_a_job_that_succeeded_or_works_is_not_tried_again(job: Job, claimed: Claim) -> None:

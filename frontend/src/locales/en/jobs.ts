@@ -204,6 +204,7 @@ export const jobs = {
     },
     moment: "Moment",
     endAtStart: "the end at {{time}}",
+    endOfPlan: "the end when its plan was made",
     fromWords: "empty for the oldest",
     toWords: "empty for now",
     perSecond: "Messages a second",

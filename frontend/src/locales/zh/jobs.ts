@@ -188,6 +188,7 @@ export const jobs = {
     },
     moment: "时间",
     endAtStart: "{{time}} 时的末尾",
+    endOfPlan: "制定计划时的末尾",
     fromWords: "留空为最早",
     toWords: "留空为现在",
     perSecond: "每秒消息数",

@@ -331,8 +331,19 @@ describe("the page of a job", () => {
 
 it("says up to when a range without an end was read", async () => {
   const request = { type: "replay", cluster: "local", source: { topic: "orders" }, target: { topic: "staging" } }
-  renderApp(<JobPlan job={job("j1", { state: "succeeded", request, started_at: "2026-11-21T06:00:00Z", finished_at: "2026-11-21T07:00:00Z" })} />, { at: "/jobs/j1?zone=UTC" })
+  // Resumed since: it goes on with the plan of its first run
+  const runs = { attempt: 2, planned_at: "2026-11-21T06:00:00Z", started_at: "2026-11-21T06:30:00Z", finished_at: "2026-11-21T07:00:00Z" }
+  renderApp(<JobPlan job={job("j1", { state: "succeeded", request, ...runs })} />, { at: "/jobs/j1?zone=UTC" })
   expect(await screen.findByText(/the oldest – the end at .*06:00/)).toBeTruthy()
+})
+
+it.each([
+  [{ attempt: 2, planned_at: null }, "the oldest – the end when its plan was made"],
+  [{ attempt: 0, planned_at: null, started_at: null, state: "queued" }, "the oldest – now"],
+] as const)("tells no moment of an end that nobody noted: %o", async (runs, words) => {
+  const request = { type: "replay", cluster: "local", source: { topic: "orders" }, target: { topic: "staging" } }
+  renderApp(<JobPlan job={job("j1", { request, ...runs })} />, { at: "/jobs/j1" })
+  expect(await screen.findByText(new RegExp(words))).toBeTruthy()
 })
 
 it("says how copies differ from their originals", async () => {

@@ -14,8 +14,8 @@ import { useNotifyFacts } from "./notify-fields"
 /** What the job was asked to do. */
 export function JobPlan({ job }: { job: Job }) {
   const { t } = useTranslation()
-  const replay = useReplayItems(job.request as Partial<ReplayRequest>, job.started_at)
-  const reconcile = useReconcileItems(job.request as Partial<ReconcileRequest>, job.started_at)
+  const replay = useReplayItems(job.request as Partial<ReplayRequest>, job)
+  const reconcile = useReconcileItems(job.request as Partial<ReconcileRequest>, job)
   const redrive = [...useRedriveItems(job.request as Partial<RedriveRequest>), ...useLetterItems(job.request as Partial<RedriveRequest>)]
   const limit: Items = job.max_minutes === null ? [] : [[t("jobs.longest"), t("jobs.minutes", { n: count(job.max_minutes) })]]
   return (
@@ -42,12 +42,14 @@ function useBound() {
 
 type Read = Partial<Pick<NonNullable<JobRequest["source"]>, "offsets"> & NonNullable<JobRequest["left"]>>
 
-/** A range in words. One without an end ends where its topic ended when the job began; that of a file is often all of it. */
-function useRange(startedAt: string | null) {
+type Runs = Pick<Job, "attempt" | "planned_at">
+
+/** A range in words. One without an end ends where its topic ended when the plan was made; that of a file is often all of it. */
+function useRange({ attempt, planned_at: plannedAt }: Runs) {
   const { t } = useTranslation()
   const format = useFormat()
   const bound = useBound()
-  const end = startedAt ? t("jobs.endAtStart", { time: format.when(startedAt) }) : t("time.present")
+  const end = plannedAt ? t("jobs.endAtStart", { time: format.when(plannedAt) }) : attempt > 0 ? t("jobs.endOfPlan") : t("time.present")
   const words = ({ topic, from, to, offsets }: Read) => {
     if (offsets) return t("jobs.offsetsOf", { queues: offsets.map(({ queue }) => queue).join(t("list.comma")) })
     if (topic) return `${bound(from, t("messages.oldest"))} – ${bound(to, end)}`
@@ -68,9 +70,9 @@ function useRange(startedAt: string | null) {
   )
 }
 
-function useReplayItems({ source, target, limits, format, columns }: Partial<ReplayRequest>, startedAt: string | null): Items {
+function useReplayItems({ source, target, limits, format, columns }: Partial<ReplayRequest>, runs: Runs): Items {
   const { t } = useTranslation()
-  const range = useRange(startedAt)
+  const range = useRange(runs)
   const chosen = useChosenItems(source)
   const copies = useCopyItems(target)
   const found = (source as { positions?: { job: string; file: string } } | undefined)?.positions
@@ -196,9 +198,9 @@ function useRedriveItems({ group = "", target, limits }: Partial<RedriveRequest>
   ]
 }
 
-function useReconcileItems({ left, right, by, check, compare }: Partial<ReconcileRequest>, startedAt: string | null): Items {
+function useReconcileItems({ left, right, by, check, compare }: Partial<ReconcileRequest>, runs: Runs): Items {
   const { t } = useTranslation()
-  const range = useRange(startedAt)
+  const range = useRange(runs)
   if (check) return [[t("jobs.reads"), t("sides.wholeStore")]]
   if (!left || !right) return []
   const side = (asked: NonNullable<JobRequest["left"]>) => (
