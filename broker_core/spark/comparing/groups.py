@@ -2,14 +2,16 @@
 
 RocketMQ keeps no acknowledgement of a single message: below the offset of the group it was consumed or sent back. So
 the copies that were sent back are followed, by the id that they keep: to the retry topic of the group, on their way
-there (in the topic of delayed messages), and to the dead letters.
+there (in the topic of delayed messages), and to the dead letters. A dead letter that goes back to the group gets an
+id of its own, and is followed by the origin that it keeps.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Final
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 
@@ -74,7 +76,7 @@ class GroupSide:
         """Yield the messages of a range of a queue, noted unless the group consumed them."""
         part = self.topic.parts[number]
         end = self.committed.get((part.broker, part.queue_id), 0) - part.begin
-        kept = [*(field.name for field in PLACE_FIELDS), *columns]
+        kept = [*(each.name for each in PLACE_FIELDS), *columns]
         for batch in self.topic.read(number, tuple(dict.fromkeys((*columns, _ID))), ranges):
             offsets, ids = batch.column("_offset").to_pylist(), batch.column(_ID).to_pylist()
             notes = [
@@ -118,26 +120,58 @@ def fates_of(group: str, topic: str, everywhere: SourceOptions, of_retries: Mapp
 
     `everywhere` says how a whole topic is read, `of_retries` how far the group is in each queue of its retry topic.
     """
-    last: dict[str, tuple[Any, str | None]] = {}
+    dead = [_copy_of(row) for row in _sent_back(everywhere, dead_letter_topic(group), topic)]
+    last = _Last(_ids_of_origins(dead))
     for row in _sent_back(everywhere, SCHEDULE_TOPIC, topic):
         if row["properties"].get(names.REAL_TOPIC) == retry_topic(group):
-            _keep_last(last, row, IN_RETRY)
+            last.keep(_copy_of(row), IN_RETRY)
     for row in _sent_back(everywhere, retry_topic(group), topic):
         is_waiting = row["queue_offset"] >= of_retries.get((row["broker"], row["queue_id"]), 0)
-        _keep_last(last, row, IN_RETRY if is_waiting else None)
-    for row in _sent_back(everywhere, dead_letter_topic(group), topic):
-        _keep_last(last, row, DEAD)
-    still_open = {each: fate for each, (_, fate) in last.items() if fate is not None}
-    return Fates(still_open, len(last) - len(still_open))
+        last.keep(_copy_of(row), IN_RETRY if is_waiting else None)
+    for copy in dead:
+        last.keep(copy, DEAD)
+    still_open = {each: fate for each, (_, fate) in last.found.items() if fate is not None}
+    return Fates(still_open, len(last.found) - len(still_open))
 
 
-def _keep_last(last: dict[str, tuple[Any, str | None]], row: Mapping[str, Any], fate: str | None) -> None:
-    """Note the fate of the copy of a message that was stored last: a delayed one is stored anew when it is due."""
+class _Copy(NamedTuple):
+    """A copy of a message of the topic."""
+
+    message_id: str
+    """That of the message, but of a dead letter that went back to the group its own."""
+    origin: str | None
+    """Where the message was stored first: all copies of it keep this, also those of its dead letter."""
+    stored: datetime
+    tries: int
+
+
+def _copy_of(row: Mapping[str, Any]) -> _Copy:
     found = row["properties"]
-    known_as = found.get(names.UNIQ_KEY) or found.get(names.ORIGIN_MESSAGE_ID) or row["message_id"]
-    order = row["store_timestamp"], row["reconsume_times"]
-    if known_as not in last or order >= last[known_as][0]:
-        last[known_as] = order, fate
+    origin = found.get(names.ORIGIN_MESSAGE_ID)
+    message_id = found.get(names.UNIQ_KEY) or origin or row["message_id"]
+    return _Copy(message_id, origin, row["store_timestamp"], row["reconsume_times"])
+
+
+def _ids_of_origins(dead: Sequence[_Copy]) -> dict[str, str]:
+    """Return the id of each message that died: its first dead letter has it, as only later ones are of copies."""
+    latest_first = sorted(dead, key=lambda copy: (copy.stored, copy.tries), reverse=True)
+    return {copy.origin: copy.message_id for copy in latest_first if copy.origin}
+
+
+@dataclass(frozen=True, slots=True)
+class _Last:
+    """The fate of the copy of each message that was stored last: a delayed one is stored anew when it is due."""
+
+    ids: Mapping[str, str]
+    found: dict[str, tuple[Any, str | None]] = field(default_factory=dict)
+
+    def keep(self, copy: _Copy, fate: str | None) -> None:
+        """Note a copy, unless a later one is known."""
+        known_as = self.ids.get(copy.origin or "", copy.message_id)
+        # The tries of a dead letter that went back begin again, and it may go back in the millisecond of its death.
+        order = copy.stored, known_as != copy.message_id, copy.tries
+        if known_as not in self.found or order >= self.found[known_as][0]:
+            self.found[known_as] = order, fate
 
 
 def _sent_back(everywhere: SourceOptions, place: str, topic: str) -> Iterator[dict[str, Any]]:
