@@ -13,6 +13,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import chain, cycle
 from typing import Any, Final
 
 from broker_core.client.blocking import BlockingSession
@@ -105,15 +106,29 @@ def make_plan(
     of_keys = (tuple(ends), tuple(ends.values())) if by_key else ((), ())
     lanes: list[Lane] = []
     next_id = 0
+    chosen = targets_of([key[1:] for key in sorted(by_queue)], targets)
     for number, key in enumerate(sorted(by_queue)):
         partitions = by_queue[key]
-        # The same queue if there is one, also when only some queues are replayed.
-        same = (each for each in targets if (each.broker_name, each.queue_id) == key[1:])
-        target = next(same, targets[number % len(targets)])
+        target = chosen[key[1:]]
         chunks = tuple(_chunks(partitions, next_id))
         next_id += len(chunks)
         lanes.append(Lane(number, whole_queue(partitions), target, ends[target], chunks, *of_keys))
     return lanes
+
+
+def targets_of(
+    sources: Sequence[tuple[str, int]], targets: Sequence[MessageQueue]
+) -> dict[tuple[str, int], MessageQueue]:
+    """Return the target queue of each source queue, which is named by broker and queue id.
+
+    It is the same queue if there is one, also when only some queues are replayed; else the next one that is free. Only
+    where none is left do several source queues share one.
+    """
+    named = {(queue.broker_name, queue.queue_id): queue for queue in targets}
+    found = {source: named[source] for source in sources if source in named}
+    taken = set(found.values())
+    others = chain((queue for queue in targets if queue not in taken), cycle(targets))
+    return found | {source: next(others) for source in sources if source not in named}
 
 
 def plan_by_queue(

@@ -12,7 +12,7 @@ from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.spark.checkpoint import COUNTED, Checkpoint, sum_counters
 from broker_core.spark.errors import BadRequest
 from broker_core.spark.partitions import FilePartition, WirePartition
-from broker_core.spark.replay_plan import Chunk, Lane, find_start, from_json, to_json
+from broker_core.spark.replay_plan import Chunk, Lane, find_start, from_json, targets_of, to_json
 
 CHUNKS = (Chunk(0, 0, 10), Chunk(1, 10, 20), Chunk(2, 20, 25))
 
@@ -80,3 +80,38 @@ def test_a_checkpoint_of_an_older_release_is_read() -> None:
 def test_all_that_a_lane_reads_is_planned() -> None:
     assert lane().planned == 25
     assert replace(lane(), source=replace(lane().source, only=[0, 7, 19])).planned == 3
+
+
+def queues(broker: str, count: int) -> list[MessageQueue]:
+    return [MessageQueue("copy", broker, number) for number in range(count)]
+
+
+@pytest.mark.parametrize("count", [4, 8])
+def test_each_queue_is_copied_to_its_own_where_the_target_has_as_many(count: int) -> None:
+    found = targets_of([("broker-a", number) for number in range(4)], queues("broker-a", count))
+    assert list(found.values()) == queues("broker-a", 4)
+
+
+def test_queues_share_one_where_the_target_has_fewer() -> None:
+    found = targets_of([("broker-a", number) for number in range(4)], queues("broker-a", 2))
+    assert [found[("broker-a", number)].queue_id for number in range(4)] == [0, 1, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("sources", "targets"),
+    [
+        ([("broker-a", 1), ("broker-a", 4)], queues("broker-a", 4)),
+        (
+            [*(("broker-a", number) for number in range(4)), ("broker-b", 0), ("broker-b", 1)],
+            [*queues("broker-a", 2), *queues("broker-b", 4)],
+        ),
+    ],
+)
+def test_no_two_queues_share_one_while_another_is_free(
+    sources: list[tuple[str, int]], targets: list[MessageQueue]
+) -> None:
+    found = targets_of(sources, targets)
+    assert len(set(found.values())) == len(sources)
+    for broker, number in sources:
+        if MessageQueue("copy", broker, number) in targets:
+            assert found[(broker, number)] == MessageQueue("copy", broker, number)
