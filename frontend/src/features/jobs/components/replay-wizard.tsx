@@ -6,6 +6,7 @@ import { useCluster } from "@/hooks/use-cluster"
 import { type UrlState, useUrlState } from "@/hooks/use-url-state"
 import type { GroupSummary, Topic } from "@/lib/api-types"
 import { count } from "@/lib/format"
+import { mergedQueues } from "../merged-queues"
 import { faultsOf, isByOffset, isNarrowed, isSourceReady, isToFile, isToItself, mostReadOf, replayOf, type ReplayRequest } from "../request"
 import { type DryRun, useDryRun } from "../use-dry-run"
 import { useKnownGroups } from "../use-known-groups"
@@ -40,7 +41,6 @@ export function ReplayWizard({ topics, source, target, seenBy, clusters, targetT
   const cluster = useCluster()
   const { request, written } = useReplay(state, cluster, seenBy)
   const faults = faultsOf(state)
-  const isFile = isToFile(state)
   const name = t("jobs.replayName", { source: request.source.topic, target: titleOf(t, request.target) })
   const range = useRangeWords(request)
   const limits = useLimitWords(request)
@@ -73,7 +73,7 @@ export function ReplayWizard({ topics, source, target, seenBy, clusters, targetT
           id: "start",
           label: t("jobs.steps.start"),
           isReady: true,
-          fields: <StartFields name={name} source={source} target={isFile ? undefined : target} />,
+          fields: <StartFields name={name} request={request} merged={mergedQueues(request, source, target)} />,
         },
       ]}
       decision={<Decision request={request.name ? request : { ...request, name }} source={source} written={written} range={range} limits={limits} dryRun={dryRun} />}
@@ -94,15 +94,15 @@ function useReplay(state: UrlState, cluster: string, seenBy: GroupSummary[] | un
   return { request: isAllowed ? { ...asked, allow_live_target: true } : asked, written }
 }
 
-function StartFields({ name, source, target }: Pick<ReplayWizardProps, "source" | "target"> & { name: string }) {
+function StartFields({ name, request, merged }: { name: string; request: ReplayRequest; merged: ReturnType<typeof mergedQueues> }) {
   const { t } = useTranslation()
   return (
     <>
       <NameField placeholder={name} />
-      {source && target && source.read_queues !== target.write_queues && (
+      {merged && (
         <Callout>
-          <b>{t("jobs.orderChanges")}</b>{" "}
-          {t("jobs.orderWords", { source: source.name, target: target.name, from: source.read_queues, to: target.write_queues })}
+          <b>{t("jobs.queuesMerge")}</b>{" "}
+          {t("jobs.queuesMergeWords", { source: request.source.topic, target: request.target.topic, count: merged.to, from: count(merged.from), to: count(merged.to) })}
         </Callout>
       )}
       <p className="dense">{t("jobs.provenance")}</p>

@@ -144,11 +144,6 @@ describe("the decision to replay", () => {
     expect(screen.queryByText("Replay 0 messages")).toBeNull()
   })
 
-  it("warns that order changes where the queues are not as many", async () => {
-    replay(AT_START, { source: topic("orders", { read_queues: 8 }), target: topic("staging", { write_queues: 4 }) })
-    expect(await screen.findByText(/orders has 8 queues, staging has 4/)).toBeTruthy()
-  })
-
   it("asks for a tick for each live group, and for none that nobody is in", async () => {
     answer(START, job("j9"), 202)
     const { user } = replay(AT_START, { seenBy: [groupSummary("live-a"), groupSummary("live-b"), groupSummary("empty", { clients: 0 })] })

@@ -1,0 +1,27 @@
+import { screen } from "@testing-library/react"
+import { describe, expect, it } from "vitest"
+import { topic } from "@/testing/factories"
+import { renderApp } from "@/testing/render"
+import { ReplayWizard } from "./replay-wizard"
+
+const TOPICS = ["orders", "staging"]
+const AT_START = "&topic=orders&target=staging&step=start"
+
+const replay = (query: string, { source = topic("orders"), target = topic("staging") } = {}) =>
+  renderApp(<ReplayWizard topics={TOPICS} source={source} target={target} seenBy={[]} clusters={["local"]} targetTopics={TOPICS} queues={null} stored={null} />, { at: `/jobs/new/replay?zone=UTC${query}` })
+
+describe("the queues of a replay", () => {
+  it.each([
+    [4, "8 queues of orders are copied to 4 of staging, so some share one. The messages of each keep their order; between queues that share one they mix."],
+    [1, "8 queues of orders are copied to the one queue of staging. The messages of each keep their order; between queues they mix."],
+  ])("warns that queues share one where the target has only %i", async (queues, words) => {
+    replay(AT_START, { source: topic("orders", { total_read_queues: 8 }), target: topic("staging", { total_write_queues: queues }) })
+    expect((await screen.findByText("Queues are merged:")).parentElement?.textContent).toBe(`Queues are merged: ${words}`)
+  })
+
+  it("warns of nothing where each queue has its own", async () => {
+    replay(AT_START, { source: topic("orders", { read_queues: 4 }), target: topic("staging", { write_queues: 8, total_write_queues: 8 }) })
+    expect(await screen.findByText("Replay 100 messages")).toBeTruthy()
+    expect(screen.queryByRole("note")).toBeNull()
+  })
+})
