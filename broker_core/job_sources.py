@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import configparser
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -28,6 +28,7 @@ class SourceRefused(GantryError):
 def files_below(folder: Path | None, path: str, suffix: str) -> list[Path]:
     """Return the files that a path names: one, or all of a folder that end with `suffix`, sorted by name.
 
+    Those that begin with `.` or `_` are hidden, as for Spark and Hive, and folders within the folder are not read.
     Without a suffix only one file can be named.
     Raises SourceRefused for a path that leads out of `folder`, also by a symbolic link, and where nothing is found.
     """
@@ -64,9 +65,13 @@ def keys_in(folder: Path | None, path: str) -> list[str]:
     return found
 
 
+def _shown(files: Iterable[Path]) -> Iterator[Path]:
+    return (file for file in files if not file.name.startswith((".", "_")))
+
+
 def _files(root: Path, path: str, suffix: str) -> list[Path]:
     named = root / path
-    found = sorted(named.glob(f"*{suffix}")) if suffix and named.is_dir() else [named]
+    found = sorted(_shown(named.glob(f"*{suffix}"))) if suffix and named.is_dir() else [named]
     for file in (named, *found):
         if not file.resolve().is_relative_to(root):
             raise SourceRefused("leads out of the folder of GANTRY_JOBS_FILES by a symbolic link")

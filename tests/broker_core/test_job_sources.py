@@ -22,12 +22,21 @@ def folder(tmp_path: Path) -> Path:
     (made / "links").mkdir()
     (made / "links" / "x.csv").symlink_to(tmp_path / "secret.csv")
     (made / "empty").mkdir()
+    (made / "empty" / ".hidden.csv").touch()
     return made
 
 
 def test_a_path_names_a_file_or_all_files_of_a_folder(folder: Path) -> None:
     assert files_below(folder, "day/a.csv", ".csv") == [folder / "day" / "a.csv"]
     assert files_below(folder, "day", ".csv") == [folder / "day" / "a.csv", folder / "day" / "b.csv"]
+
+
+def test_hidden_files_and_folders_of_a_folder_are_not_read(folder: Path) -> None:
+    for name in (".a.csv", "_a.csv"):
+        (folder / "day" / name).touch()
+    (folder / "day" / "c.csv").mkdir()
+    assert [file.name for file in files_below(folder, "day", ".csv")] == ["a.csv", "b.csv"]
+    assert files_below(folder, "day/.a.csv", ".csv") == [folder / "day" / ".a.csv"]
 
 
 @pytest.mark.parametrize(

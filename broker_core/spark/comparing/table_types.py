@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import pyarrow as pa
@@ -69,3 +70,25 @@ def _instants(texts: Any) -> Any:
     except pa.ArrowInvalid:
         # Without a zone.
         return texts.cast(pa.timestamp("us"))
+
+
+Columns = Mapping[str, Any]
+"""The Spark types of columns by their names."""
+
+
+def columns_of(schema: Any) -> Columns:
+    """Return the columns of a file; the type is None where Spark has none."""
+    return {field.name: spark_type(field.type) for field in schema}
+
+
+def difference_of(found: Columns, expected: Columns) -> str | None:
+    """Return how the columns of a file differ from those of the first one, None if they do not; any order will do."""
+    lacks, more = (_named(each) for each in (expected.keys() - found.keys(), found.keys() - expected.keys()))
+    if lacks or more:
+        return " and ".join([f"lacks {lacks}"] * bool(lacks) + [f"has also {more}"] * bool(more))
+    other = [name for name, kind in found.items() if kind != expected[name]]
+    return f"has the column {other[0]!r} as {found[other[0]]} instead of {expected[other[0]]}" if other else None
+
+
+def _named(columns: Iterable[str]) -> str:
+    return ", ".join(map(repr, sorted(columns)))

@@ -18,7 +18,7 @@ import pyarrow.parquet
 
 from broker_core.spark.bytes_read import BytesRead
 from broker_core.spark.comparing.sides import Ranges, RowPlace, placed
-from broker_core.spark.comparing.table_types import spark_type, times_in_ms
+from broker_core.spark.comparing.table_types import Columns, columns_of, difference_of, spark_type, times_in_ms
 from broker_core.spark.comparing.whole_csv import CutOff, fault_of, header_of, whole_batches
 from broker_core.spark.counting import RowReporter
 from broker_core.spark.errors import BadRequest
@@ -140,9 +140,9 @@ def parquet_side(
                 found, sizes = file.schema_arrow, _sizes(file)
         except (OSError, pa.ArrowInvalid) as error:
             raise BadRequest(f"{name}.path: {label} cannot be read as Parquet: {error}") from error
-        if schema is not None and not found.equals(schema):
-            raise BadRequest(f"{name}.path: {label} has other columns than {files[0][1]}")
-        schema, first, version = found, 1, _version(path)
+        schema = found if schema is None else schema
+        _check_like_first(name, files, label, columns_of(found), columns_of(schema))
+        first, version = 1, _version(path)
         for group, rows in enumerate(sizes):
             parts.append(TablePart(str(path), group, rows, first, label, version))
             first += rows
@@ -152,6 +152,15 @@ def parquet_side(
     if time is not None and time not in side.names():
         raise BadRequest(f"{name}.time: there is no column {time!r}; there are: {', '.join(side.names())}")
     return side
+
+
+def _check_like_first(
+    name: str, files: Sequence[tuple[Path, str]], label: str, found: Columns, expected: Columns
+) -> None:
+    """Raise BadRequest unless a file has the columns of the first one."""
+    fault = difference_of(found, expected)
+    if fault is not None:
+        raise BadRequest(f"{name}.path: {label} has other columns than {files[0][1]}: it {fault}")
 
 
 def csv_side(
@@ -167,9 +176,8 @@ def csv_side(
     first: list[str] | None = None
     for number, (path, label) in enumerate(files):
         names = _header(name, path, label)
-        if first is not None and names != first:
-            raise BadRequest(f"{name}.path: {label} has other columns than {files[0][1]}")
-        first = names
+        first = first or names
+        _check_like_first(name, files, label, dict.fromkeys(names), dict.fromkeys(first))
         if time is not None and time not in names:
             raise BadRequest(f"{name}.time: there is no column {time!r}; there are: {', '.join(names)}")
         wanted = list(dict.fromkeys((*choose(names), *([time] if time else [])))) or names[:1]

@@ -103,10 +103,27 @@ def test_files_that_make_no_table_are_refused_with_their_name(tmp_path: Path) ->
     with pytest.raises(BadRequest, match=r"right\.path: broken\.parquet cannot be read as Parquet"):
         parquet_side("right", [(broken, "broken.parquet")], None)
     files = [parquet(tmp_path, "a.parquet", n=[1]), parquet(tmp_path, "b.parquet", m=[1])]
-    with pytest.raises(BadRequest, match=r"b\.parquet has other columns than a\.parquet"):
+    with pytest.raises(BadRequest, match=r"b\.parquet .* a\.parquet: it lacks 'n' and has also 'm'"):
         parquet_side("right", files, None)
     with pytest.raises(BadRequest, match="there is no column 'at'; there are: n"):
         parquet_side("right", files[:1], "at")
+
+
+def test_files_of_a_folder_have_columns_of_the_same_names_and_types_in_any_order(tmp_path: Path) -> None:
+    word = pa.array(["b"]).dictionary_encode()
+    files = [parquet(tmp_path, "a.parquet", n=[1], v=["a"]), parquet(tmp_path, "b.parquet", v=word, n=[2])]
+    side = parquet_side("left", files, None)
+    assert [(row["n"], row["v"]) for row in rows(side, "n", "v")] == [(1, "a"), (2, "b")]
+    files.append(parquet(tmp_path, "c.parquet", n=pa.array([3], pa.int32()), v=["c"]))
+    with pytest.raises(BadRequest, match=r"c\.parquet .* a\.parquet: it has the column 'n' as int32 instead of int64"):
+        parquet_side("left", files, None)
+
+
+def test_csv_files_of_a_folder_are_read_by_the_names_of_their_columns(tmp_path: Path) -> None:
+    side = from_csv(tmp_path, "id,v\n1,a\n", "v,id\nb,2\n")
+    assert [(row["id"], row["v"]) for row in rows(side, "id", "v")] == [("1", "a"), ("2", "b")]
+    with pytest.raises(BadRequest, match=r"1\.csv has other columns than 0\.csv: it has also 'w'"):
+        from_csv(tmp_path, "id,v\n1,a\n", "id,v,w\n2,b,c\n")
 
 
 def test_a_file_that_changes_in_the_meantime_is_not_compared(tmp_path: Path) -> None:
