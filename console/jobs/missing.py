@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+import orjson
 from rest_framework import serializers
 from rest_framework.request import Request
 
 from console.errors import Conflict
-from console.jobs import errors
+from console.jobs import errors, services
 from console.jobs.models import Job, JobDocument, JobType
 from console.jobs.requests import plain
 from console.jobs.requests.placeholders import check_placeholders
@@ -67,7 +68,7 @@ def _of_missing(job: Job, asked: Mapping[str, Any]) -> JobDocument:
         what = "checks a store against itself" if job.type == JobType.RECONCILE else f"is of the type {job.type}"
         raise Conflict(f"Job {job.id} {what}; only a reconciliation of two sides finds messages that are missing.")
     if not any(each["name"] == POSITIONS for each in job.artefacts):
-        raise Conflict(f"Job {job.id} is {job.state} and has no position of a message that is missing on the right.")
+        raise Conflict(f"Job {job.id} is {job.state} and {_why_none(job)}.")
     left, right = job.request["left"], job.request["right"]
     cluster = left.get("cluster") or job.cluster
     target = asked.get("target")
@@ -82,6 +83,27 @@ def _of_missing(job: Job, asked: Mapping[str, Any]) -> JobDocument:
             target["preserve"] = ["unique_id"]
     source = {"topic": left["topic"], "positions": {"job": job.id, "file": POSITIONS}}
     return {"cluster": cluster, "source": source, "target": target}
+
+
+def _why_none(job: Job) -> str:
+    """Return why a job has nothing to send: what a group has not consumed is on its way to it, or was given up."""
+    notes = _notes_of(job)
+    if not notes:
+        return "has no position of a message that is missing on the right"
+    dead, in_retry, waiting = (notes.get(name, 0) for name in ("dead", "in retry", "waiting"))
+    return (
+        f"has nothing to send: of what is missing on the right, {dead} are dead letters, which a redrive sends again, "
+        f"{in_retry} are in retry, and {waiting} are not consumed yet"
+    )
+
+
+def _notes_of(job: Job) -> Mapping[str, int]:
+    """Return how many partners do not count, by why; none where the right side is no group or there is no report."""
+    try:
+        report: dict[str, Any] = orjson.loads((services.folder_of(job) / "report.json").read_bytes())
+    except FileNotFoundError:
+        return {}
+    return report.get("notes") or {}
 
 
 def check_places(by: Request, request: Mapping[str, Any]) -> None:

@@ -4,6 +4,7 @@ import type { refusals } from "@/locales/en/refusals"
 export const JOB_REFUSALS: readonly [keyof (typeof refusals)["refusals"], RegExp][] = [
   ["onlyTwoSides", /^Job \S+ (?:checks a store against itself|is of the type \w+); only a reconciliation of two sides finds messages that are missing$/],
   ["noneMissing", /^Job \S+ is \w+ and has no position of a message that is missing on the right$/],
+  ["noneToSend", /^Job \S+ is \w+ and has nothing to send: of what is missing on the right, (?<dead>\d+) are dead letters, which a redrive sends again, (?<retry>\d+) are in retry, and (?<waiting>\d+) are not consumed yet$/],
   ["noneRefused", /^Job \S+ is \w+ and names no message that was refused$/],
   ["nothingLeft", /^job \S+ has read all of its range, and a retry leaves out the same messages(?:; .+)?$/],
   ["filesRemoved", /^[Tt]he files of job \S+ were removed(?: on [\d-]+)?, .+$/],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -150,6 +151,25 @@ def test_without_positions_it_is_refused(
     answer = replay(cast.browser("operator"), job_of(asked, **fields))
     assert answer.status_code == 409
     assert reason in answer.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    ("notes", "reason"),
+    [
+        ({"dead": 25}, "25 are dead letters, which a redrive sends again, 0 are in retry, and 0 are not consumed yet"),
+        ({"waiting": 3, "in retry": 2}, "0 are dead letters, which a redrive sends again, 2 are in retry, and 3 are"),
+        ({}, "has no position of a message that is missing on the right"),
+    ],
+)
+def test_what_a_group_has_not_consumed_is_said_where_nothing_can_be_sent(
+    cast: Cast, notes: dict[str, int], reason: str
+) -> None:
+    right = {"kind": "group", "group": "billing", "topic": "orders"}
+    job = job_of({**ASKED, "right": right}, artefacts=[])
+    job.folder.mkdir(parents=True)
+    (job.folder / "report.json").write_text(json.dumps({"notes": notes}))
+    answer = replay(cast.browser("operator"), job)
+    assert (answer.status_code, reason in answer.json()["detail"]) == (409, True), answer.json()
 
 
 @pytest.mark.parametrize(("readable", "status"), [("*", 403), ("other", 404)])

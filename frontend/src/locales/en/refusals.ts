@@ -3,6 +3,7 @@ export const refusals = {
   refusals: {
     onlyTwoSides: "Only a reconciliation of two sides finds messages that are missing",
     noneMissing: "The job has no message that is missing on the right",
+    noneToSend: "Nothing to send. Missing on the right: {{dead}} dead letters, which a redrive sends again, {{retry}} in retry, {{waiting}} not consumed yet",
     noneRefused: "The job names no message that was refused",
     nothingLeft: "The job has read all of its range; a retry would leave out the same messages",
     filesRemoved: "The files of the job were removed",

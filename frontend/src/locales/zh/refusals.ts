@@ -3,6 +3,7 @@ export const refusals = {
   refusals: {
     onlyTwoSides: "只有对比两端的核对任务才会找出缺失的消息",
     noneMissing: "该任务没有右端缺失的消息",
+    noneToSend: "没有可补发的消息：右端缺失的消息中，死信 {{dead}} 条（可在死信中重投），重试中 {{retry}} 条，尚未消费 {{waiting}} 条",
     noneRefused: "任务没有记录被拒绝的消息",
     nothingLeft: "任务已读完全部范围，重试仍会略过同样的消息",
     filesRemoved: "任务的文件已按保留期限删除，无法从中继续",
