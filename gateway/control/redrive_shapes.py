@@ -34,7 +34,7 @@ class RedrivePreview(Struct, frozen=True, kw_only=True):
     """What a redrive would do; figures are of what was read."""
 
     messages: Annotated[int, Meta(description="Copies that would be sent, those that will fail included.")]
-    bytes: int
+    bytes: Annotated[int, Meta(description="Of the bodies; copies also store properties and where they came from.")]
     causes: int
     failing: Annotated[int, Meta(description="Damaged ones, and those whose target takes none.")]
     skipped: Annotated[int, Meta(description="Sent again by an earlier job; not among `messages`.")]

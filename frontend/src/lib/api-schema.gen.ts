@@ -5507,6 +5507,7 @@ export interface components {
         RedrivePreview: {
             /** @description Copies that would be sent, those that will fail included. */
             messages: number;
+            /** @description Of the bodies; copies also store properties and where they came from. */
             bytes: number;
             causes: number;
             /** @description Damaged ones, and those whose target takes none. */

@@ -62,7 +62,7 @@ export const deadLetters = {
     tries: "Tries",
     triesWords: "start again at 0",
     storedAgain: "Stored again",
-    storedAgainWords: "{{bytes}}, with where each came from",
+    storedAgainWords: "{{bytes}} of bodies; properties and where each came from are added",
     originals: "Originals",
     originalsWords: "kept; done when the group has consumed the copy",
     failing: "Cannot be sent",

@@ -59,7 +59,7 @@ export const deadLetters = {
     tries: "重试次数",
     triesWords: "从 0 重新开始",
     storedAgain: "再次存储",
-    storedAgainWords: "{{bytes}}，并记录来源",
+    storedAgainWords: "消息体 {{bytes}}，另加属性和来源信息",
     originals: "原消息",
     originalsWords: "保留；消费组消费副本后视为完成",
     failing: "无法发送",

@@ -62,6 +62,11 @@ it("sends to the original topic, and says why, where no native client of the gro
   expect(sent().at(-1)).toMatchObject({ target: { to: "failed_group" } })
 })
 
+it("says of the size that it is that of the bodies alone", async () => {
+  page('/?pick={"billing":"all"}')
+  expect(await screen.findByText("800 B of bodies; properties and where each came from are added")).toBeTruthy()
+})
+
 it("needs a yes for other groups that will see the copies", async () => {
   const groups = [{ name: "billing", topics: ["orders"], failed: true }, { name: "shipping", topics: ["orders"], failed: false }]
   answer(`POST ${BASE}/billing:redrive`, preview({ groups, hidden_groups: 1, needs_allow_live_target: true }))
