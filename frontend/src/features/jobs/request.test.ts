@@ -1,5 +1,5 @@
 import { expect, it } from "vitest"
-import { checkOf, exportOf, faultsOf, isWhole, reconcileOf, replayOf } from "./request"
+import { checkOf, exportOf, faultsOf, isWhole, lackOf, reconcileOf, replayOf } from "./request"
 
 it("makes a replay of the address and leaves out what was left empty", () => {
   expect(replayOf({ topic: "orders", target: "staging" }, "local")).toEqual({
@@ -99,4 +99,11 @@ it("limits the time of every job, and the rate only of replays to a topic", () =
   expect(replayOf(state, "local").limits).toEqual({ messages_per_second: 5, max_minutes: 90 })
   for (const request of [replayOf({ ...state, tkind: "parquet" }, "local"), exportOf(state, "local"), reconcileOf(state, "local"), checkOf(state, "local")])
     expect(request.limits).toEqual({ max_minutes: 90 })
+})
+
+it("calls a comparison of a topic with itself wrong, and one that lacks a side not ready", () => {
+  const lack = (state: Record<string, string>) => lackOf(reconcileOf(state, "local"), state)
+  expect(lack({ left: "orders", right: "orders" })).toBe("wrong")
+  expect(lack({ left: "orders" })).toBe("notReady")
+  expect(lack({ left: "orders", right: "ledger" })).toBeNull()
 })

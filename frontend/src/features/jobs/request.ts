@@ -288,6 +288,16 @@ function hasParts(request: JobRequest): boolean {
   return request.check === "store" || (isSideWhole(left) && isSideWhole(right) && !areSame(left, right))
 }
 
+/** Whether a field is wrong; an expression that is still to be typed is missing. */
+export const isWrong = (state: UrlState): boolean => Object.values(faultsOf(state)).some((fault) => fault !== "expression")
+
+/** What keeps a job from starting with a request, the first thing to do; null where nothing does. */
+export function lackOf(request: JobRequest, state: UrlState): "wrong" | "tickFirst" | "notReady" | null {
+  if (isWhole(request, state)) return null
+  if (isWrong(state) || areSame(request.left, request.right)) return "wrong"
+  return hasParts({ ...request, allow_live_target: true }) && Object.keys(faultsOf(state)).length === 0 ? "tickFirst" : "notReady"
+}
+
 /** Whether the fields of a source are filled in, and none is wrong. */
 export const isSourceReady = (source: Source, faults: Readonly<Record<string, Fault>>): boolean =>
   isNamed(source) && !["from", "to", "queues", "offsets"].some((name) => faults[name])

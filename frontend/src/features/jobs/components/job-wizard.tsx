@@ -6,7 +6,7 @@ import { Wizard, type WizardStep } from "@/components/wizard/wizard"
 import { paths } from "@/config/paths"
 import { useUrlState } from "@/hooks/use-url-state"
 import type { JobRequest } from "@/lib/api-types"
-import { faultsOf, isWhole } from "../request"
+import { isWrong, lackOf } from "../request"
 import { NotifyFields } from "./notify-fields"
 import type { DryRun } from "../use-dry-run"
 
@@ -26,6 +26,7 @@ export function JobWizard({ request, dryRun, steps, ...wizard }: JobWizardProps)
   const { t } = useTranslation()
   const navigate = useNavigate()
   const [state] = useUrlState()
+  const lack = lackOf(request, state)
   return (
     <Wizard
       {...wizard}
@@ -33,14 +34,14 @@ export function JobWizard({ request, dryRun, steps, ...wizard }: JobWizardProps)
       right="jobs"
       path={paths.jobs}
       request={request}
-      // An expression that is still to be typed is missing, not wrong.
-      hasFault={Object.values(faultsOf(state)).some((fault) => fault !== "expression")}
+      hasFault={isWrong(state)}
       refusals={dryRun?.refused && dryRun.sent ? [{ sent: dryRun.sent, fields: dryRun.refused.fields }] : []}
       actions={
         <>
           <Button
             variant="subtle"
-            disabled={!isWhole(request, state)}
+            disabled={lack !== null}
+            title={lack ? t(`jobs.${lack}`) : ""}
             onClick={() => void navigate({ to: "/schedules", search: { ...state, step: undefined, dry: undefined, live: request.allow_live_target ? "1" : undefined, new: request.type } })}
           >
             {t("jobs.saveAsSchedule")}

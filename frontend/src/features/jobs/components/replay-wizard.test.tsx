@@ -1,6 +1,7 @@
-import { screen } from "@testing-library/react"
+import { screen, waitFor } from "@testing-library/react"
 import { describe, expect, it } from "vitest"
 import { topic } from "@/testing/factories"
+import { button } from "@/testing/fields"
 import { renderApp } from "@/testing/render"
 import { ReplayWizard } from "./replay-wizard"
 
@@ -23,5 +24,39 @@ describe("the queues of a replay", () => {
     replay(AT_START, { source: topic("orders", { read_queues: 4 }), target: topic("staging", { write_queues: 8, total_write_queues: 8 }) })
     expect(await screen.findByText("Replay 100 messages")).toBeTruthy()
     expect(screen.queryByRole("note")).toBeNull()
+  })
+})
+
+describe("a replay of a topic into itself", () => {
+  const ITSELF = "&topic=orders&target=orders&step=start"
+
+  it("says at the last step what keeps it from starting, and asks there", async () => {
+    const { user, address } = replay(ITSELF)
+    const tick = await screen.findByLabelText("Write the copies into the topic that is read")
+    expect(screen.getByText(/Source and target are the same topic/)).toBeTruthy()
+    expect(screen.getByText("Confirm the effects first")).toBeTruthy()
+    for (const name of ["Replay 100 messages", "Save as schedule"]) {
+      expect(button(name).disabled).toBe(true)
+      expect(button(name).title).toBe("Confirm the effects first")
+    }
+    await user.click(tick)
+    await waitFor(() => expect(address()).toContain("live=1"))
+    for (const name of ["Replay 100 messages", "Save as schedule"]) expect(button(name).disabled).toBe(false)
+    expect(screen.queryByText("Confirm the effects first")).toBeNull()
+  })
+
+  it("is not asked about for another target", async () => {
+    replay(AT_START)
+    expect(await screen.findByText("Replay 100 messages")).toBeTruthy()
+    expect(screen.queryByLabelText("Write the copies into the topic that is read")).toBeNull()
+  })
+
+  it.each([
+    ["&topic=orders&step=start", "Fill in the missing fields first"],
+    ["&topic=orders&target=orders&from=yesterday&step=start", "Correct the marked fields first"],
+  ])("says what else is lacking by a link (%s)", async (query, words) => {
+    replay(query)
+    expect(await screen.findByText(words)).toBeTruthy()
+    expect(button("Save as schedule").title).toBe(words)
   })
 })

@@ -16,7 +16,7 @@ import { useForecastFacts } from "./forecast-figures"
 import { ForecastTables } from "./forecast-tables"
 import { LimitFields, SourceFields } from "./request-fields"
 import { areAllKnown, StartDecision, type Written } from "./start-decision"
-import { TargetFields } from "./target-fields"
+import { IntoItself, TargetFields } from "./target-fields"
 import { JobWizard, NameField } from "./job-wizard"
 
 interface ReplayWizardProps {
@@ -96,8 +96,10 @@ function useReplay(state: UrlState, cluster: string, seenBy: GroupSummary[] | un
 
 function StartFields({ name, request, merged }: { name: string; request: ReplayRequest; merged: ReturnType<typeof mergedQueues> }) {
   const { t } = useTranslation()
+  const [state, change] = useUrlState()
   return (
     <>
+      <IntoItself state={state} onChange={change} />
       <NameField placeholder={name} />
       {merged && (
         <Callout>

@@ -15,7 +15,7 @@ import { useCreateJob } from "../api/create-job"
 import { jobNameOf } from "../job-name"
 import { asProblem } from "@/lib/problem"
 import { useRefusals } from "@/components/wizard/refusals"
-import { isWhole } from "../request"
+import { lackOf } from "../request"
 import { useNotifyFacts } from "./notify-fields"
 import classes from "./jobs.module.css"
 import { RefusedFields } from "@/components/wizard/refused-fields"
@@ -62,6 +62,7 @@ export function StartDecision({ request, hero, heroWords, facts, written, action
   const { note } = useRefusals()
   // Where nobody knows the groups the server asks for them, and refuses a topic that has some.
   const isAllKnown = !written?.seenBy || areAllKnown(written)
+  const lack = lackOf(request, state) ?? (isAllKnown ? null : "tickFirst")
   const start = () =>
     create.mutate(request, {
       onSuccess: (job) => {
@@ -88,14 +89,15 @@ export function StartDecision({ request, hero, heroWords, facts, written, action
             variant="filled"
             size="md"
             leftSection={<IconPlayerPlay size={15} stroke={1.8} />}
-            disabled={!isWhole(request, state) || !isAllKnown}
-            title={isAllKnown ? "" : t("jobs.tickFirst")}
+            disabled={lack !== null}
+            title={lack ? t(`jobs.${lack}`) : ""}
             loading={create.isPending}
             onClick={start}
           >
             {action}
           </Button>
         </NeedsRight>
+        {lack && <span className="micro">{t(`jobs.${lack}`)}</span>}
         {second}
       </div>
     </Panel>

@@ -59,12 +59,20 @@ function TopicFields({ state, clusters, topics, onChange }: TargetProps) {
         />
       )}
       <TopicSelect label={t("jobs.targetTopic")} description={t("jobs.targetWords")} value={state.target} error={refused("target.topic")} topics={topics} onChange={(target) => onChange({ target })} />
-      {isToItself(state, cluster) && (
-        <>
-          <Callout>{t("jobs.sameTopic")}</Callout>
-          <Checkbox label={t("jobs.intoItself")} error={refused("allow_live_target")} checked={state.live === "1"} onChange={(event) => onChange({ live: event.currentTarget.checked ? "1" : undefined })} />
-        </>
-      )}
+      <IntoItself state={state} onChange={onChange} />
+    </>
+  )
+}
+
+/** What is asked of whoever replays a topic into itself; nothing for any other target. */
+export function IntoItself({ state, onChange }: Pick<TargetProps, "state" | "onChange">) {
+  const { t } = useTranslation()
+  const refused = useRefused()
+  if (!isToItself(state, useCluster())) return null
+  return (
+    <>
+      <Callout>{t("jobs.sameTopic")}</Callout>
+      <Checkbox label={t("jobs.intoItself")} error={refused("allow_live_target")} checked={state.live === "1"} onChange={(event) => onChange({ live: event.currentTarget.checked ? "1" : undefined })} />
     </>
   )
 }
