@@ -60,3 +60,12 @@ describe("a replay of a topic into itself", () => {
     expect(button("Save as schedule").title).toBe(words)
   })
 })
+
+it.each(["&tbody=upper(body)", "&tkeys=json:id::string", "&tprops=region%20%3D%20'north'", "&tkind=parquet&tbody=upper(body)"])(
+  "promises no amount where an expression may make what is refused (%s)",
+  async (query) => {
+    replay(`${AT_START}${query}`)
+    expect(await screen.findByText("messages at most, a dry run counts them")).toBeTruthy()
+    expect(button("Replay this range").disabled).toBe(false)
+  },
+)

@@ -135,7 +135,8 @@ function Decision({ request, source, written, range, limits, dryRun }: DecisionP
   const { forecast } = dryRun
   const isFile = request.target.kind === "parquet"
   const most = forecast?.messages ?? mostOf(request, source)
-  const isExact = forecast !== undefined || !isNarrowed(request.source)
+  // An expression may make a copy that is refused.
+  const isExact = forecast !== undefined || (!isNarrowed(request.source) && !request.target.transform)
   const amount = most === null ? null : count(most)
   const facts: [string, ReactNode][] = [
     [t("jobs.reads"), `${request.source.topic}${t("list.comma")}${range}`],
