@@ -12,7 +12,7 @@ from msgspec import Meta, Struct
 
 from console.fields import moment
 from console.jobs.bounded_log import shown_bytes
-from console.jobs.limits import JobLimits, limits_of
+from console.jobs.limits import JobLimits, eta_of, limits_of
 from console.jobs.models import LEASE, Job, JobDocument, JobState, JobType, StateCode
 from console.jobs.progress import Counters
 from console.jobs.time_limit import time_limit_of
@@ -120,7 +120,7 @@ def shape_of(job: Job) -> JobShape:
         max_minutes=limit.minutes if (limit := time_limit_of(job)) else None,
         counters=msgspec.convert(job.counters, Counters),
         rate=job.rate if is_heard else None,
-        eta_ms=job.eta_ms if is_heard else None,
+        eta_ms=eta_of(job) if is_heard else None,
         created_at=moment(job.created_at),
         started_at=moment(job.started_at) if job.started_at else None,
         planned_at=moment(job.planned_at) if job.planned_at else None,
