@@ -35,7 +35,7 @@ export function BandCanvas(props: BandCanvasProps) {
   useLayoutEffect(() => {
     latest.current = props
   })
-  const shape = JSON.stringify([band.id, band.height, band.series.map(({ id, color }) => [id, color]), zone, scheme, isLast])
+  const shape = JSON.stringify([band.id, band.height, band.series.map(({ id, color }) => [id, color]), band.levels, zone, scheme, isLast])
 
   useEffect(() => {
     const element = holder.current

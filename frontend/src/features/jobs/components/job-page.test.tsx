@@ -338,6 +338,17 @@ it("says up to when a range without an end was read", async () => {
 })
 
 it.each([
+  ["replay", 50, "50/s"],
+  ["replay", null, "no limit"],
+  ["redrive", 50, "50/s"],
+] as const)("says which rate is in force for a %s whatever was asked for: %s", async (type, limit, words) => {
+  const request = { type, source: { topic: "orders" }, target: { topic: "staging" }, limits: { messages_per_second: 200, max_messages: 7 } }
+  renderApp(<JobPlan job={job("j1", { type, request, limits: { messages_per_second: limit } })} />, { at: "/jobs/j1" })
+  expect(await screen.findByText(words)).toBeTruthy()
+  expect(screen.queryByText("200/s")).toBeNull()
+})
+
+it.each([
   [{ attempt: 2, planned_at: null }, "the oldest – the end when its plan was made"],
   [{ attempt: 0, planned_at: null, started_at: null, state: "queued" }, "the oldest – now"],
 ] as const)("tells no moment of an end that nobody noted: %o", async (runs, words) => {

@@ -14,9 +14,9 @@ import { useNotifyFacts } from "./notify-fields"
 /** What the job was asked to do. */
 export function JobPlan({ job }: { job: Job }) {
   const { t } = useTranslation()
-  const replay = useReplayItems(job.request as Partial<ReplayRequest>, job)
+  const replay = useReplayItems(job.request as Partial<ReplayRequest>, job, useRateItems(job))
   const reconcile = useReconcileItems(job.request as Partial<ReconcileRequest>, job)
-  const redrive = [...useRedriveItems(job.request as Partial<RedriveRequest>), ...useLetterItems(job.request as Partial<RedriveRequest>)]
+  const redrive = [...useRedriveItems(job.request as Partial<RedriveRequest>, useRateItems(job)), ...useLetterItems(job.request as Partial<RedriveRequest>)]
   const limit: Items = job.max_minutes === null ? [] : [[t("jobs.longest"), t("jobs.minutes", { n: count(job.max_minutes) })]]
   return (
     <Panel title={t("jobs.plan")} note={job.schedule_id && <Link to="/schedules">{t("jobs.fromSchedule")}</Link>}>
@@ -41,6 +41,15 @@ function useBound() {
 }
 
 type Read = Partial<Pick<NonNullable<JobRequest["source"]>, "offsets"> & NonNullable<JobRequest["left"]>>
+
+/** The rate in force, changed or not; of a job that sends nothing, the one that was asked for. */
+function useRateItems({ request, limits }: Job): Items {
+  const { t } = useTranslation()
+  const asked = (request as Partial<JobRequest>).limits?.messages_per_second
+  const rate = limits ? limits.messages_per_second : asked
+  if (rate) return [[t("jobs.rate"), t("jobs.atMost", { n: count(rate) })]]
+  return asked ? [[t("jobs.rate"), t("jobs.noLimit")]] : []
+}
 
 type Runs = Pick<Job, "attempt" | "planned_at">
 
@@ -70,7 +79,7 @@ function useRange({ attempt, planned_at: plannedAt }: Runs) {
   )
 }
 
-function useReplayItems({ source, target, limits, format, columns }: Partial<ReplayRequest>, runs: Runs): Items {
+function useReplayItems({ source, target, limits, format, columns }: Partial<ReplayRequest>, runs: Runs, rate: Items): Items {
   const { t } = useTranslation()
   const range = useRange(runs)
   const chosen = useChosenItems(source)
@@ -87,8 +96,7 @@ function useReplayItems({ source, target, limits, format, columns }: Partial<Rep
   if (target?.kind === "parquet") items.push([t("jobs.writes"), t("jobTarget.file")])
   if (format) items.push([t("exporting.file"), <span className="mono">messages.{format}</span>])
   if (columns) items.push([t("exporting.columns"), <span className="mono">{columns.join(" ")}</span>])
-  items.push(...chosen, ...copies)
-  if (limits?.messages_per_second) items.push([t("jobs.rate"), t("jobs.atMost", { n: count(limits.messages_per_second) })])
+  items.push(...chosen, ...copies, ...rate)
   if (limits?.max_messages) items.push([t("jobs.most"), count(limits.max_messages)])
   return items
 }
@@ -182,7 +190,7 @@ function useLetterItems({ filter = {} }: Partial<RedriveRequest>): Items {
   return items
 }
 
-function useRedriveItems({ group = "", target, limits }: Partial<RedriveRequest>): Items {
+function useRedriveItems({ group = "", target, limits }: Partial<RedriveRequest>, rate: Items): Items {
   const { t } = useTranslation()
   return [
     [
@@ -192,7 +200,7 @@ function useRedriveItems({ group = "", target, limits }: Partial<RedriveRequest>
       </Link>,
     ],
     [t("jobs.sendsTo"), target?.topic ? <b>{target.topic}</b> : t(`jobs.sendsTo_.${target?.to === "origin" ? "origin" : "failed_group"}`)],
-    [t("jobs.rate"), t("jobs.atMost", { n: count(limits?.messages_per_second ?? 0) })],
+    ...rate,
     [t("jobs.most"), count(limits?.max_messages ?? 0)],
     [t("jobs.originals"), t("jobs.originalsStay")],
   ]
