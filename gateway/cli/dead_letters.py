@@ -34,7 +34,7 @@ def causes(session: Session, group: str) -> None:
     found = session.api.get(f"dead-letters/{part(group)}/causes")
     session.out.rows(found["items"], ["reason", "count", "topics", "first_at", "last_at", "last_message_id"])
     if not found["complete"]:
-        click.echo(f"gantry: {found['read']} of {found['stored'] or 'an unknown number'} were counted", err=True)
+        _tell_incomplete(found, "counted")
 
 
 @dead_letters.command()
@@ -81,17 +81,21 @@ def redrive(
         return
     if preview["warning"]:
         click.echo(f"gantry: {preview['warning']}", err=True)
+    if not preview["complete"]:
+        _tell_incomplete(preview, "read")
     if dry_run:
-        click.echo(_question(preview))
+        click.echo(f"Would send {_what(preview)}." if preview["messages"] else _nothing(preview))
         session.out.rows(preview["first"], _COLUMNS)
         return
+    if not preview["messages"] and preview["complete"]:
+        raise click.ClickException(_nothing(preview))
     if preview["needs_allow_live_target"] and not allow_live_target:
         names = [each["name"] for each in preview["groups"] if not each["failed"]]
         hidden = [f"{preview['hidden_groups']} that this token may not read"] if preview["hidden_groups"] else []
         who = ", ".join([*names, *hidden])
         raise click.ClickException(f"other groups will see the copies too: {who}. Add --allow-live-target if they may.")
     if not yes:
-        click.confirm(_question(preview), abort=True, err=True)
+        click.confirm(f"Send {_what(preview)}?", abort=True, err=True)
     job = session.api.post(path, body)
     if wait:
         job = ended(session, job)
@@ -113,6 +117,24 @@ def _target(name: str) -> dict[str, str]:
     return {"to": name} if name in ("failed_group", "origin") else {"to": "other", "topic": name}
 
 
-def _question(preview: Json) -> str:
+def _tell_incomplete(found: Json, what: str) -> None:
+    click.echo(f"gantry: {found['read']} of {found['stored'] or 'an unknown number'} were {what}", err=True)
+
+
+def _what(preview: Json) -> str:
     topics = ", ".join(topic["topic"] for topic in preview["topics"]) or "no topic"
-    return f"Send {preview['messages']} messages to {topics} ({preview['failing']} will fail)?"
+    left_out = f"; {_sent_before(str(preview['skipped']), preview)}" if preview["skipped"] else ""
+    return f"{_count(preview['messages'])} to {topics} ({preview['failing']} will fail{left_out})"
+
+
+def _nothing(preview: Json) -> str:
+    why = _sent_before(_count(preview["skipped"]), preview) if preview["skipped"] else "no dead letter is chosen"
+    return f"Nothing to send: {why}."
+
+
+def _sent_before(what: str, preview: Json) -> str:
+    return f"{what} {'was' if preview['skipped'] == 1 else 'were'} sent again before"
+
+
+def _count(messages: int) -> str:
+    return "1 message" if messages == 1 else f"{messages} messages"

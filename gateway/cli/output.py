@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
@@ -11,6 +12,7 @@ from gateway.cli.exact import encode
 
 UNKNOWN: Final = "-"
 _GAP: Final = "  "
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 class Output:
@@ -63,7 +65,7 @@ class Table:
             for item in items:
                 self._out.json(item)
             return
-        lines = self._head + [[_text(_field(item, column)) for column in self._columns] for item in items]
+        lines = self._head + [[_line(_text(_field(item, column))) for column in self._columns] for item in items]
         self._head = []
         self._widths = [max(map(len, cells)) for cells in zip(map(" ".__mul__, self._widths), *lines, strict=True)]
         for line in lines:
@@ -86,6 +88,11 @@ def _field(item: Any, column: str) -> Any:
     for name in column.split("."):
         item = item.get(name) if isinstance(item, dict) else None
     return item
+
+
+def _line(text: str) -> str:
+    """Return a text as a cell: on one line, and with nothing that a terminal would obey."""
+    return _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", " ".join(line.strip() for line in text.splitlines()))
 
 
 def _text(value: Any) -> str:

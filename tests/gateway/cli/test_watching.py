@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
+from typing import Any, Final
 
 import httpx
 import pytest
@@ -20,8 +23,8 @@ CAUSE = "the scale is broken"
 
 @pytest.fixture
 def run(installation: Installation) -> Run:
-    def run(*words: str, stdin: str = "", url: str = installation.url) -> Result:
-        options = ["--json", "--url", url, "--token", installation.tokens["admin"]]
+    def run(*words: str, stdin: str = "", url: str = installation.url, as_json: bool = True) -> Result:
+        options = [*["--json"] * as_json, "--url", url, "--token", installation.tokens["admin"]]
         return CliRunner().invoke(gantry, [*options, *words], input=stdin)
 
     return run
@@ -45,15 +48,41 @@ def produce(http: httpx.Client, topic: str) -> None:
 @pytest.fixture(scope="module")
 def group(http: httpx.Client) -> str:
     """A group with two dead letters of one cause."""
-    produce(http, "cli-scales")
-    path, left = f"{LOCAL}/groups/cli-weighing/topics/cli-scales", 2
+    return given_up(http, "cli-scales", "cli-weighing", CAUSE)
+
+
+def given_up(http: httpx.Client, topic: str, group: str, cause: str) -> str:
+    """Have a group give up the two messages of a topic."""
+    produce(http, topic)
+    path, left = f"{LOCAL}/groups/{group}/topics/{topic}", 2
     while left:
         leased = http.post(f"{path}:receive", json={"max_messages": 2, "wait_ms": 5000}).json()["messages"]
         receipts = [message["receipt"] for message in leased]
         left -= len(receipts)
-        nacked = http.post(f"{path}:nack", json={"receipts": receipts, "dead_letter": True, "reason": CAUSE})
+        nacked = http.post(f"{path}:nack", json={"receipts": receipts, "dead_letter": True, "reason": cause})
         assert nacked.status_code == 200, nacked.text
-    return "cli-weighing"
+    return group
+
+
+def note_sent(installation: Installation, group: str, letters: list[dict[str, Any]]) -> None:
+    """Enter dead letters as sent again, as a job does at its end."""
+    of_place = {"broker": "broker", "queue_id": "queue_id", "offset": "queue_offset", "message_id": "message_id"}
+    places = [{name: each[shown] for name, shown in of_place.items()} for each in letters]
+    command = [sys.executable, "-c", _NOTE, group, json.dumps(places)]
+    subprocess.run(command, env=installation.environment, check=True)
+
+
+_NOTE: Final = """
+import json, sys, django
+django.setup()
+from django.utils import timezone
+from console.redrives.models import Redriven
+for place in json.loads(sys.argv[2]):
+    Redriven.objects.create(
+        cluster="local", group=sys.argv[1], **place, originals="kept", topic="t", target_broker="broker-a",
+        target_queue_id=0, target_offset=0, copy_id=place["message_id"], at=timezone.now(),
+    )
+"""
 
 
 def test_a_tail_prints_the_messages_that_fit_and_consumes_nothing(run: Run, http: httpx.Client) -> None:
@@ -84,11 +113,36 @@ def test_a_redrive_says_what_it_would_send_and_asks(run: Run, group: str) -> Non
     assert (preview["messages"], [each["topic"] for each in preview["topics"]]) == (2, [f"%RETRY%{group}"])
     asked = run("dead-letters", "redrive", group, "--key", "a", "--to", "origin", stdin="n\n")
     assert asked.exit_code == 1
-    assert "Send 1 messages to cli-scales (0 will fail)?" in asked.output
+    assert "Send 1 message to cli-scales (0 will fail)?" in asked.output
     started = run("dead-letters", "redrive", group, "--all", "--to", "origin", "--allow-live-target", "--yes")
     job = json.loads(started.stdout)
     assert (job["type"], job["state"]) == ("redrive", "queued")
     assert run("jobs", "cancel", job["id"]).exit_code == 0
+
+
+def test_a_redrive_of_what_was_sent_before_says_so(run: Run, installation: Installation, http: httpx.Client) -> None:
+    # Given a group with two dead letters, with a cause of several lines
+    group = given_up(http, "cli-presses", "cli-pressing", "the press is broken\n  at line 7\x1b[2J")
+    table = run("dead-letters", "causes", group, as_json=False).stdout.splitlines()
+    assert len(table) == 2
+    assert "the press is broken at line 7\\x1b[2J" in table[1]
+    dry_run = ("dead-letters", "redrive", group, "--all", "--dry-run")
+    assert f"Would send 2 messages to %RETRY%{group} (0 will fail)." in run(*dry_run, as_json=False).stdout
+    # When one and then both were sent again
+    letters = http.get(f"{LOCAL}/dead-letters/{group}/messages").json()["items"]
+    note_sent(installation, group, letters[:1])
+    assert (
+        "Would send 1 message to %RETRY%cli-pressing (0 will fail; 1 was sent again before)."
+        in run(*dry_run, as_json=False).stdout
+    )
+    note_sent(installation, group, letters[1:])
+    # Then there is nothing to send, and nothing is asked
+    nothing = "Nothing to send: 2 messages were sent again before."
+    assert run(*dry_run, as_json=False).stdout.splitlines()[0] == nothing
+    asked = run("dead-letters", "redrive", group, "--all")
+    assert (asked.exit_code, asked.output) == (1, f"Error: {nothing}\n")
+    chosen = run("dead-letters", "redrive", group, "--key", "nowhere", "--dry-run", as_json=False)
+    assert chosen.stdout.splitlines()[0] == "Nothing to send: no dead letter is chosen."
 
 
 @pytest.mark.parametrize("chosen", [(), ("--all", "--key", "A17")])
