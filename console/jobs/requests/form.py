@@ -17,6 +17,7 @@ from console.jobs.requests.placeholders import check_placeholders
 from console.jobs.requests.places import check_keys_file
 from console.jobs.requests.reconcile import BY, CHECK, CHECKS, LONGEST_LATENESS_MS, CompareField
 from console.jobs.requests.replay import (
+    ORDERS,
     LimitsSerializer,
     ReplaySourceSerializer,
     ReplayTargetSerializer,
@@ -31,7 +32,18 @@ ON_DAMAGE: Final = ("skip", "stop")
 # A redrive is started at the dead letters of its group.
 STARTED: Final = (JobType.REPLAY, JobType.RECONCILE, JobType.EXPORT)
 _PARTS: Final = ("source", "target", "left", "right")
+_ORDER_OF_REPLAY: Final = f"is true or false, of a reconciliation; a replay has {' or '.join(ORDERS)} as target.order"
 _OF_SOME: Final = frozenset().union(CHECK.fields, *(KINDS[kind].fields for kind in STARTED))
+
+
+class OrderField(serializers.BooleanField):
+    """Whether order counts, which only a reconciliation asks; a replay has its order in its target."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Refuse the word of a replay with the place for it."""
+        if data in ORDERS:
+            raise serializers.ValidationError(_ORDER_OF_REPLAY)
+        return super().to_internal_value(data)
 
 
 class JobRequestSerializer(serializers.Serializer[Any]):
@@ -69,7 +81,7 @@ class JobRequestSerializer(serializers.Serializer[Any]):
     right = SideSerializer(required=False)
     by = ByField(BY, required=False)
     compare = CompareField(required=False)
-    order = serializers.BooleanField(
+    order = OrderField(
         required=False, help_text="Whether the messages of a key must have the same order on both sides."
     )
     check = serializers.ChoiceField(
@@ -100,6 +112,8 @@ class JobRequestSerializer(serializers.Serializer[Any]):
         missing = {name: "is required for this type of job" for name in kind.required if name not in attrs}
         why = "does not go with check, which has no sides" if kind is CHECK else "does not belong to this type of job"
         foreign = {name: why for name in _OF_SOME - kind.fields if name in attrs}
+        if "order" in foreign and attrs["type"] == JobType.REPLAY:
+            foreign["order"] = _ORDER_OF_REPLAY
         limits = {name: why for name in attrs.get("limits", {}) if name not in kind.limits}
         if missing or foreign or limits:
             raise serializers.ValidationError({**missing, **foreign, **({"limits": limits} if limits else {})})

@@ -120,3 +120,20 @@ def test_a_queue_that_the_topic_does_not_have_is_refused(
         faults = asked.errors["source"]["queues"]
         assert list(faults) == [1, 2]
         assert "has the queues 0 to 7" in str(faults[1])
+
+
+@pytest.mark.parametrize(
+    ("kind", "order", "fault"),
+    [
+        ("replay", "key", "a replay has queue or key as target.order"),
+        ("replay", True, "a replay has queue or key as target.order"),
+        ("reconcile", "queue", "is true or false, of a reconciliation"),
+        ("reconcile", "yes please", "Must be a valid boolean"),
+        ("export", True, "does not belong to this type of job"),
+    ],
+)
+def test_the_order_of_a_replay_is_refused_with_its_place(kind: str, order: Any, fault: str) -> None:
+    sides = {"source": {"topic": "orders"}, "target": {"topic": "copy"}} if kind == "replay" else {}
+    asked = JobRequestSerializer(data={"type": kind, "order": order, **sides}, context={"request": None})
+    assert not asked.is_valid()
+    assert fault in str(asked.errors["order"])
