@@ -52,6 +52,14 @@ class BadOption(SparkError):
         self.name, self.value, self.wanted = name, value, wanted
 
 
+class BadUse(BadOption):
+    """An option or column that is needed is missing, or two do not go together: no value that was given is wrong."""
+
+    def __init__(self, wanted: str) -> None:
+        SparkError.__init__(self, wanted)
+        self.wanted = wanted
+
+
 class UnknownOption(BadOption):
     """An option, column or queue does not exist; the message suggests the nearest name."""
 

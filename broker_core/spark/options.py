@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from broker_core.protocol.topics import BROWSING_GROUP
 from broker_core.spark import option_values as values
-from broker_core.spark.errors import BadOption, UnknownOption
+from broker_core.spark.errors import BadOption, BadUse, UnknownOption
 from broker_core.spark.option_values import EARLIEST, LATEST, Mode, QueueOffsets, parse_time
 
 __all__ = ["EARLIEST", "LATEST", "Mode", "QueueOffsets", "SourceOptions", "parse_source_options", "parse_time"]
@@ -128,11 +128,11 @@ def _check_alone(texts: Mapping[str, str]) -> None:
 
 def _checked(fields: dict[str, Any]) -> SourceOptions:
     if not fields.get("topics") and "topic_pattern" not in fields:
-        raise BadOption("topic", ",".join(fields.get("topics", ())), "name the topic to read, or give a topicPattern")
+        raise BadUse("name the topic to read, with the option topic, topics or topicPattern")
     stores, servers = fields.get("stores", ()), fields.get("name_servers", ())
     if bool(stores) == bool(servers):
-        name, given = ("store", stores) if stores else ("nameServer", servers)
-        raise BadOption(name, ",".join(map(str, given)), "give either store (a folder) or nameServer (host:port)")
+        wanted = "give either store (a folder) or nameServer (host:port)"
+        raise BadUse(f"{wanted}, not both" if stores else wanted)
     brokers = fields.setdefault("brokers", tuple(f"broker-{chr(97 + index)}" for index in range(len(stores))))
     if stores and len(brokers) != len(stores):
         raise BadOption("broker", ",".join(brokers), f"name as many brokers as stores, {len(stores)}")

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from broker_core.client.config import MAX_BODY_BYTES
 from broker_core.spark import option_values as values
-from broker_core.spark.errors import BadOption
+from broker_core.spark.errors import BadOption, BadUse
 from broker_core.spark.options import OPTIONS, Option, known_options
 
 
@@ -59,7 +59,7 @@ def parse_sink_options(given: Mapping[str, str]) -> SinkOptions:
         option.field: option.read(option.name, text) for option, text in known_options(given, SINK_OPTIONS)
     }
     if not fields.get("name_servers"):
-        raise BadOption("nameServer", "", "name the cluster to write to (host:port)")
+        raise BadUse("give nameServer (host:port), the cluster to write to")
     options = SinkOptions(**fields)
     if options.batch_bytes > MAX_BODY_BYTES:
         raise BadOption("batchBytes", options.batch_bytes, f"brokers accept at most {MAX_BODY_BYTES}")

@@ -10,7 +10,7 @@ from broker_core.client.admin.timers import TimerLimits
 from broker_core.protocol import properties as names
 from broker_core.protocol.copies import SOURCE
 from broker_core.protocol.message import Message
-from broker_core.spark.errors import BadOption, RowRefused, UnknownOption
+from broker_core.spark.errors import BadOption, BadUse, RowRefused, UnknownOption
 from broker_core.spark.sink_checks import (
     NotAMessage,
     check_room,
@@ -62,15 +62,15 @@ def check_columns(schema: StructType, options: SinkOptions) -> QueueSelector:
         if kind not in SINK_COLUMNS[name]:
             raise BadOption(name, kind, f"the column must be {' or '.join(SINK_COLUMNS[name])}")
     if "body" not in columns:
-        raise BadOption("body", "", "a message needs a column body")
+        raise BadUse("a message needs a column body")
     if options.topic is None and "topic" not in columns:
-        raise BadOption("topic", "", "name the topic to write to, or give each row its own in a column topic")
+        raise BadUse("name the topic to write to, or give each row its own in a column topic")
     if {"key", "keys"} <= set(columns):
-        raise BadOption("keys", "", "give a column key or a column keys, not both")
+        raise BadUse("give a column key or a column keys, not both")
     if options.copy_properties and "properties" not in columns:
         raise BadOption("copyProperties", "true", "needs a column properties")
     if "source" in columns and not options.provenance:
-        raise BadOption("source", "", "the column is written with provenance=true only; drop it")
+        raise BadUse("the column source is written with provenance=true only; drop it")
     selector = options.queue_selector
     if selector is None:
         return QueueSelector.SAME if "queue_id" in columns else QueueSelector.ROUND_ROBIN

@@ -72,9 +72,9 @@ def test_an_option_is_read(name: str, text: str, field: str, value: Any) -> None
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"store": "/data"}, "name the topic"),
-        ({"topic": "orders"}, "either store"),
-        ({**STORE, "nameServer": "a:1"}, "either store"),
+        ({"store": "/data"}, "^name the topic to read, with the option topic"),
+        ({"topic": "orders"}, r"^give either store \(a folder\) or nameServer \(host:port\)$"),
+        ({**STORE, "nameServer": "a:1"}, "^give either store .* not both$"),
         ({**STORE, "queues": "one"}, "queue ids"),
         ({**STORE, "startingTimestamp": "yesterday"}, "is not a moment such as"),
         ({**STORE, "startingTimestamp": "2023-11-14T22:13:20"}, "has no time zone"),
