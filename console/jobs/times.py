@@ -53,9 +53,22 @@ def times_after(now: datetime, line: str, zone: str) -> Iterator[datetime]:
     try:
         found = CronSim(line, now.astimezone(find_zone(zone)))
     except CronSimError as error:
+        if _is_due_in_other_months(line):
+            raise CronMalformed(line, "it is never due: none of its months has such a day") from error
         raise CronMalformed(line, str(error).lower()) from error
     # In a repeated hour cronsim may begin with a time of the first pass although `now` is in the second.
     return (time for time in (each.astimezone(UTC) for each in found) if time > now)
+
+
+def _is_due_in_other_months(line: str) -> bool:
+    """Return whether only its months are at fault; cronsim calls the day bad, as one that no month has."""
+    minute, hour, day, month, weekday = line.split()
+    try:
+        for each in (f"{minute} {hour} {day} * {weekday}", f"0 0 * {month} *"):
+            CronSim(each, datetime.now(UTC))
+    except CronSimError:
+        return False
+    return True
 
 
 def _check_steps(line: str) -> None:

@@ -80,6 +80,21 @@ def test_what_is_never_due_is_refused(line: str) -> None:
 @pytest.mark.parametrize(
     ("line", "fault"),
     [
+        ("0 0 30 2 *", "it is never due: none of its months has such a day"),
+        ("0 0 31 apr,6 *", "it is never due: none of its months has such a day"),
+        ("0 0 32 2 *", "bad day-of-month"),
+        ("0 0 30 13 *", "bad month"),
+        ("61 0 30 2 *", "bad minute"),
+    ],
+)
+def test_a_day_that_never_comes_is_told_from_one_that_there_is_not(line: str, fault: str) -> None:
+    with pytest.raises(CronMalformed, match=f"is not a cron line: {fault}$"):
+        next_times(datetime(2026, 5, 1, tzinfo=UTC), line, "UTC", 1)
+
+
+@pytest.mark.parametrize(
+    ("line", "fault"),
+    [
         ("*/61 * * * *", r"'\*/61' \(minute\) is longer than its range, 0 to 59"),
         ("*/60 * * * *", "is longer than its range"),
         ("0 */24 * * *", r"\(hour\)"),

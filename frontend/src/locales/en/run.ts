@@ -62,7 +62,7 @@ export const run = {
     cronFields: {
       minute: "The minute is 0 to 59, *, or a step such as */5",
       hour: "The hour is 0 to 23, *, or a step such as */6",
-      "day-of-month": "The day is 1 to 31 and must exist in that month, *, or a step such as */2",
+      "day-of-month": "The day is 1 to 31, *, or a step such as */2",
       month: "The month is 1 to 12, jan to dec, *, or a step such as */3",
       "day-of-week": "The weekday is 0 to 7, sun to sat, *, or a step such as */2",
     },

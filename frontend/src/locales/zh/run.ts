@@ -60,7 +60,7 @@ export const run = {
     cronFields: {
       minute: "分钟为 0 到 59、* 或步长，例如 */5",
       hour: "小时为 0 到 23、* 或步长，例如 */6",
-      "day-of-month": "日期为 1 到 31 且该月存在、* 或步长，例如 */2",
+      "day-of-month": "日期为 1 到 31、* 或步长，例如 */2",
       month: "月份为 1 到 12、jan 到 dec、* 或步长，例如 */3",
       "day-of-week": "星期为 0 到 7、sun 到 sat、* 或步长，例如 */2",
     },
