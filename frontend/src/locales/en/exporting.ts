@@ -9,7 +9,7 @@ export const exporting = {
     columns: "Columns",
     columnsWords: "in this order; empty for the usual ones",
     usualColumns: "the usual ones; bodies and properties only with the right “{{right}}” on the topic",
-    masked: "The file has no bodies and no properties: they need the right “{{right}}”. A condition needs it too.",
+    masked: "The file has no bodies and no properties: they need the right “{{right}}” on the topic. A condition needs it too.",
     willBe: "messages will be exported",
     beginsAnew: "it begins anew",
     start_one: "Export {{n}} message",

@@ -9,7 +9,7 @@ export const exporting = {
     columns: "列",
     columnsWords: "按此顺序；留空则用默认列",
     usualColumns: "默认列；消息体和属性需要该 Topic 的“{{right}}”权限",
-    masked: "文件不含消息体和属性：需要“{{right}}”权限。使用条件也需要该权限。",
+    masked: "文件不含消息体和属性：需要该 Topic 的“{{right}}”权限。使用条件也需要该权限。",
     willBe: "条消息将被导出",
     beginsAnew: "从头重新开始",
     start_other: "导出 {{n}} 条消息",

@@ -2,7 +2,7 @@ import { MultiSelect, SegmentedControl } from "@mantine/core"
 import { useTranslation } from "react-i18next"
 import { Field } from "@/components/forms/field"
 import { Callout } from "@/components/layout/panel"
-import { useMay } from "@/hooks/use-rights"
+import { useMayOn } from "@/hooks/use-right-on"
 import { COLUMNS, columnsOf, showsContents } from "../export-columns"
 import { MinutesField } from "@/components/wizard/minutes-field"
 import { useRefused } from "@/components/wizard/refusals"
@@ -13,7 +13,9 @@ import { DamageField, type FieldsProps } from "./request-fields"
 export function FileFields({ state, onChange }: Omit<FieldsProps, "topics">) {
   const { t } = useTranslation()
   const refused = useRefused()
-  const mayReadBodies = useMay("bodies")
+  const mayReadBodies = useMayOn("bodies", "topic", state.topic)
+  // A link may name columns that its reader may not read: they are shown, to be taken out.
+  const chosen = columnsOf(state, mayReadBodies)
   const right = t("rights.bodies")
   return (
     <>
@@ -33,8 +35,8 @@ export function FileFields({ state, onChange }: Omit<FieldsProps, "topics">) {
         searchable
         clearable
         classNames={{ pill: "mono", option: "mono" }}
-        data={COLUMNS.map((value) => ({ value, label: value, disabled: !mayReadBodies && showsContents(value) }))}
-        value={columnsOf(state, mayReadBodies)}
+        data={COLUMNS.filter((column) => mayReadBodies || !showsContents(column) || chosen.includes(column))}
+        value={chosen}
         error={refused("columns")}
         onChange={(columns) => onChange({ cols: columns.join(",") })}
         maw={720}

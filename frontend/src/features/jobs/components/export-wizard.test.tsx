@@ -29,6 +29,26 @@ it("says what stays out for somebody who may not read bodies", async () => {
   expect(await screen.findByText("broker queue_id queue_offset store_timestamp born_timestamp message_id keys tag")).toBeTruthy()
 })
 
+it("offers no contents of a topic whose bodies its user may not read, though those of others", async () => {
+  answer("POST /api/v1/access:check", ({ body }: { body: { verb: string } }) => ({ body: { allowed: body.verb !== "bodies" } }))
+  answer(START, job("j9", { type: "export" }), 202)
+  const { user } = wizard("&topic=orders&step=file")
+  expect(await screen.findByText("The file has no bodies and no properties: they need the right “read bodies” on the topic. A condition needs it too.")).toBeTruthy()
+  expect(requests("POST /api/v1/access:check").map(({ body }) => body)).toContainEqual({ verb: "bodies", kind: "topic", resource: "orders" })
+  expect(screen.queryByText("body")).toBeNull()
+  expect(screen.queryByText(/^This job needs rights/)).toBeNull()
+  await user.click(button("Next: Start"))
+  expect(await screen.findByText("broker queue_id queue_offset store_timestamp born_timestamp message_id keys tag")).toBeTruthy()
+  await user.click(button("Export 100 messages"))
+  await waitFor(() => expect(requests(START)[0]?.body).not.toHaveProperty("columns"))
+})
+
+it("says at once that a condition needs a right which is missing", async () => {
+  answer("POST /api/v1/access:check", ({ body }: { body: { verb: string } }) => ({ body: { allowed: body.verb !== "bodies" } }))
+  wizard("&topic=orders&where=key%20=%20'a'")
+  expect((await screen.findByText("This job needs rights that you do not have:")).parentElement?.textContent).toContain("“read bodies” on the topic orders")
+})
+
 it("reads by offsets instead of times, and shows the queues for it", async () => {
   const { user } = wizard("&topic=orders")
   expect(await screen.findByText("stored over time")).toBeTruthy()

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react"
 import { useTranslation } from "react-i18next"
 import { useCluster } from "@/hooks/use-cluster"
-import { useMay } from "@/hooks/use-rights"
+import { useMayOn } from "@/hooks/use-right-on"
 import { useUrlState } from "@/hooks/use-url-state"
 import type { Topic } from "@/lib/api-types"
 import { count } from "@/lib/format"
@@ -76,7 +76,7 @@ interface DecisionProps {
 function Decision({ request, source, range, dryRun }: DecisionProps) {
   const { t } = useTranslation()
   const [state] = useUrlState()
-  const columns = columnsOf(state, useMay("bodies"))
+  const columns = columnsOf(state, useMayOn("bodies", "topic", state.topic))
   const { forecast } = dryRun
   const most = forecast?.messages ?? mostReadOf(request.source, source?.messages ?? null)
   const isExact = forecast !== undefined || !isNarrowed(request.source)

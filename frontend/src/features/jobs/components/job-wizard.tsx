@@ -7,6 +7,7 @@ import { paths } from "@/config/paths"
 import { useUrlState } from "@/hooks/use-url-state"
 import type { JobRequest } from "@/lib/api-types"
 import { isWrong, lackOf } from "../request"
+import { MissingRights } from "./missing-rights"
 import { NotifyFields } from "./notify-fields"
 import type { DryRun } from "../use-dry-run"
 
@@ -30,7 +31,7 @@ export function JobWizard({ request, dryRun, steps, ...wizard }: JobWizardProps)
   return (
     <Wizard
       {...wizard}
-      steps={steps.map((step, at) => (at === steps.length - 1 ? withCommon(step) : step))}
+      steps={steps.map((step, at) => withRights(at === steps.length - 1 ? withCommon(step) : step, request))}
       right="jobs"
       path={paths.jobs}
       request={request}
@@ -52,6 +53,17 @@ export function JobWizard({ request, dryRun, steps, ...wizard }: JobWizardProps)
     />
   )
 }
+
+/** Every step says which rights are missing: a link may lead to any of them. */
+const withRights = ({ fields, ...step }: WizardStep, request: JobRequest): WizardStep => ({
+  ...step,
+  fields: (
+    <>
+      <MissingRights request={request} />
+      {fields}
+    </>
+  ),
+})
 
 /** The last step has what jobs of all types have. */
 const withCommon = ({ parts = [], fields, ...step }: WizardStep): WizardStep => ({

@@ -1,15 +1,16 @@
 import { screen, waitFor } from "@testing-library/react"
 import { describe, expect, it } from "vitest"
-import { topic } from "@/testing/factories"
+import { admin, topic } from "@/testing/factories"
 import { button } from "@/testing/fields"
 import { renderApp } from "@/testing/render"
+import { answer, requests } from "@/testing/server"
 import { ReplayWizard } from "./replay-wizard"
 
 const TOPICS = ["orders", "staging"]
 const AT_START = "&topic=orders&target=staging&step=start"
 
-const replay = (query: string, { source = topic("orders"), target = topic("staging") } = {}) =>
-  renderApp(<ReplayWizard topics={TOPICS} source={source} target={target} seenBy={[]} clusters={["local"]} targetTopics={TOPICS} queues={null} stored={null} />, { at: `/jobs/new/replay?zone=UTC${query}` })
+const replay = (query: string, { source = topic("orders"), target = topic("staging"), rights = admin().rights } = {}) =>
+  renderApp(<ReplayWizard topics={TOPICS} source={source} target={target} seenBy={[]} clusters={["local"]} targetTopics={TOPICS} queues={null} stored={null} />, { at: `/jobs/new/replay?zone=UTC${query}`, me: admin({ rights }) })
 
 describe("the queues of a replay", () => {
   it.each([
@@ -69,3 +70,27 @@ it.each(["&tbody=upper(body)", "&tkeys=json:id::string", "&tprops=region%20%3D%2
     expect(button("Replay this range").disabled).toBe(false)
   },
 )
+
+describe("the rights of a replay", () => {
+  const CHECK = "POST /api/v1/access:check"
+  const lacking = async () => (await screen.findByText("This job needs rights that you do not have:")).parentElement?.textContent
+
+  it("are missed at the first step, by the topics that were chosen", async () => {
+    answer(CHECK, ({ body }: { body: { verb: string } }) => ({ body: { allowed: body.verb === "read" } }))
+    replay("&topic=orders&target=staging")
+    await waitFor(async () => expect(await lacking()).toContain("“read bodies” on the topic orders; “produce” on the topic staging"))
+  })
+
+  it("are missed before a topic is chosen where they are on none", async () => {
+    replay("", { rights: ["read", "produce", "jobs"] })
+    expect(await lacking()).toBe("This job needs rights that you do not have: “read bodies”")
+    expect(requests(CHECK)).toHaveLength(0)
+  })
+
+  it("are not missed while the server has not told", async () => {
+    replay("&topic=orders&target=staging")
+    expect(await screen.findByText("Next: Target")).toBeTruthy()
+    await waitFor(() => expect(requests(CHECK)).toHaveLength(3))
+    expect(screen.queryByText(/needs rights/)).toBeNull()
+  })
+})
