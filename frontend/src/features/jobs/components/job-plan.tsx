@@ -16,7 +16,7 @@ export function JobPlan({ job }: { job: Job }) {
   const { t } = useTranslation()
   const replay = useReplayItems(job.request as Partial<ReplayRequest>, job, useRateItems(job))
   const reconcile = useReconcileItems(job.request as Partial<ReconcileRequest>, job)
-  const redrive = [...useRedriveItems(job.request as Partial<RedriveRequest>, useRateItems(job)), ...useLetterItems(job.request as Partial<RedriveRequest>)]
+  const redrive = [...useRedriveItems(job.request as Partial<RedriveRequest>, job.cluster, useRateItems(job)), ...useLetterItems(job.request as Partial<RedriveRequest>)]
   const limit: Items = job.max_minutes === null ? [] : [[t("jobs.longest"), t("jobs.minutes", { n: count(job.max_minutes) })]]
   return (
     <Panel title={t("jobs.plan")} note={job.schedule_id && <Link to="/schedules">{t("jobs.fromSchedule")}</Link>}>
@@ -51,10 +51,17 @@ function useRateItems({ request, limits }: Job): Items {
   return asked ? [[t("jobs.rate"), t("jobs.noLimit")]] : []
 }
 
-type Runs = Pick<Job, "attempt" | "planned_at">
+type Runs = Pick<Job, "cluster" | "attempt" | "planned_at">
+
+/** A topic that one may look at: whatever cluster the address names, in its own. */
+const TopicLink = ({ topic, cluster }: { topic: string; cluster: string }) => (
+  <Link to="/topics/$topic" params={{ topic }} search={{ cluster }}>
+    <b>{topic}</b>
+  </Link>
+)
 
 /** A range in words. One without an end ends where its topic ended when the plan was made; that of a file is often all of it. */
-function useRange({ attempt, planned_at: plannedAt }: Runs) {
+function useRange({ cluster, attempt, planned_at: plannedAt }: Runs) {
   const { t } = useTranslation()
   const format = useFormat()
   const bound = useBound()
@@ -67,9 +74,7 @@ function useRange({ attempt, planned_at: plannedAt }: Runs) {
   return (range: Read = {}): ReactNode => (
     <>
       {range.topic ? (
-        <Link to="/topics/$topic" params={{ topic: range.topic }} search={range.cluster ? { cluster: range.cluster } : {}}>
-          <b>{range.topic}</b>
-        </Link>
+        <TopicLink topic={range.topic} cluster={range.cluster ?? cluster} />
       ) : (
         <b>{titleOfSide(range)}</b>
       )}
@@ -84,12 +89,13 @@ function useReplayItems({ source, target, limits, format, columns }: Partial<Rep
   const range = useRange(runs)
   const chosen = useChosenItems(source)
   const copies = useCopyItems(target)
+  const { cluster } = runs
   const found = (source as { positions?: { job: string; file: string } } | undefined)?.positions
-  const items: Items = [[t("jobs.reads"), found && source ? <Found topic={source.topic} {...found} /> : range(source)]]
+  const items: Items = [[t("jobs.reads"), found && source ? <Found topic={source.topic} cluster={cluster} {...found} /> : range(source)]]
   if (target?.topic) items.push([
       t("jobs.writes"),
       <>
-        <b>{target.topic}</b>
+        <TopicLink topic={target.topic} cluster={target.cluster ?? cluster} />
         {target.cluster && <div>{t("jobs.inCluster", { cluster: target.cluster })}</div>}
       </>,
     ])
@@ -102,13 +108,11 @@ function useReplayItems({ source, target, limits, format, columns }: Partial<Rep
 }
 
 /** Exactly the messages that a comparison found missing, or that a replay could not copy. */
-function Found({ topic, job, file }: { topic: string; job: string; file: string }) {
+function Found({ topic, cluster, job, file }: { topic: string; cluster: string; job: string; file: string }) {
   const { t } = useTranslation()
   return (
     <>
-      <Link to="/topics/$topic" params={{ topic }}>
-        <b>{topic}</b>
-      </Link>
+      <TopicLink topic={topic} cluster={cluster} />
       <div>
         <Link to="/jobs/$job" params={{ job }} search={{}}>
           {t(file === "failures.jsonl" ? "jobPages.plan.foundRefused" : "jobPages.plan.foundMissing")}
@@ -190,16 +194,16 @@ function useLetterItems({ filter = {} }: Partial<RedriveRequest>): Items {
   return items
 }
 
-function useRedriveItems({ group = "", target, limits }: Partial<RedriveRequest>, rate: Items): Items {
+function useRedriveItems({ group = "", target, limits }: Partial<RedriveRequest>, cluster: string, rate: Items): Items {
   const { t } = useTranslation()
   return [
     [
       t("jobs.deadLettersOf"),
-      <Link to="/groups/$group" params={{ group }}>
+      <Link to="/groups/$group" params={{ group }} search={{ cluster }}>
         <b>{group}</b>
       </Link>,
     ],
-    [t("jobs.sendsTo"), target?.topic ? <b>{target.topic}</b> : t(`jobs.sendsTo_.${target?.to === "origin" ? "origin" : "failed_group"}`)],
+    [t("jobs.sendsTo"), target?.topic ? <TopicLink topic={target.topic} cluster={cluster} /> : t(`jobs.sendsTo_.${target?.to === "origin" ? "origin" : "failed_group"}`)],
     ...rate,
     [t("jobs.most"), count(limits?.max_messages ?? 0)],
     [t("jobs.originals"), t("jobs.originalsStay")],
