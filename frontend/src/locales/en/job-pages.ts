@@ -92,6 +92,7 @@ export const jobPages = {
     phases: {
       title: "Where the time went",
       first: "first messages after {{time}}",
+      ofLast: "of the last attempt",
       names: {
         "waiting for a worker": "Waiting for a worker",
         "starting Python": "Starting Python",

@@ -87,6 +87,7 @@ export const jobPages = {
     phases: {
       title: "时间用在哪里",
       first: "{{time}}后处理首批消息",
+      ofLast: "仅最近一次尝试",
       names: {
         "waiting for a worker": "等待 worker",
         "starting Python": "启动 Python",

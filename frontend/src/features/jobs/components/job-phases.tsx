@@ -14,8 +14,10 @@ export function JobPhases({ job }: { job: Job }) {
   if (found === null) return null
   const { phases, whole, toFirst } = found
   const time = (seconds: number) => format.duration(Math.round(seconds * 1000))
+  // The time of the job is that of all its attempts.
+  const notes = [...(job.attempt > 1 ? [t("jobPages.phases.ofLast")] : []), ...(toFirst === null ? [] : [t("jobPages.phases.first", { time: time(toFirst) })])]
   return (
-    <Panel title={t("jobPages.phases.title")} note={toFirst === null ? undefined : t("jobPages.phases.first", { time: time(toFirst) })}>
+    <Panel title={t("jobPages.phases.title")} note={notes.join(" · ")}>
       <ul className={classes.phases}>
         {phases.map(({ name, seconds, from }) => (
           <li key={name}>
