@@ -71,5 +71,6 @@ export const reconcile = {
     replayMissing_other: "Replay the missing {{n}}",
     replayTitle: "Replay the missing",
     replayWords: "Sends exactly the messages of {{left}} whose keys {{right}} does not have.",
+    replayWordsTo: "Sends exactly the messages of {{left}} whose keys {{right}} does not have, to {{right}} in cluster {{cluster}}.",
   },
 }

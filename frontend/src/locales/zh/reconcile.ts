@@ -64,5 +64,6 @@ export const reconcile = {
     replayMissing_other: "重放缺失的 {{n}} 条",
     replayTitle: "重放缺失的消息",
     replayWords: "只发送 {{left}} 中 {{right}} 没有对应 Key 的消息。",
+    replayWordsTo: "只把 {{left}} 中 {{right}} 没有对应 Key 的消息发送到集群 {{cluster}} 的 {{right}}。",
   },
 }

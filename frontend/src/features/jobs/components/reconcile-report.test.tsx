@@ -102,6 +102,7 @@ describe("the report of a reconciliation", () => {
     answer("GET /api/v1/jobs/d1/report", { messages: 4, found: 4, damaged: 0, bytes: 400, first_at: null, last_at: null, estimated_ms: 1, estimated_by: "usual_rate", queues: [], first: [], last: [] })
     const { user } = show({ ...REPORT, missing_messages: 5 })
     await user.click(await screen.findByRole("button", { name: "Replay the missing 5" }))
+    expect(await screen.findByText(/, to ledger in cluster local\.$/)).toBeTruthy()
     await user.click(await screen.findByRole("button", { name: "Dry run" }))
     const start = await screen.findByRole("button", { name: "Replay 4 messages" })
     expect(requests(MISSING)[0]?.body).toEqual({ dry_run: true })

@@ -42,15 +42,17 @@ export function ReplayMissingButton({ missing }: { missing: number }) {
 export function ReplayMissing({ job, missing }: { job: Job; missing: number }) {
   const { t } = useTranslation()
   const { left, right } = job.request as Partial<ReconcileRequest>
+  const isTopic = (right?.kind ?? "topic") === "topic"
+  const names = { left: left?.topic ?? "", right: titleOfSide(right), cluster: right?.cluster ?? job.cluster }
   return (
     <ReplayNamed
       job={job}
       named={missing}
       topic={left?.topic ?? ""}
       // Where the right side is no topic, nothing says where to.
-      isTargetAsked={(right?.kind ?? "topic") !== "topic"}
+      isTargetAsked={!isTopic}
       title={t("reconcile.replayTitle")}
-      words={t("reconcile.replayWords", { left: left?.topic ?? "", right: titleOfSide(right) })}
+      words={t(isTopic ? "reconcile.replayWordsTo" : "reconcile.replayWords", names)}
     />
   )
 }
