@@ -17,6 +17,7 @@ import { useResumeJob } from "../api/resume-job"
 import { useRetryJob } from "../api/retry-job"
 import { jobNameOf } from "../job-name"
 import { hasEnded, hasPassedAll } from "../progress"
+import { redriveFormOf } from "../redrive-state"
 import { formOf } from "../request-state"
 
 /** What can be done to a job in its state. */
@@ -38,7 +39,7 @@ export function JobActions({ job }: { job: Job }) {
           {t("jobs.retry")}
         </Act>
       )}
-      {canRetry && <Change job={job} />}
+      {hasEnded(job) && <Change job={job} />}
       {!hasEnded(job) && job.state !== "paused" && !isPausing && !job.cancel_requested && (
         <Act change={pause} icon={<IconPlayerPause size={15} stroke={1.6} />} done={t("jobs.pausing", { name })} failed={t("jobs.notPaused", { name })}>
           {t("jobs.pause")}
@@ -58,13 +59,15 @@ export function JobActions({ job }: { job: Job }) {
 function Change({ job }: { job: Job }) {
   const { t } = useTranslation()
   const navigate = useNavigate()
-  const { state, lost } = formOf(job.request as JobRequest)
+  const { state, lost } = job.type === "redrive" ? redriveFormOf(job.request) : formOf(job.request as JobRequest)
   // What the form cannot show it would leave out.
   if (lost.length > 0) return null
   return (
-    <Button leftSection={<IconPencil size={15} stroke={1.6} />} onClick={() => void navigate({ to: `/jobs/new/${job.type as "replay"}`, search: state })}>
-      {t("jobPages.change")}
-    </Button>
+    <NeedsRight right={job.type === "redrive" ? "redrive" : "jobs"}>
+      <Button leftSection={<IconPencil size={15} stroke={1.6} />} onClick={() => void navigate({ to: `/jobs/new/${job.type}`, search: { ...state, cluster: job.cluster } })}>
+        {t("jobPages.change")}
+      </Button>
+    </NeedsRight>
   )
 }
 
