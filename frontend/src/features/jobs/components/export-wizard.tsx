@@ -60,7 +60,7 @@ export function ExportWizard({ topics, source, queues, stored }: ExportWizardPro
         },
         { id: "start", label: t("jobs.steps.start"), isReady: true, fields: <NameField placeholder={name} /> },
       ]}
-      decision={<Decision request={request.name ? request : { ...request, name }} source={source} range={range} dryRun={dryRun} />}
+      decision={<Decision request={request} source={source} range={range} dryRun={dryRun} />}
     />
   )
 }

@@ -97,7 +97,7 @@ function SidesWizard({ clusters, choices, left, right }: ReconcileWizardProps) {
       title={isChosen ? name : t("jobs.newReconcile")}
       request={request}
       steps={steps}
-      decision={<Decision request={request.name ? request : { ...request, name }} most={mostOf(request, left, right)} ranges={ranges} />}
+      decision={<Decision request={request} most={mostOf(request, left, right)} ranges={ranges} />}
     />
   )
 }
@@ -142,7 +142,7 @@ function CheckWizard() {
       ]}
       decision={
         <Started
-          request={request.name ? request : { ...request, name }}
+          request={request}
           most={null}
           facts={[
             [t("jobs.reads"), t("sides.wholeStore")],

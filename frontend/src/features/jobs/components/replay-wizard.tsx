@@ -76,7 +76,7 @@ export function ReplayWizard({ topics, source, target, seenBy, clusters, targetT
           fields: <StartFields name={name} request={request} merged={mergedQueues(request, source, target)} />,
         },
       ]}
-      decision={<Decision request={request.name ? request : { ...request, name }} source={source} written={written} range={range} limits={limits} dryRun={dryRun} />}
+      decision={<Decision request={request} source={source} written={written} range={range} limits={limits} dryRun={dryRun} />}
     />
   )
 }

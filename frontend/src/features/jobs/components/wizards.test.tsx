@@ -315,7 +315,7 @@ describe("the target of a replay", () => {
     expect(await screen.findByText("a Parquet file of the job")).toBeTruthy()
     expect(screen.queryByText("billing")).toBeNull()
     await user.click(await screen.findByRole("button", { name: /^Replay/ }))
-    await waitFor(() => expect(requests(START)[0]?.body).toEqual({ type: "replay", name: "orders to Parquet", cluster: "local", source: { topic: "orders", keys_file: "lost.txt" }, target: { kind: "parquet" } }))
+    await waitFor(() => expect(requests(START)[0]?.body).toEqual({ type: "replay", cluster: "local", source: { topic: "orders", keys_file: "lost.txt" }, target: { kind: "parquet" } }))
   })
 
   it("keeps what is ticked of the originals, and their order by key", async () => {
@@ -382,7 +382,7 @@ describe("the sides of a comparison", () => {
     await user.click(await screen.findByText("The store with itself"))
     await user.click(await screen.findByText("Next: Start"))
     await user.click(await screen.findByRole("button", { name: "Check the store" }))
-    await waitFor(() => expect(requests(START)[0]?.body).toEqual({ type: "reconcile", name: "Check of the store of local", cluster: "local", check: "store" }))
+    await waitFor(() => expect(requests(START)[0]?.body).toEqual({ type: "reconcile", cluster: "local", check: "store" }))
   })
 
   it("are what a group has consumed against what was produced", async () => {
