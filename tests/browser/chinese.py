@@ -27,7 +27,7 @@ _TERMS: Final = (
     *("Gantry", "RocketMQ", "Apache", "Python", "PYTHON", "Java", "JavaScript", "Spark", "Redis", "OpenAPI", "English"),
     *("JSON", "JSON Lines", "JSONL", "CSV", "Base64", "SQL", "SQL92", "TAG", "CRC", "UTC", "ID", "IP", "URL", "HTTP"),
     *("API", "curl", "Ctrl", "Esc", "Enter", "GET", "POST", "PUT", "PATCH", "DELETE", "true", "false", "lite pull"),
-    *("Parquet", "Worker", "worker", "ms", "kB", "MB", "GB", "TB", "min", "admin"),
+    *("Parquet", "ms", "kB", "MB", "GB", "TB", "min", "admin"),
 )
 _TERM: Final = re.compile(
     rf"(?<![A-Za-z])(?:{'|'.join(sorted(map(re.escape, _TERMS), key=len, reverse=True))})(?![A-Za-z])"

@@ -50,7 +50,7 @@ export const jobs = {
     doneOnly: { replay_other: "已读取 {{n}}", reconcile_other: "已读取 {{n}}", redrive_other: "已读取 {{n}}", export_other: "已读取 {{n}}" },
     ended: "结束于 {{time}}",
     nextTry: "{{time}} 自动重试：第 {{n}} 次，共 {{most}} 次",
-    waits: "等待 worker",
+    waits: "等待工作进程",
     noEstimate: "— 尚无估计",
     endsAbout: "预计结束",
     toGo: "，还需 {{time}}",

@@ -75,7 +75,7 @@ export const server = {
     cancelledBy: "由 {{user}} 取消",
     timeLimit: "运行 {{n}} 分钟后被停止（{{name}}）",
     pausedBy: "由 {{user}} 暂停",
-    workerLost: "worker 已没有应答",
+    workerLost: "工作进程已没有应答",
     peers: { nameServer: "Name server（{{address}}）", brokerAt: "Broker（{{address}}）", namedBroker: "{{name}}（{{address}}）", cluster: "集群" },
   },
   details: {
