@@ -1,6 +1,7 @@
 import { Switch, Tooltip } from "@mantine/core"
 import type { ReactNode } from "react"
 import { useTranslation } from "react-i18next"
+import { Tag } from "@/components/badges/badge"
 import { JobState } from "@/components/badges/job-state"
 import { NeedsRight } from "@/components/forms/lock"
 import { toastFailed } from "@/components/toast/toast"
@@ -32,8 +33,12 @@ export function Enabled({ schedule }: { schedule: Schedule }) {
 
 export function JobWords({ job }: { job: Schedule["job"] }) {
   const { t } = useTranslation()
-  const { type } = job as { type?: Job["type"] }
-  return <>{type ? t(`jobs.types.${type}`) : "—"}</>
+  const { type, dry_run: isDry } = job as { type?: Job["type"]; dry_run?: boolean }
+  return (
+    <>
+      {type ? t(`jobs.types.${type}`) : "—"} {isDry && <Tag>{t("forecast.badge")}</Tag>}
+    </>
+  )
 }
 
 export function Next({ schedule }: { schedule: Schedule }): ReactNode {

@@ -47,6 +47,12 @@ describe("the list of schedules", () => {
     expect(await screen.findByText(reason)).toBeTruthy()
   })
 
+  it("tells one that only counts from one that writes", async () => {
+    show({ schedules: [NIGHTLY, schedule("s2", { name: "counts", job: { type: "replay", dry_run: true } })] })
+    expect((await rowOf("counts")).getByText("Dry run")).toBeTruthy()
+    expect((await rowOf("nightly")).queryByText("Dry run")).toBeNull()
+  })
+
   it("tells when each is due next, in the zone of the reader, and what came of its last run", async () => {
     const soon = new Date(Date.now() + 2 * 86_400_000 + 30_000).toISOString()
     show({ schedules: [schedule("s1", { name: "nightly", zone: "Europe/Berlin", next_run_at: soon, next_runs: [soon], last_run_at: "2025-01-02T03:04:05Z", last_state: "failed" })] })
