@@ -59,7 +59,7 @@ export function JobActions({ job }: { job: Job }) {
 function Change({ job }: { job: Job }) {
   const { t } = useTranslation()
   const navigate = useNavigate()
-  const { state, lost } = job.type === "redrive" ? redriveFormOf(job.request) : formOf(job.request as JobRequest)
+  const { state, lost } = job.type === "redrive" ? redriveFormOf(job.request) : formOf(asReal(job.request as JobRequest))
   // What the form cannot show it would leave out.
   if (lost.length > 0) return null
   return (
@@ -70,6 +70,9 @@ function Change({ job }: { job: Job }) {
     </NeedsRight>
   )
 }
+
+/** The form makes a dry run of its own. */
+const asReal = (request: JobRequest): JobRequest => ({ ...request, dry_run: false })
 
 interface ActProps {
   change: UseMutationResult<Job | undefined, Error, void>

@@ -68,6 +68,11 @@ describe("the page of a job", () => {
     expect([search.get("topic"), search.get("where"), search.get("target")]).toEqual(["orders", "1 / 0 = 1", "staging"])
   })
 
+  it("opens the form of one that only counted", async () => {
+    show({ state: "succeeded", dry_run: true, request: { ...job("j1").request, dry_run: true }, finished_at: "2026-11-21T07:00:00Z" })
+    expect(await screen.findByText("Change and start anew")).toBeTruthy()
+  })
+
   it("opens the form of one that succeeded, in its cluster", async () => {
     const request = { type: "redrive", cluster: "rmq49", group: "billing", filter: { causes: ["db down"] }, target: { to: "origin" }, limits: { messages_per_second: 50 } }
     const { user, address } = show({ type: "redrive", cluster: "rmq49", state: "succeeded", request, finished_at: "2026-11-21T07:00:00Z" })
