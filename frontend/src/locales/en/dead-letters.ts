@@ -89,6 +89,7 @@ export const deadLetters = {
     cancelled: "The redrive of {{group}} is being cancelled; copies already sent stay",
     notCancelled: "The redrive was not cancelled",
     lastRedrive: "Last redrive",
+    jobOutcomes: "Outcomes",
     lastFacts: "{{group}}, {{time}}, by {{by}}",
     noRedrive: "Nothing was redriven yet",
     noRedriveNext: "What became of each message is listed here while a redrive runs.",

@@ -76,6 +76,7 @@ export const jobs = {
     per: { replay: "written", reconcile: "read", redrive: "redriven", export: "exported" },
     plan: "Plan",
     fromSchedule: "from a schedule",
+    fromScheduleOf: "from the schedule {{name}}",
     reads: "Reads",
     deadLettersOf: "Dead letters of",
     sendsTo: "Sends to",

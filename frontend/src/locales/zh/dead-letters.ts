@@ -83,6 +83,7 @@ export const deadLetters = {
     cancelled: "正在取消 {{group}} 的重投；已发送的副本会保留",
     notCancelled: "重投未能取消",
     lastRedrive: "最近一次重投",
+    jobOutcomes: "重投结果",
     lastFacts: "{{group}}，{{time}}，{{by}}",
     noRedrive: "还没有重投过",
     noRedriveNext: "重投时，每条消息的结果会列在这里。",

@@ -74,6 +74,7 @@ export const jobs = {
     per: { replay: "写入", reconcile: "读取", redrive: "重投", export: "导出" },
     plan: "方案",
     fromSchedule: "来自定时任务",
+    fromScheduleOf: "来自定时任务 {{name}}",
     reads: "读取",
     deadLettersOf: "死信所属消费组",
     sendsTo: "重投到",

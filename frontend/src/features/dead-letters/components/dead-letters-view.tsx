@@ -73,7 +73,7 @@ export function DeadLettersView({ cluster, groups, group, topics, onOpen }: Dead
               <LettersPanel cluster={cluster} group={shown} picked={picks[shown]} onOpen={onOpen} />
             ))}
           {last ? (
-            <LastRedrive cluster={cluster} job={last} />
+            <LastRedrive job={last} />
           ) : (
             <Panel title={t("deadLetters.lastRedrive")}>
               <QueryBody query={redrives} what={t("deadLetters.redrivesFailed")} isEmpty={(jobs) => jobs.length === 0} empty={<Empty small title={t("deadLetters.noRedrive")} next={t("deadLetters.noRedriveNext")} />}>

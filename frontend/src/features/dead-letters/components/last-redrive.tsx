@@ -1,73 +1,23 @@
-import { Button } from "@mantine/core"
-import { IconDownload } from "@tabler/icons-react"
 import { Link } from "@tanstack/react-router"
 import { useTranslation } from "react-i18next"
-import { Chip } from "@/components/badges/badge"
 import { JobState } from "@/components/badges/job-state"
-import { Panel } from "@/components/layout/panel"
-import { Empty } from "@/components/states/empty"
-import { QueryBody } from "@/components/states/query-panel"
-import { paths } from "@/config/paths"
 import { useFormat } from "@/hooks/use-format"
-import { useUrlState } from "@/hooks/use-url-state"
 import type { Job } from "@/lib/api-types"
-import { count } from "@/lib/format"
-import { useOutcomes } from "../api/get-outcomes"
 import { groupOf } from "../api/get-redrives"
-import classes from "./dead-letters.module.css"
-import { OutcomeTable } from "./outcome-table"
+import { Outcomes } from "./outcomes"
 
-const WORDS = ["redriven", "failed", "skipped"] as const
-const FILE = "outcomes.csv"
-
-/** What the last decision did, message by message, the newest first. */
-export function LastRedrive({ cluster, job }: { cluster: string; job: Job }) {
+/** What the last decision did. */
+export function LastRedrive({ job }: { job: Job }) {
   const { t } = useTranslation()
   const format = useFormat()
-  const [state, change] = useUrlState()
-  const word = WORDS.find((known) => known === state.outcome)
-  const query = useOutcomes(cluster, job, word)
-  const first = query.data?.pages[0]
-  const rows = query.data?.pages.flatMap(({ items }) => items)
-  const all = first && Object.values(first.counts).reduce((sum, each) => sum + each, 0)
-  const hasFile = job.artefacts.some(({ name }) => name === FILE)
+  const note = (
+    <Link to="/jobs/$job" params={{ job: job.id }}>
+      {t("deadLetters.lastFacts", { group: groupOf(job), time: format.when(job.created_at), by: job.created_by })}
+    </Link>
+  )
   return (
-    <Panel
-      title={t("deadLetters.lastRedrive")}
-      note={
-        <Link to="/jobs/$job" params={{ job: job.id }}>
-          {t("deadLetters.lastFacts", { group: groupOf(job), time: format.when(job.created_at), by: job.created_by })}
-        </Link>
-      }
-      actions={
-        <div className={classes.chips}>
-          <JobState state={job.state} />
-          <Chip isOn={word === undefined} count={all === undefined ? undefined : count(all)} onClick={() => change({ outcome: undefined })}>
-            {t("deadLetters.all")}
-          </Chip>
-          {WORDS.map((each) => (
-            <Chip key={each} isOn={word === each} count={first && count(first.counts[each] ?? 0)} onClick={() => change({ outcome: each })}>
-              {t(`deadLetters.outcomes.${each}`)}
-            </Chip>
-          ))}
-          {hasFile && (
-            <Button size="xs" component="a" href={paths.jobArtefact(job.id, FILE)} download={FILE} leftSection={<IconDownload size={14} stroke={1.6} />}>
-              {t("deadLetters.csv")}
-            </Button>
-          )}
-        </div>
-      }
-    >
-      <QueryBody query={{ ...query, data: rows, refetch: query.refetch as never }} what={t("deadLetters.outcomesFailed")} isEmpty={(items) => items.length === 0} empty={<Empty small title={t("deadLetters.noOutcome")} />}>
-        {(items) => <OutcomeTable rows={items} />}
-      </QueryBody>
-      {query.hasNextPage && (
-        <div className={classes.more}>
-          <Button size="xs" loading={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-            {t("deadLetters.more")}
-          </Button>
-        </div>
-      )}
-    </Panel>
+    <Outcomes job={job} title={t("deadLetters.lastRedrive")} note={note}>
+      <JobState state={job.state} />
+    </Outcomes>
   )
 }

@@ -18,7 +18,7 @@ const LOOKS = {
 
 const column = columnsFor<RedriveOutcome>()
 
-export function OutcomeTable({ rows }: { rows: RedriveOutcome[] }) {
+export function OutcomeTable({ title, rows }: { title: string; rows: RedriveOutcome[] }) {
   const { t } = useTranslation()
   const columns = useMemo(
     () => [
@@ -31,7 +31,7 @@ export function OutcomeTable({ rows }: { rows: RedriveOutcome[] }) {
     ],
     [t],
   )
-  return <DataTable natural label={t("deadLetters.lastRedrive")} columns={columns} rows={rows} rowId={({ broker, queue_id, offset }) => `${broker} ${queue_id} ${offset}`} />
+  return <DataTable natural label={title} columns={columns} rows={rows} rowId={({ broker, queue_id, offset }) => `${broker} ${queue_id} ${offset}`} />
 }
 
 function WhereOrWhy({ row }: { row: RedriveOutcome }) {

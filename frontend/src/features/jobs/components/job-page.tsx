@@ -1,3 +1,4 @@
+import type { ReactNode } from "react"
 import { useTranslation } from "react-i18next"
 import { Tag } from "@/components/badges/badge"
 import { JobState } from "@/components/badges/job-state"
@@ -28,7 +29,15 @@ import { ReconcileBadge, ReconcileReport, useDifferenceDrawer } from "./reconcil
 import { useRefusedDrawer } from "./replay-refused"
 import { WorkersNotice } from "./workers-notice"
 
-export function JobPage({ id }: { id: string }) {
+/** What other features know of a job. */
+interface Slots {
+  /** What became of each message of a redrive. */
+  outcomes?: (job: Job) => ReactNode
+  /** Says from which schedule it is. */
+  schedule?: (id: string) => ReactNode
+}
+
+export function JobPage({ id, ...slots }: Slots & { id: string }) {
   const { t } = useTranslation()
   const query = useJob(id)
   const job = query.data
@@ -44,10 +53,10 @@ export function JobPage({ id }: { id: string }) {
         </Panel>
       </Page>
     )
-  return <Whole job={job} />
+  return <Whole job={job} {...slots} />
 }
 
-function Whole({ job }: { job: Job }) {
+function Whole({ job, outcomes, schedule }: Slots & { job: Job }) {
   const { t } = useTranslation()
   const differences = useDifferenceDrawer(hasComparison(job) ? job : undefined)
   const refused = useRefusedDrawer(job)
@@ -64,6 +73,7 @@ function Whole({ job }: { job: Job }) {
           main={
             <>
               <LeftOut job={job} />
+              {outcomes?.(job)}
               {job.files_removed_at === null && !job.dry_run && <JobRate job={job} />}
               {job.type === "replay" && !job.dry_run && job.files_removed_at === null && <JobCheckpoints job={job} />}
               <JobArtefacts job={job} />
@@ -71,7 +81,7 @@ function Whole({ job }: { job: Job }) {
           }
           side={
             <>
-              <JobPlan job={job} />
+              <JobPlan job={job} schedule={schedule} />
               <JobPhases job={job} />
               {job.files_removed_at === null && <JobLogPanel job={job} />}
             </>

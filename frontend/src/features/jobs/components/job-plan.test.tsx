@@ -63,3 +63,8 @@ it("says which dead letters a redrive sends", async () => {
   renderApp(<JobPlan job={job("j1", { type: "redrive", request })} />, { at: "/jobs/j1?zone=UTC" })
   for (const words of ["timeout", "none given", "orders", "2 messages", "P-1", /^2 Jan 2025 03:04.* – …$/]) expect(await screen.findByText(words)).toBeTruthy()
 })
+
+it("leads to the runs of the schedule that it is from", async () => {
+  renderApp(<JobPlan job={job("j1", { schedule_id: "s1" })} schedule={(id) => `from ${id}`} />, { at: "/jobs/j1" })
+  expect((await screen.findByRole("link", { name: "from s1" })).getAttribute("href")).toBe("/schedules?runs=s1")
+})

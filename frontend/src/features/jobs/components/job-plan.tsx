@@ -11,17 +11,32 @@ import type { ReconcileRequest, ReplayRequest } from "../request"
 import { titleOfSide } from "../sides"
 import { useNotifyFacts } from "./notify-fields"
 
+interface JobPlanProps {
+  job: Job
+  /** Says from which schedule it is. */
+  schedule?: ((id: string) => ReactNode) | undefined
+}
+
 /** What the job was asked to do. */
-export function JobPlan({ job }: { job: Job }) {
+export function JobPlan({ job, schedule }: JobPlanProps) {
   const { t } = useTranslation()
   const replay = useReplayItems(job.request as Partial<ReplayRequest>, job, useRateItems(job))
   const reconcile = useReconcileItems(job.request as Partial<ReconcileRequest>, job)
   const redrive = [...useRedriveItems(job.request as Partial<RedriveRequest>, job.cluster, useRateItems(job)), ...useLetterItems(job.request as Partial<RedriveRequest>)]
   const limit: Items = job.max_minutes === null ? [] : [[t("jobs.longest"), t("jobs.minutes", { n: count(job.max_minutes) })]]
   return (
-    <Panel title={t("jobs.plan")} note={job.schedule_id && <Link to="/schedules">{t("jobs.fromSchedule")}</Link>}>
+    <Panel title={t("jobs.plan")} note={job.schedule_id && <FromSchedule id={job.schedule_id} words={schedule} />}>
       <Definitions items={[...{ replay, reconcile, redrive, export: replay }[job.type], ...limit, ...useNotifyFacts(job.request as Partial<JobRequest>)]} />
     </Panel>
+  )
+}
+
+function FromSchedule({ id, words }: { id: string; words: JobPlanProps["schedule"] }) {
+  const { t } = useTranslation()
+  return (
+    <Link to="/schedules" search={{ runs: id }}>
+      {words ? words(id) : t("jobs.fromSchedule")}
+    </Link>
   )
 }
 
