@@ -80,6 +80,9 @@ export interface Forecast {
   hidden?: "bodies"
 }
 
+/** Whether what was counted may be more than what passes. */
+export const isUpperBound = (forecast: Forecast | undefined): boolean => forecast?.counted_by === "tag_hashes"
+
 export interface ForecastQueue {
   broker: string
   queue_id: number

@@ -232,6 +232,7 @@ export const jobs = {
     dryRunCounts: "messages: a dry run counts them",
     willBeWritten: "messages will be written",
     atMostWritten: "messages at most, a dry run counts them",
+    atMostByHash: "messages at most: another tag may have the same hash",
     atMostRead: "messages at most, the range decides",
     replayN_one: "Replay {{n}} message",
     replayN_other: "Replay {{n}} messages",

@@ -215,6 +215,7 @@ export const jobs = {
     dryRunCounts: "条消息：试运行可得数量",
     willBeWritten: "条消息将被写入",
     atMostWritten: "条消息以内，试运行可得数量",
+    atMostByHash: "条消息以内：其他 Tag 的哈希可能相同",
     atMostRead: "条消息以内，由范围决定",
     replayN_other: "重放 {{n}} 条消息",
     replayRange: "重放该范围",

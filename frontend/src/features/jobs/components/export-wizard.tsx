@@ -7,6 +7,7 @@ import type { Topic } from "@/lib/api-types"
 import { count } from "@/lib/format"
 import { columnsOf } from "../export-columns"
 import { type ExportRequest, exportOf, faultsOf, isByOffset, isNarrowed, isSourceReady, mostReadOf } from "../request"
+import { isUpperBound } from "../report"
 import { type DryRun, useDryRun } from "../use-dry-run"
 import { DryRunButton, DryRunState } from "./dry-run-state"
 import { FileFields } from "./export-fields"
@@ -79,14 +80,14 @@ function Decision({ request, source, range, dryRun }: DecisionProps) {
   const columns = columnsOf(state, useMayOn("bodies", "topic", state.topic))
   const { forecast } = dryRun
   const most = forecast?.messages ?? mostReadOf(request.source, source?.messages ?? null)
-  const isExact = forecast !== undefined || !isNarrowed(request.source)
+  const isExact = forecast ? !isUpperBound(forecast) : !isNarrowed(request.source)
   const amount = most === null ? null : count(most)
   return (
     <StartDecision
       request={request}
       dryRun={<DryRunState dryRun={dryRun} />}
       hero={amount ?? "—"}
-      heroWords={amount === null ? t(isExact ? "jobs.amountUnknown" : "jobs.dryRunCounts") : isExact ? t("exporting.willBe") : t("jobs.atMostRead")}
+      heroWords={amount === null ? t(isExact ? "jobs.amountUnknown" : "jobs.dryRunCounts") : isExact ? t("exporting.willBe") : t(forecast ? "jobs.atMostByHash" : "jobs.atMostRead")}
       facts={[
         [t("jobs.reads"), `${request.source.topic}${t("list.comma")}${range}`],
         [t("exporting.file"), <span className="mono">messages.{request.format}</span>],

@@ -4,7 +4,7 @@ import { Unknown } from "@/components/values/num"
 import { Time } from "@/components/values/time"
 import { useFormat } from "@/hooks/use-format"
 import { bytes, count } from "@/lib/format"
-import type { Forecast } from "../report"
+import { type Forecast, isUpperBound } from "../report"
 
 /** The start of Spark, which the estimate leaves out, takes longer. */
 const LEAST_MS = 1_000
@@ -21,7 +21,7 @@ export function useForecastFacts(forecast: Forecast | undefined): [string, React
     [t("forecast.bytes"), forecast.bytes === null ? <Unknown reason={t(isCut ? "forecast.cut" : "forecast.bytesUnknown")} /> : bytes(forecast.bytes)],
     [t("forecast.takes"), t(`forecast.by.${by}`, { time: takes < LEAST_MS ? t("forecast.underSecond") : format.duration(takes) })],
     ...(isCut ? [[t("forecast.found"), t("forecast.foundWords", { n: count(found) })] satisfies [string, ReactNode]] : []),
-    ...(forecast.counted_by === "tag_hashes" ? [[t("forecast.counted"), t("forecast.byHash")] satisfies [string, ReactNode]] : []),
+    ...(isUpperBound(forecast) ? [[t("forecast.counted"), t("forecast.byHash")] satisfies [string, ReactNode]] : []),
     ...(refused ? [[t("forecast.notMade"), count(refused)] satisfies [string, ReactNode]] : []),
     [t("forecast.unreadable"), damaged === null ? <Unknown reason={t("forecast.bytesUnknown")} /> : count(damaged)],
     [t("forecast.first"), isCut ? cut : <Time at={forecast.first_at} withMs />],

@@ -1,6 +1,6 @@
 import { screen, waitFor } from "@testing-library/react"
 import { describe, expect, it } from "vitest"
-import { admin, topic } from "@/testing/factories"
+import { admin, job, topic } from "@/testing/factories"
 import { button } from "@/testing/fields"
 import { renderApp } from "@/testing/render"
 import { answer, requests } from "@/testing/server"
@@ -93,4 +93,16 @@ describe("the rights of a replay", () => {
     await waitFor(() => expect(requests(CHECK)).toHaveLength(3))
     expect(screen.queryByText(/needs rights/)).toBeNull()
   })
+})
+
+it("calls what a dry run counted by the hash of a tag the most that it can be", async () => {
+  const counted = job("d1", { state: "succeeded", dry_run: true })
+  answer("POST /api/v1/jobs", counted, 202)
+  answer("GET /api/v1/jobs/d1", counted)
+  answer("GET /api/v1/jobs/d1/report", { messages: 40, found: 40, damaged: 0, bytes: null, counted_by: "tag_hashes", first_at: null, last_at: null, estimated_ms: 40, estimated_by: "usual_rate", queues: [], first: [], last: [] })
+  const { user } = replay(`${AT_START}&tag=paid`)
+  await user.click(await screen.findByRole("button", { name: "Dry run" }))
+  expect(await screen.findByText("messages at most: another tag may have the same hash")).toBeTruthy()
+  expect(button("Replay this range").disabled).toBe(false)
+  expect(screen.queryByText("messages will be written")).toBeNull()
 })

@@ -8,6 +8,7 @@ import type { GroupSummary, Topic } from "@/lib/api-types"
 import { count } from "@/lib/format"
 import { mergedQueues } from "../merged-queues"
 import { faultsOf, isByOffset, isNarrowed, isSourceReady, isToFile, isToItself, mostReadOf, replayOf, type ReplayRequest } from "../request"
+import { isUpperBound } from "../report"
 import { type DryRun, useDryRun } from "../use-dry-run"
 import { useKnownGroups } from "../use-known-groups"
 import { useRangeWords } from "../use-range-words"
@@ -136,7 +137,7 @@ function Decision({ request, source, written, range, limits, dryRun }: DecisionP
   const isFile = request.target.kind === "parquet"
   const most = forecast?.messages ?? mostOf(request, source)
   // An expression may make a copy that is refused.
-  const isExact = forecast !== undefined || (!isNarrowed(request.source) && !request.target.transform)
+  const isExact = forecast ? !isUpperBound(forecast) : !isNarrowed(request.source) && !request.target.transform
   const amount = most === null ? null : count(most)
   const facts: [string, ReactNode][] = [
     [t("jobs.reads"), `${request.source.topic}${t("list.comma")}${range}`],
@@ -148,7 +149,7 @@ function Decision({ request, source, written, range, limits, dryRun }: DecisionP
       request={request}
       dryRun={<DryRunState dryRun={dryRun} />}
       hero={amount ?? "—"}
-      heroWords={amount === null ? t(isExact ? "jobs.amountUnknown" : "jobs.dryRunCounts") : isExact ? t("jobs.willBeWritten") : t("jobs.atMostWritten")}
+      heroWords={amount === null ? t(isExact ? "jobs.amountUnknown" : "jobs.dryRunCounts") : isExact ? t("jobs.willBeWritten") : t(forecast ? "jobs.atMostByHash" : "jobs.atMostWritten")}
       facts={[...facts, ...useForecastFacts(forecast), [t("jobs.ifItStops"), isFile ? t("exporting.beginsAnew") : t("jobs.resumes")]]}
       written={written}
       action={amount === null || !isExact ? t("jobs.replayRange") : t("jobs.replayN", { count: most ?? 0, n: amount })}
