@@ -100,7 +100,7 @@ function comparedIn(compare: JobRequest["compare"]): UrlState {
 }
 
 /** The request that the form would send of an address. */
-const requestOf = (type: JobRequest["type"], state: UrlState, cluster: string): JobRequest => {
+export const requestOf = (type: JobRequest["type"], state: UrlState, cluster: string): JobRequest => {
   if (type === "reconcile") return state.check === "store" ? checkOf(state, cluster) : reconcileOf(state, cluster)
   return type === "export" ? exportOf(state, cluster) : replayOf(state, cluster)
 }

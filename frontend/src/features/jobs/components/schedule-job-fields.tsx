@@ -5,10 +5,12 @@ import { useTranslation } from "react-i18next"
 import { MinutesField } from "@/components/wizard/minutes-field"
 import { useRefused } from "@/components/wizard/refusals"
 import { isCheck, isToFile, isToItself } from "../request"
+import { requestOf } from "../request-state"
 import { type SideName, SIDES } from "../sides"
 import { CompareFields, ConditionFields } from "./compare-fields"
 import { FileFields } from "./export-fields"
 import { NotifyFields } from "./notify-fields"
+import { MissingRights } from "./missing-rights"
 import { LimitFields, SourceFields } from "./request-fields"
 import { RightRange } from "./right-range"
 import { type Choices, SideFields, WhatField } from "./side-fields"
@@ -27,10 +29,18 @@ interface ScheduleJobFieldsProps {
 /** The fields of a job that a schedule starts; the same words of the address as in the wizards. */
 export const ScheduleJobFields = (props: ScheduleJobFieldsProps) => (
   <>
+    <Lacking />
     <FieldsOfType {...props} />
     <NotifyFields />
   </>
 )
+
+/** A schedule needs the rights of its job when it is saved. */
+function Lacking() {
+  const [state] = useUrlState()
+  const type = state.new === "reconcile" || state.new === "export" ? state.new : "replay"
+  return <MissingRights request={requestOf(type, state, useCluster())} />
+}
 
 function FieldsOfType({ topics, targetTopics, clusters, choices }: ScheduleJobFieldsProps) {
   const { t } = useTranslation()
