@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.utils import timezone
 from pytest_django import Settings
 
@@ -76,6 +78,16 @@ def test_the_time_of_a_plan_is_that_of_the_run_that_made_it(job: Job, claimed: C
     assert (again.planned_at == again.started_at) is not is_kept
     assert again.planned_at is not None
     assert shape_of(again).planned_at == moment(again.planned_at)
+
+
+def test_of_jobs_of_earlier_releases_only_those_that_ran_once_have_a_known_plan(job: Job, claimed: Claim) -> None:
+    migration = importlib.import_module("console.migrations.0027_job_planned_at")
+    began = claimed(job).started_at
+    for attempt, expected in ((1, began), (2, None), (0, None)):
+        Job.objects.filter(pk=job.pk).update(attempt=attempt, planned_at=None)
+        migration.note(apps, None)
+        job.refresh_from_db()
+        assert job.planned_at == expected
 
 
 def test_a_job_that_succeeded_or_works_is_not_tried_again(job: Job, claimed: Claim) -> None:
