@@ -9,6 +9,7 @@ import { count } from "@/lib/format"
 import { kindOf, spanOf } from "../bounds"
 import type { ReconcileRequest, ReplayRequest } from "../request"
 import { titleOfSide } from "../sides"
+import classes from "./jobs.module.css"
 import { useNotifyFacts } from "./notify-fields"
 
 interface JobPlanProps {
@@ -70,7 +71,7 @@ type Runs = Pick<Job, "cluster" | "attempt" | "planned_at">
 
 /** A topic that one may look at: whatever cluster the address names, in its own. */
 const TopicLink = ({ topic, cluster }: { topic: string; cluster: string }) => (
-  <Link to="/topics/$topic" params={{ topic }} search={{ cluster }}>
+  <Link className={classes.place} to="/topics/$topic" params={{ topic }} search={{ cluster }}>
     <b>{topic}</b>
   </Link>
 )
