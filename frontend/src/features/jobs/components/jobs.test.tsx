@@ -73,7 +73,6 @@ describe("the replay wizard", () => {
       expect(requests("POST /api/v1/jobs")[0]?.body).toEqual({
         type: "replay",
         cluster: "local",
-        name: "orders to staging",
         source: { topic: "orders" },
         target: { topic: "staging" },
         allow_live_target: true,
