@@ -152,9 +152,11 @@ class Judge:
         if self._has_strange(rest_left, right) or self._has_strange(rest_right, left):
             # Next to a row without a partner, a row that both sides have would look like its other version.
             one, other = _last(rest_left), _last(rest_right)
-            alone = one or other
-            others = [other] if one and other else right if one else left
-            return Judged("different", one, other, *counts, () if alone is None else self._differing(alone, others))
+            if one is None:
+                fields = self._differing(rest_right[-1], left)
+            else:
+                fields = self._differing(one, right if other is None else [other])
+            return Judged("different", one, other, *counts, fields)
         kind = "duplicate" if min(counts) > 1 else f"duplicate_{LEFT if counts[0] > 1 else RIGHT}"
         return Judged(kind, _last(rest_left or left), _last(rest_right or right), *counts)
 
