@@ -39,7 +39,6 @@ export const deadLetters = {
     id: "Message ID",
     key: "Key",
     origin: "From topic",
-    more: "Show more",
     readOf: "{{read}} of {{stored}} read",
     nothingPicked: "Nothing is picked",
     nothingPickedNext: "Tick groups or causes: a dry run then says what a redrive would do. It sends nothing.",

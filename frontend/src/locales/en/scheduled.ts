@@ -34,7 +34,6 @@ export const scheduled = {
     none: "Nothing waits here",
     noneNext: "Messages with delay_ms or deliver_at are listed here until they are delivered. Those with a delay level of RocketMQ's own clients are not.",
     missing: "{{broker}} is not included: {{reason}}",
-    more: "Show more",
     foot: "A recalled message is never delivered and stays readable in the log until retention ends.",
     find: "Find by key or message ID",
     allTopics: "All topics",

@@ -38,7 +38,6 @@ export const deadLetters = {
     id: "消息 ID",
     key: "Key",
     origin: "来源 Topic",
-    more: "显示更多",
     readOf: "已读取 {{read}} / {{stored}}",
     nothingPicked: "尚未选择",
     nothingPickedNext: "勾选消费组或原因后，预演会说明重投的影响，不会发送任何消息。",

@@ -1,6 +1,6 @@
-import { Button } from "@mantine/core"
 import { useTranslation } from "react-i18next"
 import { DataTable } from "@/components/data-table/data-table"
+import { MoreRows } from "@/components/data-table/more-rows"
 import { Panel } from "@/components/layout/panel"
 import { Empty } from "@/components/states/empty"
 import { QueryBody } from "@/components/states/query-panel"
@@ -9,7 +9,6 @@ import { count } from "@/lib/format"
 import { useLetters } from "../api/get-letters"
 import type { Picked } from "../picks"
 import { useLetterColumns } from "../use-letter-columns"
-import classes from "./dead-letters.module.css"
 
 interface LettersPanelProps {
   cluster: string
@@ -34,13 +33,7 @@ export function LettersPanel({ cluster, group, picked, onOpen }: LettersPanelPro
           <DataTable natural label={t("deadLetters.letters", { group })} columns={columns} rows={items} rowId={({ broker, queue_id, queue_offset }) => `${broker} ${queue_id} ${queue_offset}`} onRow={onOpen} />
         )}
       </QueryBody>
-      {query.hasNextPage && (
-        <div className={classes.more}>
-          <Button size="xs" loading={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-            {t("deadLetters.more")}
-          </Button>
-        </div>
-      )}
+      <MoreRows query={query} />
     </Panel>
   )
 }

@@ -3,6 +3,7 @@ import { IconDownload } from "@tabler/icons-react"
 import type { ReactNode } from "react"
 import { useTranslation } from "react-i18next"
 import { Chip } from "@/components/badges/badge"
+import { MoreRows } from "@/components/data-table/more-rows"
 import { Panel } from "@/components/layout/panel"
 import { Empty } from "@/components/states/empty"
 import { QueryBody } from "@/components/states/query-panel"
@@ -60,13 +61,7 @@ export function Outcomes({ job, title, note, children }: OutcomesProps) {
       <QueryBody query={{ ...query, data: rows, refetch: query.refetch as never }} what={t("deadLetters.outcomesFailed")} isEmpty={(items) => items.length === 0} empty={<Empty small title={t("deadLetters.noOutcome")} />}>
         {(items) => <OutcomeTable title={title} rows={items} />}
       </QueryBody>
-      {query.hasNextPage && (
-        <div className={classes.more}>
-          <Button size="xs" loading={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-            {t("deadLetters.more")}
-          </Button>
-        </div>
-      )}
+      <MoreRows query={query} />
     </Panel>
   )
 }

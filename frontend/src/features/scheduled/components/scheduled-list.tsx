@@ -4,6 +4,7 @@ import { useMemo, useState } from "react"
 import { useTranslation } from "react-i18next"
 import { columnsFor } from "@/components/data-table/columns"
 import { DataTable } from "@/components/data-table/data-table"
+import { MoreRows } from "@/components/data-table/more-rows"
 import { Callout, Panel, PanelFoot } from "@/components/layout/panel"
 import { Empty } from "@/components/states/empty"
 import { QueryBody } from "@/components/states/query-panel"
@@ -70,13 +71,7 @@ export function ScheduledList({ cluster, wanted, selected, onFind, onTopic, onOp
           />
         )}
       </QueryBody>
-      {query.hasNextPage && (
-        <div className={classes.more}>
-          <Button size="xs" loading={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-            {t("scheduled.more")}
-          </Button>
-        </div>
-      )}
+      <MoreRows query={query} />
       <PanelFoot>{t("scheduled.foot")}</PanelFoot>
     </Panel>
   )
