@@ -50,9 +50,12 @@ def finder(reader: Reader, name: str) -> Finder:
 
 
 @pytest.mark.sample
-def test_messages_are_found_by_each_of_their_keys(producer: JavaObject, finder: Finder, name: str) -> None:
+def test_messages_are_found_by_each_of_their_keys(
+    producer: JavaObject, reader: Reader, finder: Finder, name: str
+) -> None:
     for number in range(10):
         producer.call("send", JavaMessage(name, b"%d" % number, keys=f"own-{number} all {('even', 'odd')[number % 2]}"))
+    reader.read(name, 10)
     wait_until(lambda: len(finder.by_key("all")) == 10)
     assert [numbers_of(finder.by_key(f"own-{number}")) for number in range(10)] == [[number] for number in range(10)]
     assert sorted(numbers_of(finder.by_key("odd"))) == [1, 3, 5, 7, 9]
@@ -68,9 +71,10 @@ def test_messages_are_found_by_each_of_their_keys(producer: JavaObject, finder: 
 
 
 def test_messages_of_a_batch_and_delayed_ones_are_found_by_key_too(
-    producer: JavaObject, finder: Finder, name: str
+    producer: JavaObject, reader: Reader, finder: Finder, name: str
 ) -> None:
     producer.call("send", [JavaMessage(name, b"%d" % number, keys=f"b{number} batch") for number in range(20)])
+    reader.read(name, 20)
     producer.call("send", JavaMessage(name, b"99", keys="delayed", delay_level=1))
     wait_until(lambda: len(finder.by_key("batch")) == 20)
     assert numbers_of(finder.by_key("b7")) == [7]

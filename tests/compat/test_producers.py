@@ -11,6 +11,7 @@ from tests.compat.driver import Driver, JavaError, JavaObject
 from tests.compat.java_values import CALLBACK, JavaMessage, Queue, selector
 from tests.compat.reading import Reader
 from tests.compat.servers import SHARED, Server
+from tests.support.wait import wait_until
 
 pytestmark = pytest.mark.compat
 
@@ -18,7 +19,7 @@ SETTINGS = SHARED
 
 COMPRESSED = 1
 BY_HASH = "org.apache.rocketmq.client.producer.selector.SelectMessageQueueByHash"
-SYSTEM_ERROR, MESSAGE_ILLEGAL, NO_ROUTE = 1, 13, 10_005
+SYSTEM_ERROR, MESSAGE_ILLEGAL, NO_ROUTE_OF_TOPIC, NO_ROUTE = 1, 13, 17, 10_005
 READ, WRITE = 4, 2
 
 
@@ -147,16 +148,29 @@ def test_a_large_body_travels_compressed_and_arrives_whole(
     assert sorted(found) == [(5, False, 0), *[(20_000, True, COMPRESSED)] * 3]
 
 
-def test_an_unknown_topic_is_created_by_the_first_send(driver: Driver, server: Server, name: str) -> None:
-    admin = driver.admin(server.name_server)
-    for wanted, given in ((2, 2), (8, 8), (50, 8)):
-        producer = driver.producer(server.name_server, defaultTopicQueueNums=wanted)
-        producer.call("send", JavaMessage(f"{name}-{wanted}"))
-        # Then it has as many queues as the producer wants, up to what the broker's template allows
-        config = admin.call("examineTopicConfig", server.address, f"{name}-{wanted}")
-        assert (config["readQueueNums"], config["writeQueueNums"], config["perm"]) == (given, given, READ | WRITE)
-        route = admin.call("examineTopicRouteInfo", f"{name}-{wanted}")
-        assert [data["writeQueueNums"] for data in route["queueDatas"]] == [given]
+@pytest.mark.parametrize(("wanted", "given"), [(2, 2), (8, 8), (50, 8)])
+def test_an_unknown_topic_is_created_by_the_first_send(
+    driver: Driver, server: Server, name: str, wanted: int, given: int
+) -> None:
+    admin, topic = driver.admin(server.name_server), f"{name}-{wanted}"
+    driver.producer(server.name_server, defaultTopicQueueNums=wanted).call("send", JavaMessage(topic))
+    # Then it has as many queues as the producer wants, up to what the broker's template allows
+    config = admin.call("examineTopicConfig", server.address, topic)
+    assert (config["readQueueNums"], config["writeQueueNums"], config["perm"]) == (given, given, READ | WRITE)
+    # The original answers the send before its name server knows the topic
+    wait_until(lambda: told_queues(admin, topic) != [])
+    assert told_queues(admin, topic) == [given]
+
+
+def told_queues(admin: JavaObject, topic: str) -> list[int]:
+    """Return the write queues that each broker has in the topic's route: none before there is a route."""
+    try:
+        route = admin.call("examineTopicRouteInfo", topic)
+    except JavaError as error:
+        if error.code != NO_ROUTE_OF_TOPIC:
+            raise
+        return []
+    return [data["writeQueueNums"] for data in route["queueDatas"]]
 
 
 def test_what_may_not_be_stored_is_refused_by_its_name(
