@@ -35,6 +35,7 @@ _FORMS: Final = (
     "/jobs/new/export",
     "/jobs/new/redrive",
     "/clusters",
+    "/settings",
 )
 
 

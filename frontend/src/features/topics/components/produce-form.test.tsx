@@ -75,6 +75,22 @@ describe("the produce form", () => {
     expect(requests(SEND)).toHaveLength(4)
   })
 
+  it("takes the body from a file and keeps what was changed while that was read", async () => {
+    answer(SEND, { results: [{ entry_id: "0", status: "stored", message_id: "ID0", queue_id: 0, offset: 0 }], stored: 1, failed: 0 }, 201)
+    const { user } = renderApp(<ProduceForm cluster="local" topic="orders" />)
+    const bytes = held<ArrayBuffer>()
+    const file = new File(["from the file"], "body.txt")
+    file.arrayBuffer = () => bytes.promise
+    await user.click(await screen.findByText("Burst"))
+    fireEvent.change(document.querySelector("input[type=file]") as HTMLInputElement, { target: { files: [file] } })
+    await user.click(screen.getByText("One message"))
+    bytes.settle(new TextEncoder().encode("from the file").buffer as ArrayBuffer)
+    await waitFor(() => expect(field("Body").value).toBe("from the file"))
+    await user.click(button("Send to orders"))
+    await waitFor(() => expect(requests(SEND)).toHaveLength(1))
+    expect(requests(SEND)[0]?.body).toEqual({ messages: [{ body: { encoding: "text", data: "from the file" } }] })
+  })
+
   it("leads from the message that was stored to the search for it", async () => {
     answer(SEND, { results: [{ entry_id: "0", status: "stored_not_flushed", message_id: "AC110001000077D2A44F61E8B2", queue_id: 2, offset: 1881 }], stored: 1, failed: 0 }, 201)
     const { user, address } = renderApp(<ProduceForm cluster="local" topic="orders" />)

@@ -1,6 +1,6 @@
 import { Button, FileButton, Group, SegmentedControl, Select, SimpleGrid, Stack, Textarea, TextInput } from "@mantine/core"
 import { IconFileUpload, IconSend } from "@tabler/icons-react"
-import { useMemo, useState } from "react"
+import { type Dispatch, type SetStateAction, useMemo, useState } from "react"
 import { useTranslation } from "react-i18next"
 import { CodeBlock } from "@/components/code/code-block"
 import { Field } from "@/components/forms/field"
@@ -113,7 +113,7 @@ export function ProduceForm({ cluster, topic }: { cluster: string; topic: string
 
 interface FieldsProps {
   draft: ProduceDraft
-  onChange: (draft: ProduceDraft) => void
+  onChange: Dispatch<SetStateAction<ProduceDraft>>
 }
 
 function DraftFields({ cluster, draft, onChange, wrongLine }: FieldsProps & { cluster: string; wrongLine: number | undefined }) {
@@ -163,7 +163,10 @@ function BodyField({ draft, onChange, problem }: FieldsProps & { problem: BodyPr
   const { t } = useTranslation()
   const wrong = problem && t(`produce.not.${problem.kind}`, { max: count(MOST_MESSAGES) })
   const load = async (file: File | null) => {
-    if (file) onChange({ ...draft, ...bodyOfFile(new Uint8Array(await file.arrayBuffer())) })
+    if (!file) return
+    const body = bodyOfFile(new Uint8Array(await file.arrayBuffer()))
+    // What was changed while the file was read stays.
+    onChange((now) => ({ ...now, ...body }))
   }
   return (
     <Field label={t("produce.body")} error={wrong && (problem.line ? t("produce.inLine", { n: problem.line, wrong }) : wrong)}>
