@@ -31,6 +31,8 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
+from broker_core.structs import decoded
+
 COUNTERS: Final = ("planned", "read", "filtered", "damaged", "matched", "written", "failed", "bytes")
 """`planned` is what the job will read; read = filtered + damaged + matched, and matched = written + failed.
 
@@ -76,6 +78,7 @@ class Artefact(msgspec.Struct, frozen=True):
     bytes: int
 
 
+@decoded
 class Control(msgspec.Struct, frozen=True):
     """The content of ``control.json``, which the launcher replaces while the program runs."""
 
@@ -84,6 +87,7 @@ class Control(msgspec.Struct, frozen=True):
     """None is no limit; without it the limit of the request stays."""
 
 
+@decoded
 class ProgressLine(msgspec.Struct, frozen=True, kw_only=True):
     """A line of ``progress.jsonl``."""
 

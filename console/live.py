@@ -32,6 +32,7 @@ from msgspec import Struct
 
 from broker_core.client.blocking import CallTimedOut
 from broker_core.clock import now_ms
+from broker_core.structs import decoded
 from console import deltas
 from console.clusters import connections
 from console.moments import rfc3339
@@ -113,6 +114,7 @@ def publish_sync(subject: str, data: Any) -> None:
         raise redis.TimeoutError(str(error)) from None
 
 
+@decoded
 class Moments(Struct, frozen=True, kw_only=True):
     """When the details of groups were published, and when each was measured."""
 

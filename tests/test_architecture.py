@@ -32,3 +32,43 @@ def _may_stand(node: ast.Attribute, name: str) -> bool:
         return False
     # The compiled functions write a record or keys to the place that they are given.
     return node.attr != "writable" or name in ("appender.py", "index_file.py")
+
+
+def test_structs_that_are_read_are_worked_out_at_import() -> None:
+    """`broker_core.structs.decoded` says why."""
+    trees = {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts): ast.parse(path.read_text(encoding="utf-8"))
+        for package in ("broker_core", "gateway", "console")
+        for path in (ROOT / package).rglob("*.py")
+    }
+    read = {(module, name) for module, tree in trees.items() for name in _read_as(tree)}
+    assert len(read) > 20
+    wrong = sorted(
+        f"{home}.{name}"
+        for module, name in read
+        for home, struct in [_struct_of(trees, module, name)]
+        if struct is not None and "decoded" not in {ast.unparse(each) for each in struct.decorator_list}
+    )
+    assert wrong == []
+
+
+def _read_as(tree: ast.Module) -> set[str]:
+    """Return the names in the types as which a module reads values in its functions."""
+    kinds: list[ast.expr] = []
+    for call in ast.walk(tree):
+        if isinstance(call, ast.Call):
+            called = ast.unparse(call.func).rpartition(".")[2]
+            if called in ("convert", "lines", "last_line", "_lines") and len(call.args) > 1:
+                kinds.append(call.args[1])
+            kinds += [each.value for each in call.keywords if called == "decode" and each.arg == "type"]
+    return {name.id for kind in kinds for name in ast.walk(kind) if isinstance(name, ast.Name)}
+
+
+def _struct_of(trees: dict[str, ast.Module], module: str, name: str) -> tuple[str, ast.ClassDef | None]:
+    """Return the module in which a class that `module` names is defined, and the class; None for another thing."""
+    for node in trees[module].body:
+        if isinstance(node, ast.ClassDef) and node.name == name:
+            return module, node
+        if isinstance(node, ast.ImportFrom) and node.module in trees and name in {each.name for each in node.names}:
+            return _struct_of(trees, node.module, name)
+    return module, None

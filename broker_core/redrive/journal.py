@@ -20,6 +20,7 @@ from msgspec import Struct
 from broker_core.csv_text import guarded
 from broker_core.job_folder import JobFolder
 from broker_core.protocol.bodies.queues import MessageQueue
+from broker_core.structs import decoded
 
 INTENTS: Final = "intents.jsonl"
 JOURNAL: Final = "journal.jsonl"
@@ -39,6 +40,7 @@ class Source(NamedTuple):
     offset: int
 
 
+@decoded
 class Outcome(Struct, frozen=True, kw_only=True):
     """What became of one dead letter."""
 
@@ -65,6 +67,7 @@ class Outcome(Struct, frozen=True, kw_only=True):
         return Source(self.broker, self.queue_id, self.offset)
 
 
+@decoded
 class Intent(Struct, frozen=True, kw_only=True):
     """A copy that is about to be sent."""
 

@@ -11,6 +11,7 @@ from msgspec import Struct
 from broker_core.errors import GantryError
 from broker_core.job_folder import JobFolder
 from broker_core.protocol.dead_letters import DeadLetterFilter
+from broker_core.structs import decoded
 
 Destination = Literal["failed_group", "origin", "other"]
 
@@ -83,6 +84,7 @@ class Earlier(Struct, frozen=True, kw_only=True):
     copy_id: str
 
 
+@decoded
 class RedriveRequest(Struct, frozen=True, kw_only=True):
     """A job as the program reads it."""
 

@@ -25,6 +25,7 @@ from broker_core.redrive.pace import Pace
 from broker_core.redrive.reading import Range, letters, ranges_now
 from broker_core.redrive.request import BadRequest, RedriveRequest
 from broker_core.redrive.sending import Sender
+from broker_core.structs import decoded
 
 OK: Final = 0
 PARTIAL: Final = 3
@@ -37,6 +38,7 @@ _TELL_EVERY_S: Final = 1.0
 _LISTEN_EVERY_S: Final = 0.25
 
 
+@decoded
 class Plan(Struct, frozen=True, kw_only=True):
     """What a job covers, fixed when it begins."""
 

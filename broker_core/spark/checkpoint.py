@@ -11,6 +11,7 @@ from typing import Final, Literal
 import msgspec
 
 from broker_core.job_folder import COUNTERS
+from broker_core.structs import decoded
 
 COUNTED: Final = tuple(name for name in COUNTERS if name != "planned")
 
@@ -23,6 +24,7 @@ class Failure(msgspec.Struct, frozen=True):
     reason: str
 
 
+@decoded
 class LeftOut(msgspec.Struct, frozen=True, kw_only=True):
     """A message that was not copied; a line of ``failures.jsonl``. No checkpoint has it: these would grow with them."""
 
@@ -59,6 +61,7 @@ def left_out_of(damage: Damage) -> LeftOut:
     return LeftOut(kind="damaged", **msgspec.structs.asdict(damage))
 
 
+@decoded
 class Checkpoint(msgspec.Struct, kw_only=True):
     """The totals of one chunk; `COUNTERS` of the job folder defines how they add up."""
 

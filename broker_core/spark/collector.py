@@ -28,6 +28,7 @@ from typing import Final
 import msgspec
 
 from broker_core.spark.checkpoint import Checkpoint, LeftOut
+from broker_core.structs import decoded
 
 _TIMEOUT_S: Final = 30.0
 _BURST_S: Final = 1.0
@@ -45,6 +46,7 @@ class Address:
     token: str
 
 
+@decoded
 class SendPermit(msgspec.Struct, frozen=True):
     """What a task may do next: send `count` messages now, or ask again after `wait_s` seconds, or stop."""
 
@@ -53,11 +55,13 @@ class SendPermit(msgspec.Struct, frozen=True):
     stop: bool = False
 
 
+@decoded
 class _Hello(msgspec.Struct):
     token: str = ""
     lane: int = 0
 
 
+@decoded
 class _Report(msgspec.Struct):
     checkpoint: Checkpoint
     want: int = 0

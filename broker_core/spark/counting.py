@@ -12,11 +12,13 @@ from typing import Final
 import msgspec
 
 from broker_core.spark.bytes_read import BytesRead
+from broker_core.structs import decoded
 
 _EVERY_S: Final = 0.3
 _MOST_BYTES: Final = 4096
 
 
+@decoded
 class _PartTotal(msgspec.Struct, frozen=True):
     token: str
     part: str

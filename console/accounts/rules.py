@@ -13,6 +13,7 @@ from typing import Final, NamedTuple, get_args
 
 from msgspec import Struct
 
+from broker_core.structs import decoded
 from console.accounts.rights import ROLE_VERBS, ROLES, Kind, Verb
 
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
@@ -29,6 +30,7 @@ MAX_RULES: Final = 100
 MAX_PATTERN: Final = 400
 
 
+@decoded
 class Rule(Struct, frozen=True):
     """What a role allows and refuses on the names of one kind that match a pattern."""
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from broker_core.structs import decoded
 from console.activity.names import kind_of_change, text_of
 from console.activity.shapes import ActivityEvent, ChangedValue, EventKind
 from console.audit.models import AuditRecord
@@ -37,6 +38,7 @@ _MOST_ROWS: Final = 500
 _MOST_TEXT: Final = 200
 
 
+@decoded
 class AuditPlace(Struct, kw_only=True):
     """Until when (ms) the audit was read, and which of its last rows are events already."""
 

@@ -6,6 +6,7 @@ from typing import Annotated, Final, Literal, get_args
 
 from msgspec import Meta, Struct
 
+from broker_core.structs import decoded
 from console.moments import Moment
 
 EventKind = Literal[
@@ -75,6 +76,7 @@ class EventAlert(Struct, frozen=True, kw_only=True):
     subject: str
 
 
+@decoded
 class ActivityEvent(Struct, frozen=True, kw_only=True):
     """One thing that happened in a cluster."""
 

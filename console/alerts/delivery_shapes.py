@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final, Literal, get_args
 import msgspec
 from msgspec import Meta, Struct
 
+from broker_core.structs import decoded
 from console.alerts.models import Delivery, DeliveryState
 from console.fields import moment
 from console.moments import Moment
@@ -16,6 +17,7 @@ DeliveryEvent = Literal["firing", "no_data", "resolved", "repeat", "test", "noti
 EVENTS: Final = list(get_args(DeliveryEvent))
 
 
+@decoded
 class Attempt(Struct, frozen=True, kw_only=True):
     """One attempt to deliver."""
 

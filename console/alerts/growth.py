@@ -7,10 +7,13 @@ from typing import Final
 
 from msgspec import Struct
 
+from broker_core.structs import decoded
+
 _SPAN_MS: Final = 3_600_000
 _STEP_MS: Final = 60_000
 
 
+@decoded
 class Counts(Struct, kw_only=True):
     """What outlives the sampler: the counts of each group with their moments (ms), oldest first."""
 

@@ -10,6 +10,7 @@ import msgspec
 import redis
 from msgspec import Meta, Struct
 
+from broker_core.structs import decoded
 from console.moments import Moment, rfc3339
 
 _KEY: Final = "gantry:alerts:now:"
@@ -50,6 +51,7 @@ Open = dict[str, dict[str, AlertFigures]]
 NOTHING: Final = AlertFigures(value=None, last_known=None)
 
 
+@decoded
 class ClusterFigures(Struct, frozen=True, kw_only=True):
     """What all rules show in one cluster."""
 

@@ -23,6 +23,7 @@ import msgspec
 from django.conf import settings
 from msgspec import Struct
 
+from broker_core.structs import decoded
 from console.jobs import program
 from console.jobs.models import JobType
 
@@ -39,6 +40,7 @@ _numbers = itertools.count(1)
 _log = logging.getLogger(__name__)
 
 
+@decoded
 class Answer(Struct, frozen=True):
     """How a job ended, as a driver says it."""
 

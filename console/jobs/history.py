@@ -10,6 +10,7 @@ from typing import Annotated, Final, TypeVar
 import msgspec
 from msgspec import Meta, Struct
 
+from broker_core.structs import decoded
 from console.fields import moment
 from console.moments import Moment
 
@@ -22,6 +23,7 @@ class _Totals(Struct, frozen=True):
     written: int = 0
 
 
+@decoded
 class _ProgressLine(Struct, frozen=True):
     at: str
     counters: _Totals = _Totals()
@@ -40,10 +42,12 @@ class _Lane(Struct, frozen=True):
     chunks: Annotated[list[tuple[int, int, int]], Meta(description="Number, begin and end of each.")]
 
 
+@decoded
 class _Plan(Struct, frozen=True):
     lanes: list[_Lane] = []
 
 
+@decoded
 class _ChunkLine(Struct, frozen=True):
     chunk: int
     lane: int

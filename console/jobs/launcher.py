@@ -20,6 +20,7 @@ import orjson
 from django.db import DatabaseError, close_old_connections
 from msgspec import Struct
 
+from broker_core.structs import decoded
 from console.jobs import control, drivers, events, interruptions, program, services, statuses
 from console.jobs.bounded_log import BoundedLog, settle
 from console.jobs.interruptions import Interruption
@@ -49,6 +50,7 @@ stopping = threading.Event()
 """Set when this worker stops: its runs end their programs and return their jobs to the queue."""
 
 
+@decoded
 class ResultFile(Struct, frozen=True, kw_only=True):
     """The content of ``result.json``, as far as the row keeps it."""
 

@@ -9,9 +9,11 @@ from typing import Annotated, Any, Final
 import msgspec
 from msgspec import Meta, Struct
 
+from broker_core.structs import decoded
 from console.jobs.models import JobType
 
 
+@decoded
 class Counters(Struct, frozen=True, kw_only=True):
     """The counters of a job."""
 
@@ -56,6 +58,7 @@ def first_counters(asked: Mapping[str, Any]) -> Counters:
     return Counters()
 
 
+@decoded
 class Progress(Struct, frozen=True, kw_only=True):
     """The content of a line."""
 

@@ -10,6 +10,7 @@ import msgspec
 from django.utils import timezone
 from msgspec import Meta, Struct
 
+from broker_core.structs import decoded
 from console.fields import moment
 from console.jobs.bounded_log import shown_bytes
 from console.jobs.limits import JobLimits, eta_of, limits_of
@@ -22,6 +23,7 @@ _SILENT: Final = timedelta(seconds=10)
 """After that nobody knows what a run does; its worker renews the lease every five seconds."""
 
 
+@decoded
 class Artefact(Struct, frozen=True, kw_only=True):
     """A file that a job produced."""
 

@@ -17,6 +17,7 @@ from django.conf import settings
 from msgspec import Meta, Struct
 
 from broker_core.clock import now_ms
+from broker_core.structs import decoded
 from console import redis_client
 from console.fields import moment
 from console.jobs import program, turns
@@ -36,6 +37,7 @@ _PLACES: Final = (JobState.RUNNING, JobState.QUEUED)
 _log = logging.getLogger(__name__)
 
 
+@decoded
 class Sign(Struct, frozen=True, kw_only=True):
     """What a worker says of itself."""
 

@@ -10,6 +10,7 @@ from typing import Annotated, Final, Literal, get_args
 
 from msgspec import Meta, Struct
 
+from broker_core.structs import decoded
 from console.moments import Moment
 
 _DELIVERED: Final = (
@@ -263,6 +264,7 @@ class OverviewState(Struct, kw_only=True):
     ] = False
 
 
+@decoded
 class LastKnown(Struct, kw_only=True):
     """All last known figures of a cluster: they outlive the sampler."""
 

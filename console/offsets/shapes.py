@@ -7,6 +7,7 @@ from typing import Annotated, Final, Literal, get_args
 
 from msgspec import Meta, Struct
 
+from broker_core.structs import decoded
 from console.moments import Moment
 
 Mode = Literal["time", "earliest", "latest", "offset", "shift", "copy_from"]
@@ -15,6 +16,7 @@ QueueWarning = Literal["clamped", "no_offset", "no_source"]
 QUEUE_WARNINGS: Final[tuple[QueueWarning, ...]] = get_args(QueueWarning)
 
 
+@decoded
 class PlannedQueue(Struct, frozen=True, kw_only=True):
     """One queue of a plan."""
 
@@ -63,6 +65,7 @@ class OffsetPlanState(Struct, frozen=True, kw_only=True):
     unknown: Sequence[UnknownQueues]
 
 
+@decoded
 class MovedQueue(Struct, frozen=True, kw_only=True):
     """The outcome of a change in one queue."""
 

@@ -14,6 +14,7 @@ from django.db.models import Q
 from msgspec import Struct
 
 from broker_core.errors import GantryError
+from broker_core.structs import decoded
 from console.jobs.models import ACTIVE_STATES, Job, JobType
 from console.redrives.models import Redriven
 
@@ -38,6 +39,7 @@ class Place(NamedTuple):
     message_id: str
 
 
+@decoded
 class Noted(Struct, frozen=True, kw_only=True):
     """A line of a job's journal (broker_core/redrive/README.md#exact-outcomes)."""
 

@@ -29,6 +29,7 @@ import msgspec
 
 from broker_core.job_folder import JobFolder, folder_argument, say
 from broker_core.spark.programs.early import begin_early
+from broker_core.structs import decoded
 
 if TYPE_CHECKING:
     from broker_core.spark.programs.sparks import KeptSpark
@@ -43,6 +44,7 @@ _PIECE: Final = 1 << 16
 T = TypeVar("T")
 
 
+@decoded
 class Task(msgspec.Struct, frozen=True):
     """A job to do."""
 

@@ -14,6 +14,7 @@ from broker_core.spark.masters import check_master, driver_host, is_local, shown
 from broker_core.spark.options import SourceOptions
 from broker_core.spark.settings import SessionConfig
 from broker_core.spark_conf import BadSparkConf, read_conf
+from broker_core.structs import decoded
 
 SKIP: Final = "skip"
 STOP: Final = "stop"
@@ -46,6 +47,7 @@ class SparkPlace(Struct, frozen=True, kw_only=True):
             raise BadRequest(f"GANTRY_SPARK_CONF: {error}") from error
 
 
+@decoded
 class ProgramRequest(Struct, frozen=True, kw_only=True):
     """A job as its program reads it."""
 

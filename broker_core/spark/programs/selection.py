@@ -20,12 +20,14 @@ from broker_core.spark.programs.requests import ProgramRequest, whole_topic
 from broker_core.spark.replay_plan import Positions
 from broker_core.spark.topic_routes import route_of
 from broker_core.spark.wire import session_of
+from broker_core.structs import decoded
 
 KEYS: Final = "keys.json"
 """The keys of the request's file as they were when the job began: a run that goes on looks for the same ones."""
 _RANGES: Final = ("from", "to", "queues", "offsets")
 
 
+@decoded
 class PositionsLine(msgspec.Struct, forbid_unknown_fields=True):
     """A line of a file with explicit positions: another job found them."""
 

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias, get_args
 
 from msgspec import Meta, Struct
 
+from broker_core.structs import decoded
 from console.accounts.role_shapes import RoleRule
 from console.moments import Moment
 from gateway.control.topic_shapes import MessageTypeName, ShownPermission
@@ -50,6 +51,7 @@ class RoleDefinition(Struct, frozen=True, kw_only=True):
     rules: list[RoleRule]
 
 
+@decoded
 class ScheduleDefinition(Struct, frozen=True, kw_only=True):
     """A schedule and its job."""
 
@@ -63,6 +65,7 @@ class ScheduleDefinition(Struct, frozen=True, kw_only=True):
     job: Mapping[str, Any]
 
 
+@decoded
 class AlertRuleDefinition(Struct, frozen=True, kw_only=True):
     """An alert rule."""
 
