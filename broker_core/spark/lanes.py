@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from typing import Any, Final, Literal
 
 from msgspec.structs import replace as replace_struct
@@ -198,28 +199,31 @@ class _LaneRun:
     def _copy(self, batch: list[Pair], arrived: set[int]) -> None:
         """Send what an earlier run of this job did not, as many at a time as the driver permits."""
         while batch:
-            fresh = [pair for pair in batch if pair[0] not in arrived]
-            refused: dict[int, str] = {}
-            piece = batch
-            if fresh:
-                permit = self._ask(len(fresh))
-                if permit.stop:
-                    raise Stopped
-                if not permit.count:
-                    time.sleep(permit.wait_s)
-                    continue
-                fresh = fresh[: permit.count]
-                try:
-                    refused = self.target.send(fresh, self._is_wanted)
-                except (LaneFailed, Stopped):
-                    self._ask(0, give_back=permit.count)
-                    raise
-                piece = batch[: batch.index(fresh[-1]) + 1]
-            self._end(piece, refused)
-            if len(fresh) < len(piece):
-                # That run was killed before it could report them.
-                self._ask(0, give_back=len(fresh) - len(piece))
+            piece = _alike(batch, arrived)
+            if piece[0][0] in arrived:
+                # That run was killed before it could report them; they count also if this one stops here.
+                self._end(piece, {})
+                self._ask(0, give_back=-len(piece))
+            else:
+                piece = self._send(piece)
             batch = batch[len(piece) :]
+
+    def _send(self, fresh: Sequence[Pair]) -> Sequence[Pair]:
+        """Send as many as the driver permits now; return them."""
+        permit = self._ask(len(fresh))
+        if permit.stop:
+            raise Stopped
+        if not permit.count:
+            time.sleep(permit.wait_s)
+            return []
+        sent = fresh[: permit.count]
+        try:
+            refused = self.target.send(sent, self._is_wanted)
+        except (LaneFailed, Stopped):
+            self._ask(0, give_back=permit.count)
+            raise
+        self._end(sent, refused)
+        return sent
 
     def _end(self, pairs: Sequence[Pair], refused: Mapping[int, str]) -> None:
         """Count copies that are stored, or by source offset refused."""
@@ -303,3 +307,9 @@ class _LaneRun:
     def _ask(self, want: int, *, give_back: int = 0) -> SendPermit:
         told, self.left_out = self.left_out, []
         return self.reporter.ask(want, self.totals, give_back=give_back, left_out=told)
+
+
+def _alike(batch: Sequence[Pair], arrived: set[int]) -> Sequence[Pair]:
+    """Return the first pairs of a batch up to where it changes whether they have arrived."""
+    is_there = batch[0][0] in arrived
+    return list(takewhile(lambda pair: (pair[0] in arrived) is is_there, batch))

@@ -61,11 +61,12 @@ class Replay:
         stop_after: int | None = None,
         stops_at_damage: bool = False,
     ) -> list[LaneResult]:
-        """Run the remaining chunks; with `stop_after`, until that many messages were granted."""
+        """Run the remaining chunks; with `stop_after`, until that many messages were granted, 0: none."""
         lanes = self.lanes or self.plan()
         collector = Collector(_StopAfter(per_second, total, stop_after), self._done, self.left_out.extend)
         if isinstance(collector.budget, _StopAfter):
             collector.budget.collector = collector
+        collector.stop = stop_after == 0
         self.runs += 1
         job = ReplayJob(
             job_id="job1", by="ann", cluster="local", options=self.options, address=collector.start(),
@@ -172,6 +173,18 @@ def test_what_a_killed_run_sent_and_did_not_write_down_is_found_in_the_target(re
     # When it runs again
     replay.run()
     # Then there are no duplicates, and the counts are those of a run that was not killed
+    assert replay.copies() == read_numbers(replay)
+    assert replay.totals() == ALL_WRITTEN
+
+
+def test_what_a_killed_run_sent_counts_also_if_the_next_one_is_stopped_at_once(replay: Replay) -> None:
+    replay.run(stop_after=1500)
+    sent = sum(len(numbers) for numbers in replay.copies().values())
+    results = replay.run(stop_after=0)
+    assert {result.state for result in results} == {"stopped"}
+    replay.keep_partial()
+    assert replay.totals()["written"] == sent
+    replay.run()
     assert replay.copies() == read_numbers(replay)
     assert replay.totals() == ALL_WRITTEN
 
