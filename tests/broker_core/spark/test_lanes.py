@@ -178,7 +178,8 @@ def test_what_a_killed_run_sent_and_did_not_write_down_is_found_in_the_target(re
 
 
 def test_what_a_killed_run_sent_counts_also_if_the_next_one_is_stopped_at_once(replay: Replay) -> None:
-    replay.run(stop_after=1500)
+    # A rate cuts the batches, so that one of them was sent in part
+    replay.run(stop_after=1500, per_second=1000)
     sent = sum(len(numbers) for numbers in replay.copies().values())
     results = replay.run(stop_after=0)
     assert {result.state for result in results} == {"stopped"}
