@@ -3,7 +3,8 @@
 GantryError
  └─ SparkError
      ├─ JavaNotFound
-     ├─ BadOption ── UnknownOption
+     ├─ BadOption ─┬─ UnknownOption
+     │             └─ BadUse
      ├─ BadRequest
      ├─ DataLoss
      ├─ DamagedRecord
@@ -57,7 +58,6 @@ class BadUse(BadOption):
 
     def __init__(self, wanted: str) -> None:
         SparkError.__init__(self, wanted)
-        self.wanted = wanted
 
 
 class UnknownOption(BadOption):

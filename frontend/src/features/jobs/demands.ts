@@ -43,5 +43,5 @@ function ofSide(side: Partial<Side>, tells: boolean): Demand[] {
 /** Whether a report tells what stands in messages: bodies, properties, and all that an expression or a condition reads. */
 function tellsContents({ by, compare = "body", left, right }: JobRequest): boolean {
   const compared = typeof compare === "string" ? [compare] : compare
-  return by === "body" || typeof by === "object" || Boolean(left?.where ?? right?.where) || !compared.every((field) => field === "none" || field === "tag" || field === "keys")
+  return by === "body" || typeof by === "object" || Boolean(left?.where) || Boolean(right?.where) || !compared.every((field) => field === "none" || field === "tag" || field === "keys")
 }
