@@ -12,27 +12,37 @@ import uvloop
 
 from broker_core import logs
 from broker_core.namesrv.config import NameServerConfig
+from broker_core.namesrv.config_file import read_config
 from broker_core.namesrv.server import NameServer
 from broker_core.namesrv.settings import SettingsDamaged
+from broker_core.properties_file import BadPropertiesFile
 from broker_core.remoting import RemotingError
 
 
 def main() -> int:
     """Serve until a signal; return the exit status: 0 stopped as requested, 2 it could not start."""
     parser = argparse.ArgumentParser(prog="python -m broker_core.namesrv", description="A RocketMQ name server.")
-    parser.add_argument("--bind", default="127.0.0.1", help="address to listen on [%(default)s]")
-    parser.add_argument("--port", type=int, default=9876, help="0: any free port [%(default)s]")
+    parser.add_argument(
+        "--config", type=Path, metavar="FILE", help="RocketMQ's properties file; other options go before what it says"
+    )
+    parser.add_argument("--bind", help="address to listen on [127.0.0.1]")
+    parser.add_argument("--port", type=int, help="0: any free port [9876]")
     parser.add_argument("--settings-file", type=Path, help="file for key-value settings [memory only]")
     parser.add_argument("--log-level", default="INFO")
     options = parser.parse_args()
     logs.configure(options.log_level)
-    config = NameServerConfig(host=options.bind, port=options.port, settings_file=options.settings_file)
     try:
-        uvloop.run(_serve(config))
-    except (RemotingError, SettingsDamaged) as error:
+        uvloop.run(_serve(_config(options)))
+    except (RemotingError, SettingsDamaged, BadPropertiesFile) as error:
         sys.stderr.write(f"name server: {error}\n")
         return 2
     return 0
+
+
+def _config(options: argparse.Namespace) -> NameServerConfig:
+    in_file = read_config(options.config) if options.config else {}
+    given = {"host": options.bind, "port": options.port, "settings_file": options.settings_file}
+    return NameServerConfig(**in_file | {name: value for name, value in given.items() if value is not None})
 
 
 async def _serve(config: NameServerConfig) -> None:

@@ -79,7 +79,7 @@ class Options:
             raise OptionFixed("Can not update config path")
         if name != _ORDER:
             if name in _TOLD:
-                raise OptionFixed(f"setting {name} can be set only on the command line of the name server")
+                raise OptionFixed(f"setting {name} can be set only at the start of the name server")
             raise OptionRefused(f"this name server has no setting {name[:80]!r}")
         if text.lower() not in _SWITCH:
             raise OptionRefused(f"setting {name}: {text[:80]!r} is not true or false")

@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from broker_core.client.admin import Admin
+from broker_core.client.config import ClientConfig
+from broker_core.client.session import Session
 from broker_core.protocol import Command, ResponseCode
 from broker_core.protocol.headers.routes import GetRouteInfoRequest
 from broker_core.remoting import RemotingClient
@@ -17,6 +20,8 @@ from broker_core.remoting.errors import RemotingError
 from broker_core.store.layout import count_files
 from tests.support.cluster import ROOT, NotStarted, RunningBroker, broker, create_topic, several_brokers, started_broker
 from tests.support.crowd import create_wide_topic, crowd, message, pull
+from tests.support.ports import free_ports
+from tests.support.serving import Serving
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -190,7 +195,7 @@ async def test_two_stand_side_by_side(tmp_path: Path) -> None:
     [
         ("colour=blue", "broker_core: this broker has no setting 'colour'"),
         ("deleteWhen=noon", "broker_core: setting deleteWhen: 'noon' is not hours of the day like 04 or 04;16"),
-        ("brokerName=other", "broker_core: setting brokerName is fixed or can be set only on the command line"),
+        ("brokerName=other", "broker_core: setting brokerName is fixed or can be set only at the start"),
     ],
 )
 def test_a_setting_that_it_does_not_take_is_one_clear_line_and_status_2(
@@ -201,3 +206,47 @@ def test_a_setting_that_it_does_not_take_is_one_clear_line_and_status_2(
 
     assert ended.returncode == 2
     assert ended.stderr.splitlines() == [said]
+
+
+async def test_it_serves_as_its_configuration_file_says_and_as_its_options_before_that(tmp_path: Path) -> None:
+    # Given a name server of a file of its own, and two that are named, one of which is away
+    ports = free_ports(4)
+    (tmp_path / "namesrv.conf").write_text(f"bindAddress=127.0.0.1\nlistenPort={ports}\n")
+    (tmp_path / "broker.conf").write_text(
+        f"brokerClusterName=shop\nbrokerName=broker-b\nnamesrvAddr=127.0.0.1:{ports};127.0.0.1:1\nlistenPort=10911\n"
+        f"bindAddress=127.0.0.1\nstorePathRootDir={tmp_path}/store\nmappedFileSizeCommitLog=1048576\n"
+        "fileReservedTime=5\nsendMessageThreadPoolNums=4\n"
+    )
+    log = tmp_path / "log"
+    with Serving(log, "broker_core.namesrv", "--config", str(tmp_path / "namesrv.conf")) as name_server:
+        assert await asyncio.to_thread(name_server.ready) == f"ready namesrv=127.0.0.1:{ports}"
+
+        # When a broker starts with its file, and options that go before it
+        options = ("--broker-port", str(ports + 3), "--setting", "fileReservedTime=6")
+        with Serving(log, "broker_core", "--config", str(tmp_path / "broker.conf"), *options) as broker:
+            ready = await asyncio.to_thread(broker.ready)
+
+            # Then it serves there, and is registered
+            assert ready == f"ready namesrv=127.0.0.1:{ports};127.0.0.1:1 broker=127.0.0.1:{ports + 3}"
+            async with Session(ClientConfig([f"127.0.0.1:{ports}"])) as session:
+                (found,) = await Admin(session).clusters.brokers()
+                settings = await Admin(session).maintenance.settings_of(f"127.0.0.1:{ports + 3}")
+            assert (found.cluster, found.name) == ("shop", "broker-b")
+            assert settings["fileReservedTime"] == "6"
+            assert settings["storePathRootDir"] == f"{tmp_path}/store"
+            assert broker.stop() == name_server.stop() == 0
+    assert "without effect here: sendMessageThreadPoolNums" in log.read_text()
+
+
+def test_a_configuration_file_with_names_that_are_not_served_is_one_clear_line_and_status_2(tmp_path: Path) -> None:
+    file = tmp_path / "broker.conf"
+    file.write_text("brokerId=1\nautoCreateTopicsEnable=true\n")
+
+    ended = run("--config", str(file), "--data-dir", str(tmp_path / "data"))
+
+    assert ended.returncode == 2
+    assert ended.stderr == (
+        f"broker_core: {file}: brokerId: '1' is not served, only '0'; "
+        "autoCreateTopicsEnable is not known (is autoCreateTopicEnable meant?)\n"
+    )
+    assert not (tmp_path / "data").exists()

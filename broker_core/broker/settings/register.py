@@ -1,6 +1,6 @@
 """The broker's current settings: read by name, changed at run time, saved over restarts.
 
-Changes are saved as ``brokerSettings.json``; settings on the command line (`BrokerConfig.settings`) override the file.
+Changes are saved as ``brokerSettings.json``; those of the start (`BrokerConfig.settings`) override the file.
 The parts of the broker that depend on a setting watch the register.
 """
 
@@ -96,7 +96,7 @@ class Settings:
         if name in BLACK_LIST:
             raise SettingFixed("Can not update config in black list.")
         if name in dict(facts(self.config, "")):
-            raise SettingFixed(f"setting {name} is fixed or can be set only on the command line")
+            raise SettingFixed(f"setting {name} is fixed or can be set only at the start")
         raise SettingUnknown(name)
 
     # -- the file
@@ -114,7 +114,7 @@ class Settings:
     def load(self) -> None:
         """Apply the settings of the file, then those of the command line.
 
-        Raises BadConfigFile for a wrong setting in the file, and `Refused` for one on the command line.
+        Raises BadConfigFile for a wrong setting in the file, and `Refused` for one of the start.
         """
         config, started_with = self.config, self.config.settings
         tree: Any = self._file.load()
@@ -128,7 +128,7 @@ class Settings:
         for name, text in started_with.items():
             config = self._changed(config, name, text)
             if name in self._changes and self._changes[name] != SETTINGS[name].text(config):
-                _log.warning("setting=%s: %r on the command line overrides %r", name, text, self._changes[name])
+                _log.warning("setting=%s: %r, given at the start, overrides %r", name, text, self._changes[name])
         self.config = self._wanted = config
 
     def _parsed(self, tree: Any) -> tuple[dict[str, str], DataVersion]:

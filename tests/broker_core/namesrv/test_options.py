@@ -42,7 +42,7 @@ def test_nothing_changes_when_one_name_is_wrong(tmp_path: Path) -> None:
 
 
 def test_what_the_start_set_is_fixed(tmp_path: Path) -> None:
-    with pytest.raises(OptionFixed, match="listenPort can be set only on the command line"):
+    with pytest.raises(OptionFixed, match="listenPort can be set only at the start"):
         options_in(tmp_path).update({"listenPort": "1"})
 
 

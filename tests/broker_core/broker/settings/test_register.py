@@ -74,7 +74,7 @@ def test_the_start_comes_before_what_was_changed(tmp_path: Path, caplog: pytest.
         again = settings_in(tmp_path, fileReservedTime="24")
 
     assert text_of(again, "fileReservedTime") == "24"
-    assert "setting=fileReservedTime: '24' on the command line overrides '48'" in caplog.text
+    assert "setting=fileReservedTime: '24', given at the start, overrides '48'" in caplog.text
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_the_start_comes_before_what_was_changed(tmp_path: Path, caplog: pytest.
         ("sendMessageThreadPoolNums", "4", SettingUnknown, "has no setting 'sendMessageThreadPoolNums'"),
         ("deleteWhen", "25", SettingIllegal, "setting deleteWhen: '25' is not hours of the day"),
         ("rejectTransactionMessage", "false", SettingIllegal, "'false' is not true"),
-        ("brokerName", "other", SettingFixed, "setting brokerName is fixed or can be set only on"),
+        ("brokerName", "other", SettingFixed, "setting brokerName is fixed or can be set only at"),
         ("brokerConfigPath", "/tmp/x", SettingFixed, "Can not update config in black list."),
     ],
 )

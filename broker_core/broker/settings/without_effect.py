@@ -1,0 +1,66 @@
+"""The settings of RocketMQ's own broker that nothing here corresponds to, and that change nothing a client can see.
+
+They size its thread pools and their queues, its buffers and the intervals of its own tasks, or tune replication, which
+a master without replicas has no use for. A configuration file may have them; the log names those that it has.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+_THREADS: Final = (
+    *(f"{pool}MessageThreadPoolNums" for pool in ("ack", "litePull", "processReply", "pull", "query", "send")),
+    *(f"{pool}ThreadPoolNums" for pool in ("adminBroker", "clientManage", "consumerManage", "endTransaction")),
+    *(f"{pool}ThreadPoolNums" for pool in ("heartbeat", "loadBalanceProcessor", "recover")),
+    "clientCallbackExecutorThreads", "clientWorkerThreads", "putMessageFutureThreadPoolNums",
+    "serverCallbackExecutorThreads", "serverSelectorThreads", "serverWorkerThreads",
+)  # fmt: skip
+_QUEUES: Final = (
+    *(
+        f"{pool}ThreadPoolQueueCapacity"
+        for pool in ("ack", "adminBroker", "clientManager", "consumerManager", "heartbeat", "litePull", "loadBalance")
+    ),
+    *(f"{pool}ThreadPoolQueueCapacity" for pool in ("pull", "put", "query", "reply", "send")),
+    "endTransactionPoolQueueCapacity", "clientAsyncSemaphoreValue", "clientOnewaySemaphoreValue",
+    "serverAsyncSemaphoreValue", "serverOnewaySemaphoreValue", "putMsgIndexHightWater",
+)  # fmt: skip
+_WAITS: Final = (
+    "brokerFastFailureEnable", "osPageCacheBusyTimeOutMills", "waitTimeMillsInAckQueue",
+    "waitTimeMillsInHeartbeatQueue", "waitTimeMillsInLitePullQueue", "waitTimeMillsInPullQueue",
+    "waitTimeMillsInSendQueue", "waitTimeMillsInTransactionQueue",
+)  # fmt: skip
+_BUFFERS: Final = (
+    "clientPooledByteBufAllocatorEnable", "clientSocketRcvBufSize", "clientSocketSndBufSize", "debugLockEnable",
+    "diskFallRecorded", "fastFailIfNoBufferInStorePool", "serverPooledByteBufAllocatorEnable", "serverSocketBacklog",
+    "serverSocketRcvBufSize", "serverSocketSndBufSize", "transferMsgByHeap", "transientStorePoolEnable",
+    "transientStorePoolSize", "useEpollNativeSelector", "useReentrantLockWhenPutMessage", "warmMapedFileEnable",
+    "writeBufferHighWaterMark", "writeBufferLowWaterMark",
+)  # fmt: skip
+_INTERVALS: Final = (
+    "cleanResourceInterval", "commitCommitLogLeastPages", "commitCommitLogThoroughInterval", "commitIntervalCommitLog",
+    "deleteCommitLogFilesInterval", "deleteConsumeQueueFilesInterval", "destroyMapedFileIntervalForcibly",
+    "flushCommitLogLeastPages", "flushCommitLogThoroughInterval", "flushCommitLogTimed", "flushConsumeQueueLeastPages",
+    "flushConsumeQueueThoroughInterval", "flushConsumerOffsetHistoryInterval", "flushDelayOffsetInterval",
+    "flushIntervalConsumeQueue", "flushLeastPagesWhenWarmMapedFile", "redeleteHangedFileInterval",
+)  # fmt: skip
+_FILTERS: Final = (
+    "bitMapLengthConsumeQueueExt", "enableCalcFilterBitMap", "expectConsumerNumUseFilter", "filterDataCleanTimeSpan",
+    "mappedFileSizeConsumeQueueExt", "maxErrorRateOfBloomFilter",
+)  # fmt: skip
+_REPLICATION: Final = (
+    "brokerIP2", "haHousekeepingInterval", "haListenPort", "haSendHeartbeatInterval", "haSlaveFallbehindMax",
+    "haTransferBatchSize", "offsetCheckInSlave", "slaveTimeout",
+)  # fmt: skip
+_REST: Final = (
+    "autoDeleteUnusedStats", "channelNotActiveInterval", "clientChannelMaxIdleTimeSeconds",
+    "clientCloseSocketIfTimeout", "commercialBaseCount", "commercialBigCount", "commercialEnable",
+    "commercialTimerCount", "commercialTransCount", "compressedRegister", "connectTimeoutMillis",
+    "consumerFallbehindThreshold", "enableDetailStat", "enableScheduleAsyncDeliver", "enableScheduleMessageStats",
+    "forceRegister", "isolateLogEnable", "maxTransferBytesOnMessageInDisk", "maxTransferCountOnMessageInDisk",
+    "messageIndexSafe", "rocketmqHome", "scheduleAsyncDeliverMaxPendingLimit",
+    "scheduleAsyncDeliverMaxResendNum2Blocked",
+)  # fmt: skip
+
+WITHOUT_EFFECT: Final = frozenset(
+    (*_THREADS, *_QUEUES, *_WAITS, *_BUFFERS, *_INTERVALS, *_FILTERS, *_REPLICATION, *_REST)
+)

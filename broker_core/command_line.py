@@ -1,0 +1,100 @@
+"""The options of ``python -m broker_core``, and what they and a configuration file make of a broker."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Final
+
+from broker_core.broker import BrokerConfig, Identity
+from broker_core.broker.settings.file import ConfigFile, name_servers, read_config
+from broker_core.logs import get_logger
+from broker_core.store import StoreConfig
+
+_FLUSHES: Final = {"async": "ASYNC_FLUSH", "sync": "SYNC_FLUSH"}
+
+_log: Final = get_logger(__name__)
+
+
+def parse() -> argparse.Namespace:
+    """Return the options of this process; ends it with a text if they are wrong."""
+    parser = argparse.ArgumentParser(prog="python -m broker_core", description="A RocketMQ name server and broker.")
+    parser.add_argument(
+        "--config", type=Path, metavar="FILE", help="RocketMQ's properties file; other options go before what it says"
+    )
+    parser.add_argument("--data-dir", type=Path, default=Path("data"), help="folder for all data (%(default)s)")
+    parser.add_argument("--bind", help="address to listen on (127.0.0.1)")
+    parser.add_argument("--namesrv-port", type=int, default=9876, help="0: any free port (%(default)s)")
+    parser.add_argument(
+        "--namesrv",
+        type=_name_servers,
+        metavar="HOST:PORT[;HOST:PORT]",
+        help="register with these name servers instead of starting one",
+    )
+    parser.add_argument("--broker-port", type=int, help="0: any free port (10911)")
+    parser.add_argument("--advertise", metavar="HOST", help="address that clients connect to (the --bind address)")
+    parser.add_argument("--broker-name", help="(broker-a)")
+    parser.add_argument("--cluster", help="(local)")
+    parser.add_argument(
+        "--flush", choices=_FLUSHES, help="sync: answer a send once it is on disk (async); setting flushDiskType"
+    )
+    parser.add_argument(
+        "--commit-log-file-size", metavar="BYTES", help="for a new store (128 MiB); setting mappedFileSizeCommitLog"
+    )
+    parser.add_argument(
+        "--setting",
+        action="append",
+        default=[],
+        type=_setting,
+        metavar="NAME=VALUE",
+        help="a broker setting by its RocketMQ name; overrides changes made with mqadmin (repeatable)",
+    )
+    parser.add_argument("--log-level", default="INFO", choices=("DEBUG", "INFO", "WARNING", "ERROR"))
+    return parser.parse_args()
+
+
+def configuration(options: argparse.Namespace) -> BrokerConfig:
+    """Return the configuration; raise BadPropertiesFile. Without name servers, one is to be started here."""
+    file = read_config(options.config) if options.config else ConfigFile({}, ())
+    if file.without_effect:
+        _log.info("%s: without effect here: %s", options.config, ", ".join(file.without_effect))
+    usual = BrokerConfig(StoreConfig.embedded(file.store or options.data_dir / "broker"))
+    return BrokerConfig(
+        store=usual.store,
+        settings=dict(file.settings) | _settings(options),
+        name_servers=options.namesrv or file.name_servers,
+        bind=options.bind or file.bind or usual.bind,
+        port=_first(options.broker_port, file.port, usual.port),
+        advertise=options.advertise or file.advertise,
+        identity=Identity(
+            cluster=options.cluster or file.cluster or usual.identity.cluster,
+            name=options.broker_name or file.name or usual.identity.name,
+        ),
+    )
+
+
+def _first(*given: int | None) -> int:
+    return next(each for each in given if each is not None)
+
+
+def _settings(options: argparse.Namespace) -> dict[str, str]:
+    settings = {}
+    if options.flush:
+        settings["flushDiskType"] = _FLUSHES[options.flush]
+    if options.commit_log_file_size:
+        settings["mappedFileSizeCommitLog"] = options.commit_log_file_size
+    return settings | dict(options.setting)
+
+
+def _setting(text: str) -> tuple[str, str]:
+    name, separator, value = text.partition("=")
+    if not separator:
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE")
+    return name.strip(), value
+
+
+def _name_servers(text: str) -> tuple[str, ...]:
+    try:
+        return name_servers(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error

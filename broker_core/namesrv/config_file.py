@@ -1,0 +1,60 @@
+"""The configuration file of a name server, as RocketMQ's takes it with ``-c``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+from broker_core.properties_file import Rule, by_rules, only, read_pairs, tcp_port, without_effect
+
+_SWITCH: Final = {"true": True, "false": False}
+_WITHOUT_EFFECT: Final = (
+    "rocketmqHome", "productEnvName", "serverWorkerThreads", "serverCallbackExecutorThreads", "serverSelectorThreads",
+    "serverOnewaySemaphoreValue", "serverAsyncSemaphoreValue", "serverSocketSndBufSize", "serverSocketRcvBufSize",
+    "serverPooledByteBufAllocatorEnable", "useEpollNativeSelector",
+)  # fmt: skip
+EVERYWHERE: Final = "0.0.0.0"  # noqa: S104 - as RocketMQ does, whose file it is
+
+
+def read_config(file: Path) -> dict[str, Any]:
+    """Return fields of NameServerConfig by name; raise BadPropertiesFile, which names everything that is refused."""
+    found = by_rules(file, read_pairs(file), _RULES)
+    fields = {_FIELDS[name]: value for name, value in found.items() if name in _FIELDS}
+    return {"host": EVERYWHERE} | fields
+
+
+def _switch(text: str) -> bool:
+    if text.lower() not in _SWITCH:
+        raise ValueError(f"{text[:80]!r} is not true or false")
+    return _SWITCH[text.lower()]
+
+
+def _milliseconds(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and 100 <= int(text[:12]) <= 3_600_000):
+        raise ValueError(f"{text[:80]!r} is not a number from 100 to 3,600,000")
+    return int(text)
+
+
+def _file(text: str) -> Path:
+    path = Path(text).expanduser()
+    if not path.is_absolute():
+        raise ValueError(f"{text[:80]!r} is not an absolute path")
+    return path
+
+
+_FIELDS: Final = {
+    "bindAddress": "host",
+    "listenPort": "port",
+    "kvConfigPath": "settings_file",
+    "orderMessageEnable": "order_message_enable",
+    "scanNotActiveBrokerInterval": "scan_interval_ms",
+}
+_RULES: Final[dict[str, Rule]] = {
+    **dict.fromkeys(_WITHOUT_EFFECT, without_effect),
+    "clusterTest": only("false"),
+    "bindAddress": str,
+    "listenPort": tcp_port,
+    "kvConfigPath": _file,
+    "orderMessageEnable": _switch,
+    "scanNotActiveBrokerInterval": _milliseconds,
+}

@@ -1,0 +1,45 @@
+"""A name server's configuration file: what it obeys, and what it refuses by name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from broker_core.namesrv.config import NameServerConfig
+from broker_core.namesrv.config_file import read_config
+from broker_core.properties_file import BadPropertiesFile
+
+
+def written(folder: Path, text: str) -> Path:
+    file = folder / "namesrv.conf"
+    file.write_text(text, "utf-8")
+    return file
+
+
+def test_a_usual_file_is_obeyed(tmp_path: Path) -> None:
+    text = (
+        "listenPort=9877\nbindAddress=127.0.0.1\nkvConfigPath=/var/lib/gantry/kvConfig.json\norderMessageEnable=true\n"
+        "scanNotActiveBrokerInterval=10000\nserverWorkerThreads=8\n"
+    )
+
+    config = NameServerConfig(**read_config(written(tmp_path, text)))
+
+    assert config == NameServerConfig(
+        "127.0.0.1", 9877, Path("/var/lib/gantry/kvConfig.json"), scan_interval_ms=10_000, order_message_enable=True
+    )
+
+
+def test_an_empty_file_listens_everywhere_as_rocketmq_does(tmp_path: Path) -> None:
+    assert read_config(written(tmp_path, "")) == {"host": "0.0.0.0"}
+
+
+def test_everything_that_is_refused_is_named_at_once(tmp_path: Path) -> None:
+    text = "listenPort=x\nclusterTest=true\norderMessageEnable=1\nscanNotActiveBrokerInterval=5\nkvConfigPath=a\nno=1\n"
+
+    with pytest.raises(BadPropertiesFile) as refused:
+        read_config(written(tmp_path, text))
+
+    assert str(refused.value).count(";") == 5
+    for line in text.splitlines():
+        assert line.partition("=")[0] in str(refused.value)
