@@ -2,8 +2,8 @@
 
 The broker registers at the start, every 30 s, and at once when topics change. A name server that has all topics gets
 only the changed ones, after a check that it still has the others; one that restarted or dropped this broker gets all of
-them. An unreachable name server is tried again in the next round; only the change between reachable and unreachable is
-logged.
+them. One to which the connection is lost is tried again every second, since a name server that restarted knows no
+topic until this broker has told it; only the change between reachable and unreachable is logged.
 """
 
 from __future__ import annotations
@@ -35,6 +35,8 @@ from broker_core.remoting.errors import RemotingError
 _CRC_MASK: Final = 0x7FFFFFFF
 _UNREGISTER_TIMEOUT_MS: Final = 3_000
 _LOOK_TIMEOUT_MS: Final = 1_000
+_RETURN_SECONDS: Final = 1.0
+"""How long after a failure a name server without a connection is tried again."""
 _PATIENCE_SECONDS: Final = 1.0
 """How long an answer waits for the name servers to learn of a new topic; clients time out after three seconds."""
 
@@ -69,6 +71,9 @@ class Registration:
         self._wanted = asyncio.Event()
         self._waiting: list[asyncio.Future[None]] = []
         self._unreachable: set[str] = set()
+        self._has_left = False
+        # Two registrations at one name server at once would not know what the other one tells it.
+        self._turns = {server: asyncio.Lock() for server in name_servers}
 
     def want(self) -> None:
         """Request a registration soon: a topic was created, changed or deleted."""
@@ -82,7 +87,18 @@ class Registration:
         await asyncio.wait((waiting,), timeout=_PATIENCE_SECONDS)
 
     async def run(self, period_ms: int) -> None:
-        """Register every `period_ms` and on request, until cancelled."""
+        """Register every `period_ms`, on request, and where a connection was lost, until cancelled."""
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._run(period_ms), name="registration: periodic")
+            tasks.create_task(self._return(), name="registration: lost name servers")
+
+    async def _return(self) -> None:
+        while True:
+            await asyncio.sleep(_RETURN_SECONDS)
+            lost = [server for server in self._name_servers if self._remoting.find_connection(server) is None]
+            await asyncio.gather(*(self._register_with(server) for server in lost))
+
+    async def _run(self, period_ms: int) -> None:
         while True:
             try:
                 async with asyncio.timeout(period_ms / 1000):
@@ -107,6 +123,10 @@ class Registration:
 
     async def _register_with(self, server: str) -> Command | None:
         """Register with one name server: with the changed topics if it still has the others, else with all of them."""
+        async with self._turns[server]:
+            return None if self._has_left else await self._tell(server)
+
+    async def _tell(self, server: str) -> Command | None:
         known = self._told.pop(server, None)
         if known is not None and not await self._has(server, known):
             known = None
@@ -136,7 +156,8 @@ class Registration:
         return answer is not None and not answer.header(QueryDataVersionResponse).changed
 
     async def unregister(self) -> None:
-        """Unregister from all name servers, so that clients leave before the sockets close."""
+        """Unregister from all name servers for good, so that clients leave before the sockets close."""
+        self._has_left = True
         identity = self._identity
         header = UnregisterBrokerRequest(identity.name, self._address, identity.cluster, identity.broker_id)
         self._told.clear()

@@ -88,6 +88,8 @@ class Topics:
         self._identity = identity
         self._limits = limits
         self._table = {topic.topic_name: topic for topic in built_in(identity, defaults)}
+        # Looked through at each registration, which must not take longer with more topics.
+        self._ordered: set[str] = set()
         self._own = frozenset({identity.cluster, identity.name, reply_topic(identity.cluster)})
         self._deleted: dict[str, int] = {}
         self.version = DataVersion()
@@ -143,7 +145,7 @@ class Topics:
         name = config.topic_name
         if name not in self._table and len(self._table) >= self._limits.topics:
             raise self._limits.refuse("topics", f"topic {name!r} was not created")
-        self._table[name] = config
+        self._set(config)
         self._deleted.pop(name, None)
         self._changed(now, name)
 
@@ -181,6 +183,7 @@ class Topics:
         """Delete a topic; nothing happens for an unknown topic."""
         if self._table.pop(topic, None) is not None:
             self._deleted[topic] = now
+            self._ordered.discard(topic)
             self._changed_at.pop(topic, None)
             self._changed(now)
 
@@ -198,7 +201,7 @@ class Topics:
         ]
         changed = [topic for topic in templates if topic != self._table.get(topic.topic_name)]
         for topic in changed:
-            self._table[topic.topic_name] = topic
+            self._set(topic)
         if changed:
             self._changed(now, *(topic.topic_name for topic in changed))
         return bool(changed)
@@ -210,9 +213,10 @@ class Topics:
 
     def apply_order(self, ordered: Collection[str], *, now: int) -> None:
         """Mark exactly the topics that the name servers list as ordered."""
-        wrong = [config for config in self._table.values() if config.order != (config.topic_name in ordered)]
+        differing = sorted(self._ordered.symmetric_difference(ordered))
+        wrong = [self._table[name] for name in differing if name in self._table]
         for config in wrong:
-            self._table[config.topic_name] = replace(config, order=not config.order)
+            self._set(replace(config, order=not config.order))
         if wrong:
             self._changed(now, *(config.topic_name for config in wrong))
 
@@ -237,6 +241,10 @@ class Topics:
     def forget_deleted(self, before: int) -> None:
         """Forget topics that were deleted before a time (ms): the log has none of their messages any more."""
         self._deleted = {topic: time for topic, time in self._deleted.items() if time >= before}
+
+    def _set(self, config: TopicConfig) -> None:
+        self._table[config.topic_name] = config
+        (self._ordered.add if config.order else self._ordered.discard)(config.topic_name)
 
     def _changed(self, now: int, *names: str) -> None:
         self.version = DataVersion(self.version.counter + 1, now, self.version.state_version)
@@ -278,6 +286,7 @@ class Topics:
         except MalformedBody as error:
             raise BadConfigFile(f"{self._file} is not a table of topics: {error}") from error
         self._table.update(wrapper.topic_config_table)
+        self._ordered = {name for name, config in self._table.items() if config.order}
         self._deleted = deleted
         self.version = wrapper.data_version
 

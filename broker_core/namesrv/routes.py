@@ -85,8 +85,8 @@ class RouteTable:
         if broker.broker_id == MASTER_ID and broker.topics is not None and is_changed:
             self._take_topics(broker.broker_name, broker.topics.values())
         version = broker.data_version
-        if before is None and broker.topics is not None and len(broker.topics) == 1:
-            # One changed topic, and the others are missing: the whole table will follow, under this version.
+        if before is None and broker.topics is not None and len(broker.topics) <= 1:
+            # Only what changed, and the others are missing: the whole table will follow, under this version.
             version = DataVersion()
         self._live[broker.address] = _Live(now, version, holder, broker.ha_address)
         return self._master_of(broker)

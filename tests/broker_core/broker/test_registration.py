@@ -90,6 +90,7 @@ class Listening:
 
     def __init__(self) -> None:
         self.received: list[list[str]] = []
+        self.sizes: list[int] = []
         self.version: DataVersion | None = None
         dispatch = Dispatch()
         dispatch.register(RequestCode.REGISTER_BROKER, self._register)
@@ -99,6 +100,7 @@ class Listening:
     def _register(self, request: Command, _: Connection) -> Command:
         wrapper = decode_registration(request.body, compressed=False).topic_config_serialize_wrapper
         self.received.append(list(wrapper.topic_config_table))
+        self.sizes.append(len(request.body))
         self.version = wrapper.data_version
         return Command.response(ResponseCode.SUCCESS)
 
@@ -132,6 +134,28 @@ async def test_a_name_server_that_has_the_rest_gets_only_the_changes(tmp_path: P
 
     await client.close()
     await listening.server.close()
+
+
+async def test_what_is_sent_does_not_grow_with_the_topics_that_stay_as_they_are(tmp_path: Path) -> None:
+    sizes = {}
+    for count in (1, 2_000):
+        listening, client, topics = Listening(), RemotingClient(), topics_in(tmp_path)
+        await listening.server.start()
+        for number in range(count):
+            topics.put(TopicConfig(f"topic-{number}"), now=1_000)
+        topics.version = DataVersion(5_000, 1_000)  # as many digits, whatever the count
+        registration = registration_at(topics, client, f"127.0.0.1:{listening.server.port}")
+
+        await registration.register()  # all of them, once
+        await registration.register()  # a heartbeat
+        topics.put(TopicConfig("new"), now=1_001)
+        await registration.register()
+
+        sizes[count] = listening.sizes
+        await client.close()
+        await listening.server.close()
+    assert sizes[2_000][0] > 100 * sizes[1][1]
+    assert sizes[2_000][1:] == sizes[1][1:]
 
 
 @pytest.mark.parametrize("forgets", ["by itself", "at its end"])
@@ -173,8 +197,8 @@ async def test_the_table_of_ordered_topics_is_taken_over(tmp_path: Path) -> None
     await server.close()
 
 
-async def test_a_broker_registers_again_with_a_name_server_that_came_back(tmp_path: Path) -> None:
-    async with started(tmp_path, periods=Periods(registration=50)) as wire:
+async def test_a_broker_registers_at_once_with_a_name_server_that_came_back(tmp_path: Path) -> None:
+    async with started(tmp_path, periods=Periods(registration=3_600_000)) as wire:
         port = wire.name_server.port
         await wire.name_server.close()
         wire.name_server = await name_server(port)

@@ -56,6 +56,11 @@ def test_a_broker_that_begins_with_one_changed_topic_still_has_its_table_to_tell
     assert sorted(table.topics()) == ["bills", "orders"]
 
 
+def test_a_broker_that_begins_with_a_heartbeat_still_has_its_table_to_tell() -> None:
+    table = table_with(broker(A), broker(A, "orders", "bills"))
+    assert sorted(table.topics()) == ["bills", "orders"]
+
+
 def test_topics_of_a_slave_are_not_taken() -> None:
     assert table_with(broker(A, "orders", broker_id=1)).topics() == []
 
