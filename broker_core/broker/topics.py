@@ -5,7 +5,7 @@ Every change raises the data version, by which name servers detect changes. The 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import Any, Final
@@ -148,6 +148,14 @@ class Topics:
         self._set(config)
         self._deleted.pop(name, None)
         self._changed(now, name)
+
+    def put_all(self, configs: Sequence[TopicConfig], *, now: int) -> None:
+        """Put several topics; raise LimitReached when there would be too many of them, before any change."""
+        news = {config.topic_name for config in configs} - self._table.keys()
+        if news and len(self._table) + len(news) > self._limits.topics:
+            raise self._limits.refuse("topics", f"topic {min(news)!r} was not created")
+        for config in configs:
+            self.put(config, now=now)
 
     def create_like(self, template: str, topic: str, *, queues: int, sys_flag: int, now: int) -> TopicConfig:
         """Create a topic from its template (broker/README.md#creating-a-topic-by-sending).

@@ -31,6 +31,13 @@ class TopicConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class CreateTopicListRequestBody:
+    """Topics to create or replace (18); their attributes are changes, a map of ``+key`` to value and ``-key``."""
+
+    topic_config_list: list[TopicConfig] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
 class TopicConfigSerializeWrapper:
     """All topics of a broker (21); also part of its registration (103)."""
 

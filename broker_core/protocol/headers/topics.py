@@ -23,6 +23,11 @@ class CreateTopicRequest:
     force: bool | None = None  # 5.x
 
 
+@header(RequestCode.UPDATE_AND_CREATE_TOPIC_LIST)
+class CreateTopicListRequest:
+    """Code 18, 5.x: create or replace the topics of a CreateTopicListRequestBody."""
+
+
 @header(RequestCode.GET_ALL_TOPIC_CONFIG)
 class GetAllTopicConfigRequest:
     """Code 21: all settings; answered by TopicConfigSerializeWrapper."""

@@ -9,11 +9,18 @@ from typing import Any
 
 import pytest
 
+from broker_core.broker.limits import BrokerLimits
 from broker_core.protocol import bodies
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.bodies.routes import TopicRouteData
 from broker_core.protocol.bodies.stats import TopicStatsTable
-from broker_core.protocol.bodies.topics import QueueOffsets, TopicConfig, TopicConfigSerializeWrapper, TopicList
+from broker_core.protocol.bodies.topics import (
+    CreateTopicListRequestBody,
+    QueueOffsets,
+    TopicConfig,
+    TopicConfigSerializeWrapper,
+    TopicList,
+)
 from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.headers import topics as headers
@@ -84,6 +91,44 @@ async def test_settings_that_make_no_sense_are_refused(wire: Wire, changes: dict
 
     assert answer.code in (ResponseCode.SYSTEM_ERROR, ResponseCode.INVALID_PARAMETER)
     assert wire.broker.components.topics.find("orders") is None
+
+
+def several(*topics: TopicConfig) -> bytes:
+    return bodies.encode(CreateTopicListRequestBody(list(topics)))
+
+
+async def test_several_topics_are_created_at_once(wire: Wire) -> None:
+    await wire.ask(ORDERS)
+    body = several(TopicConfig("orders", 8, 8, 4), TopicConfig("bills", 2, 2, 6, attributes={"+message.type": "FIFO"}))
+
+    answer = await wire.ask(headers.CreateTopicListRequest(), body)
+
+    assert answer.code == ResponseCode.SUCCESS, answer.remark
+    topics = wire.broker.components.topics
+    assert (topics.get("orders").read_queue_nums, topics.get("bills").attributes) == (8, {"message.type": "FIFO"})
+    assert await route(wire, "bills") is not None
+
+
+@pytest.mark.parametrize(
+    "wrong", [TopicConfig("a.b"), TopicConfig("TBW102"), TopicConfig("bills", attributes={"message.type": "FIFO"})]
+)
+async def test_of_several_topics_none_is_created_if_one_is_refused(wire: Wire, wrong: TopicConfig) -> None:
+    answer = await wire.ask(headers.CreateTopicListRequest(), several(TopicConfig("orders"), wrong))
+
+    assert answer.code in (ResponseCode.SYSTEM_ERROR, ResponseCode.INVALID_PARAMETER)
+    assert wire.broker.components.topics.find("orders") is None
+
+
+async def test_several_topics_beyond_the_limit_are_refused_together(tmp_path: Path) -> None:
+    async with started(tmp_path, limits=BrokerLimits(topics=12)) as wire:
+        before = len(wire.broker.components.topics)
+        names = [TopicConfig(f"topic-{number}") for number in range(13 - before)]
+
+        answer = await wire.ask(headers.CreateTopicListRequest(), several(*names))
+
+        assert answer.code == ResponseCode.SYSTEM_ERROR
+        assert "topics=12" in str(answer.remark)
+        assert len(wire.broker.components.topics) == before
 
 
 async def test_all_topics_are_listed_with_their_version(wire: Wire) -> None:
