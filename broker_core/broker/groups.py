@@ -5,7 +5,7 @@ Saved as ``subscriptionGroup.json``.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any, Final
 
 import orjson
@@ -86,6 +86,14 @@ class Groups:
             raise self._limits.refuse("groups", f"group {name!r} was not created")
         self._table[name] = config
         self._changed(now)
+
+    def put_all(self, configs: Sequence[SubscriptionGroupConfig], *, now: int) -> None:
+        """Put several groups; raise LimitReached when there would be too many of them, before any change."""
+        news = {config.group_name for config in configs} - self._table.keys()
+        if news and len(self._table) + len(news) > self._limits.groups:
+            raise self._limits.refuse("groups", f"group {min(news)!r} was not created")
+        for config in configs:
+            self.put(config, now=now)
 
     def delete(self, group: str, *, now: int) -> None:
         """Delete a group's settings; nothing happens for an unknown group."""

@@ -19,9 +19,11 @@ from broker_core.protocol.bodies.groups import (
     ProducerConnection,
     ProducerInfo,
     ProducerTableInfo,
+    QuerySubscriptionResponseBody,
     SendingProducer,
     TopicProducersBody,
 )
+from broker_core.protocol.bodies.topics import TopicList
 from broker_core.protocol.codes import LanguageCode, RequestCode, ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.headers import groups as headers
@@ -31,7 +33,7 @@ _LANGUAGES: Final = {int(each): each.name for each in LanguageCode}
 
 
 class MemberProcessor:
-    """Answers 203, 204, 300, 328 and 30106, which is this broker's own."""
+    """Answers 203, 204, 300, 328, 343, 345 and 30106, which is this broker's own."""
 
     def __init__(
         self,
@@ -54,6 +56,8 @@ class MemberProcessor:
             RequestCode.GET_PRODUCER_CONNECTION_LIST: self.producers,
             RequestCode.GET_ALL_PRODUCER_INFO: self.all_producers,
             RequestCode.QUERY_TOPIC_CONSUME_BY_WHO: self.readers_of_topic,
+            RequestCode.QUERY_TOPICS_BY_CONSUMER: self.topics_of_group,
+            RequestCode.QUERY_SUBSCRIPTION_BY_CONSUMER: self.subscription,
             RequestCode.LIST_TOPIC_PRODUCERS: self.producers_of_topic,
         }
 
@@ -122,6 +126,19 @@ class MemberProcessor:
         topic = request.header(headers.QueryTopicConsumeByWhoRequest).topic
         names = dict.fromkeys((*self._clients.groups_on(topic), *self._offsets.groups_of(topic)))
         return Command.response(ResponseCode.SUCCESS, body=bodies.encode(GroupList(list(names))))
+
+    def topics_of_group(self, request: Command, _: Connection) -> Command:
+        """Return the topics in which a group has offsets."""
+        group = request.header(headers.QueryTopicsByConsumerRequest).group
+        return Command.response(ResponseCode.SUCCESS, body=bodies.encode(TopicList(self._offsets.topics_of(group))))
+
+    def subscription(self, request: Command, _: Connection) -> Command:
+        """Return what the members of a group subscribe to in a topic."""
+        header = request.header(headers.QuerySubscriptionByConsumerRequest)
+        group = self._clients.find_consumers(header.group)
+        found = None if group is None else group.subscriptions.get(header.topic)
+        body = QuerySubscriptionResponseBody(header.group, header.topic, found)
+        return Command.response(ResponseCode.SUCCESS, body=bodies.encode(body))
 
 
 def consumer_connection(group: ConsumerGroup[Connection]) -> ConsumerConnection:

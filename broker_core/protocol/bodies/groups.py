@@ -9,6 +9,46 @@ from broker_core.protocol.bodies.topics import DataVersion
 
 
 @dataclass(frozen=True, slots=True)
+class ExponentialRetryPolicy:
+    """Delays between retries that grow by a factor (5.x), in ms."""
+
+    initial: int = 5_000
+    max: int = 7_200_000
+    multiplier: int = 2
+
+
+@dataclass(frozen=True, slots=True)
+class CustomizedRetryPolicy:
+    """Delays between retries, one by one (5.x), in ms."""
+
+    next: list[int] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRetryPolicy:
+    """A group's own delays between retries (5.x); without any of them the broker's delay levels apply."""
+
+    type: str = "CUSTOMIZED"
+    exponential_retry_policy: ExponentialRetryPolicy | None = None
+    customized_retry_policy: CustomizedRetryPolicy | None = None
+
+    @property
+    def has_delays(self) -> bool:
+        """Whether it says anything."""
+        return self.exponential_retry_policy is not None or self.customized_retry_policy is not None
+
+
+@dataclass(frozen=True, slots=True)
+class SimpleSubscriptionData:
+    """What a group is said to subscribe to (5.x)."""
+
+    topic: str = ""
+    expression_type: str | None = None
+    expression: str | None = None
+    version: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class SubscriptionGroupConfig:
     """A consumer group's settings (200)."""
 
@@ -21,6 +61,28 @@ class SubscriptionGroupConfig:
     broker_id: int = 0
     which_broker_when_consume_slowly: int = 1
     notify_consumer_ids_changed_enable: bool = True
+    consume_message_orderly: bool | None = None  # 5.x, like all that follow
+    group_retry_policy: GroupRetryPolicy | None = None
+    group_sys_flag: int | None = None
+    consume_timeout_minute: int | None = None
+    subscription_data_set: list[SimpleSubscriptionData] | None = None
+    attributes: dict[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SubscriptionGroupList:
+    """Settings of several groups (225)."""
+
+    group_config_list: list[SubscriptionGroupConfig] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class QuerySubscriptionResponseBody:
+    """What a group subscribes to in a topic (345); without a subscription it has none there."""
+
+    group: str
+    topic: str
+    subscription_data: SubscriptionData | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,11 @@ class CreateSubscriptionGroupRequest:
     """Code 200: create or replace a group's settings; the body is SubscriptionGroupConfig."""
 
 
+@header(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP_LIST)
+class CreateSubscriptionGroupListRequest:
+    """Code 225, 5.x: create or replace the settings of the groups of a SubscriptionGroupList."""
+
+
 @header(RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG)
 class GetAllSubscriptionGroupConfigRequest:
     """Code 201: all settings; answered by SubscriptionGroupWrapper."""
@@ -76,6 +81,21 @@ class GetBrokerConsumeStatsRequest:
 class QueryTopicConsumeByWhoRequest:
     """Code 300: the groups that read a topic; answered by GroupList."""
 
+    topic: str
+
+
+@header(RequestCode.QUERY_TOPICS_BY_CONSUMER)
+class QueryTopicsByConsumerRequest:
+    """Code 343, 5.x: the topics in which a group has offsets; answered by TopicList."""
+
+    group: str
+
+
+@header(RequestCode.QUERY_SUBSCRIPTION_BY_CONSUMER)
+class QuerySubscriptionByConsumerRequest:
+    """Code 345, 5.x: what a group's members subscribe to in a topic; answered by QuerySubscriptionResponseBody."""
+
+    group: str
     topic: str
 
 

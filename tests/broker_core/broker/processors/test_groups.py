@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from broker_core.broker.limits import BrokerLimits
 from broker_core.protocol import bodies
 from broker_core.protocol.batch import encode_batch
 from broker_core.protocol.bodies.groups import (
     ConsumerConnection,
+    CustomizedRetryPolicy,
+    ExponentialRetryPolicy,
     GroupList,
+    GroupRetryPolicy,
     ProducerConnection,
     ProducerTableInfo,
+    QuerySubscriptionResponseBody,
+    SimpleSubscriptionData,
     SubscriptionGroupConfig,
+    SubscriptionGroupList,
     SubscriptionGroupWrapper,
     TopicProducersBody,
 )
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.bodies.stats import ConsumeStats, ConsumeStatsList, OffsetWrapper, QueryConsumeTimeSpanBody
+from broker_core.protocol.bodies.topics import TopicList
 from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.headers import groups as headers
 from broker_core.protocol.headers.offsets import UpdateConsumerOffsetRequest
@@ -81,6 +92,64 @@ async def test_a_group_needs_a_name(wire: Wire) -> None:
     body = bodies.encode(SubscriptionGroupConfig(" "))
 
     assert (await wire.ask(headers.CreateSubscriptionGroupRequest(), body)).code == ResponseCode.INVALID_PARAMETER
+
+
+async def test_an_ordered_group_is_told_so(wire: Wire) -> None:
+    await put_group(wire, consume_message_orderly=True, attributes={}, consume_timeout_minute=15, group_sys_flag=0)
+
+    known = await wire.ask(headers.GetSubscriptionGroupConfigRequest("billing"))
+
+    assert bodies.decode(SubscriptionGroupConfig, known.body) == SubscriptionGroupConfig(
+        "billing", consume_message_orderly=True
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("group_retry_policy", GroupRetryPolicy("EXPONENTIAL", ExponentialRetryPolicy())),
+        ("group_retry_policy", GroupRetryPolicy(customized_retry_policy=CustomizedRetryPolicy([1000]))),
+        ("consume_timeout_minute", 5),
+        ("group_sys_flag", 1),
+        ("subscription_data_set", [SimpleSubscriptionData("orders")]),
+        ("attributes", {"+colour": "red"}),
+    ],
+)
+async def test_what_is_not_served_is_refused_by_name(wire: Wire, name: str, value: object) -> None:
+    values: dict[str, Any] = {name: value}
+    config = SubscriptionGroupConfig("billing", **values)
+
+    answer = await wire.ask(headers.CreateSubscriptionGroupRequest(), bodies.encode(config))
+
+    assert answer.code == ResponseCode.INVALID_PARAMETER
+    assert re.search(f"{name.replace('_', '')}|unsupported attribute", str(answer.remark), re.IGNORECASE)
+    assert wire.broker.components.groups.find("billing") is None
+
+
+async def test_several_groups_are_created_at_once_or_none(wire: Wire) -> None:
+    good, bad = SubscriptionGroupConfig("billing", retry_max_times=3), SubscriptionGroupConfig(" ")
+
+    async def ask(*groups: SubscriptionGroupConfig) -> int:
+        body = bodies.encode(SubscriptionGroupList(list(groups)))
+        return (await wire.ask(headers.CreateSubscriptionGroupListRequest(), body)).code
+
+    assert await ask(good, bad) == ResponseCode.INVALID_PARAMETER
+    assert wire.broker.components.groups.find("billing") is None
+    assert await ask(good, SubscriptionGroupConfig("shipping")) == ResponseCode.SUCCESS
+    assert wire.broker.components.groups.find("billing") == good
+    assert wire.broker.components.groups.find("shipping") is not None
+
+
+async def test_several_groups_beyond_the_limit_are_refused_together(tmp_path: Path) -> None:
+    async with started(tmp_path, limits=BrokerLimits(groups=10)) as wire:
+        before = len(wire.broker.components.groups)
+        body = SubscriptionGroupList([SubscriptionGroupConfig(f"group-{number}") for number in range(11 - before)])
+
+        answer = await wire.ask(headers.CreateSubscriptionGroupListRequest(), bodies.encode(body))
+
+        assert answer.code == ResponseCode.SYSTEM_ERROR
+        assert "groups=10" in str(answer.remark)
+        assert len(wire.broker.components.groups) == before
 
 
 async def test_a_deleted_group_keeps_its_offsets_unless_asked(wire: Wire) -> None:
@@ -160,6 +229,27 @@ async def test_the_readers_of_a_topic_are_those_with_offsets_and_those_that_subs
     answer = await wire.ask(headers.QueryTopicConsumeByWhoRequest("orders"))
 
     assert sorted(bodies.decode(GroupList, answer.body).group_list) == ["subscribed", "with-offset"]
+
+
+async def test_the_topics_of_a_group_are_those_with_offsets(wire: Wire) -> None:
+    await read_some(wire, sent=1, consumed=1)
+
+    answer = await wire.ask(headers.QueryTopicsByConsumerRequest("billing"))
+
+    assert bodies.decode(TopicList, answer.body).topic_list == ["orders"]
+
+
+async def test_what_a_group_subscribes_to_in_a_topic(wire: Wire) -> None:
+    await wire.heartbeat("one", group="billing", topics={"orders": "a || b"})
+
+    async def ask(topic: str) -> QuerySubscriptionResponseBody:
+        answer = await wire.ask(headers.QuerySubscriptionByConsumerRequest("billing", topic))
+        return bodies.decode(QuerySubscriptionResponseBody, answer.body)
+
+    known, unknown = await ask("orders"), await ask("bills")
+    assert (known.group, known.topic) == ("billing", "orders")
+    assert known.subscription_data is not None
+    assert (known.subscription_data.sub_string, unknown.subscription_data) == ("a || b", None)
 
 
 # -- lag
