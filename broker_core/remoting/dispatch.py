@@ -8,6 +8,7 @@ from typing import Final, TypeAlias
 
 from broker_core.errors import GantryError
 from broker_core.logs import get_logger
+from broker_core.protocol import unsupported
 from broker_core.protocol.codes import ResponseCode, name_of_request
 from broker_core.protocol.command import Command
 from broker_core.remoting.connection import Connection, Result
@@ -97,5 +98,4 @@ def find_code(codes: Mapping[type[Exception], ResponseCode], error: Exception) -
 
 
 def _not_supported(request: Command) -> Command:
-    remark = f" request type {request.code} not supported"  # the leading space is part of RocketMQ's text
-    return Command.response(ResponseCode.REQUEST_CODE_NOT_SUPPORTED, remark=remark)
+    return Command.response(ResponseCode.REQUEST_CODE_NOT_SUPPORTED, remark=unsupported.remark_of(request.code))

@@ -65,9 +65,9 @@ async def test_housekeeping_can_be_asked_for(wire: Wire) -> None:
 
 
 async def test_a_code_that_is_not_served_is_answered_so(wire: Wire) -> None:
-    answer = await plain(wire, RequestCode.END_TRANSACTION)
+    answer = await plain(wire, RequestCode.GET_TOPIC_NAME_LIST)
 
     assert (answer.code, answer.remark) == (
         ResponseCode.REQUEST_CODE_NOT_SUPPORTED,
-        " request type 37 not supported",
+        " request type 23 not supported",
     )
