@@ -8,7 +8,10 @@ from typing import Final, NamedTuple
 
 from broker_core.native import native
 from broker_core.native.functions import Native
+from broker_core.protocol.errors import MalformedRecord
 from broker_core.protocol.message import QueueOffset
+from broker_core.protocol.properties import parse_properties
+from broker_core.protocol.record import read_head
 from broker_core.store.commit_log import CommitLog
 from broker_core.store.consume_queue import ConsumeQueue
 from broker_core.store.errors import MessageDamaged
@@ -24,6 +27,34 @@ _TAG_SIGN: Final = 0x80000000
 
 AcceptTag = Callable[[int], bool]
 """Returns whether a message with this tag hash (signed, 32 bits) is selected."""
+
+
+class PropertyTest(NamedTuple):
+    """A test of messages: `test` takes the values of the properties `names`, None for one that is missing."""
+
+    names: tuple[str, ...]
+    test: Callable[..., bool]
+
+
+class Accept(NamedTuple):
+    """Which messages of a queue are selected: those that pass both tests. A test by tag reads no record."""
+
+    tag: AcceptTag | None = None
+    properties: PropertyTest | None = None
+
+    def of_record(self, record: memoryview) -> bool:
+        """Return whether a record passes the test of its properties; True for one that is too damaged to have some."""
+        if self.properties is None:
+            return True
+        try:
+            head = read_head(record)
+        except MalformedRecord:
+            return True
+        pairs = parse_properties(str(record[head.properties_begin : head.properties_end], "utf-8", "replace"))
+        return self.properties.test(*map(pairs.get, self.properties.names))
+
+
+ALL: Final = Accept()
 
 
 class GetStatus(Enum):
@@ -62,7 +93,7 @@ def fetch(
     *,
     max_messages: int,
     max_bytes: int,
-    accept_tag: AcceptTag | None = None,
+    accept: Accept = ALL,
 ) -> GetResult:
     """Return up to `max_messages` records of `queue` from queue offset `begin` on, together at most `max_bytes`.
 
@@ -75,7 +106,7 @@ def fetch(
     units = queue.units_from(begin)
     if not units:
         return _nothing(GetStatus.OFFSET_FOUND_NULL, queue, queue.first_of_next_file)
-    walk = _Walk(log, queue, begin, max_messages, max_bytes, accept_tag)
+    walk = _Walk(log, queue, begin, max_messages, max_bytes, accept)
     walk.take(units[: max(MAX_UNITS, max_messages) * UNIT_BYTES])
     return GetResult(
         walk.status,
@@ -114,7 +145,7 @@ class _Walk:
         begin: int,
         max_messages: int,
         max_bytes: int,
-        accept_tag: AcceptTag | None,
+        accept: Accept,
     ) -> None:
         self.records: list[memoryview] = []
         self.damaged: list[MessageDamaged] = []
@@ -125,22 +156,23 @@ class _Walk:
         self._begin = begin
         self._max_messages = max_messages
         self._room = max_bytes
-        self._accept_tag = accept_tag
+        self._accept = accept
 
     def take(self, units: memoryview) -> None:
         """Process units in the order of the queue; each record is checked before it is returned."""
         if native and self._queue.record_topic:
             units = self._take_usual(native, units)
-        accept, records = self._accept_tag, self.records
+        accept_tag, records = self._accept.tag, self.records
         offset = self._begin + self.walked
         for log_offset, size, tags_code in UNIT.iter_unpack(units):
             if records and (len(records) >= self._max_messages or size > self._room):
                 break
-            if accept is None or accept(_signed(tags_code)):
+            if accept_tag is None or accept_tag(_signed(tags_code)):
                 record = self._log.read(log_offset, size)
                 if record is None:
                     self._miss(log_offset, size, offset)
-                elif not self._is_damaged(record, log_offset, offset):
+                # Tested first: most of the cost of a record that is passed over would be its checksum.
+                elif self._accept.of_record(record) and not self._is_damaged(record, log_offset, offset):
                     records.append(record)
                     self._room -= size
             offset += 1
@@ -161,7 +193,8 @@ class _Walk:
             file.start,
             self._queue.record_topic,
             self._queue.queue_id,
-            self._accept_tag,
+            self._accept.tag,
+            self._accept.properties,
             self.records,
             self._max_messages,
             self._room,

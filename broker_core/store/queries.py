@@ -10,7 +10,7 @@ from broker_core.protocol.record import decode_one, read_head
 from broker_core.store import time_search
 from broker_core.store.commit_log import CommitLog
 from broker_core.store.errors import MessageDamaged
-from broker_core.store.fetch import AcceptTag, GetResult, fetch
+from broker_core.store.fetch import ALL, Accept, GetResult, fetch
 from broker_core.store.index import Index
 from broker_core.store.kept_bytes import KeptBytes
 from broker_core.store.key_search import IndexSearch, search
@@ -39,7 +39,7 @@ class StoreQueries:
         *,
         max_messages: int,
         max_bytes: int,
-        accept_tag: AcceptTag | None = None,
+        accept: Accept = ALL,
     ) -> GetResult:
         """Return raw records of a queue from `queue_offset` on; see `fetch` for the limits."""
         found = fetch(
@@ -48,7 +48,7 @@ class StoreQueries:
             queue_offset,
             max_messages=max_messages,
             max_bytes=max_bytes,
-            accept_tag=accept_tag,
+            accept=accept,
         )
         if found.damaged:
             self.damage.add(found.damaged)

@@ -20,7 +20,7 @@ from broker_core.broker.topics import Topics
 from broker_core.errors import GantryError
 from broker_core.protocol.headers.pop import INIT_MODE_MIN
 from broker_core.store import GetResult, GetStatus, MessageStore
-from broker_core.store.fetch import AcceptTag
+from broker_core.store.fetch import ALL, Accept
 
 MAX_BYTES: Final = 262_144
 """The most bytes of records in one answer; the first record is returned whatever its size, as in pulls."""
@@ -50,7 +50,7 @@ class PopRequest:
     queue_id: int
     count: int
     invisible_ms: int
-    accept: AcceptTag | None = None
+    accept: Accept = ALL
     is_ordered: bool = False
     init_mode: int = INIT_MODE_MIN
     attempt_id: str = ""
@@ -250,7 +250,7 @@ class Popper:
                 break
             lease = queue.find(offset)
             answer = self._store.get(
-                queue.topic, queue.queue_id, offset, max_messages=1, max_bytes=1, accept_tag=wanted.accept
+                queue.topic, queue.queue_id, offset, max_messages=1, max_bytes=1, accept=wanted.accept
             )
             if answer.status is GetStatus.FOUND and lease is not None and offset_of(answer.records[0]) == offset:
                 if lease.deliveries >= max_deliveries:
@@ -275,7 +275,7 @@ class Popper:
         for _ in range(MAX_SCANS if room > 0 and max_bytes > 0 else 0):
             begin = position
             answer = self._store.get(
-                queue.topic, queue.queue_id, begin, max_messages=room, max_bytes=max_bytes, accept_tag=wanted.accept
+                queue.topic, queue.queue_id, begin, max_messages=room, max_bytes=max_bytes, accept=wanted.accept
             )
             position = max(position, answer.next_offset)
             if answer.status is GetStatus.FOUND:

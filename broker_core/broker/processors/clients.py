@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from broker_core.broker.clients import Clients, ConsumerGroup, Member
 from broker_core.broker.errors import GroupNotFound, NoMembers
-from broker_core.broker.filters.tags import parse_tags
+from broker_core.broker.filters.expressions import accept_of
 from broker_core.broker.groups import Groups
 from broker_core.broker.limits import BrokerLimits
 from broker_core.broker.processors.handlers import Handlers, body_of
@@ -96,12 +96,9 @@ class ClientProcessor:
         return Command.response(ResponseCode.SUCCESS, body=bodies.encode(GetConsumerListByGroupResponseBody(ids)))
 
     def check(self, request: Command, _: Connection) -> Command:
-        """Check whether the broker supports a subscription: tags only."""
+        """Check whether the broker can read a subscription."""
         subscription = body_of(CheckClientRequestBody, request, self._limits).subscription_data
-        if subscription.expression_type != "TAG":
-            remark = f"The broker does not support consumer to filter message by {subscription.expression_type}"
-            return Command.response(ResponseCode.SYSTEM_ERROR, remark=remark)
-        parse_tags(subscription.sub_string)
+        accept_of(subscription.expression_type, subscription.sub_string)
         return Command.response(ResponseCode.SUCCESS)
 
     def _check_room(self, data: HeartbeatData) -> None:

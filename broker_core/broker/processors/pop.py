@@ -18,10 +18,9 @@ from typing import Final
 
 from broker_core.broker.answers import refusal
 from broker_core.broker.errors import (
-    BadSubscription,
     IllegalArgument,
 )
-from broker_core.broker.filters.tags import accept_expression
+from broker_core.broker.filters.expressions import accept_of
 from broker_core.broker.limits import BrokerLimits
 from broker_core.broker.pop.popper import Popped, Popper, PopRequest
 from broker_core.broker.pop.queue_leases import QueueLeases
@@ -36,14 +35,12 @@ from broker_core.protocol.command import Command
 from broker_core.protocol.headers import pop as headers
 from broker_core.remoting.connection import Connection
 from broker_core.remoting.memory import ConnectionMemory
-from broker_core.store.fetch import AcceptTag
 
 MAX_WAIT_MS: Final = 60_000
 MAX_LEASE_MS: Final = 30 * 86_400_000
 """Thirty days: ten times the default retention of messages."""
 
 ANY_QUEUE: Final = -1
-_TAG: Final = "TAG"
 _REVIVE_QUEUE: Final = 0
 _NORMAL: Final = "0"
 
@@ -120,7 +117,7 @@ class PopProcessor:
             header.queue_id,
             self._count(header.max_msg_nums),
             header.invisible_time,
-            _accept(header),
+            accept_of(header.exp_type, header.exp),
             header.order,
             header.init_mode,
             header.attempt_id or "",
@@ -275,12 +272,6 @@ class PopProcessor:
         if wanted > limit:
             raise IllegalArgument(f"maxMsgNums {wanted}: limit pop_batch={limit}")
         return max(wanted, 1)
-
-
-def _accept(header: headers.PopMessageRequest) -> AcceptTag | None:
-    if (header.exp_type or _TAG) != _TAG:
-        raise BadSubscription(f"The broker does not support consumer to filter message by {header.exp_type}")
-    return accept_expression(header.exp)
 
 
 def _nothing_yet() -> Command:

@@ -13,13 +13,12 @@ from typing import Final
 from broker_core.broker.clients import Clients
 from broker_core.broker.config import BrokerConfig
 from broker_core.broker.errors import (
-    FilterUnsupported,
     GroupPaused,
     IllegalQueue,
     NotSubscribed,
     SubscriptionTooOld,
 )
-from broker_core.broker.filters.tags import accept_codes, accept_expression
+from broker_core.broker.filters.expressions import accept_of, accept_of_subscription
 from broker_core.broker.offsets import Resets
 from broker_core.broker.processors.handlers import Handlers
 from broker_core.broker.processors.parked import Parked, size_of_wait, without_payload
@@ -39,7 +38,7 @@ from broker_core.protocol.headers.pull import PullMessageRequest, PullMessageRes
 from broker_core.remoting.connection import Connection
 from broker_core.remoting.memory import ConnectionMemory
 from broker_core.store import GetResult, GetStatus, MessageStore
-from broker_core.store.fetch import AcceptTag
+from broker_core.store.fetch import Accept
 
 MAX_WAIT_MS: Final = 60_000
 """Longer waits are shortened to this; clients ask for 15 to 30 s."""
@@ -65,7 +64,7 @@ class ParkedPull:
 
     request: Command
     header: PullMessageRequest
-    accept: AcceptTag | None
+    accept: Accept
     connection: Connection
     deadline: int
     offset: int
@@ -171,13 +170,13 @@ class PullProcessor:
 
     # -- one run
 
-    def _get(self, header: PullMessageRequest, accept: AcceptTag | None, offset: int) -> GetResult:
+    def _get(self, header: PullMessageRequest, accept: Accept, offset: int) -> GetResult:
         times = self._stats.pull_times
         if times.is_due():
             return times.measured(self._read, header, accept, offset)
         return self._read(header, accept, offset)
 
-    def _read(self, header: PullMessageRequest, accept: AcceptTag | None, offset: int) -> GetResult:
+    def _read(self, header: PullMessageRequest, accept: Accept, offset: int) -> GetResult:
         rules = self._rules
         return self._store.get(
             header.topic,
@@ -185,7 +184,7 @@ class PullProcessor:
             offset,
             max_messages=max(1, min(header.max_msg_nums, rules.max_messages)),
             max_bytes=min(header.max_msg_bytes or rules.max_bytes, rules.max_bytes),
-            accept_tag=accept,
+            accept=accept,
         )
 
     def _answer(self, header: PullMessageRequest, found: GetResult, code: ResponseCode) -> Command:
@@ -206,9 +205,6 @@ def code_of(found: GetResult, queue_offset: int) -> ResponseCode:
     return _CODES[found.status]
 
 
-_TAG: Final = "TAG"
-
-
 class PullChecks:
     """Checks permissions, then returns the filter of the request or of the group's last heartbeat."""
 
@@ -216,7 +212,7 @@ class PullChecks:
         self._rights = rights
         self._clients = clients
 
-    def accept(self, header: PullMessageRequest, now: int) -> AcceptTag | None:
+    def accept(self, header: PullMessageRequest, now: int) -> Accept:
         """Return the filter of a pull, or raise the reason why it is refused (broker/README.md#pulling)."""
         self._rights.check_broker()
         group = self._rights.get_group(header.consumer_group, now=now)
@@ -224,12 +220,10 @@ class PullChecks:
         if not 0 <= header.queue_id < topic.read_queue_nums:
             raise IllegalQueue(header.topic, header.queue_id, topic.read_queue_nums)
         if header.sys_flag & PULL_SUBSCRIPTION:
-            if (header.expression_type or _TAG) != _TAG:
-                raise FilterUnsupported(header.expression_type)
-            return accept_expression(header.subscription)
+            return accept_of(header.expression_type, header.subscription)
         return self._accept_of_heartbeat(header, group)
 
-    def _accept_of_heartbeat(self, header: PullMessageRequest, config: SubscriptionGroupConfig) -> AcceptTag | None:
+    def _accept_of_heartbeat(self, header: PullMessageRequest, config: SubscriptionGroupConfig) -> Accept:
         group = self._clients.find_consumers(header.consumer_group)
         if group is None:
             raise NotSubscribed("the consumer's group info not exist")
@@ -240,6 +234,4 @@ class PullChecks:
             raise NotSubscribed("the consumer's subscription not exist")
         if subscription.sub_version < header.sub_version:
             raise SubscriptionTooOld("the consumer's subscription not latest")
-        if subscription.expression_type not in (_TAG, ""):
-            raise FilterUnsupported(subscription.expression_type)
-        return accept_codes(subscription.code_set)
+        return accept_of_subscription(subscription)

@@ -170,7 +170,7 @@ def facts(config: BrokerConfig, address: str) -> Iterator[tuple[str, str]]:
     yield "storePathCommitLog", str(config.store.folder / "commitlog")
     yield "brokerRole", "ASYNC_MASTER"
     yield "messageIndexEnable", "true"
-    yield "enablePropertyFilter", "false"
+    yield "enablePropertyFilter", "true"
     yield "aclEnable", "false"
     yield "slaveReadEnable", "false"
     yield "filterServerNums", "0"

@@ -155,6 +155,7 @@ typedef struct {
 } Marks;
 
 int text_span(PyObject *text, Span *span);
+Span next_pair(Span *rest); /* cuts the first pair off, its separator too */
 void read_marks(Span text, Marks *marks);
 int check_utf8(Span text);
 int text_asks_for_more(Span text);

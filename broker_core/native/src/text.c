@@ -14,8 +14,7 @@ int text_span(PyObject *text, Span *span)
     return span->bytes == NULL ? -1 : 0;
 }
 
-/* Cut the first pair off `rest`, its separator too. */
-static Span next_pair(Span *rest)
+Span next_pair(Span *rest)
 {
     const uint8_t *found = memchr(rest->bytes, PAIR_END, (size_t)rest->size);
     Span pair = {rest->bytes, found == NULL ? rest->size : found - rest->bytes};

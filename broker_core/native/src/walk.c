@@ -5,6 +5,7 @@
 #define UNIT 20
 #define BODY_AT 88
 #define HOSTS 0x30u
+#define MOST_NAMES 16
 
 typedef struct {
     const uint8_t *segment;
@@ -15,7 +16,7 @@ typedef struct {
     int32_t queue_id;
 } Place;
 
-/* Say whether the record of a unit is what the unit says, with IPv4 hosts and an intact body (store/soundness.py). */
+/* Say whether the record of a unit is what the unit says, with IPv4 hosts (store/soundness.py), but for its body. */
 static int is_usual(const Place *place, int64_t log_offset, int32_t size, int64_t queue_offset)
 {
     if (log_offset < place->segment_begin)
@@ -33,8 +34,12 @@ static int is_usual(const Place *place, int64_t log_offset, int32_t size, int64_
     const uint8_t *topic = record + BODY_AT + body;
     int64_t properties = (int16_t)get16(topic + place->topic_size);
     return properties == size - BODY_AT - body - place->topic_size - 2 &&
-           memcmp(topic, place->topic, (size_t)place->topic_size) == 0 &&
-           (crc32_of(record + BODY_AT, (size_t)body) & 0x7FFFFFFF) == get32(record + 8);
+           memcmp(topic, place->topic, (size_t)place->topic_size) == 0;
+}
+
+static int has_intact_body(const uint8_t *record)
+{
+    return (crc32_of(record + BODY_AT, get32(record + BODY_AT - 4)) & 0x7FFFFFFF) == get32(record + 8);
 }
 
 static int is_wanted(PyObject *accept, int64_t tags_code)
@@ -47,6 +52,73 @@ static int is_wanted(PyObject *accept, int64_t tags_code)
     int wanted = answer == NULL ? -1 : PyObject_IsTrue(answer);
     Py_XDECREF(answer);
     return wanted;
+}
+
+/* What a message is tested by: the values of some properties (store/fetch.py, PropertyTest). */
+typedef struct {
+    PyObject *test; /* NULL: every message passes */
+    Py_ssize_t count;
+    Span names[MOST_NAMES];
+} Test;
+
+/* Read a PropertyTest, or None; return -1 with an exception, 1 for one that is left to Python. */
+static int read_test(PyObject *given, Test *test)
+{
+    *test = (Test){0};
+    if (given == Py_None)
+        return 0;
+    if (!PyTuple_Check(given) || PyTuple_GET_SIZE(given) != 2 || !PyTuple_Check(PyTuple_GET_ITEM(given, 0))) {
+        PyErr_SetString(PyExc_TypeError, "walk_units takes names and a test");
+        return -1;
+    }
+    PyObject *names = PyTuple_GET_ITEM(given, 0);
+    test->count = PyTuple_GET_SIZE(names);
+    if (test->count > MOST_NAMES)
+        return 1;
+    for (Py_ssize_t i = 0; i < test->count; i++)
+        if (text_span(PyTuple_GET_ITEM(names, i), &test->names[i]) < 0)
+            return -1;
+    test->test = PyTuple_GET_ITEM(given, 1);
+    return 0;
+}
+
+/* Note the value of one pair, if it is asked for; the last duplicate with a value counts. */
+static void note_value(const Test *test, Span pair, Span *values)
+{
+    const uint8_t *end = memchr(pair.bytes, NAME_END, (size_t)pair.size);
+    Py_ssize_t size = end == NULL ? 0 : end - pair.bytes;
+    if (size == 0 || size + 1 == pair.size)
+        return;
+    for (Py_ssize_t i = 0; i < test->count; i++)
+        if (test->names[i].size == size && memcmp(test->names[i].bytes, pair.bytes, (size_t)size) == 0)
+            values[i] = (Span){end + 1, pair.size - size - 1};
+}
+
+/* Return whether a usual record passes, -1 with an exception. */
+static int passes(const Test *test, const uint8_t *record, Py_ssize_t topic_size)
+{
+    if (test->test == NULL)
+        return 1;
+    const uint8_t *text = record + BODY_AT + get32(record + BODY_AT - 4) + topic_size;
+    Span rest = {text + 2, (int16_t)get16(text)}, values[MOST_NAMES] = {{0}};
+    while (rest.size > 0)
+        note_value(test, next_pair(&rest), values);
+    PyObject *arguments[MOST_NAMES], *answer = NULL;
+    Py_ssize_t made = 0;
+    for (; made < test->count; made++) {
+        Span value = values[made];
+        arguments[made] = value.size == 0 ? Py_NewRef(Py_None)
+                                          : PyUnicode_DecodeUTF8((const char *)value.bytes, value.size, "replace");
+        if (arguments[made] == NULL)
+            break;
+    }
+    if (made == test->count)
+        answer = PyObject_Vectorcall(test->test, arguments, (size_t)made, NULL);
+    while (made > 0)
+        Py_DECREF(arguments[--made]);
+    int passed = answer == NULL ? -1 : PyObject_IsTrue(answer);
+    Py_XDECREF(answer);
+    return passed;
 }
 
 static int add_record(PyObject *records, PyObject *view, int64_t at, int32_t size)
@@ -64,7 +136,7 @@ static int add_record(PyObject *records, PyObject *view, int64_t at, int32_t siz
 
 /* Walk until a limit, or until a unit whose record is not usual; return the units walked, -1 with an exception. */
 static Py_ssize_t walk(const Place *place, const Py_buffer *units, int64_t offset, PyObject *view, PyObject *accept,
-                       PyObject *records, int64_t max_messages, int64_t *room)
+                       const Test *test, PyObject *records, int64_t max_messages, int64_t *room)
 {
     Py_ssize_t walked = 0;
     for (; (walked + 1) * UNIT <= units->len; walked++) {
@@ -80,6 +152,14 @@ static Py_ssize_t walk(const Place *place, const Py_buffer *units, int64_t offse
             continue;
         if (!is_usual(place, log_offset, size, offset + walked))
             break;
+        const uint8_t *record = place->segment + (log_offset - place->segment_begin);
+        wanted = passes(test, record, place->topic_size);
+        if (wanted < 0)
+            return -1;
+        if (!wanted)
+            continue;
+        if (!has_intact_body(record))
+            break;
         if (add_record(records, view, log_offset - place->segment_begin, size) < 0)
             return -1;
         *room -= size;
@@ -87,20 +167,24 @@ static Py_ssize_t walk(const Place *place, const Py_buffer *units, int64_t offse
     return walked;
 }
 
-/* walk_units(units, offset, view, wrote, begin, topic, queue_id, accept, records, max_messages, room)
+/* walk_units(units, offset, view, wrote, begin, topic, queue_id, accept, properties, records, max_messages, room)
  * -> (units walked, room left); records is added to */
 PyObject *native_walk_units(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
     int64_t offset, wrote, max_messages, room;
     Place place;
-    if (check_count(count, 11, "walk_units") < 0 || as_int64(args[1], &offset) < 0 || as_int64(args[3], &wrote) < 0 ||
+    Test test;
+    if (check_count(count, 12, "walk_units") < 0 || as_int64(args[1], &offset) < 0 || as_int64(args[3], &wrote) < 0 ||
         as_int64(args[4], &place.segment_begin) < 0 || as_int32(args[6], &place.queue_id) < 0 ||
-        as_int64(args[9], &max_messages) < 0 || as_int64(args[10], &room) < 0)
+        as_int64(args[10], &max_messages) < 0 || as_int64(args[11], &room) < 0)
         return NULL;
-    if (!PyBytes_Check(args[5]) || !PyList_Check(args[8])) {
+    if (!PyBytes_Check(args[5]) || !PyList_Check(args[9])) {
         PyErr_SetString(PyExc_TypeError, "walk_units takes a topic of bytes and a list");
         return NULL;
     }
+    int odd = read_test(args[8], &test);
+    if (odd != 0)
+        return odd < 0 ? NULL : Py_BuildValue("nL", (Py_ssize_t)0, (long long)room);
     place.topic = (const uint8_t *)PyBytes_AS_STRING(args[5]);
     place.topic_size = PyBytes_GET_SIZE(args[5]);
     Py_buffer units, segment;
@@ -112,7 +196,7 @@ PyObject *native_walk_units(PyObject *module, PyObject *const *args, Py_ssize_t 
     }
     place.segment = segment.buf;
     place.segment_size = wrote < segment.len ? (wrote < 0 ? 0 : (Py_ssize_t)wrote) : segment.len;
-    Py_ssize_t walked = walk(&place, &units, offset, args[2], args[7], args[8], max_messages, &room);
+    Py_ssize_t walked = walk(&place, &units, offset, args[2], args[7], &test, args[9], max_messages, &room);
     PyBuffer_Release(&segment);
     PyBuffer_Release(&units);
     if (walked < 0)

@@ -9,6 +9,7 @@ import pytest
 from broker_core.protocol.record import decode_one
 from broker_core.protocol.string_hash import tags_code
 from broker_core.store import GetResult, GetStatus, MessageStore
+from broker_core.store.fetch import Accept, PropertyTest
 from tests.support.stores import NOW, fill, opened, put, segment
 
 
@@ -72,18 +73,40 @@ def test_messages_with_other_tags_are_passed_over(tmp_path: Path) -> None:
         for number in range(6):
             put(store, b"%d" % number, tag="order-created" if number % 2 else "TagA")
         wanted = tags_code("order-created")
-        answer = store.get("T", 0, 0, max_messages=2, max_bytes=1 << 20, accept_tag=lambda code: code == wanted)
+        answer = store.get("T", 0, 0, max_messages=2, max_bytes=1 << 20, accept=Accept(lambda code: code == wanted))
         assert wanted < 0
         assert (read(answer), answer.next_offset) == ([b"1", b"3"], 4)
-        nothing = store.get("T", 0, 0, max_messages=2, max_bytes=1 << 20, accept_tag=lambda _: False)
+        nothing = store.get("T", 0, 0, max_messages=2, max_bytes=1 << 20, accept=Accept(lambda _: False))
         assert (nothing.status, nothing.next_offset) == (GetStatus.NO_MATCHED_MESSAGE, 6)
+        del answer
+
+
+def test_messages_are_tested_by_their_properties(tmp_path: Path) -> None:
+    asked: list[tuple[str | None, ...]] = []
+
+    def test(*values: str | None) -> bool:
+        asked.append(values)
+        return values[0] == "eu"
+
+    with opened(tmp_path) as store:
+        for region in ("eu", None, "us", "eu"):
+            properties = {"x": "\u20ac"} | ({} if region is None else {"region": region})
+            put(store, str(region).encode(), properties=properties)
+        accept = Accept(None, PropertyTest(("region", "x"), test))
+        answer = store.get("T", 0, 0, max_messages=9, max_bytes=1 << 20, accept=accept)
+        assert (read(answer), answer.next_offset) == ([b"eu", b"eu"], 4)
+        assert asked == [("eu", "\u20ac"), (None, "\u20ac"), ("us", "\u20ac"), ("eu", "\u20ac")]
+        # And a message whose tag is not wanted is not read
+        both = Accept(lambda _: False, PropertyTest(("region",), lambda _: True))
+        nothing = store.get("T", 0, 0, max_messages=9, max_bytes=1 << 20, accept=both)
+        assert (nothing.status, nothing.next_offset) == (GetStatus.NO_MATCHED_MESSAGE, 4)
         del answer
 
 
 def test_a_filter_that_wants_nothing_looks_at_800_messages_at_most(tmp_path: Path) -> None:
     with opened(tmp_path, consume_queue_file_units=10_000, commit_log_file_size=1 << 20) as store:
         fill(store, 1000)
-        answer = store.get("T", 0, 0, max_messages=32, max_bytes=1, accept_tag=lambda _: False)
+        answer = store.get("T", 0, 0, max_messages=32, max_bytes=1, accept=Accept(lambda _: False))
         assert (answer.status, answer.next_offset) == (GetStatus.NO_MATCHED_MESSAGE, 800)
 
 

@@ -18,6 +18,7 @@ from broker_core.protocol.message import Message
 from broker_core.protocol.record import decode_one
 from broker_core.store import MessageStore
 from broker_core.store.errors import StoreFull
+from broker_core.store.fetch import Accept
 from tests.support.broker import small_store
 from tests.support.stores import incoming
 
@@ -151,7 +152,7 @@ def test_what_another_filter_does_not_want_stays_due_for_others(scene: Scene) ->
     scene.put(b"a", tag="a")
     scene.take()
     scene.after(100)
-    choosy = PopRequest("billing", "orders", -1, 32, 100, accept=lambda code: False)
+    choosy = PopRequest("billing", "orders", -1, 32, 100, accept=Accept(lambda code: False))
 
     assert scene.take(choosy) == []
     assert scene.take() == [b"a"]

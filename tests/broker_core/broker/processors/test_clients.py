@@ -150,7 +150,9 @@ async def test_a_queue_is_locked_by_one_client_until_it_lets_go(wire: Wire) -> N
     [
         ("TAG", "a || b", ResponseCode.SUCCESS),
         ("TAG", "||", ResponseCode.SUBSCRIPTION_PARSE_FAILED),
-        ("SQL92", "a > 1", ResponseCode.SYSTEM_ERROR),
+        ("SQL92", "a > 1", ResponseCode.SUCCESS),
+        ("SQL92", "a > 'x'", ResponseCode.SUBSCRIPTION_PARSE_FAILED),
+        ("XPATH", "a", ResponseCode.SYSTEM_ERROR),
     ],
 )
 async def test_a_subscription_is_judged(wire: Wire, expression_type: str, expression: str, code: ResponseCode) -> None:

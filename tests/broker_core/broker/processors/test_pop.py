@@ -285,7 +285,8 @@ async def test_a_look_takes_nothing(wire: Wire) -> None:
         ({"count": 33}, ResponseCode.INVALID_PARAMETER),
         ({"lease_ms": 0}, ResponseCode.INVALID_PARAMETER),
         ({"expression": "||"}, ResponseCode.SUBSCRIPTION_PARSE_FAILED),
-        ({"exp_type": "SQL92"}, ResponseCode.SUBSCRIPTION_PARSE_FAILED),
+        ({"exp_type": "SQL92", "expression": "a >"}, ResponseCode.SUBSCRIPTION_PARSE_FAILED),
+        ({"exp_type": "XPATH"}, ResponseCode.SYSTEM_ERROR),
     ],
 )
 async def test_a_pop_that_cannot_be_served_says_why(wire: Wire, fields: dict[str, object], code: ResponseCode) -> None:

@@ -116,13 +116,22 @@ async def test_an_expression_without_a_tag_cannot_be_read(wire: Wire) -> None:
     assert answer.code == ResponseCode.SUBSCRIPTION_PARSE_FAILED
 
 
-async def test_sql_is_refused(wire: Wire) -> None:
+async def test_a_kind_of_filter_that_there_is_not_is_refused(wire: Wire) -> None:
     await filled(wire, 1)
 
-    answer = await wire.try_pull("orders", 0, expression="a > 3", expression_type="SQL92")
+    answer = await wire.try_pull("orders", 0, expression="a > 3", expression_type="XPATH")
 
     assert answer.code == ResponseCode.SYSTEM_ERROR
-    assert "SQL92" in str(answer.remark)
+    assert "XPATH" in str(answer.remark)
+
+
+async def test_an_sql_expression_that_does_not_compile_is_refused_with_its_place(wire: Wire) -> None:
+    await filled(wire, 1)
+
+    answer = await wire.try_pull("orders", 0, expression="a LIKE 'x%'", expression_type="SQL92")
+
+    assert answer.code == ResponseCode.SUBSCRIPTION_PARSE_FAILED
+    assert "'LIKE' does not belong here: the expression ends before it, at character 3" in str(answer.remark)
 
 
 # -- checks
