@@ -50,6 +50,8 @@ ANSWERS: Final[Mapping[type[Exception], ResponseCode]] = {
     errors.DiskFull: ResponseCode.SERVICE_NOT_AVAILABLE,
     errors.LeaseLost: ResponseCode.NO_MESSAGE,
     errors.TransactionsRefused: ResponseCode.NO_PERMISSION,
+    errors.TransactionUnknown: ResponseCode.SYSTEM_ERROR,
+    errors.TransactionDecided: ResponseCode.SYSTEM_ERROR,
     errors.NothingFound: ResponseCode.QUERY_NOT_FOUND,
     errors.TimerDisabled: ResponseCode.SYSTEM_ERROR,
     errors.AlreadyDelivered: ResponseCode.ILLEGAL_OPERATION,

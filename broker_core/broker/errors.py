@@ -38,6 +38,8 @@
         ├── DiskFull             too little space on the disk to accept messages
         ├── LeaseLost            the lease of a message ended, or belongs to a later delivery
         ├── TransactionsRefused  this broker does not accept transactional messages
+        ├── TransactionUnknown   no half message at that place, or one of another producer group
+        ├── TransactionDecided   a transaction that ended otherwise
         ├── NothingFound         a look-up without a result
         ├── TimerDisabled        delivery times are switched off
         ├── AlreadyDelivered     a message that can no longer be taken back
@@ -250,6 +252,17 @@ class LeaseLost(Refused):
 
 class TransactionsRefused(Refused):
     """Raised for a transactional message, which this broker does not accept."""
+
+
+class TransactionUnknown(Refused):
+    """Raised for a decision on what is no half message, or not one of that producer group."""
+
+
+class TransactionDecided(Refused):
+    """Raised for a decision on a transaction that ended otherwise; `decision` says how, None if nothing tells."""
+
+    def __init__(self, message_id: str, decision: str | None) -> None:
+        super().__init__(f"the transaction of message {message_id[:80]} was {decision or 'decided'} before")
 
 
 class NothingFound(Refused):

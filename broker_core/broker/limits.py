@@ -23,6 +23,7 @@ request_modes          pop settings of topics and groups    SYSTEM_ERROR (1)
 leases_per_group       messages on lease to one group       FLOW_CONTROL (215)
 query_results          messages of one look-up by key       the answer ends there
 timer_messages         messages that wait for a time        SYSTEM_ERROR (1)
+open_transactions      half messages that are not decided   SYSTEM_ERROR (1)
 unflushed_waiters      sends that wait for one sync flush   SYSTEM_BUSY (2)
 unanswered_requests    requests of one connection that      SYSTEM_BUSY (2)
                        handlers still work on
@@ -98,6 +99,7 @@ class BrokerLimits:
     leases_per_group: int = 100_000
     query_results: int = 64  # maxMsgsNumBatch
     timer_messages: int = 10_000_000
+    open_transactions: int = 100_000
     unflushed_waiters: int = 100_000
     unanswered_requests: int = 10_000  # as long as the longest send queue of Apache RocketMQ
     calls_per_connection: int = 10_000

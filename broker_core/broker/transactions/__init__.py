@@ -1,0 +1,1 @@
+"""Messages of open transactions, and their check-backs (broker/README.md#transactions)."""
