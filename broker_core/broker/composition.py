@@ -31,6 +31,9 @@ from broker_core.broker.timer.reads import TimerReads
 from broker_core.broker.timer.timer import Timer
 from broker_core.broker.topic_producers import TopicProducers
 from broker_core.broker.topics import Topics
+from broker_core.broker.transactions.checks import Checks
+from broker_core.broker.transactions.recovery import find_open
+from broker_core.broker.transactions.transactions import Transactions
 from broker_core.logs import get_logger
 from broker_core.protocol.message import Message, StoredMessage
 from broker_core.remoting.client import RemotingClient
@@ -80,6 +83,8 @@ class Components:
     delay: DelayQueues
     timer: Timer
     timer_reads: TimerReads
+    transactions: Transactions
+    checks: Checks
     leases: Leases
     clients: Clients[Connection]
     producers: TopicProducers
@@ -113,6 +118,8 @@ def compose(settings: Settings, resources: Resources) -> Components:
     consumed = _load_offsets(config)
     leases = _load_leases(resources.journal, store, consumed)
     deliver = _deliver_with(intake, topic_register, clock)
+    transactions = _load_transactions(config, resources, intake, arrivals, topic_register, consumed)
+    clients: Clients[Connection] = Clients()
     timer_index = resources.timer_index
     follower = Follower(store, timer_index)
     follower.recover(now)
@@ -144,8 +151,10 @@ def compose(settings: Settings, resources: Resources) -> Components:
             clock=clock,
         ),
         timer_reads=TimerReads(timer_index.path, resources.timers),
+        transactions=transactions,
+        checks=Checks(transactions, clients=clients, offsets=consumed, settings=settings),
         leases=leases,
-        clients=Clients(),
+        clients=clients,
         producers=TopicProducers(now),
         locks=QueueLocks(),
         stats=stats,
@@ -240,6 +249,28 @@ def _load_leases(journal: Journal, store: MessageStore, consumed: ConsumerOffset
     for queue in leases.queues():
         consumed.commit(queue.group, queue.topic, queue.queue_id, queue.committed)
     return leases
+
+
+def _load_transactions(
+    config: BrokerConfig,
+    resources: Resources,
+    intake: Intake,
+    arrivals: Arrivals,
+    register: Topics,
+    consumed: ConsumerOffsets,
+) -> Transactions:
+    found = find_open(resources.store, consumed)
+    transactions = Transactions(
+        found.table,
+        store=resources.store,
+        intake=intake,
+        arrivals=arrivals,
+        topics=register,
+        limits=config.limits,
+        clock=resources.clock,
+    )
+    transactions.settle(found)
+    return transactions
 
 
 def _deliver_with(intake: Intake, register: Topics, clock: Callable[[], int]) -> delay.Deliver:

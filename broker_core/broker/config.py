@@ -12,6 +12,7 @@ from typing import Final
 
 from broker_core.broker.limits import BrokerLimits
 from broker_core.broker.timer.requests import TimerSettings
+from broker_core.broker.transactions.settings import TransactionSettings
 from broker_core.protocol.codes import PERM_READ, PERM_WRITE
 from broker_core.protocol.topics import TRACE_TOPIC
 from broker_core.store.config import StoreConfig
@@ -65,6 +66,7 @@ class Periods:
     client_expiry: int = 120_000
     delay_step: int = 100
     timer_step: int = 50
+    transaction_step: int = 1_000
     sync_flush_timeout: int = 5_000
     relay_timeout: int = 10_000  # calls from the broker to a client
 
@@ -84,8 +86,8 @@ class BrokerConfig:
     limits: BrokerLimits = field(default_factory=BrokerLimits)
     pulls: Pulls = field(default_factory=Pulls)
     timer: TimerSettings = field(default_factory=TimerSettings)
+    transactions: TransactionSettings = field(default_factory=TransactionSettings)
     permission: int = PERM_READ | PERM_WRITE  # brokerPermission
-    rejects_transactions: bool = True  # rejectTransactionMessage: transactions are not supported yet
     # By RocketMQ name; they override the fields above and changes that were saved while running.
     settings: Mapping[str, str] = field(default_factory=dict)
 

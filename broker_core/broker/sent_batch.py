@@ -6,6 +6,7 @@ from typing import Final
 
 from broker_core.broker import sent_text
 from broker_core.broker.errors import MessageIllegal
+from broker_core.broker.transactions.records import is_transactional
 from broker_core.native import native
 from broker_core.protocol import properties as names
 from broker_core.protocol.batch import decode_batch, encode_batch
@@ -29,11 +30,13 @@ asks_for_nothing: Final = native.batch_asks_for_nothing if native else _asks_for
 
 
 def settled_batch(body: bytes) -> bytes:
-    """Return the batch without properties that may not be stored; raises like `settled_pairs`, and for a delay."""
+    """Return the batch without properties that may not be stored; raises MessageIllegal for what asks for more."""
     if asks_for_nothing(body):
         return body
     entries = decode_batch(body)
     pairs = [sent_text.settled_pairs(entry.properties) for entry in entries]
+    if any(is_transactional(each) for each in pairs):
+        raise MessageIllegal("a message of the batch is of a transaction; such a message is sent by itself")
     for name in (names.DELAY, *names.TIMERS):
         if any(name in each for each in pairs):
             raise MessageIllegal(f"a message of the batch has {name}; a delayed message is sent by itself")

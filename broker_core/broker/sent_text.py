@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from broker_core.broker.errors import TransactionsRefused
 from broker_core.native import native
 from broker_core.protocol import properties as names
 from broker_core.protocol.properties import PAIR_END, mark_of, parse_properties
@@ -55,10 +54,8 @@ def asks_for_nothing(text: str) -> bool:
 
 
 def settled_pairs(text: str) -> dict[str, str]:
-    """Return the pairs to store; raise TransactionsRefused for a transaction."""
+    """Return the pairs to store, without those that only a broker sets."""
     pairs = parse_properties(text)
-    if pairs.get(names.TRAN_MSG, "").lower() == "true":
-        raise TransactionsRefused("this broker takes no transactional messages")
     for name in (*names.OF_DELIVERIES, *names.OF_TIMER):
         pairs.pop(name, None)
     return pairs

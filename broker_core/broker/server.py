@@ -50,6 +50,7 @@ _SENDS: Final = frozenset(
         RequestCode.SEND_MESSAGE,
         RequestCode.SEND_MESSAGE_V2,
         RequestCode.SEND_BATCH_MESSAGE,
+        RequestCode.END_TRANSACTION,
         RequestCode.UPDATE_CONSUMER_OFFSET,
     }
 )
@@ -123,6 +124,7 @@ class Broker:
             await asyncio.wait([self._background])
             self.components.arrivals.round()
             self.components.timer.tidy(self.components.clock())
+            self.components.checks.save_progress()
             await self._saver.save()
         _log.info("broker=%s: stopped", self._name)
 
@@ -290,6 +292,7 @@ def _steps(
         Step("timer: records that would go", _SECOND_MS, components.timer.roll),
         Step("timer: tidying", _CHECKPOINT_MS, components.timer.tidy),
         Step("timer: file", _CHECKPOINT_MS, components.timer_reads.checkpoint),
+        Step("transactions", periods.transaction_step, components.checks.step),
         Step("statistics", _SECOND_MS, components.stats.step),
         Step("saving", periods.save, lambda _now: saver.save()),
         Step("silent clients", periods.client_scan, processors.clients.expire),

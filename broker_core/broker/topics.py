@@ -22,14 +22,17 @@ from broker_core.protocol.codes import PERM_INHERIT, PERM_READ, PERM_WRITE
 from broker_core.protocol.errors import MalformedBody
 from broker_core.protocol.topics import (
     BENCHMARK_TOPIC,
+    HALF_TOPIC,
     MAX_TOPIC_NAME,
     NAME,
     OFFSET_MOVED_EVENT,
+    OP_HALF_TOPIC,
     SCHEDULE_TOPIC,
     SELF_TEST_TOPIC,
     SYSTEM_TOPICS,
     TEMPLATE_TOPIC,
     TIMER_TOPIC,
+    TRANSACTION_EXPIRED_TOPIC,
     is_system_topic,
     reply_topic,
 )
@@ -71,6 +74,9 @@ def built_in(identity: Identity, defaults: TopicDefaults) -> list[TopicConfig]:
         _topic(OFFSET_MOVED_EVENT, 1),
         _topic(SCHEDULE_TOPIC, _SCHEDULE_QUEUES),
         _topic(TIMER_TOPIC, 1),
+        _topic(HALF_TOPIC, 1),
+        _topic(OP_HALF_TOPIC, 1),
+        _topic(TRANSACTION_EXPIRED_TOPIC, 1),
         _topic(reply_topic(identity.cluster), 1),
     ]
     if defaults.auto_create_topics:

@@ -133,6 +133,11 @@ class Connection(asyncio.Protocol):
         return not self._is_open
 
     @property
+    def has_room(self) -> bool:
+        """Whether the peer reads what it is sent."""
+        return self._is_open and not self._outbox.is_full
+
+    @property
     def unanswered(self) -> int:
         """Requests of the peer that handlers are working on."""
         return len(self._unanswered)

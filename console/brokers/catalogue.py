@@ -74,13 +74,10 @@ def _of_clients() -> Iterator[KnownSetting]:
     yield _at_start("traceTopicEnable", SWITCH, "false")
     yield _at_start("msgTraceTopicName", NAME, "RMQ_SYS_TRACE_TOPIC")
     yield _both("brokerPermission", Number(0, 7), "6", risk="stops_clients")
-    yield KnownSetting(
-        name="rejectTransactionMessage",
-        accepts=Words(("true",)),
-        default="true",
-        gantry="live",
-        rocketmq_default="false",
-    )
+    yield KnownSetting(name="rejectTransactionMessage", accepts=SWITCH, default="false", gantry="live")
+    yield _both("transactionTimeOut", POSITIVE, "6000", unit="ms")
+    yield _both("transactionCheckInterval", POSITIVE, "60000", unit="ms")
+    yield _both("transactionCheckMax", POSITIVE, "15")
     yield KnownSetting(
         name="maxMessageSize", accepts=POSITIVE, default="4194304", gantry="live", unit="bytes", risk="stops_clients"
     )
@@ -132,9 +129,6 @@ def _of_the_store() -> Iterator[KnownSetting]:
 
 def _of_rocketmq() -> Iterator[KnownSetting]:
     yield _rocketmq("enablePropertyFilter", SWITCH, "false")
-    yield _rocketmq("transactionTimeOut", POSITIVE, "6000", unit="ms")
-    yield _rocketmq("transactionCheckMax", POSITIVE, "15")
-    yield _rocketmq("transactionCheckInterval", POSITIVE, "60000", unit="ms")
     yield _rocketmq("slaveReadEnable", SWITCH, "false")
     yield _rocketmq("waitTimeMillsInSendQueue", POSITIVE, "200", unit="ms", risk="stops_clients")
     yield _rocketmq("osPageCacheBusyTimeOutMills", POSITIVE, "1000", unit="ms", risk="stops_clients")
@@ -163,6 +157,7 @@ def _limits() -> Iterator[KnownSetting]:
         "RequestModes": 20_000,
         "LeasesPerGroup": 100_000,
         "TimerMessages": 10_000_000,
+        "OpenTransactions": 100_000,
         "UnflushedWaiters": 100_000,
         "UnansweredRequests": 10_000,
         "CallsPerConnection": 10_000,

@@ -1,10 +1,9 @@
-"""Access control and transactions, which this broker does not support: each request is refused."""
+"""Access control, which this broker does not support: each request is refused."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from broker_core.broker.errors import TransactionsRefused
 from broker_core.broker.processors.handlers import Handlers
 from broker_core.protocol.codes import RequestCode, ResponseCode
 from broker_core.protocol.command import Command
@@ -22,15 +21,11 @@ _CODES: Final = {
 
 
 class AccessProcessor:
-    """Answers 50 to 54 and 323."""
+    """Answers 50 to 54."""
 
     def handlers(self) -> Handlers:
-        return dict.fromkeys(_CODES, self.refuse) | {RequestCode.RESUME_CHECK_HALF_MESSAGE: self.refuse_check}
+        return dict.fromkeys(_CODES, self.refuse)
 
     def refuse(self, request: Command, _: Connection) -> Command:
         """Refuse: there is no access control."""
         return Command.response(_CODES[RequestCode(request.code)], remark=_OFF)
-
-    def refuse_check(self, _request: Command, _: Connection) -> Command:
-        """Refuse: there are no half messages."""
-        raise TransactionsRefused("this broker takes no transactional messages, so there are none to check")

@@ -40,6 +40,7 @@ from broker_core.broker.processors.settings import SettingsProcessor
 from broker_core.broker.processors.timers import TimerProcessor
 from broker_core.broker.processors.topic_creation import TopicCreation
 from broker_core.broker.processors.topics import TopicProcessor
+from broker_core.broker.processors.transactions import TransactionProcessor
 from broker_core.broker.retries import GroupTopics
 
 
@@ -136,6 +137,8 @@ def _of_messages(c: Components, group_topics: GroupTopics) -> Sequence[Processor
         rights=rights,
         intake=c.intake,
         timer=c.timer,
+        transactions=c.transactions,
+        address=c.address,
         producers=c.producers,
         clients=c.clients,
         durability=c.durability,
@@ -167,7 +170,17 @@ def _of_messages(c: Components, group_topics: GroupTopics) -> Sequence[Processor
         settings=c.settings,
         clock=c.clock,
     )
-    return sends, send_backs, replies, timers, MessageProcessor(store=c.store, settings=c.settings, clock=c.clock)
+    transactions = TransactionProcessor(
+        transactions=c.transactions, durability=c.durability, settings=c.settings, clock=c.clock
+    )
+    return (
+        sends,
+        send_backs,
+        replies,
+        timers,
+        transactions,
+        MessageProcessor(store=c.store, settings=c.settings, clock=c.clock),
+    )
 
 
 def _of_offsets(c: Components, pops: PopProcessor) -> Sequence[Processor]:

@@ -31,6 +31,8 @@ from broker_core.broker.settings import Settings
 from broker_core.broker.timer.timer import Timer
 from broker_core.broker.topic_producers import Sends, TopicProducers
 from broker_core.broker.topics import Topics
+from broker_core.broker.transactions.records import is_transactional
+from broker_core.broker.transactions.transactions import Transactions
 from broker_core.protocol import fields
 from broker_core.protocol import properties as names
 from broker_core.protocol import sys_flag as flags
@@ -82,6 +84,8 @@ class SendProcessor:
         rights: WriteRights,
         intake: Intake,
         timer: Timer,
+        transactions: Transactions,
+        address: str,
         producers: TopicProducers,
         clients: Clients[Connection],
         durability: GroupCommit,
@@ -92,6 +96,8 @@ class SendProcessor:
         self._producers = producers
         self._clients = clients
         self._timer = timer
+        self._transactions = transactions
+        self._address = address
         self._broker_name = config.identity.name
         self._topics = topics
         self._creation = creation
@@ -115,6 +121,7 @@ class SendProcessor:
     def _follow(self, config: BrokerConfig) -> None:
         self._limits = config.limits
         self._timer_settings = config.timer
+        self._rejects_transactions = config.transactions.rejected
 
     def send(self, request: Command, connection: Connection) -> Result:
         """Store the message or the batch of a request; the answer may come later (`durability.py`)."""
@@ -181,10 +188,8 @@ class SendProcessor:
         now: int,
     ) -> tuple[AppendedRecord, bool]:
         """Store the message; return where, and whether its sender waits for the disk."""
-        if header.sys_flag & flags.TRANSACTION_PREPARED:  # prepared or rolled back: it enters no queue
-            raise TransactionsRefused("this broker takes no transactional messages")
         settled = None if header.topic.startswith(RETRY_PREFIX) else settle(text, self._cluster_pair)
-        if settled is None:
+        if settled is None or header.sys_flag & flags.TRANSACTION_PREPARED:
             text, waits = take_wait(text)
             origin = self._origin(header, born_host, now)
             return self._put_special(request, header, topic, queue_id, text, origin), waits
@@ -211,9 +216,13 @@ class SendProcessor:
     def _put_special(
         self, request: Command, header: SendHeader, topic: TopicConfig, queue_id: int, text: str, origin: MessageOrigin
     ) -> AppendedRecord:
-        """Store a message with a delay or a delivery time, or a retry."""
+        """Store a message with a delay or a delivery time, a retry, or the first phase of a transaction."""
         name, level = header.topic, 0
         pairs = self._pairs(text)
+        if is_transactional(pairs) or header.sys_flag & flags.TRANSACTION_PREPARED:
+            return self._prepare(
+                Message(name, request.body, pairs, header.flag, _sys_flag(header, topic)), queue_id, origin
+            )
         if names.DELAY in pairs:
             level = _delay_level(pairs[names.DELAY])
         if name.startswith(RETRY_PREFIX):
@@ -228,6 +237,15 @@ class SendProcessor:
             return self._timer.park(message, queue_id, origin, due)
         return self._intake.put_message(message, queue_id, origin, delay_level=level)
 
+    def _prepare(self, message: Message, queue_id: int, origin: MessageOrigin) -> AppendedRecord:
+        if self._rejects_transactions:
+            raise TransactionsRefused(f"the broker[{self._address}] sending transaction message is forbidden")
+        if not is_transactional(message.properties):  # Apache RocketMQ stores it where nobody can read it
+            raise MessageIllegal("a prepared message has the property TRAN_MSG=true")
+        if message.topic.startswith(RETRY_PREFIX):
+            raise MessageIllegal("a retry topic takes no transactional message")
+        return self._transactions.prepare(message, queue_id, origin)
+
     def _pairs(self, text: str) -> dict[str, str]:
         return settled_pairs(text) | {names.CLUSTER: self._cluster}
 
@@ -237,7 +255,12 @@ class SendProcessor:
         self, header: SendHeader, topic: TopicConfig, queue_id: int, body: bytes, text: str, origin: MessageOrigin
     ) -> AppendedBatch:
         pairs = self._pairs(text)
-        if header.sys_flag & flags.TRANSACTION_MASK or names.DELAY in pairs or header.topic.startswith(RETRY_PREFIX):
+        if (
+            header.sys_flag & flags.TRANSACTION_MASK
+            or is_transactional(pairs)
+            or names.DELAY in pairs
+            or header.topic.startswith(RETRY_PREFIX)
+        ):
             raise MessageIllegal("a batch takes no delay, no transaction and no retry topic")
         if asked := next((name for name in names.TIMERS if name in pairs), None):
             raise MessageIllegal(f"a batch takes no delivery time ({asked}); a delayed message is sent by itself")

@@ -89,10 +89,10 @@ def test_every_change_raises_the_version(tmp_path: Path) -> None:
 
 
 def test_one_topic_too_many_is_refused_and_a_known_one_can_still_change(tmp_path: Path) -> None:
-    topics = topics_in(tmp_path, limit=10)
+    topics = topics_in(tmp_path, limit=13)
     topics.put(TopicConfig("orders", 4, 4), now=1)
 
-    with pytest.raises(LimitReached, match="topics=10"):
+    with pytest.raises(LimitReached, match="topics=13"):
         topics.put(TopicConfig("bills"), now=2)
     topics.put(TopicConfig("orders", 8, 8), now=3)
 

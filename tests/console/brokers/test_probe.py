@@ -48,7 +48,7 @@ async def test_every_step_passes_on_a_broker_that_answers(shared_broker: Running
     assert able(report)["lease"] == ("yes", None)
     assert able(report)["batch_ack"] == ("yes", None)
     assert able(report)["scheduled"] == able(report)["message_type"] == ("yes", None)
-    assert able(report)["sql"] == ("no", None)
+    assert able(report)["sql"] == ("yes", None)
     assert able(report)["replicas"] == ("no", "1")
     assert report.brokers[0].version == "V4_9_8"
 

@@ -110,7 +110,7 @@ def test_a_cluster_says_what_its_brokers_can_do(control: Control) -> None:
     shown = control.get("", role="viewer")
 
     able = {each["name"]: (each["state"], each["value"]) for each in shown["capabilities"]}
-    assert (able["lease"], able["sql"], able["replicas"]) == (("yes", None), ("no", None), ("no", "1"))
+    assert (able["lease"], able["sql"], able["replicas"]) == (("yes", None), ("yes", None), ("no", "1"))
 
 
 def test_a_connection_is_tried_before_a_cluster_is_added(control: Control) -> None:

@@ -105,6 +105,7 @@ export const brokers = {
       limitRequestModes: "Topics of groups set to be consumed by lease; more are refused.",
       limitLeasesPerGroup: "Messages on lease to one group; more are leased only once some are settled.",
       limitTimerMessages: "Messages that wait for their delivery time; more are refused.",
+      limitOpenTransactions: "Half messages that are not decided; more are refused.",
       limitUnflushedWaiters: "Sends that wait for one flush to disk; a further one is refused as busy.",
       limitUnansweredRequests: "Requests of one connection that are still worked on; a further one is refused as busy.",
       limitCallsPerConnection: "Requests of the broker to one client that wait for its answer; more are refused.",

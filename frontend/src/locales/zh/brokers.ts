@@ -105,6 +105,7 @@ export const brokers = {
       limitRequestModes: "设为租约消费的 Topic 与消费组组合数；达到后拒绝。",
       limitLeasesPerGroup: "单个消费组租出而未确认的消息数；达到后须先确认一部分。",
       limitTimerMessages: "等待投递时间的消息数；达到后拒绝新的定时消息。",
+      limitOpenTransactions: "未决的半消息数；达到后拒绝新的事务消息。",
       limitUnflushedWaiters: "等待同一次刷盘的发送数；达到后以繁忙拒绝。",
       limitUnansweredRequests: "单个连接上处理中的请求数；达到后以繁忙拒绝。",
       limitCallsPerConnection: "Broker 发往单个客户端、等待应答的请求数；达到后拒绝。",

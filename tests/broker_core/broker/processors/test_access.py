@@ -6,7 +6,6 @@ import pytest
 
 from broker_core.protocol.codes import RequestCode, ResponseCode
 from broker_core.protocol.headers import admin as headers
-from broker_core.protocol.headers.transactions import ResumeCheckHalfMessageRequest
 from tests.support.broker import Wire
 
 
@@ -32,10 +31,3 @@ async def test_the_whole_configuration_of_access_control_is_not_there(wire: Wire
 
     assert answer.code == ResponseCode.SYSTEM_ERROR
     assert "access control is off (aclEnable=false)" in (answer.remark or "")
-
-
-async def test_there_are_no_half_messages_to_check(wire: Wire) -> None:
-    answer = await wire.ask(ResumeCheckHalfMessageRequest("7F0000010000BC130000000000000000"))
-
-    assert answer.code == ResponseCode.NO_PERMISSION
-    assert "takes no transactional messages" in (answer.remark or "")

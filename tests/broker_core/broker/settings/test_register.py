@@ -83,7 +83,7 @@ def test_the_start_comes_before_what_was_changed(tmp_path: Path, caplog: pytest.
         ("colour", "blue", SettingUnknown, "this broker has no setting 'colour'"),
         ("sendMessageThreadPoolNums", "4", SettingUnknown, "has no setting 'sendMessageThreadPoolNums'"),
         ("deleteWhen", "25", SettingIllegal, "setting deleteWhen: '25' is not hours of the day"),
-        ("rejectTransactionMessage", "false", SettingIllegal, "'false' is not true"),
+        ("rejectTransactionMessage", "no", SettingIllegal, "'no' is not true or false"),
         ("brokerName", "other", SettingFixed, "setting brokerName is fixed or can be set only at"),
         ("brokerConfigPath", "/tmp/x", SettingFixed, "Can not update config in black list."),
     ],
