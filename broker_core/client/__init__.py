@@ -39,10 +39,12 @@ from broker_core.client.errors import (
     Unreachable,
 )
 from broker_core.client.faults import FaultAvoidance
+from broker_core.client.members import Prepared
 from broker_core.client.producer import Producer
 from broker_core.client.selection import queue_for_key
 from broker_core.client.sending import SendResult, SendStatus
 from broker_core.client.session import Session
+from broker_core.client.transactions import Committed, Decision, TransactionProducer
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.message import Message, StoredMessage
 
@@ -59,6 +61,8 @@ __all__ = [
     "ClientClosed",
     "ClientConfig",
     "ClientError",
+    "Committed",
+    "Decision",
     "FaultAvoidance",
     "GroupNotFound",
     "GroupPaused",
@@ -77,6 +81,7 @@ __all__ = [
     "NameIllegal",
     "NoPermission",
     "NoRoute",
+    "Prepared",
     "Producer",
     "ProducerConfig",
     "PullConsumer",
@@ -95,6 +100,7 @@ __all__ = [
     "TopicNotFound",
     "TopicPaused",
     "TopicReadOnly",
+    "TransactionProducer",
     "Unreachable",
     "fixed",
     "machine_room",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from broker_core.client.members import ClientMembers, Member
+from broker_core.client.members import ClientMembers, Member, Prepared
+from broker_core.protocol import properties as names
 from broker_core.protocol.bodies import coder
 from broker_core.protocol.bodies.stats import GetConsumerStatusBody, ResetOffsetBody
 from broker_core.protocol.codes import RequestCode, ResponseCode
@@ -14,6 +15,8 @@ from broker_core.protocol.headers.clients import (
     NotifyConsumerIdsChangedRequest,
 )
 from broker_core.protocol.headers.offsets import ResetConsumerClientOffsetRequest
+from broker_core.protocol.headers.transactions import CheckTransactionStateRequest
+from broker_core.protocol.message import LogOffset, QueueOffset
 from broker_core.protocol.record import decode_one
 from broker_core.remoting.connection import Connection
 from broker_core.remoting.dispatch import Dispatch
@@ -32,6 +35,7 @@ class BrokerCalls:
         dispatch.register(RequestCode.GET_CONSUMER_STATUS_FROM_CLIENT, self._positions)
         dispatch.register(RequestCode.GET_CONSUMER_RUNNING_INFO, self._running_info)
         dispatch.register(RequestCode.CONSUME_MESSAGE_DIRECTLY, self._consume_directly)
+        dispatch.register(RequestCode.CHECK_TRANSACTION_STATE, self._check)
 
     def _members_changed(self, request: Command, _: Connection) -> None:
         member = self._find(request.header(NotifyConsumerIdsChangedRequest).consumer_group)
@@ -66,6 +70,21 @@ class BrokerCalls:
             return _unknown(header.consumer_group)
         result = await member.consume_directly(decode_one(request.body))
         return Command.response(ResponseCode.SUCCESS, body=coder.encode(result))
+
+    async def _check(self, request: Command, connection: Connection) -> None:
+        header, asked = request.header(CheckTransactionStateRequest), decode_one(request.body)
+        checker = self._members.checkers.get(asked.properties.get(names.PGROUP, ""))
+        if checker is None:
+            return
+        prepared = Prepared(
+            header.bname or "",
+            QueueOffset(header.tran_state_table_offset),
+            LogOffset(header.commit_log_offset),
+            asked.message_id,
+        )
+        answer = await checker.answer(asked, prepared)
+        if answer is not None and not connection.is_closing:
+            connection.send(Command.request(answer))
 
     def _find(self, group: str) -> Member | None:
         return self._members.consumers.get(group)

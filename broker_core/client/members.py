@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from broker_core.client.errors import GroupTaken
 from broker_core.protocol.bodies.heartbeat import ConsumerData, HeartbeatData, ProducerData
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.bodies.running import ConsumeMessageDirectlyResult, ConsumerRunningInfo
-from broker_core.protocol.message import StoredMessage
+from broker_core.protocol.headers.transactions import EndTransactionRequest
+from broker_core.protocol.message import LogOffset, QueueOffset, StoredMessage
+
+
+class Prepared(NamedTuple):
+    """Where a half message is stored: what a decision on it names."""
+
+    broker_name: str
+    queue_offset: QueueOffset
+    log_offset: LogOffset
+    message_id: str
+    """The unique id."""
 
 
 class Member(Protocol):
@@ -39,6 +50,17 @@ class Member(Protocol):
         """Handle one message now, outside any queue."""
 
 
+class Checker(Protocol):
+    """A transactional producer as seen by its session."""
+
+    @property
+    def group(self) -> str:
+        """The producer group."""
+
+    async def answer(self, asked: StoredMessage, prepared: Prepared) -> EndTransactionRequest | None:
+        """Return the decision on a half message, None if there is none now."""
+
+
 class ClientMembers:
     """The groups of one client."""
 
@@ -46,6 +68,7 @@ class ClientMembers:
         self._client_id = client_id
         self._producers: Counter[str] = Counter()
         self.consumers: dict[str, Member] = {}
+        self.checkers: dict[str, Checker] = {}
 
     def __bool__(self) -> bool:
         """Whether there is any group."""
@@ -62,6 +85,17 @@ class ClientMembers:
             return False
         del self._producers[group]
         return True
+
+    def add_checker(self, checker: Checker) -> None:
+        """Let brokers ask this producer; raise GroupTaken if another one of its group is asked here."""
+        if checker.group in self.checkers:
+            raise GroupTaken(f"client {self._client_id} has a transactional producer of group {checker.group!r}")
+        self.checkers[checker.group] = checker
+
+    def remove_checker(self, checker: Checker) -> None:
+        """Let brokers no longer ask this producer."""
+        if self.checkers.get(checker.group) is checker:
+            del self.checkers[checker.group]
 
     def add_consumer(self, member: Member) -> None:
         """Add a consumer; raise GroupTaken if the group already has one."""

@@ -9,10 +9,10 @@ from typing import Final, Self
 from broker_core.client.answers import ask_all
 from broker_core.client.broker_calls import BrokerCalls
 from broker_core.client.config import ClientConfig
-from broker_core.client.errors import ClientClosed, TimedOut, Unreachable, refusal
+from broker_core.client.errors import ClientClosed, ClientError, TimedOut, Unreachable, refusal
 from broker_core.client.members import ClientMembers
 from broker_core.client.name_servers import NameServers
-from broker_core.client.routes import Routes
+from broker_core.client.routes import MASTER_ID, Routes
 from broker_core.client.tasks import Tasks
 from broker_core.logs import get_logger
 from broker_core.protocol.bodies import coder
@@ -20,6 +20,7 @@ from broker_core.protocol.bodies.clusters import ClusterInfo
 from broker_core.protocol.bodies.routes import TopicRouteData
 from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.command import Command
+from broker_core.protocol.errors import MalformedBody
 from broker_core.protocol.headers.clients import HeartBeatRequest, UnregisterClientRequest
 from broker_core.protocol.headers.routes import GetBrokerClusterInfoRequest, GetRouteInfoRequest
 from broker_core.remoting.client import Accept, RemotingClient
@@ -161,9 +162,22 @@ class Session:
             return
         body = coder.encode(self.members.heartbeat())
         addresses = self.routes.addresses(masters_only=not self.members.consumers)
+        if self.members.checkers:
+            # A half message of an earlier member may be with a broker to which this client has sent nothing.
+            addresses += await self._masters()
         answers = await ask_all(addresses, lambda addr: self.call(addr, HeartBeatRequest(), body))
         for addr, error in answers.failed.items():
             _log.warning("%s: heartbeat to %s failed: %s", self.client_id, addr, error)
+
+    async def _masters(self) -> list[str]:
+        """Return the masters of the cluster as far as a name server tells them."""
+        try:
+            answer = await self.ask_name_server(GetBrokerClusterInfoRequest())
+            brokers = coder.decode(ClusterInfo, answer.body).broker_addr_table.values()
+        except (ClientError, MalformedBody) as error:
+            _log.warning("%s: a heartbeat goes to known brokers only: %s", self.client_id, error)
+            return []
+        return [addr for broker in brokers if (addr := broker.broker_addrs.get(MASTER_ID)) is not None]
 
     async def leave(self, *, producer_group: str | None = None, consumer_group: str | None = None) -> None:
         """Unregister this client's group from every known broker; unreachable brokers notice later."""

@@ -108,6 +108,12 @@ def test_blocking_sends_from_a_thread(cluster: RunningBroker) -> None:
     assert re.search(r"there are \d+ topics", said)
 
 
+def test_the_transaction_producer_commits_what_it_did_first(cluster: RunningBroker, tmp_path: Path) -> None:
+    database = str(tmp_path / "orders.sqlite3")
+    assert run("transaction_producer", cluster.name_server, database) == "A17: COMMIT\nA18: COMMIT\nA17: ROLLBACK\n"
+    assert run("transaction_producer", cluster.name_server, database).count("ROLLBACK") == 3
+
+
 def test_no_example_leaves_a_file_in_the_checkout() -> None:
     default = inspect.signature(broadcasting_consumer.main).parameters["offsets_file"].default
     assert f"{Path(default).parts[0]}/" in (ROOT / ".gitignore").read_text().split()
