@@ -26,7 +26,6 @@ def _range(first: RequestCode, last: RequestCode) -> Iterable[RequestCode]:
 
 
 REASONS: Final[Mapping[int, str]] = {
-    RequestCode.END_TRANSACTION: "there are no transactional messages",
     RequestCode.GET_TIMER_CHECK_POINT: _TIMERS,
     RequestCode.GET_TIMER_METRICS: _TIMERS,
     RequestCode.REGISTER_TOPIC_IN_NAMESRV: _HEARTBEATS,
