@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -12,6 +13,8 @@ from broker_core.logs import get_logger
 from broker_core.store import StoreConfig
 
 _FLUSHES: Final = {"async": "ASYNC_FLUSH", "sync": "SYNC_FLUSH"}
+
+_MOST_SHARES: Final = 64  # then each has the memory of one frame
 
 _log: Final = get_logger(__name__)
 
@@ -23,6 +26,14 @@ def parse() -> argparse.Namespace:
         "--config", type=Path, metavar="FILE", help="RocketMQ's properties file; other options go before what it says"
     )
     parser.add_argument("--data-dir", type=Path, default=Path("data"), help="folder for all data (%(default)s)")
+    parser.add_argument("--store", type=Path, metavar="FOLDER", help="folder of the messages (broker in --data-dir)")
+    parser.add_argument(
+        "--share",
+        type=_share,
+        default=1,
+        metavar="N",
+        help="so many brokers share the memory of this machine (%(default)s)",
+    )
     parser.add_argument("--bind", help="address to listen on (127.0.0.1)")
     parser.add_argument("--namesrv-port", type=int, default=9876, help="0: any free port (%(default)s)")
     parser.add_argument(
@@ -58,7 +69,7 @@ def configuration(options: argparse.Namespace) -> BrokerConfig:
     file = read_config(options.config) if options.config else ConfigFile({}, ())
     if file.without_effect:
         _log.info("%s: without effect here: %s", options.config, ", ".join(file.without_effect))
-    usual = BrokerConfig(StoreConfig.embedded(file.store or options.data_dir / "broker"))
+    usual = BrokerConfig(StoreConfig.embedded(options.store or file.store or options.data_dir / "broker"))
     return BrokerConfig(
         store=usual.store,
         settings=dict(file.settings) | _settings(options),
@@ -66,6 +77,8 @@ def configuration(options: argparse.Namespace) -> BrokerConfig:
         bind=options.bind or file.bind or usual.bind,
         port=_first(options.broker_port, file.port, usual.port),
         advertise=options.advertise or file.advertise,
+        limits=replace(usual.limits, memory_bytes=usual.limits.memory_bytes // options.share),
+        pulls=replace(usual.pulls, in_memory_ratio=usual.pulls.in_memory_ratio / options.share),
         identity=Identity(
             cluster=options.cluster or file.cluster or usual.identity.cluster,
             name=options.broker_name or file.name or usual.identity.name,
@@ -91,6 +104,12 @@ def _setting(text: str) -> tuple[str, str]:
     if not separator:
         raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE")
     return name.strip(), value
+
+
+def _share(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and 1 <= int(text[:9]) <= _MOST_SHARES):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to {_MOST_SHARES}")
+    return int(text)
 
 
 def _name_servers(text: str) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from console.clusters.own_brokers import MOST_BROKERS
 from gateway import env
 from gateway.private import UMASK
 
@@ -25,6 +26,8 @@ GANTRY_NAMESRV_PORT = env.port("GANTRY_NAMESRV_PORT", 9876)
 GANTRY_BROKER_PORT = env.port("GANTRY_BROKER_PORT", 10911)
 # Name servers of the embedded cluster, as this process reaches them; the supervisor sets them.
 GANTRY_NAME_SERVERS = env.words("GANTRY_NAME_SERVERS", (f"127.0.0.1:{GANTRY_NAMESRV_PORT}",))
+# Of the brokers that `gateway.up` starts on this machine: their files are in the data folder.
+GANTRY_BROKERS = env.number("GANTRY_BROKERS", 1, low=1, high=MOST_BROKERS)
 GANTRY_FLUSH = env.choice("GANTRY_FLUSH", "async", ("async", "sync"))
 GANTRY_REDIS_URL = env.redis_url("GANTRY_REDIS_URL", "redis://127.0.0.1:6379/0")
 # How many Spark programs run at once; each needs at least half a gigabyte.

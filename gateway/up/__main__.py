@@ -8,18 +8,20 @@ import os
 import signal
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from gateway.env import BadSetting
 from gateway.private import UMASK, make_private
 from gateway.up.banner import banner
+from gateway.up.brokers import prepare_new, require_none_left_out
 from gateway.up.checks import locked, require_distinct, require_free
-from gateway.up.config import UpConfig, help_text
+from gateway.up.config import PORTS_APART, UpConfig, help_text
 from gateway.up.console_log import ConsoleLog
 from gateway.up.errors import CannotStart, NoRight
 from gateway.up.first_run import TOPIC, Admin, ensure_topic, prepare, record_classes
 from gateway.up.processes import Plan, plan
-from gateway.up.supervisor import Supervisor
+from gateway.up.supervisor import Supervisor, by_kind
 
 # RocketMQ's clients may connect to the broker's port minus 2, so the broker listens there too.
 _FAST_PORT_BELOW = 2
@@ -42,6 +44,8 @@ def main() -> int:
         with locked(config.data):
             _make_private(config)
             _require_ports(config)
+            require_none_left_out(config)
+            prepare_new(config)
             asyncio.run(_run(config, ConsoleLog()))
     except (CannotStart, BadSetting) as error:
         sys.stderr.write(f"gantry: {error}\n")
@@ -60,14 +64,21 @@ def _require_ports(config: UpConfig) -> None:
     require_distinct(
         {
             "GANTRY_NAMESRV_PORT": config.namesrv_port,
-            "GANTRY_BROKER_PORT": config.broker_port,
-            "the broker's second port, GANTRY_BROKER_PORT minus 2": config.broker_port - _FAST_PORT_BELOW,
+            **dict(_ports_of_brokers(config)),
             "GANTRY_HTTP_PORT": config.http_port,
         }
     )
     require_free(config.bind, config.namesrv_port, "GANTRY_NAMESRV_PORT")
-    require_free(config.bind, config.broker_port, "GANTRY_BROKER_PORT")
+    for port in config.broker_ports.values():
+        require_free(config.bind, port, "GANTRY_BROKER_PORT")
     require_free(config.bind, config.http_port, "GANTRY_HTTP_PORT")
+
+
+def _ports_of_brokers(config: UpConfig) -> Iterator[tuple[str, int]]:
+    for number, port in enumerate(config.broker_ports.values()):
+        more = f" plus {number * PORTS_APART}" if number else ""
+        yield f"GANTRY_BROKER_PORT{more}", port
+        yield f"a broker's second port, GANTRY_BROKER_PORT{more} minus {_FAST_PORT_BELOW}", port - _FAST_PORT_BELOW
 
 
 async def _run(config: UpConfig, log: ConsoleLog) -> None:
@@ -111,8 +122,8 @@ async def _start_all(environment: dict[str, str], config: UpConfig, supervisor: 
     # Migrating the database needs neither Redis nor broker, so both start meanwhile.
     preparing = asyncio.create_task(asyncio.to_thread(prepare, config, environment), name="prepare the database")
     first, rest = supervisor.split_by_database()
-    for child in first:
-        await supervisor.start(child)
+    for together in by_kind(first):
+        await asyncio.gather(*(supervisor.start(child) for child in together))
     admin = await preparing
     await asyncio.gather(*(supervisor.start(child) for child in rest))
     await supervisor.wait_until_ready()

@@ -24,6 +24,7 @@ def banner(config: UpConfig, admin: Admin) -> str:
             f"  log in as         {admin.username}",
             f"                    password  {password}",
             f"  name server       {config.reachable_host}:{config.namesrv_port}   (for RocketMQ clients)",
+            *_brokers(config),
             "",
             "  send a message:",
             f"  curl -H \"Authorization: Bearer $(cat {token})\" -H 'Content-Type: application/json' \\",
@@ -35,3 +36,10 @@ def banner(config: UpConfig, admin: Admin) -> str:
             "",
         )
     )
+
+
+def _brokers(config: UpConfig) -> tuple[str, ...]:
+    """Return a line for several brokers; one needs none, since the name server tells of it."""
+    if config.brokers == 1:
+        return ()
+    return ("  brokers           " + ", ".join(f"{name} {port}" for name, port in config.broker_ports.items()),)

@@ -9,15 +9,23 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
+from console.clusters.own_brokers import MOST_BROKERS, broker_names
 from gateway import env
 from gateway.siblings import MOST_WORKERS
+
+PORTS_APART: Final = 10
+"""How far the ports of two brokers are apart: each has further ones beside it."""
+
+_MOST_PORT: Final = 65_535
 
 SETTINGS: Final = (
     ("GANTRY_DATA_DIR", "./data", "where messages, database, keys and job results are kept"),
     ("GANTRY_BIND", "127.0.0.1", "address that broker, name server and gateway listen on"),
     ("GANTRY_HTTP_PORT", "8000", "console and HTTP API"),
     ("GANTRY_NAMESRV_PORT", "9876", "name server, for RocketMQ clients"),
-    ("GANTRY_BROKER_PORT", "10911", "broker, for RocketMQ clients"),
+    ("GANTRY_BROKER_PORT", "10911", "broker, for RocketMQ clients; each further one 10 higher"),
+    ("GANTRY_BROKERS", "1", "brokers, each a process with its folder; more than one have a name server of their own"),
+    ("GANTRY_BROKERS_LEFT_OUT", "", "brokers with messages that a lower GANTRY_BROKERS may leave out, by name"),
     ("GANTRY_WORKERS", "2, or 1 on one core", "gateway processes behind the HTTP port"),
     ("GANTRY_ADMIN_PASSWORD", "(generated, printed once)", "password of the first admin"),
     ("GANTRY_FLUSH", "async", "async, or sync (answer a send only after fdatasync)"),
@@ -86,6 +94,9 @@ class UpConfig:
     flush: str
     redis_url: str | None
     workers: int
+    brokers: int = 1
+    left_out: tuple[str, ...] = ()
+    """Further brokers that need not be started although they have messages."""
     base_path: str = ""
     """The path before all others, such as ``/gantry``; empty for none."""
 
@@ -94,19 +105,29 @@ class UpConfig:
         """Return the configuration in `environ`; raise gateway.env.BadSetting with the variable and its value."""
         # Read where jobs start; what is wrong with it is said now.
         env.spark_conf("GANTRY_SPARK_CONF", env.text("GANTRY_SPARK_MASTER", "local", environ=environ), environ=environ)
+        brokers = env.number("GANTRY_BROKERS", 1, low=1, high=MOST_BROKERS, environ=environ)
+        highest = _MOST_PORT - (brokers - 1) * PORTS_APART
         return cls(
             data=Path(env.text("GANTRY_DATA_DIR", "data", environ=environ)).expanduser().absolute(),
             bind=env.text("GANTRY_BIND", "127.0.0.1", environ=environ),
             http_port=env.number("GANTRY_HTTP_PORT", 8000, low=1, high=65535, environ=environ),
             namesrv_port=env.number("GANTRY_NAMESRV_PORT", 9876, low=1, high=65535, environ=environ),
-            broker_port=env.number("GANTRY_BROKER_PORT", 10911, low=1, high=65535, environ=environ),
+            broker_port=env.number("GANTRY_BROKER_PORT", 10911, low=1, high=highest, environ=environ),
             flush=env.choice("GANTRY_FLUSH", "async", ("async", "sync"), environ=environ),
             redis_url=env.redis_url("GANTRY_REDIS_URL", "", environ=environ)
             if environ.get("GANTRY_REDIS_URL")
             else None,
             workers=env.number("GANTRY_WORKERS", usual_workers(), low=1, high=MOST_WORKERS, environ=environ),
+            brokers=brokers,
+            left_out=_left_out(brokers, environ),
             base_path=urlsplit(env.public_url("GANTRY_PUBLIC_URL", environ=environ)).path,
         )
+
+    @property
+    def broker_ports(self) -> dict[str, int]:
+        """The port of each broker, by its name."""
+        ports = range(self.broker_port, self.broker_port + self.brokers * PORTS_APART, PORTS_APART)
+        return dict(zip(broker_names(self.brokers), ports, strict=True))
 
     @property
     def reachable_host(self) -> str:
@@ -118,6 +139,15 @@ class UpConfig:
         """The URL of the console for browsers on this machine."""
         host = self.reachable_host
         return f"http://{f'[{host}]' if ':' in host else host}:{self.http_port}{self.base_path}"
+
+
+def _left_out(brokers: int, environ: Mapping[str, str]) -> tuple[str, ...]:
+    names = env.words("GANTRY_BROKERS_LEFT_OUT", environ=environ)
+    others = broker_names(MOST_BROKERS)[brokers:]
+    for name in names:
+        if name not in others:
+            raise env.BadSetting("GANTRY_BROKERS_LEFT_OUT", name, f"brokers that are not started: {', '.join(others)}")
+    return tuple(names)
 
 
 def usual_workers() -> int:

@@ -5,7 +5,16 @@ from __future__ import annotations
 import sys
 from typing import Final, TextIO
 
-_COLOURS: Final = {"redis": 31, "broker": 36, "gateway": 32, "sampler": 35, "worker": 33, "beat": 34, "gantry": 1}
+_COLOURS: Final = {
+    "redis": 31,
+    "namesrv": 96,
+    "broker": 36,
+    "gateway": 32,
+    "sampler": 35,
+    "worker": 33,
+    "beat": 34,
+    "gantry": 1,
+}
 _WIDTH: Final = 8
 
 
@@ -20,7 +29,7 @@ class ConsoleLog:
         """Write one line of output of the child `name`."""
         label = f"{name:<{_WIDTH}}"
         if self._coloured:
-            label = f"\x1b[{_COLOURS.get(name, 37)}m{label}\x1b[0m"
+            label = f"\x1b[{_COLOURS.get(name.partition('-')[0], 37)}m{label}\x1b[0m"
         self._stream.write(f"{label} │ {text}\n")
         self._stream.flush()
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
+from console.clusters.own_brokers import folder_of
 from gateway.siblings import FOLDER_VARIABLE
 from gateway.up.checks import free_port
 from gateway.up.config import UpConfig
@@ -32,6 +33,8 @@ class Child:
     port: int = 0
     stop_seconds: float = STOP_SECONDS
     needs_database: bool = True
+    kind: str = ""
+    """Children of one kind start and stop together."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,7 @@ def plan(config: UpConfig, run: Path) -> Plan:
         child, url = _redis(config)
         children.append(child)
         environment["GANTRY_REDIS_URL"] = url
-    children += [_broker(python, config), *_gateways(python, config), *_workers(python)]
+    children += [*_brokers(python, config), *_gateways(python, config), *_workers(python)]
     return Plan(tuple(children), environment)
 
 
@@ -83,16 +86,36 @@ def _redis(config: UpConfig) -> tuple[Child, str]:
     return child, f"redis://:{password}@127.0.0.1:{port}/0"
 
 
-def _broker(python: str, config: UpConfig) -> Child:
+def _brokers(python: str, config: UpConfig) -> Iterator[Child]:
+    """Return the broker with a name server in it, or a name server that outlives each of several brokers."""
+    servers: tuple[str, ...] = ("--namesrv-port", str(config.namesrv_port))
+    if config.brokers > 1:
+        yield _name_server(python, config)
+        servers = ("--namesrv", f"{config.reachable_host}:{config.namesrv_port}")
+    for name, port in config.broker_ports.items():
+        command = (
+            python, "-m", "broker_core",
+            "--data-dir", str(config.data),
+            "--store", str(folder_of(config.data, name)),
+            "--bind", config.bind,
+            *servers,
+            "--broker-port", str(port),
+            "--broker-name", name,
+            "--share", str(config.brokers),
+            "--flush", config.flush,
+        )  # fmt: skip
+        child = name if config.brokers > 1 else "broker"
+        yield Child(child, command, ready="line", needs_database=False, kind="broker")
+
+
+def _name_server(python: str, config: UpConfig) -> Child:
     command = (
-        python, "-m", "broker_core",
-        "--data-dir", str(config.data),
+        python, "-m", "broker_core.namesrv",
         "--bind", config.bind,
-        "--namesrv-port", str(config.namesrv_port),
-        "--broker-port", str(config.broker_port),
-        "--flush", config.flush,
+        "--port", str(config.namesrv_port),
+        "--settings-file", str(config.data / "namesrv" / "kvConfig.json"),
     )  # fmt: skip
-    return Child("broker", command, ready="line", needs_database=False)
+    return Child("namesrv", command, ready="line", needs_database=False)
 
 
 def _gateways(python: str, config: UpConfig) -> Iterator[Child]:

@@ -6,6 +6,8 @@ import asyncio
 import contextlib
 import urllib.error
 import urllib.request
+from collections.abc import Iterable
+from itertools import groupby
 
 from gateway.up.child_process import ChildProcess
 from gateway.up.config import UpConfig
@@ -65,8 +67,8 @@ class Supervisor:
         await asyncio.gather(*self._watchers, return_exceptions=True)
         used, users = self.split_by_database()
         await asyncio.gather(*(self._stop(child) for child in users))
-        for child in reversed(used):
-            await self._stop(child)
+        for together in reversed(by_kind(used)):
+            await asyncio.gather(*(self._stop(child) for child in together))
 
     async def _stop(self, child: Child) -> None:
         process = self._running.pop(child.name, None)
@@ -121,6 +123,11 @@ class Supervisor:
                 await self._launch(child)
             except CannotStart as error:
                 self._log.line("gantry", str(error))
+
+
+def by_kind(children: Iterable[Child]) -> list[list[Child]]:
+    """Return neighbours of one kind as one list; a child without a kind is alone."""
+    return [list(together) for _, together in groupby(children, lambda child: child.kind or child.name)]
 
 
 def _exit_text(status: int) -> str:

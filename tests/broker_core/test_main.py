@@ -250,3 +250,14 @@ def test_a_configuration_file_with_names_that_are_not_served_is_one_clear_line_a
         "autoCreateTopicsEnable is not known (is autoCreateTopicEnable meant?)\n"
     )
     assert not (tmp_path / "data").exists()
+
+
+async def test_brokers_that_share_a_machine_share_its_memory(tmp_path: Path) -> None:
+    arguments = ("--share", "4", "--store", str(tmp_path / "broker-d"))
+    async with broker(tmp_path, arguments=arguments) as running, running.session() as session:
+        settings = await Admin(session).maintenance.settings_of(running.address)
+
+    assert settings["limitMemoryBytes"] == str(256 * 1024 * 1024)
+    assert settings["accessMessageInMemoryMaxRatio"] == "10"
+    assert (tmp_path / "broker-d" / "checkpoint").exists()
+    assert not (tmp_path / "broker").exists()

@@ -22,3 +22,11 @@ from gateway.up.first_run import Admin
 def test_it_says_where_the_password_is(admin: Admin, said: str, tmp_path: Path) -> None:
     config = UpConfig.read({"GANTRY_DATA_DIR": str(tmp_path)})
     assert said in banner(config, admin)
+
+
+def test_it_says_where_several_brokers_are(tmp_path: Path) -> None:
+    one = UpConfig.read({"GANTRY_DATA_DIR": str(tmp_path)})
+    two = UpConfig.read({"GANTRY_DATA_DIR": str(tmp_path), "GANTRY_BROKERS": "2"})
+    admin = Admin("admin", None, is_new=False)
+    assert "brokers           broker-a 10911, broker-b 10921" in banner(two, admin)
+    assert "broker-a" not in banner(one, admin)

@@ -49,12 +49,23 @@ def test_the_help_text_names_every_setting_that_the_gateway_reads() -> None:
         ("GANTRY_HTTP_PORT", "http"),
         ("GANTRY_BROKER_PORT", "70000"),
         ("GANTRY_FLUSH", "never"),
+        ("GANTRY_BROKERS", "0"),
+        ("GANTRY_BROKERS", "17"),
+        ("GANTRY_BROKERS_LEFT_OUT", "broker-a"),
+        ("GANTRY_BROKERS_LEFT_OUT", "gantry"),
         ("GANTRY_REDIS_URL", "amqp://x"),
     ],
 )
 def test_a_bad_value_is_refused_by_name(name: str, value: str) -> None:
     with pytest.raises(BadSetting, match=name):
         UpConfig.read({name: value})
+
+
+def test_the_port_of_the_last_broker_is_a_port() -> None:
+    ports = {"GANTRY_BROKERS": "3", "GANTRY_BROKER_PORT": "65515"}
+    assert list(UpConfig.read(ports).broker_ports.values()) == [65_515, 65_525, 65_535]
+    with pytest.raises(BadSetting, match="GANTRY_BROKER_PORT='65516': expected a number from 1 to 65515"):
+        UpConfig.read(ports | {"GANTRY_BROKER_PORT": "65516"})
 
 
 def test_a_setting_of_spark_that_jobs_rely_on_is_refused_when_gantry_starts(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import signal
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -113,6 +114,20 @@ async def test_what_others_use_stops_after_them_the_last_started_first(tmp_path:
         pass
 
     assert [each for each in ends.read_text().split() if not each.startswith("stop-")] == ["gateway", "broker", "redis"]
+
+
+async def test_children_of_one_kind_stop_together(tmp_path: Path) -> None:
+    ends = tmp_path / "ends"
+    brokers = [
+        replace(child(name, noting(ends, name, after=f"stop-{other}"), needs_database=False), kind="broker")
+        for name, other in (("broker-a", "broker-b"), ("broker-b", "broker-a"))
+    ]
+
+    async with supervising(child("namesrv", noting(ends, "namesrv"), needs_database=False), *brokers) as (_, out):
+        pass
+
+    assert "did not stop" not in out.getvalue()
+    assert ends.read_text().split()[-1] == "namesrv"
 
 
 async def test_those_that_use_the_others_stop_together(tmp_path: Path) -> None:
