@@ -74,6 +74,8 @@ class MessageStore:
         self.max_offset = queries.max_offset
         self.kept_bytes = queries.kept_bytes
         self.offset_by_time = queries.offset_by_time
+        self.first_from = queries.first_from
+        self.last_until = queries.last_until
         self.store_time = queries.store_time
         self.tags_code = queries.tags_code
         self.units = queries.units

@@ -81,6 +81,16 @@ class StoreQueries:
         queue = self._queues.find(topic, queue_id)
         return time_search.nearest(self._log, queue, timestamp) if queue else QueueOffset(0)
 
+    def first_from(self, topic: str, queue_id: int, timestamp: int) -> QueueOffset:
+        """Return the offset of the first message stored at `timestamp` (ms) or later; the maximum if there is none."""
+        queue = self._queues.find(topic, queue_id)
+        return time_search.lower_bound(self._log, queue, timestamp) if queue else QueueOffset(0)
+
+    def last_until(self, topic: str, queue_id: int, timestamp: int) -> QueueOffset:
+        """Return the offset of the last message stored at `timestamp` (ms) or before; the minimum if there is none."""
+        queue = self._queues.find(topic, queue_id)
+        return time_search.upper_bound(self._log, queue, timestamp) if queue else QueueOffset(0)
+
     def store_time(self, topic: str, queue_id: int, queue_offset: int) -> int | None:
         """Return when the message at `queue_offset` was stored (ms), if it exists."""
         queue = self._queues.find(topic, queue_id)

@@ -1,9 +1,9 @@
-"""Finds the queue offset for a time, in two ways.
+"""Finds the queue offset for a time, in three ways.
 
 `nearest` answers clients as Apache RocketMQ 4.9 does: the message stored nearest to the time, so a time after all
-messages gives the last message, not the offset after it (store/README.md#search-by-time). `lower_bound` is exact: the
-first message stored at the time or later. RocketMQ chooses the file by its modification time, which a copy loses; here
-the store time of its last message is used.
+messages gives the last message, not the offset after it (store/README.md#search-by-time). Those of 5.x are exact:
+`lower_bound` is the first message stored at the time or later, `upper_bound` the last one stored until then. RocketMQ
+chooses the file by its modification time, which a copy loses; here the store time of its last message is used.
 
 Both require that store times never decrease within a queue, which is true unless the clock is set back.
 """
@@ -41,6 +41,11 @@ def lower_bound(log: CommitLog, queue: ConsumeQueue, timestamp: int) -> QueueOff
         else:
             high = middle
     return QueueOffset(low)
+
+
+def upper_bound(log: CommitLog, queue: ConsumeQueue, timestamp: int) -> QueueOffset:
+    """Return the offset of the last message stored at `timestamp` (ms) or before; the minimum if there is none."""
+    return QueueOffset(max(lower_bound(log, queue, timestamp + 1) - 1, queue.min_offset))
 
 
 def store_time(log: CommitLog, queue: ConsumeQueue, queue_offset: int) -> int | None:

@@ -35,6 +35,7 @@ class OffsetProcessor:
         self._offsets = offsets
         self._resets = resets
         self._settings = settings
+        self._searches = {"": store.offset_by_time, "LOWER": store.first_from, "UPPER": store.last_until}
 
     def handlers(self) -> Handlers:
         return {
@@ -66,9 +67,15 @@ class OffsetProcessor:
         return Command.response(ResponseCode.SUCCESS)
 
     def by_time(self, request: Command, _: Connection) -> Command:
-        """Return the offset of the message stored nearest to a time; after the last one, the offset of the last."""
+        """Return the offset of the message stored nearest to a time; after the last one, the offset of the last.
+
+        Clients of 5.x say which side of the time they want, and get the offset after the last one if there is none.
+        """
         header = request.header(headers.SearchOffsetRequest)
-        offset = self._store.offset_by_time(header.topic, header.queue_id, header.timestamp)
+        search = self._searches.get((header.boundary_type or "").upper())
+        if search is None:
+            raise IllegalArgument(f"boundaryType {str(header.boundary_type)[:80]!r} is neither LOWER nor UPPER")
+        offset = search(header.topic, header.queue_id, header.timestamp)
         return Command.response(ResponseCode.SUCCESS, headers.SearchOffsetResponse(offset))
 
     def max(self, request: Command, _: Connection) -> Command:

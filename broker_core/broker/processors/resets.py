@@ -150,4 +150,5 @@ class ResetTargets:
         store = self._store
         if header.timestamp == TO_THE_END:
             return store.max_offset(header.topic, queue_id)
-        return max(store.offset_by_time(header.topic, queue_id, header.timestamp), 0)
+        search = store.offset_by_time if header.queue_id is None else store.first_from  # 5.x names a queue, or -1
+        return max(search(header.topic, queue_id, header.timestamp), 0)

@@ -37,12 +37,16 @@ class UpdateConsumerOffsetRequest:
 
 @header(RequestCode.SEARCH_OFFSET_BY_TIMESTAMP)
 class SearchOffsetRequest:
-    """Code 29: the queue offset whose store time is nearest to `timestamp` (ms)."""
+    """Code 29: the queue offset whose store time is nearest to `timestamp` (ms).
+
+    5.x says LOWER for the first message stored then or later, UPPER for the last one stored until then.
+    """
 
     topic: str
     queue_id: I32
     timestamp: I64
     bname: str | None = None
+    boundary_type: str | None = None  # 5.x
 
 
 @header()

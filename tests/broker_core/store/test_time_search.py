@@ -65,6 +65,8 @@ def test_the_lower_bound_is_the_first_message_not_before_the_time(
             put(store, now=now)
         expected = next((offset for offset, time in enumerate(times) if time >= timestamp), len(times))
         nearest = store.offset_by_time("T", 0, timestamp)
+        last = next((offset for offset, time in reversed(list(enumerate(times))) if time <= timestamp), 0)
+        assert (store.first_from("T", 0, timestamp), store.last_until("T", 0, timestamp)) == (expected, last)
         if times:
             assert at_or_after(store, timestamp) == expected
             assert abs(times[nearest] - timestamp) == min(abs(time - timestamp) for time in times)

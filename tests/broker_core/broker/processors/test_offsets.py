@@ -110,6 +110,20 @@ async def test_a_time_leads_to_the_nearest_message_and_never_beyond_the_last(wir
     assert await offset_by_time(wire, times[-1] + 10_000) == 2
 
 
+async def test_clients_of_5_say_which_side_of_a_time_they_want(wire: Wire) -> None:
+    times = await stored(wire, 3)
+
+    async def ask(timestamp: int, side: str) -> int:
+        answer = await wire.ask(headers.SearchOffsetRequest("orders", 0, timestamp, boundary_type=side))
+        return answer.header(headers.SearchOffsetResponse).offset
+
+    later = times[-1] + 10_000
+    assert [await ask(later, "LOWER"), await ask(later, "upper")] == [3, 2]
+    assert [await ask(times[0] - 1, "LOWER"), await ask(times[0] - 1, "UPPER")] == [0, 0]
+    wrong = await wire.ask(headers.SearchOffsetRequest("orders", 0, later, boundary_type="MIDDLE"))
+    assert (wrong.code, "MIDDLE" in str(wrong.remark)) == (ResponseCode.INVALID_PARAMETER, True)
+
+
 async def test_all_offsets_are_reported_in_one_table(wire: Wire) -> None:
     await commit(wire, 5, queue_id=1)
 
