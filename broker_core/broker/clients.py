@@ -7,7 +7,7 @@ client ids contain it once. A consumer group's subscriptions are those of the la
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Generic, Protocol, TypeVar
 
 from broker_core.protocol.bodies.heartbeat import (
@@ -37,6 +37,8 @@ class Member(Generic[Ch]):
     language: int
     version: int
     seen_at: int
+    fingerprint: int = 0
+    """What a client of 5.x computed from everything that its last full heartbeat said; 0 from other clients."""
 
 
 @dataclass(slots=True)
@@ -143,6 +145,19 @@ class Clients(Generic[Ch]):
         group.message_model = data.message_model
         group.consume_from_where = data.consume_from_where
         return group.subscribe(data.subscription_data_set) or is_new
+
+    def renew_consumer(self, name: str, member: Member[Ch]) -> Member[Ch] | None:
+        """Record a consumer that does not repeat its subscriptions, and return what was known of it.
+
+        A group without members stays without them: what it subscribes to is not known.
+        """
+        group = self._consumers.get(name)
+        if group is None:
+            return None
+        known = group.members.get(member.channel)
+        # Its subscriptions are still those of its last full heartbeat.
+        group.members[member.channel] = replace(member, fingerprint=0 if known is None else known.fingerprint)
+        return known
 
     def leave_producer(self, group: str, channel: Ch) -> None:
         """Remove a connection from a producer group."""

@@ -62,12 +62,16 @@ class ClientProcessor:
         if connection not in self._watched:
             self._watched.add(connection)
             connection.on_close(self.leave)
-        member = Member(connection, data.client_id, request.language, request.version, now)
+        fingerprint = data.heartbeat_fingerprint or 0
+        member = Member(connection, data.client_id, request.language, request.version, now, fingerprint)
         for producer in data.producer_data_set:
             self._clients.heartbeat_producer(producer.group_name, replace(member))
+        if data.without_sub:
+            is_known = [self._renew_consumer(each.group_name, replace(member)) for each in data.consumer_data_set]
+            return Command.response(ResponseCode.SUCCESS, headers.HeartBeatResponse(True, not all(is_known)))
         for consumer in data.consumer_data_set:
             self._heartbeat_consumer(consumer, replace(member), now)
-        return Command.response(ResponseCode.SUCCESS)
+        return Command.response(ResponseCode.SUCCESS, headers.HeartBeatResponse(True) if fingerprint else None)
 
     def unregister(self, request: Command, connection: Connection) -> Command:
         """Remove the connection from the named groups; the other members of a consumer group are notified."""
@@ -118,6 +122,14 @@ class ClientProcessor:
         self._group_topics.ensure_retry(config, now=now)
         if self._clients.heartbeat_consumer(data, member) and config.notify_consumer_ids_changed_enable:
             self._notify(data.group_name)
+
+    def _renew_consumer(self, name: str, member: Member[Connection]) -> bool:
+        """Record a consumer that leaves out its subscriptions; return whether those are known from this connection."""
+        known = self._clients.renew_consumer(name, member)
+        config = self._groups.find(name)
+        if known is None and config is not None and config.notify_consumer_ids_changed_enable:
+            self._notify(name)
+        return known is not None and known.fingerprint == member.fingerprint
 
     def _notify(self, group: str) -> None:
         """Notify every member of a group that the group changed."""

@@ -13,6 +13,18 @@ class HeartBeatRequest:
     """Code 34: a client's heartbeat; the body is HeartbeatData. Clients read the `version` of the answer."""
 
 
+@header()
+class HeartBeatResponse:
+    """The answer to a client of 5.x that tells what its heartbeat says by a number (its fingerprint).
+
+    `supports_fingerprints`: it may leave out its subscriptions as long as the number stays. `must_repeat`: they are not
+    known here, and the next heartbeat has to have them.
+    """
+
+    supports_fingerprints: bool = field(metadata={"wire": "IS_SUPPORT_HEART_BEAT_V2"})
+    must_repeat: bool = field(default=False, metadata={"wire": "IS_SUB_CHANGE"})
+
+
 @header(RequestCode.UNREGISTER_CLIENT)
 class UnregisterClientRequest:
     """Code 35: remove this connection from a group."""

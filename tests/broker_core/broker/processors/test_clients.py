@@ -11,12 +11,17 @@ from broker_core.protocol import bodies
 from broker_core.protocol.bodies.groups import SubscriptionGroupConfig
 from broker_core.protocol.bodies.heartbeat import (
     CheckClientRequestBody,
+    ConsumerData,
+    ConsumeType,
     GetConsumerListByGroupResponseBody,
+    HeartbeatData,
+    MessageModel,
     SubscriptionData,
 )
 from broker_core.protocol.bodies.locks import LockBatchRequestBody, LockBatchResponseBody, UnlockBatchRequestBody
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.codes import VERSION, RequestCode, ResponseCode
+from broker_core.protocol.command import Command
 from broker_core.protocol.headers import clients as headers
 from broker_core.protocol.headers.groups import CreateSubscriptionGroupRequest
 from tests.support.broker import Wire, another_client, started
@@ -37,6 +42,50 @@ def notifications_of(wire: Wire) -> int:
 
 
 # -- heartbeats
+
+
+async def beat_shortly(wire: Wire, fingerprint: int, group: str = "billing") -> headers.HeartBeatResponse:
+    """Send a heartbeat that leaves out the subscriptions, as clients of 5.x do, and return the answer."""
+    consumer = ConsumerData(group, ConsumeType.CONSUME_PASSIVELY, MessageModel.CLUSTERING)
+    data = HeartbeatData("one", [], [consumer], fingerprint, True)
+    return (await wire.ask(headers.HeartBeatRequest(), bodies.encode(data))).header(headers.HeartBeatResponse)
+
+
+async def beat_fully(wire: Wire, fingerprint: int) -> Command:
+    consumer = ConsumerData(
+        "billing", ConsumeType.CONSUME_PASSIVELY, MessageModel.CLUSTERING, None, [SubscriptionData("orders")]
+    )
+    data = HeartbeatData("one", [], [consumer], fingerprint, False)
+    return await wire.ask(headers.HeartBeatRequest(), bodies.encode(data))
+
+
+async def test_a_short_heartbeat_keeps_what_the_full_one_said(wire: Wire) -> None:
+    full = (await beat_fully(wire, 7)).header(headers.HeartBeatResponse)
+    short = await beat_shortly(wire, 7)
+
+    assert (full, short) == (headers.HeartBeatResponse(True, False), headers.HeartBeatResponse(True, False))
+    group = wire.broker.components.clients.find_consumers("billing")
+    assert group is not None
+    assert list(group.subscriptions) == ["orders"]
+    assert notifications_of(wire) == 1
+
+
+async def test_a_short_heartbeat_that_the_broker_cannot_complete_asks_for_a_full_one(wire: Wire) -> None:
+    assert (await beat_shortly(wire, 7)).must_repeat
+    assert await members(wire) == []
+
+    await beat_fully(wire, 7)
+    other = another_client(wire)
+
+    assert (await beat_shortly(other, 7)).must_repeat, "from another connection"
+    await eventually(lambda: notifications_of(wire) == 2)
+    for _ in range(2):
+        assert (await beat_shortly(wire, 8)).must_repeat, "with another number"
+    await other.client.close()
+
+
+async def test_other_clients_are_not_told_of_short_heartbeats(wire: Wire) -> None:
+    assert (await wire.heartbeat("one", group="billing", topics={"orders": "*"})).ext_fields == {}
 
 
 async def test_a_heartbeat_makes_group_retry_topic_and_member(wire: Wire) -> None:
