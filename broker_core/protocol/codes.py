@@ -192,12 +192,13 @@ class RequestCode(IntEnum):
     AUTH_DELETE_ACL = 3008
     AUTH_GET_ACL = 3009
     AUTH_LIST_ACL = 3010
-    LIST_TIMERS = 30101  # Gantry only, like the next five: small enough for the binary header form
+    LIST_TIMERS = 30101  # Gantry only, like the next six: small enough for the binary header form
     SUMMARIZE_TIMERS = 30102
     RESCHEDULE_MESSAGE = 30103
     GET_PROGRESS = 30104
     PURGE_TOPIC = 30105
     LIST_TOPIC_PRODUCERS = 30106
+    END_POP_WAIT = 30107
     POP_MESSAGE = 200050  # 5.x, like all that follow: they require the JSON header form
     ACK_MESSAGE = 200051
     PEEK_MESSAGE = 200052

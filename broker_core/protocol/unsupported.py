@@ -34,6 +34,7 @@ REASONS: Final[Mapping[int, str]] = {
     RequestCode.EXPORT_ROCKSDB_CONFIG_TO_JSON: _ROCKSDB,
     RequestCode.GET_ALL_MESSAGE_REQUEST_MODE: _REPLICAS,
     RequestCode.UPDATE_AND_CREATE_STATIC_TOPIC: _STATIC,
+    RequestCode.POP_ROLLBACK: "leases are kept in one form only, so there are no pop records to export",
     **dict.fromkeys(_range(RequestCode.GET_BROKER_MEMBER_GROUP, RequestCode.RESET_MASTER_FLUSH_OFFSET), _REPLICAS),
     RequestCode.ADD_BROKER: _CONTAINERS,
     RequestCode.REMOVE_BROKER: _CONTAINERS,

@@ -33,7 +33,7 @@ _LACKING: Final[Mapping[int, tuple[str | None, str]]] = {
             RequestCode.CHANGE_MESSAGE_INVISIBLETIME,
             RequestCode.NOTIFICATION,
             RequestCode.POLLING_INFO,
-            RequestCode.POP_ROLLBACK,
+            RequestCode.END_POP_WAIT,
             RequestCode.SET_MESSAGE_REQUEST_MODE,
         ),
         _LEASE,

@@ -73,7 +73,7 @@ class ParkedPop:
 
 
 class PopProcessor:
-    """Answers 200050, 200052, 200055 and 200056."""
+    """Answers 200050, 200052, 200055, and 30107, which is this broker's own."""
 
     def __init__(
         self,
@@ -101,7 +101,7 @@ class PopProcessor:
             RequestCode.POP_MESSAGE: self.pop,
             RequestCode.PEEK_MESSAGE: self.peek,
             RequestCode.POLLING_INFO: self.polling_info,
-            RequestCode.POP_ROLLBACK: self.roll_back,
+            RequestCode.END_POP_WAIT: self.end_wait,
         }
 
     # -- taking
@@ -138,9 +138,9 @@ class PopProcessor:
         )
         return None
 
-    def roll_back(self, request: Command, connection: Connection) -> Command:
+    def end_wait(self, request: Command, connection: Connection) -> Command:
         """End the wait of a pop whose caller has left; if it was already answered, the client returns the messages."""
-        parked = self._polls.get((connection, request.header(headers.PopRollbackRequest).poll_id))
+        parked = self._polls.get((connection, request.header(headers.EndPopWaitRequest).poll_id))
         if parked is not None:
             self._parked.remove(parked)
             connection.answer(parked.request, _nothing_yet())

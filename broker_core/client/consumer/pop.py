@@ -22,9 +22,9 @@ from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.errors import ProtocolError
 from broker_core.protocol.headers.pop import (
     INIT_MODE_MIN,
+    EndPopWaitRequest,
     PopMessageRequest,
     PopMessageResponse,
-    PopRollbackRequest,
 )
 
 __all__ = ["LeaseConsumer", "LeasePortion", "LeaseReceipt", "LeasedMessage", "LeasedRecords", "Received"]
@@ -275,7 +275,7 @@ class LeaseConsumer(LeaseSettler):
         """End a pop whose caller is gone; brokers without that request hold it until its time is over."""
         try:
             if poll_id is not None:
-                await self._session.one_way(addr, PopRollbackRequest(poll_id))
+                await self._session.one_way(addr, EndPopWaitRequest(poll_id))
             await self._give_back(await asked)
         except GantryError as error:
             self._log.info("%s: an abandoned pop failed: %s", addr, error)

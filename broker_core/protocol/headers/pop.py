@@ -26,15 +26,12 @@ class PopMessageRequest:
     order: bool = False
     attempt_id: str | None = None
     bname: str | None = None
-    poll_id: str | None = None  # Gantry only: names this request for PopRollbackRequest; Apache brokers ignore it
+    poll_id: str | None = None  # Gantry only: names this request for EndPopWaitRequest; Apache brokers ignore it
 
 
-@header(RequestCode.POP_ROLLBACK)
-class PopRollbackRequest:
-    """Code 200056: cancel the waiting pop of this connection with the given `poll_id`.
-
-    Apache brokers define the code but do not serve it; since it is sent one-way, clients need not check.
-    """
+@header(RequestCode.END_POP_WAIT)
+class EndPopWaitRequest:
+    """Code 30107 (Gantry): end the wait of this connection's pop with the given `poll_id`. It is sent one-way."""
 
     poll_id: str
 

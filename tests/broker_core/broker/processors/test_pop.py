@@ -15,11 +15,11 @@ from broker_core.protocol.dead_letters import LEASE_ENDED, Cause, cause_of
 from broker_core.protocol.headers.offsets import UpdateConsumerOffsetRequest
 from broker_core.protocol.headers.pop import (
     INIT_MODE_MAX,
+    EndPopWaitRequest,
     PeekMessageRequest,
     PollingInfoRequest,
     PollingInfoResponse,
     PopMessageResponse,
-    PopRollbackRequest,
 )
 from broker_core.protocol.headers.topics import DeleteTopicRequest
 from broker_core.protocol.properties import MAX_PROPERTIES_BYTES
@@ -364,11 +364,11 @@ async def test_a_wait_is_ended_by_its_name_on_its_own_connection(wire: Wire) -> 
         return await waiting_pops(wire) == 2
 
     await eventually(both_wait)
-    for stranger in (await other.ask(PopRollbackRequest("7")), await wire.ask(PopRollbackRequest("9"))):
+    for stranger in (await other.ask(EndPopWaitRequest("7")), await wire.ask(EndPopWaitRequest("9"))):
         assert stranger.code == ResponseCode.SUCCESS
     assert await waiting_pops(wire) == 2
 
-    await wire.ask(PopRollbackRequest("7"))
+    await wire.ask(EndPopWaitRequest("7"))
 
     assert (await asking).code == ResponseCode.POLLING_TIMEOUT
     await wire.fill("orders", b"a")
