@@ -1,0 +1,1 @@
+"""Access control with plain access keys (broker/README.md#access-control)."""
