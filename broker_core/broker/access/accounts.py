@@ -1,0 +1,120 @@
+"""Accounts and what each may do with topics and groups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import IntFlag, StrEnum
+from typing import Final, NamedTuple, Self
+
+from broker_core.broker.access.addresses import AddressPattern
+from broker_core.protocol.bodies.access import PlainAccessConfig
+from broker_core.protocol.topics import RETRY_PREFIX, is_retry_topic
+
+SHORTEST_KEY: Final = 7
+
+
+class Right(IntFlag):
+    """What an account may do; DENY outweighs the others."""
+
+    DENY = 1
+    PUB = 2
+    SUB = 4
+
+
+class Kind(StrEnum):
+    """What a right is for."""
+
+    TOPIC = "topic"
+    GROUP = "group"
+
+
+class Need(NamedTuple):
+    """A right that a request needs: one of `rights` for a topic or a group."""
+
+    kind: Kind
+    name: str
+    rights: Right
+
+
+_RIGHTS: Final[Mapping[str, Right]] = {
+    "DENY": Right.DENY,
+    "PUB": Right.PUB,
+    "SUB": Right.SUB,
+    "PUB|SUB": Right.PUB | Right.SUB,
+    "SUB|PUB": Right.PUB | Right.SUB,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """One account. An administrator without a list of its own may do everything."""
+
+    access_key: str
+    secret_key: str = field(repr=False)
+    is_admin: bool
+    addresses: AddressPattern
+    """Those from which requests with this account need no signature and no right."""
+    defaults: Mapping[Kind, Right]
+    listed: Mapping[tuple[Kind, str], Right]
+
+    @classmethod
+    def of(cls, config: PlainAccessConfig) -> Self:
+        """Return the account that a file or a request describes; raises ValueError with the reason."""
+        for name, key in (("accessKey", config.access_key), ("secretKey", config.secret_key)):
+            if key is None or len(key) < SHORTEST_KEY:
+                raise ValueError(f"the {name} must be longer than {SHORTEST_KEY - 1} characters")
+        listed = {
+            **_listed(Kind.TOPIC, config.topic_perms or ()),
+            **_listed(Kind.GROUP, config.group_perms or ()),
+        }
+        return cls(
+            access_key=config.access_key or "",
+            secret_key=config.secret_key or "",
+            is_admin=config.admin,
+            addresses=AddressPattern.parse(config.white_remote_address),
+            defaults={
+                Kind.TOPIC: _right(config.default_topic_perm or "DENY"),
+                Kind.GROUP: _right(config.default_group_perm or "DENY"),
+            },
+            listed=listed,
+        )
+
+    def may(self, need: Need) -> bool:
+        """Return whether the account has a right."""
+        if self.is_admin and not self.listed:
+            return True
+        owned = self.listed.get((need.kind, need.name))
+        if owned is None:
+            owned = self.defaults[need.kind]
+        return not owned & Right.DENY and bool(owned & need.rights)
+
+
+def need_topic(topic: str, rights: Right) -> Need:
+    """Return the right for a topic; that for a group's retry topic is the group's own."""
+    if is_retry_topic(topic):
+        return need_group(topic.removeprefix(RETRY_PREFIX))
+    return Need(Kind.TOPIC, topic, rights)
+
+
+def need_group(group: str) -> Need:
+    """Return the right to consume as a group."""
+    return Need(Kind.GROUP, group, Right.SUB)
+
+
+def _listed(kind: Kind, perms: Sequence[str]) -> dict[tuple[Kind, str], Right]:
+    found = {}
+    for text in perms:
+        name, separator, right = (part.strip() for part in text.partition("="))
+        if not separator or not name:
+            raise ValueError(f"{text!r} is not a {kind} and its right, such as name=PUB|SUB")
+        need = need_topic(name, Right.SUB) if kind is Kind.TOPIC else need_group(name)
+        found[need.kind, need.name] = _right(right)
+    return found
+
+
+def _right(text: str) -> Right:
+    right = _RIGHTS.get(text.strip())
+    if right is None:
+        raise ValueError(f"{text!r} is not a right: DENY, PUB, SUB or PUB|SUB")
+    return right

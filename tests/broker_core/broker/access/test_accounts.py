@@ -1,0 +1,81 @@
+"""What an account may do."""
+
+from __future__ import annotations
+
+import pytest
+
+from broker_core.broker.access.accounts import Account, Need, Right, need_group, need_topic
+from broker_core.protocol.bodies.access import PlainAccessConfig
+
+EITHER = Right.PUB | Right.SUB
+
+
+def account(**fields: object) -> Account:
+    return Account.of(PlainAccessConfig("orders-service", "a-secret-key", **fields))  # type: ignore[arg-type]
+
+
+def publish(topic: str) -> Need:
+    return need_topic(topic, Right.PUB)
+
+
+def consume(topic: str) -> Need:
+    return need_topic(topic, Right.SUB)
+
+
+def test_without_rights_nothing_is_allowed() -> None:
+    poor = account()
+    assert not any(poor.may(need) for need in (publish("t"), consume("t"), need_group("g"), need_topic("t", EITHER)))
+
+
+def test_a_listed_right_replaces_the_default() -> None:
+    one = account(default_topic_perm="PUB|SUB", default_group_perm="SUB", topic_perms=["mine=PUB", "secret=DENY"])
+    assert one.may(publish("mine"))
+    assert not one.may(consume("mine"))
+    assert not one.may(need_topic("secret", EITHER))
+    assert one.may(publish("other"))
+    assert one.may(consume("other"))
+    assert one.may(need_group("g"))
+
+
+def test_either_right_will_do_for_a_reading_of_offsets() -> None:
+    assert account(topic_perms=["t=PUB"]).may(need_topic("t", EITHER))
+    assert account(topic_perms=["t=SUB"]).may(need_topic("t", EITHER))
+
+
+def test_a_retry_topic_is_its_group() -> None:
+    one = account(group_perms=["billing=SUB"], default_topic_perm="PUB|SUB")
+    assert one.may(consume("%RETRY%billing"))
+    assert one.may(publish("%RETRY%billing"))
+    assert not one.may(consume("%RETRY%other"))
+    assert account(topic_perms=["%RETRY%billing=SUB"]).may(need_group("billing"))
+
+
+def test_an_administrator_without_a_list_may_do_everything() -> None:
+    assert account(admin=True).may(publish("t"))
+    listed = account(admin=True, topic_perms=["t=SUB"])
+    assert listed.may(consume("t"))
+    assert not listed.may(publish("t"))
+    assert not listed.may(consume("other"))
+
+
+@pytest.mark.parametrize(
+    ("fields", "says"),
+    [
+        ({"access_key": "short6"}, "accessKey must be longer than 6"),
+        ({"secret_key": "short6"}, "secretKey must be longer than 6"),
+        ({"secret_key": None}, "secretKey must be longer than 6"),
+        ({"default_topic_perm": "ALL"}, "'ALL' is not a right"),
+        ({"default_group_perm": "sub"}, "'sub' is not a right"),
+        ({"topic_perms": ["orders"]}, "'orders' is not a topic and its right"),
+        ({"topic_perms": ["=PUB"]}, "'=PUB' is not a topic and its right"),
+        ({"group_perms": ["g=DENY|SUB"]}, "'DENY|SUB' is not a right"),
+        ({"white_remote_address": "10.0.0.300"}, "has 300, which is too large"),
+    ],
+)
+def test_what_is_no_account(fields: dict[str, object], says: str) -> None:
+    with pytest.raises(ValueError, match=says.replace("|", r"\|")):
+        Account.of(PlainAccessConfig(**({"access_key": "orders-service", "secret_key": "a-secret-key"} | fields)))  # type: ignore[arg-type]
+
+
+def test_the_secret_is_not_shown() -> None:
+    assert "a-secret-key" not in repr(account())
