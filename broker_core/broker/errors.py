@@ -40,6 +40,9 @@
         ├── TransactionsRefused  this broker does not accept transactional messages
         ├── TransactionUnknown   no half message at that place, or one of another producer group
         ├── TransactionDecided   a transaction that ended otherwise
+        ├── AccessRefused        the request has no account, a wrong signature, or lacks a right
+        ├── AccountIllegal       an account or address that is not valid
+        ├── AccountUnknown       no account has this access key
         ├── NothingFound         a look-up without a result
         ├── TimerDisabled        delivery times are switched off
         ├── AlreadyDelivered     a message that can no longer be taken back
@@ -263,6 +266,25 @@ class TransactionDecided(Refused):
 
     def __init__(self, message_id: str, decision: str | None) -> None:
         super().__init__(f"the transaction of message {message_id[:80]} was {decision or 'decided'} before")
+
+
+class AccessRefused(Refused):
+    """Raised for a request that no account allows; clients recognise the name at the beginning of the remark."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"org.apache.rocketmq.acl.common.AclException: {reason}")
+
+
+class AccountIllegal(Refused):
+    """Raised for an account, a right or an address that is not valid."""
+
+
+class AccountUnknown(Refused):
+    """Raised when there is no account with an access key."""
+
+    def __init__(self, access_key: str) -> None:
+        super().__init__(f"there is no account {access_key[:200]}")
+        self.access_key = access_key
 
 
 class NothingFound(Refused):

@@ -13,6 +13,9 @@ import orjson
 import pytest
 
 from broker_core.broker import delay, groups, offsets, topics
+from broker_core.broker.access.document import AccessDocument
+from broker_core.broker.access.files import FILE_NAME as ACCOUNTS_FILE
+from broker_core.broker.access.files import AccessFiles
 from broker_core.broker.config import BrokerConfig, Identity, TopicDefaults
 from broker_core.broker.delay import DelayQueues
 from broker_core.broker.errors import BadConfigFile
@@ -193,3 +196,23 @@ def _apply(changes: Sequence[object]) -> None:
     for change in changes:
         leases.apply(change)  # type: ignore[arg-type]
     leases.clamp(lambda _topic, _queue_id: 100)
+
+
+def test_damaged_files_of_accounts(tmp_path: Path) -> None:
+    sound = (
+        b"globalWhiteRemoteAddresses: [10.0.0.*, '2001:db8::{1,2}']\naccounts:\n- accessKey: orders-service\n"
+        b"  secretKey: 12345678\n  whiteRemoteAddress: 10.0.1-5.*\n  admin: false\n  defaultTopicPerm: DENY\n"
+        b"  defaultGroupPerm: SUB\n  topicPerms:\n  - orders=PUB|SUB # both\n  - \"paid=\\u0053UB\"\n  groupPerms: [billing=SUB]\n"
+        b"- {accessKey: administrator, secretKey: 'it''s long', admin: true}\ndataVersion:\n- counter: 4\n"
+        b"  timestamp: 1700000000000\n"
+    )  # fmt: skip
+    aliases = b"accounts: &a\n- *a\n- <<: *a\n? [x, {y: z}]\n: !!python/object:os.system |\n  text\n--- %YAML 1.1\n..."
+    path = tmp_path / ACCOUNTS_FILE
+
+    def case(random: Random) -> None:
+        path.write_bytes(mutate(random, sound, (sound, aliases)))
+        table = AccessFiles(tmp_path).read()
+        for document in table.documents.values():
+            assert AccessDocument.parse(document.dump()) == document
+
+    run_cases(3_000, case, named=BadConfigFile)

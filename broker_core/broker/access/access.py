@@ -1,0 +1,135 @@
+"""The accounts in use: read from the files, read again when they change, changed by administration."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from broker_core.broker.access.accounts import Account
+from broker_core.broker.access.addresses import AddressPattern
+from broker_core.broker.access.document import AccessDocument
+from broker_core.broker.access.files import AccessFiles, AccessTable, Stamp, next_version
+from broker_core.broker.errors import AccountIllegal, AccountUnknown, BadConfigFile
+from broker_core.logs import get_logger
+from broker_core.protocol.bodies.access import PlainAccessConfig
+
+_log: Final = get_logger(__name__)
+
+
+class Access:
+    """The accounts of a broker; `executor` waits for the disk."""
+
+    def __init__(self, files: AccessFiles, executor: Executor, clock: Callable[[], int]) -> None:
+        self.table = AccessTable()
+        self._files = files
+        self._executor = executor
+        self._clock = clock
+        self._stamp: Stamp = ()
+        self._turn = asyncio.Lock()
+
+    @property
+    def main_file(self) -> Path:
+        """The file that gets new accounts."""
+        return self._files.main
+
+    def load(self) -> None:
+        """Read the files at the start; raises BadConfigFile."""
+        self._stamp = self._files.stamp()
+        self.table = self._files.read()
+        if not self.table.accounts and not self.table.global_white:
+            _log.warning("access: there are no accounts in %s, so every request is refused", self._files.main)
+
+    async def reload(self, _now: int) -> None:
+        """Read the files again if they changed; broken ones leave the accounts as they were."""
+        async with self._turn:
+            await asyncio.get_running_loop().run_in_executor(self._executor, self._reload)
+
+    def _reload(self) -> None:
+        stamp = self._files.stamp()
+        if stamp == self._stamp:
+            return
+        self._stamp = stamp
+        try:
+            self.table = self._files.read()
+        except BadConfigFile as error:
+            _log.error("access: the changed files are not used, the accounts stay as they were: %s", error)
+            return
+        _log.info("access: read %d accounts from %d files", len(self.table.accounts), len(self.table.documents))
+
+    # -- administration
+
+    async def put_account(self, config: PlainAccessConfig) -> None:
+        """Create an account in the main file, or change it where it is; what `config` leaves out stays.
+
+        Raises AccountIllegal, BadConfigFile for files that were broken in the meantime, and OSError.
+        """
+        try:
+            account = Account.of(config)
+        except ValueError as error:
+            raise AccountIllegal(str(error)) from error
+
+        def change(table: AccessTable) -> tuple[Path, AccessDocument]:
+            path = table.places.get(account.access_key, self.main_file)
+            document = table.documents.get(path, AccessDocument())
+            kept = [each for each in document.accounts if each.access_key != account.access_key]
+            old = next((each for each in document.accounts if each.access_key == account.access_key), None)
+            return path, replace(document, accounts=(*kept, config if old is None else _merged(old, config)))
+
+        await self._change(change)
+
+    async def delete_account(self, access_key: str) -> None:
+        """Delete an account; raises AccountUnknown, BadConfigFile and OSError."""
+
+        def change(table: AccessTable) -> tuple[Path, AccessDocument]:
+            path = table.places.get(access_key)
+            if path is None:
+                raise AccountUnknown(access_key)
+            document = table.documents[path]
+            kept = tuple(each for each in document.accounts if each.access_key != access_key)
+            return path, replace(document, accounts=kept)
+
+        await self._change(change)
+
+    async def put_global_white(self, addresses: Sequence[str], path: Path | None) -> None:
+        """Replace the addresses that need no signature, of a file that is there; without `path` those of the main one.
+
+        Raises AccountIllegal, BadConfigFile and OSError.
+        """
+        try:
+            for each in addresses:
+                AddressPattern.parse(each)
+        except ValueError as error:
+            raise AccountIllegal(str(error)) from error
+
+        def change(table: AccessTable) -> tuple[Path, AccessDocument]:
+            wanted = path or self.main_file
+            if wanted not in table.documents:
+                raise AccountIllegal(f"{wanted} is not an account file of this broker")
+            return wanted, replace(table.documents[wanted], global_white=tuple(addresses))
+
+        await self._change(change)
+
+    async def _change(self, change: Callable[[AccessTable], tuple[Path, AccessDocument]]) -> None:
+        async with self._turn:
+            await asyncio.get_running_loop().run_in_executor(self._executor, self._apply, change)
+
+    def _apply(self, change: Callable[[AccessTable], tuple[Path, AccessDocument]]) -> None:
+        # What is on the disk now is changed, so that what an editor wrote a moment ago is not lost.
+        path, document = change(self._files.read())
+        self._files.write(path, replace(document, version=next_version(document.version, self._clock())))
+        self._stamp = self._files.stamp()
+        self.table = self._files.read()
+
+
+def _merged(old: PlainAccessConfig, new: PlainAccessConfig) -> PlainAccessConfig:
+    """Return an account after a change: the switch and the keys are always given, the rest may be left out."""
+    left_out = {
+        name: getattr(old, name)
+        for name in ("white_remote_address", "default_topic_perm", "default_group_perm", "topic_perms", "group_perms")
+        if getattr(new, name) is None
+    }
+    return replace(new, **left_out)
