@@ -7,6 +7,8 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 
 from broker_core.broker import delay, groups, offsets, request_modes, store_id, topics
+from broker_core.broker.access.access import Access
+from broker_core.broker.access.files import AccessFiles
 from broker_core.broker.arrivals import Arrivals, CallSoon
 from broker_core.broker.clients import Clients
 from broker_core.broker.config import BrokerConfig
@@ -96,6 +98,8 @@ class Components:
     resets: Resets
     request_modes: RequestModes
     topic_queues: TopicQueues
+    access: Access | None
+    """The accounts, if access control is on."""
 
     @property
     def config(self) -> BrokerConfig:
@@ -164,6 +168,7 @@ def compose(settings: Settings, resources: Resources) -> Components:
         resets=Resets(consumed, leases, config.limits),
         request_modes=_load_request_modes(config),
         topic_queues=TopicQueues(config.name_servers, resources.remoting, clock),
+        access=_load_access(config, resources) if config.access_control else None,
     )
     settings.watch(_follower(components))
     return components
@@ -184,6 +189,12 @@ def _follower(components: Components) -> Callable[[BrokerConfig], None]:
             components.registration.want()
 
     return follow
+
+
+def _load_access(config: BrokerConfig, resources: Resources) -> Access:
+    access = Access(AccessFiles(config.config_folder), resources.files, resources.clock)
+    access.load()
+    return access
 
 
 def _registration(config: BrokerConfig, resources: Resources, register: Topics) -> Registration:

@@ -88,6 +88,7 @@ class BrokerConfig:
     timer: TimerSettings = field(default_factory=TimerSettings)
     transactions: TransactionSettings = field(default_factory=TransactionSettings)
     permission: int = PERM_READ | PERM_WRITE  # brokerPermission
+    access_control: bool = False  # aclEnable: requests need an account of config/plain_acl.yml
     # By RocketMQ name; they override the fields above and changes that were saved while running.
     settings: Mapping[str, str] = field(default_factory=dict)
 

@@ -8,6 +8,8 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import AsyncExitStack
 from typing import Final
 
+from broker_core.broker.access.check import AccessCheck
+from broker_core.broker.access.needs import needs_of
 from broker_core.broker.address import advertised_host, ip_of, join
 from broker_core.broker.answers import ANSWERS
 from broker_core.broker.arrivals import Arrivals, paced
@@ -42,6 +44,7 @@ TIMER_FOLDER: Final = "timer"
 _DRAIN_SECONDS: Final = 1.0
 _CHECKPOINT_MS: Final = 60_000
 _RETENTION_MS: Final = 10_000
+_ACCOUNTS_MS: Final = 1_000
 _SECOND_MS: Final = 1_000
 _ROUND_SECONDS: Final = 0.001
 # Requests that read nothing which a pending round would make readable.
@@ -183,6 +186,10 @@ class _Start:
         self._opened.push_async_callback(server.close)  # before the disk closes: a running request may still need it
         processors = processors_of(components)
         _register(processors, components.arrivals, main=main, fast=fast)
+        if components.access is not None:
+            check = AccessCheck(components.access, needs_of(components.store, self._config.limits))
+            main.before(check)
+            fast.before(check)
         housekeeping = Housekeeping(store=store, intake=components.intake, arrivals=components.arrivals, executor=disk)
         # Before the first message: the disk may already be full.
         housekeeping.drop_expired(self._clock())
@@ -282,7 +289,9 @@ def _steps(
 ) -> Sequence[Step]:
     """Return the periodic steps."""
     periods = components.config.periods
+    access = components.access
     return (
+        *(() if access is None else (Step("accounts", _ACCOUNTS_MS, access.reload),)),
         Step("parked pulls", SLOT_MS, processors.pulls.expire),
         Step("leases", SLOT_MS, processors.pops.step),
         Step("notifications", STEP_MS, processors.notifications.step),

@@ -40,6 +40,7 @@ from broker_core.protocol.headers.topics import CreateTopicRequest
 from broker_core.protocol.message import StoredMessage
 from broker_core.protocol.properties import format_properties
 from broker_core.protocol.record import decode_many
+from broker_core.protocol.signature import Credentials
 from broker_core.remoting import Dispatch, RemotingClient
 from broker_core.store import StoreConfig
 
@@ -88,6 +89,8 @@ class Wire:
     pushed: list[Command] = field(default_factory=list)
     answers: dict[int, Callable[[Command], Command]] = field(default_factory=dict)
     """What the client says to the broker's questions, by code; to any other it says b"from the client"."""
+    credentials: Credentials | None = None
+    """With which requests to the broker are signed."""
 
     @property
     def address(self) -> str:
@@ -96,7 +99,10 @@ class Wire:
 
     async def ask(self, header: object, body: bytes = b"", *, code: int | None = None) -> Command:
         """Return the broker's answer, of any code."""
-        return await self.client.invoke(self.address, Command.request(header, body, code=code), TIMEOUT_MS)
+        request = Command.request(header, body, code=code)
+        if self.credentials is not None:
+            self.credentials.sign(request)
+        return await self.client.invoke(self.address, request, TIMEOUT_MS)
 
     async def ask_name_server(self, header: object) -> Command:
         """Return the name server's answer."""
@@ -310,6 +316,7 @@ async def started(
     limits: BrokerLimits | None = None,
     periods: Periods | None = None,
     topics: TopicDefaults | None = None,
+    access_control: bool = False,
 ) -> AsyncIterator[Wire]:
     """Start a name server and a broker on `folder`, and stop both at the end."""
     name_server = NameServer(NameServerConfig(port=0))
@@ -321,6 +328,7 @@ async def started(
         limits=limits or BrokerLimits(),
         periods=periods or Periods(),
         topics=topics or TopicDefaults(),
+        access_control=access_control,
     )
     try:
         broker = await Broker.open(config)

@@ -10,7 +10,7 @@ from broker_core.broker.changes import Changes
 from broker_core.broker.composition import Components
 from broker_core.broker.pop.dead_letters import DeadLetters
 from broker_core.broker.pop.popper import Popper
-from broker_core.broker.processors.access import AccessProcessor
+from broker_core.broker.processors.accounts import AccountProcessor
 from broker_core.broker.processors.ack import AckProcessor
 from broker_core.broker.processors.admin import AdminProcessor
 from broker_core.broker.processors.assignments import AssignmentProcessor, RequestModeProcessor
@@ -286,4 +286,5 @@ def _of_administration(
     )
     admin = AdminProcessor(store=c.store, topics=c.topics, delay=c.delay, stats=c.stats, figures=figures, clock=c.clock)
     settings = SettingsProcessor(settings=c.settings, saver=c.saver, address=c.address, clock=c.clock)
-    return settings, AccessProcessor(), admin
+    accounts = AccountProcessor(access=c.access, identity=c.config.identity, address=c.address)
+    return settings, accounts, admin

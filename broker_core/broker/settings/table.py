@@ -77,6 +77,7 @@ _ALL: Final = (
     Setting("msgTraceTopicName", _NAME, _AT_START, ("topics.trace_topic_name",)),
     # Service to clients.
     Setting("brokerPermission", kinds.number(0, 7), _LIVE, ("permission",)),
+    Setting("aclEnable", _SWITCH, _AT_START, ("access_control",)),
     Setting("rejectTransactionMessage", _SWITCH, _LIVE, ("transactions.rejected",)),
     Setting("transactionTimeOut", kinds.number(1, _INT), _LIVE, ("transactions.timeout_ms",)),
     Setting("transactionCheckInterval", kinds.number(1, _INT), _LIVE, ("transactions.interval_ms",)),
@@ -175,7 +176,6 @@ def facts(config: BrokerConfig, address: str) -> Iterator[tuple[str, str]]:
     yield "brokerRole", "ASYNC_MASTER"
     yield "messageIndexEnable", "true"
     yield "enablePropertyFilter", "true"
-    yield "aclEnable", "false"
     yield "slaveReadEnable", "false"
     yield "filterServerNums", "0"
     yield "traceOn", "true"
