@@ -48,6 +48,7 @@ export const brokers = {
       traceTopicEnable: "Whether there is a topic for message traces.",
       msgTraceTopicName: "The topic for message traces.",
       brokerPermission: "What clients may do: 6 read and write, 4 read, 2 write, 0 nothing.",
+      aclEnable: "Whether every request needs an account of the file plain_acl.yml.",
       rejectTransactionMessage: "Whether transactional messages are refused.",
       maxMessageSize: "The largest body of a message.",
       maxMsgsNumBatch: "The most messages that a search by key returns.",

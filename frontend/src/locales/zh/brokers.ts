@@ -48,6 +48,7 @@ export const brokers = {
       traceTopicEnable: "是否存在消息轨迹 Topic。",
       msgTraceTopicName: "消息轨迹 Topic 的名称。",
       brokerPermission: "客户端权限：6 读写，4 只读，2 只写，0 禁止。",
+      aclEnable: "是否要求每个请求都使用 plain_acl.yml 中的账号签名。",
       rejectTransactionMessage: "是否拒绝事务消息。",
       maxMessageSize: "消息体的最大长度。",
       maxMsgsNumBatch: "按 Key 查询最多返回的消息数。",
