@@ -39,6 +39,11 @@ class Dispatch:
         """Register `handler` for requests with `code`; the last registration wins."""
         self._handlers[int(code)] = handler
 
+    @property
+    def codes(self) -> frozenset[int]:
+        """The codes that have a handler."""
+        return frozenset(self._handlers)
+
     def before(self, hook: BeforeHook) -> None:
         """Call `hook` before each handler, in the order of registration."""
         self._before.append(hook)

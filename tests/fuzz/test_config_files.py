@@ -202,7 +202,8 @@ def test_damaged_files_of_accounts(tmp_path: Path) -> None:
     sound = (
         b"globalWhiteRemoteAddresses: [10.0.0.*, '2001:db8::{1,2}']\naccounts:\n- accessKey: orders-service\n"
         b"  secretKey: 12345678\n  whiteRemoteAddress: 10.0.1-5.*\n  admin: false\n  defaultTopicPerm: DENY\n"
-        b"  defaultGroupPerm: SUB\n  topicPerms:\n  - orders=PUB|SUB # both\n  - \"paid=\\u0053UB\"\n  groupPerms: [billing=SUB]\n"
+        b"  defaultGroupPerm: SUB\n  topicPerms:\n  - orders=PUB|SUB # both\n  - \"paid=\\u0053UB\"\n"
+        b"  groupPerms: [billing=SUB]\n"
         b"- {accessKey: administrator, secretKey: 'it''s long', admin: true}\ndataVersion:\n- counter: 4\n"
         b"  timestamp: 1700000000000\n"
     )  # fmt: skip

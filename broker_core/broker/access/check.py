@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from broker_core.broker.access.access import Access
 from broker_core.broker.access.accounts import Account, Need
 from broker_core.broker.access.addresses import parts_of
-from broker_core.broker.access.needs import ADMINS_ONLY, Needs
+from broker_core.broker.access.needs import ANY_ACCOUNT, Needs
 from broker_core.broker.errors import AccessRefused
 from broker_core.protocol.command import Command
 from broker_core.protocol.signature import ACCESS_KEY, is_signed_with
@@ -18,9 +18,11 @@ from broker_core.remoting.connection import Connection
 class AccessCheck:
     """Refuses what the accounts do not allow; a hook of `Dispatch`."""
 
-    def __init__(self, access: Access, needs: Mapping[int, Needs]) -> None:
+    def __init__(self, access: Access, needs: Mapping[int, Needs], served: Iterable[int]) -> None:
+        """A request that is `served` and that nobody has listed is for administrators."""
         self._access = access
         self._needs = needs
+        self._admins_only = frozenset(served) - needs.keys() - ANY_ACCOUNT
 
     def __call__(self, request: Command, connection: Connection) -> None:
         """Return if a request is allowed; raises AccessRefused, and errors for a body or header that cannot be read."""
@@ -41,7 +43,7 @@ class AccessCheck:
         self._check_rights(request, account)
 
     def _check_rights(self, request: Command, account: Account) -> None:
-        if request.code in ADMINS_ONLY and not account.is_admin:
+        if request.code in self._admins_only and not account.is_admin:
             raise AccessRefused(
                 f"Need admin permission for request code={request.code}, but accessKey={account.access_key} is not"
             )

@@ -45,6 +45,7 @@ ADMINS_ONLY: Final = frozenset(
         Code.UPDATE_GLOBAL_WHITE_ADDRS_CONFIG,
         Code.GET_BROKER_CLUSTER_ACL_CONFIG,
         Code.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP,
+        Code.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP_LIST,
         Code.DELETE_SUBSCRIPTIONGROUP,
         Code.DELETE_TOPIC_IN_BROKER,
         Code.CLEAN_EXPIRED_CONSUMEQUEUE,
@@ -86,7 +87,9 @@ ANY_ACCOUNT: Final = frozenset(
         Code.SUMMARIZE_TIMERS,
         Code.GET_PROGRESS,
         Code.LIST_TOPIC_PRODUCERS,
-        Code.POP_ROLLBACK,  # cancels a request of the same connection
+        Code.END_POP_WAIT,  # ends a request of the same connection
+        Code.QUERY_TOPICS_BY_CONSUMER,
+        Code.QUERY_SUBSCRIPTION_BY_CONSUMER,
     }
 )
 """Requests that need no right."""
