@@ -28,6 +28,7 @@ import org.apache.rocketmq.client.exception.MQClientException;
 import org.apache.rocketmq.client.producer.MessageQueueSelector;
 import org.apache.rocketmq.client.producer.SendCallback;
 import org.apache.rocketmq.client.producer.SendResult;
+import org.apache.rocketmq.client.producer.TransactionSendResult;
 import org.apache.rocketmq.common.message.Message;
 import org.apache.rocketmq.common.message.MessageAccessor;
 import org.apache.rocketmq.common.message.MessageClientExt;
@@ -202,6 +203,9 @@ final class Values {
         row.put("offsetMsgId", sent.getOffsetMsgId());
         row.put("queue", JSON.toJSON(sent.getMessageQueue()));
         row.put("queueOffset", sent.getQueueOffset());
+        if (sent instanceof TransactionSendResult) {
+            row.put("state", ((TransactionSendResult) sent).getLocalTransactionState().name());
+        }
         return row;
     }
 
