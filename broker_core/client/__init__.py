@@ -16,6 +16,7 @@ from broker_core.client.consumer.pop import LeaseConsumer, Received
 from broker_core.client.consumer.pull import PullConsumer, PullResult, PullStatus
 from broker_core.client.consumer.push import PushConsumer, RetryLater
 from broker_core.client.consumer.strategies import fixed, machine_room, machine_room_nearby
+from broker_core.client.consumer.subscriptions import SQL92
 from broker_core.client.errors import (
     BrokerBusy,
     BrokerRefused,
@@ -32,6 +33,7 @@ from broker_core.client.errors import (
     NoPermission,
     NoRoute,
     SendUncertain,
+    SubscriptionRefused,
     TimedOut,
     TopicNotFound,
     TopicPaused,
@@ -50,6 +52,7 @@ from broker_core.protocol.message import Message, StoredMessage
 
 __all__ = [
     "LITE",
+    "SQL92",
     "Admin",
     "Answers",
     "BlockingSession",
@@ -96,6 +99,7 @@ __all__ = [
     "SendUncertain",
     "Session",
     "StoredMessage",
+    "SubscriptionRefused",
     "TimedOut",
     "TopicNotFound",
     "TopicPaused",

@@ -72,12 +72,17 @@ class LitePullConsumer(GroupMember):
                 self._start_reader(queue, await start_offset(self._session, self._committed, queue, self.config))
 
     async def start(self) -> Self:
-        """Join the group; raise TopicNotFound, Unreachable, or GroupTaken if this session has a consumer of it."""
+        """Join the group.
+
+        Raises TopicNotFound, Unreachable, GroupTaken if this session has a consumer of it, or SubscriptionRefused for a
+        filter that is wrong.
+        """
         self._session.members.add_consumer(self)
         self._started_at = now_ms()
         try:
             for topic in self._subscriptions:
                 await self._session.routes.get(topic)
+            await self._check_filters()
             await self._session.heartbeat()
         except BaseException:
             await self.close()

@@ -12,12 +12,15 @@ from broker_core.client.config import PushConfig
 from broker_core.client.consumer.offsets import OffsetStore
 from broker_core.client.consumer.reader import QueueReader
 from broker_core.client.consumer.sharing import Sharing
-from broker_core.client.consumer.subscriptions import subscription
-from broker_core.client.errors import NameIllegal
+from broker_core.client.consumer.subscriptions import TAG, subscription
+from broker_core.client.errors import NameIllegal, SubscriptionRefused
 from broker_core.client.session import Session
 from broker_core.client.tasks import Tasks
+from broker_core.errors import GantryError
 from broker_core.logs import get_logger
+from broker_core.protocol.bodies import coder
 from broker_core.protocol.bodies.heartbeat import (
+    CheckClientRequestBody,
     ConsumeFromWhere,
     ConsumerData,
     ConsumeType,
@@ -27,6 +30,7 @@ from broker_core.protocol.bodies.heartbeat import (
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.bodies.running import ConsumerRunningInfo, ProcessQueueInfo
 from broker_core.protocol.codes import VERSION_DESC
+from broker_core.protocol.headers.clients import CheckClientConfigRequest
 from broker_core.protocol.topics import MAX_GROUP_NAME, is_group_name
 
 _FROM_WHERE: Final = {
@@ -172,6 +176,26 @@ class GroupMember(ABC):
 
     async def _persist(self) -> None:
         await self._committed.persist(list(self._readers))
+
+    async def _check_filters(self) -> None:
+        """Have a broker compile what is no tag expression; raises SubscriptionRefused.
+
+        Each pull would be refused otherwise, which only the log would tell.
+        """
+        for wanted in self._subscriptions.values():
+            if wanted.expression_type not in (None, TAG):
+                try:
+                    await self._check_filter(wanted)
+                except SubscriptionRefused:
+                    raise
+                except GantryError as error:
+                    self._log.warning("topic=%s: the filter was not checked: %s", wanted.topic, error)
+
+    async def _check_filter(self, wanted: SubscriptionData) -> None:
+        route = await self._session.routes.get(wanted.topic)
+        body = coder.encode(CheckClientRequestBody(self._session.client_id, self._group, wanted))
+        for address in list(route.masters.values())[:1]:
+            await self._session.call(address, CheckClientConfigRequest(), body)
 
 
 def _of_queue(reader: QueueReader, committed: int | None) -> ProcessQueueInfo:

@@ -71,7 +71,10 @@ class PushConsumer(GroupMember):
             self._wake.set()
 
     async def start(self) -> Self:
-        """Join the group and start reading; raise GroupTaken if this session has a consumer of the group."""
+        """Join the group and start reading.
+
+        Raises GroupTaken if this session has a consumer of the group, SubscriptionRefused for a filter that is wrong.
+        """
         self._session.members.add_consumer(self)
         if not self.config.broadcasting:
             retry = retry_topic(self._group)
@@ -80,6 +83,7 @@ class PushConsumer(GroupMember):
         try:
             for topic in self._subscriptions:
                 await self._find_route(topic)
+            await self._check_filters()
             await self._session.heartbeat()
         except BaseException:
             await self.close()
