@@ -102,6 +102,17 @@ def test_the_lease_consumer_acknowledges_every_message(cluster: RunningBroker, p
     assert again in ([""] if LATER in said else ["", LATER])
 
 
+def test_filters_over_properties_select_what_they_say(cluster: RunningBroker) -> None:
+    said = run("sql_filters", cluster.name_server).splitlines()
+    assert said == [
+        "polled b'amount 150 of eu'",
+        "polled b'amount 900 of us'",
+        "leased b'amount 50 of eu'",
+        "leased b'amount 150 of eu'",
+        "refused: the text ends: a property, a value or a bracket is needed here, at character 9",
+    ]
+
+
 def test_blocking_sends_from_a_thread(cluster: RunningBroker) -> None:
     said = run("blocking", cluster.name_server)
     assert "is SEND_OK" in said
