@@ -64,7 +64,7 @@ def test_a_second_broker_joins_as_pasted(tmp_path: Path) -> None:
     with Place.free(tmp_path / "gantry").started() as gantry:
         line = second_broker("README.md").replace("127.0.0.1:9876", gantry.name_server)
         line = line.replace("--broker-port 10991", f"--broker-port {free_ports(4) + 2}")
-        line = line.replace("data-b", str(tmp_path / "data-b"))
+        line = line.replace("data-x", str(tmp_path / "data-x"))
         second = subprocess.Popen(line.split(), cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             wait_until(lambda: brokers(gantry) == {"broker-a", "broker-x"})

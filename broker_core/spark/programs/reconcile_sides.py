@@ -19,7 +19,8 @@ from broker_core.spark.comparing.tables import csv_side, parquet_side
 from broker_core.spark.errors import BadRequest
 from broker_core.spark.options import Mode, SourceOptions, parse_time
 from broker_core.spark.programs.program import Run
-from broker_core.spark.programs.requests import STOP, on_damage, place_of, whole_topic
+from broker_core.spark.programs.requests import STOP, on_damage, place_of
+from broker_core.spark.programs.whole_topic import whole_topic
 from broker_core.spark.reading import plan_together
 from broker_core.spark.session import is_local
 

@@ -50,6 +50,7 @@ _LOOK_S: Final = 0.05
 
 def work(run: Run) -> ProgramResult:
     """Make or load the plan, copy, report."""
+    on_damage(run.request)  # before a broker is asked, which may not answer
     selection = select(run.request, run.folder)
     sql = _sql(selection, run.request.asked["target"])
     if run.request.asked.get("dry_run"):
@@ -57,7 +58,6 @@ def work(run: Run) -> ProgramResult:
     if run.request.asked["target"].get("kind") == "parquet":
         return export(run, selection, sql, "parquet", changed_rows.COLUMNS)
     limits = run.request.asked.get("limits") or {}
-    on_damage(run.request)
     # A plan is written before anything is sent, so without one the target has no copies of this job.
     is_resumed = run.folder.find_json("plan.json") is not None
     with run.timed("planning"):

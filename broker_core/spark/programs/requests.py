@@ -10,8 +10,6 @@ from msgspec import Struct
 
 from broker_core.job_folder import JobFolder
 from broker_core.spark.errors import BadRequest
-from broker_core.spark.masters import check_master, driver_host, is_local, shown
-from broker_core.spark.options import SourceOptions
 from broker_core.spark.settings import SessionConfig
 from broker_core.spark_conf import BadSparkConf, read_conf
 from broker_core.structs import decoded
@@ -27,6 +25,14 @@ class SourcePlace(Struct, frozen=True, kw_only=True):
     store: str | None = None
     broker: str = ""
     name_servers: tuple[str, ...] = ()
+    more_stores: dict[str, str] = {}
+    """The folders of further brokers, by their names."""
+
+    @property
+    def stores(self) -> dict[str, Path]:
+        """The folder of each broker whose files this machine has, by name."""
+        first = {self.broker: self.store} if self.store else {}
+        return {name: Path(folder) for name, folder in (first | self.more_stores).items()}
 
 
 class SparkPlace(Struct, frozen=True, kw_only=True):
@@ -115,26 +121,3 @@ def place_of(request: ProgramRequest, cluster: str | None) -> SourcePlace:
     if cluster not in request.clusters:
         raise BadRequest(f"cluster={cluster!r}: the request does not say where it is")
     return request.clusters[cluster]
-
-
-def whole_topic(request: ProgramRequest, topic: str, cluster: str | None = None) -> SourceOptions:
-    """Return how to read all of a topic: from files that Spark can see, otherwise over the wire."""
-    place, master = place_of(request, cluster), request.spark.master
-    check_master(master)
-    if place.store and is_local(master):
-        return SourceOptions(topics=(topic,), stores=(Path(place.store),), brokers=(place.broker,))
-    servers = place.name_servers
-    if not servers:
-        raise BadRequest("the request names neither a store that Spark can see nor a name server")
-    if not is_local(master) and not _is_loopback(driver_host(master, request.spark.conf())):
-        for server in servers:
-            if _is_loopback(server.rpartition(":")[0]):
-                raise BadRequest(
-                    f"the executors of {shown(master)} cannot reach the name server {server}, which is an address of "
-                    "this machine only; use one that they can reach, and have the brokers announce such addresses too"
-                )
-    return SourceOptions(topics=(topic,), name_servers=servers)
-
-
-def _is_loopback(host: str) -> bool:
-    return host == "localhost" or host.startswith("127.") or host.strip("[]") == "::1"

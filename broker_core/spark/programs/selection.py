@@ -16,7 +16,8 @@ from broker_core.spark.checkpoint import LeftOut
 from broker_core.spark.errors import BadRequest
 from broker_core.spark.options import SourceOptions, parse_time
 from broker_core.spark.programs import left_out
-from broker_core.spark.programs.requests import ProgramRequest, whole_topic
+from broker_core.spark.programs.requests import ProgramRequest
+from broker_core.spark.programs.whole_topic import whole_topic
 from broker_core.spark.replay_plan import Positions
 from broker_core.spark.topic_routes import route_of
 from broker_core.spark.wire import session_of

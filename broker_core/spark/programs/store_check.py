@@ -1,9 +1,10 @@
-"""A store against itself: log, queues and index (a reconciliation with `check`). It needs no Spark."""
+"""The stores of this machine, each against itself (a reconciliation with `check`): log, queues, index. No Spark."""
 
 from __future__ import annotations
 
 import time
-from pathlib import Path
+from collections.abc import Sequence
+from contextlib import ExitStack
 from typing import Any, Final
 
 from broker_core.spark.errors import BadRequest, StoreUnreadable
@@ -13,6 +14,9 @@ from broker_core.store.reader import StoreReader
 from broker_core.store.verify import DAMAGED_MESSAGE, Findings, verify
 
 STORE: Final = "store"
+_ADDED: Final = (
+    "records", "units", "fillers", "keys", "index_entries", "orphans", "purged", "expired_entries", "pending",
+)  # fmt: skip
 
 
 class _Stopped(Exception):
@@ -21,18 +25,25 @@ class _Stopped(Exception):
 
 def check_store(run: Run) -> ProgramResult:
     """Read the whole store, report its faults; raise BadRequest where its files are not on this machine."""
-    wanted, folder = run.request.asked["check"], run.request.source.store
+    wanted, folders = run.request.asked["check"], run.request.source.stores
     if wanted != STORE:
         raise BadRequest(f"check={wanted!r}: {STORE}")
-    if folder is None:
+    if not folders:
         raise BadRequest("cluster: only a store whose files are on this machine can be checked")
 
     try:
-        with run.timed("checking"), StoreReader.open(Path(folder), spare_index=True) as reader:
-            watch = _Watch(run, reader)
-            found = verify(reader, look=watch.look)
-            for damage in reader.index_damage:
-                found.add("index", damage)
+        with run.timed("checking"), ExitStack() as opened:
+            readers = {
+                name: opened.enter_context(StoreReader.open(folder, spare_index=True))
+                for name, folder in folders.items()
+            }
+            watch = _Watch(run, list(readers.values()))
+            for name, reader in readers.items():
+                one = verify(reader, look=watch.look)
+                for damage in reader.index_damage:
+                    one.add("index", damage)
+                watch.add(one, f"{name}: " if len(readers) > 1 else "")
+            found = watch.whole
     except _Stopped:
         return ProgramResult(run.stop_code, run.stop_reason)
     except Corrupt as error:
@@ -48,18 +59,29 @@ def check_store(run: Run) -> ProgramResult:
     }  # fmt: skip
     run.folder.write_json("summary.json", summary)
     run.folder.write_json("report.json", {**summary, "told": found.told})
-    run.progress.write(watch.counters(found), phase="done", done=True)
+    run.progress.write(watch.counters(Findings()), phase="done", done=True)
     return ProgramResult(OK if found.is_sound else PARTIAL, sentence)
 
 
 class _Watch:
     """Writes progress once a second, and ends the check when the run must end."""
 
-    def __init__(self, run: Run, reader: StoreReader) -> None:
+    def __init__(self, run: Run, readers: Sequence[StoreReader]) -> None:
         self._run = run
         self._written_at = 0.0
-        ranges = (reader.range(topic, queue_id) for topic, queue_id in reader.queues())
+        self.whole = Findings()
+        """Of the stores that were read to their end."""
+        ranges = (reader.range(topic, queue_id) for reader in readers for topic, queue_id in reader.queues())
         self._planned = sum(high - low for low, high in ranges)
+
+    def add(self, found: Findings, prefix: str) -> None:
+        """Add what was found in one store; the faults that are told begin with the prefix."""
+        whole = self.whole
+        for name in _ADDED:
+            setattr(whole, name, getattr(whole, name) + getattr(found, name))
+        whole.faults += found.faults
+        kinds = (each.partition(": ") for each in found.told)
+        whole.told = [*whole.told, *(f"{kind}: {prefix}{text}" for kind, _, text in kinds)][: whole.most]
 
     def look(self, found: Findings) -> None:
         """Look at what is found so far."""
@@ -70,10 +92,10 @@ class _Watch:
             self._run.progress.write(self.counters(found), phase="checking")
 
     def counters(self, found: Findings) -> dict[str, int]:
-        """Return the counters of what is found so far: of faults only those of messages."""
-        damaged = found.faults[DAMAGED_MESSAGE]
-        read = found.readable + damaged
-        return {"planned": self._planned, "read": read, "damaged": damaged, "matched": found.readable}
+        """Return the counters with what is found so far in one more store: of faults only those of messages."""
+        damaged = self.whole.faults[DAMAGED_MESSAGE] + found.faults[DAMAGED_MESSAGE]
+        readable = self.whole.readable + found.readable
+        return {"planned": self._planned, "read": readable + damaged, "damaged": damaged, "matched": readable}
 
 
 def _sentence(found: Findings) -> str:

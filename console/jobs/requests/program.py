@@ -7,12 +7,13 @@ from typing import Any, Final
 
 from django.conf import settings
 
+from console.clusters import own_brokers
 from console.clusters.models import Cluster, ClusterKind
 from console.clusters.services import address_of
 from console.jobs.models import Job, JobType
 from console.redrives import ledger
 
-EMBEDDED_BROKER: Final = "broker-a"
+EMBEDDED_BROKER: Final = own_brokers.broker_names(1)[0]
 
 
 def program_request(job: Job) -> dict[str, Any]:
@@ -45,11 +46,14 @@ def program_request(job: Job) -> dict[str, Any]:
 def _place_of(name: str) -> dict[str, Any]:
     cluster = Cluster.objects.get(name=name)
     address = address_of(cluster)
-    # Only the files of the embedded broker are on this machine; other clusters are read over the wire.
+    # Only the files of our own brokers are on this machine, unless they run elsewhere.
+    own = own_brokers.stores(settings.GANTRY_DATA_DIR, settings.GANTRY_BROKERS)
     is_embedded = cluster.kind == ClusterKind.EMBEDDED
+    stores = {name: str(folder) for name, folder in own.items() if is_embedded and folder.is_dir()}
     return {
-        "store": str(settings.GANTRY_DATA_DIR / "broker") if is_embedded else None,
+        "store": stores.pop(EMBEDDED_BROKER, None),
         "broker": EMBEDDED_BROKER,
+        "more_stores": stores,
         "name_servers": list(address.name_servers),
         "address_map": dict(address.address_map),
     }

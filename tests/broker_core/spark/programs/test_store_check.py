@@ -41,6 +41,23 @@ def test_a_store_is_compared_with_itself_without_spark(tmp_path: Path, is_damage
     assert (counters["matched"], counters["damaged"]) == (50 - is_damaged, is_damaged)
 
 
+def test_each_store_of_several_brokers_is_checked(tmp_path: Path) -> None:
+    for name in ("store", "store-b"):
+        write_topic(tmp_path / name, orders(50))
+    damaged = segment(tmp_path / "store-b")
+    overwrite(damaged, damaged.read_bytes().index(b'{"n":7}'), b"z")
+    running = program(tmp_path, tmp_path / "store")
+    running.source = {**running.source, "more_stores": {"broker-b": str(tmp_path / "store-b")}}
+
+    assert running.run({"check": "store"}) == 3, running.log
+
+    report, counters = running.read("report.json"), running.progress()
+    assert report["tiles"]["records"] == 99
+    assert report["faults"] == {"damaged message": 1}
+    assert report["told"][0].startswith("damaged message: broker-b: ")
+    assert (counters["planned"], counters["read"], counters["damaged"]) == (100, 100, 1)
+
+
 def test_only_a_store_of_this_machine_is_checked(tmp_path: Path) -> None:
     running = program(tmp_path, None)
     assert running.run({"check": "store"}) == 2
