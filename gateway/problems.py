@@ -209,7 +209,14 @@ PROBLEMS: Final[dict[type[BaseException], ProblemKind]] = {
 }
 
 
-_SILENT: Final = (client.Unreachable, client.TimedOut, client.MalformedAnswer, client.NotSupported, ClusterSilent)
+_IN_WORDS: Final = (
+    client.Unreachable,
+    client.TimedOut,
+    client.MalformedAnswer,
+    client.NotSupported,
+    client.AccessDenied,
+    ClusterSilent,
+)
 
 
 def find_problem(error: BaseException) -> ProblemError | None:
@@ -225,12 +232,12 @@ def find_problem(error: BaseException) -> ProblemError | None:
 
 
 def _detail_of(error: BaseException) -> str:
-    """Return the text of an error; of a silent broker, and of a group that is not there or paused, without its code."""
+    """Return the text of an error; of a silent broker, of a refused account and group without its code."""
     if isinstance(error, client.GroupNotFound):
         reason = error.remark or "there is no such consumer group"
     elif isinstance(error, client.GroupPaused):
         reason = f"the delivery to group {error.group!r} is paused (consume_enabled is false)"
-    elif isinstance(error, _SILENT):
+    elif isinstance(error, _IN_WORDS):
         reason = reason_of(error)
     else:
         return str(error)

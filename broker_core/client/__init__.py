@@ -18,6 +18,7 @@ from broker_core.client.consumer.push import PushConsumer, RetryLater
 from broker_core.client.consumer.strategies import fixed, machine_room, machine_room_nearby
 from broker_core.client.consumer.subscriptions import SQL92
 from broker_core.client.errors import (
+    AccessDenied,
     BrokerBusy,
     BrokerRefused,
     BrokerUnavailable,
@@ -49,10 +50,12 @@ from broker_core.client.session import Session
 from broker_core.client.transactions import Committed, Decision, TransactionProducer
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.message import Message, StoredMessage
+from broker_core.protocol.signature import Credentials
 
 __all__ = [
     "LITE",
     "SQL92",
+    "AccessDenied",
     "Admin",
     "Answers",
     "BlockingSession",
@@ -65,6 +68,7 @@ __all__ = [
     "ClientConfig",
     "ClientError",
     "Committed",
+    "Credentials",
     "Decision",
     "FaultAvoidance",
     "GroupNotFound",

@@ -18,6 +18,7 @@ from broker_core.protocol.headers.offsets import ResetConsumerClientOffsetReques
 from broker_core.protocol.headers.transactions import CheckTransactionStateRequest
 from broker_core.protocol.message import LogOffset, QueueOffset
 from broker_core.protocol.record import decode_one
+from broker_core.protocol.signature import Credentials
 from broker_core.remoting.connection import Connection
 from broker_core.remoting.dispatch import Dispatch
 
@@ -25,8 +26,10 @@ from broker_core.remoting.dispatch import Dispatch
 class BrokerCalls:
     """Passes each request of a broker to the consumer of the group that it names."""
 
-    def __init__(self, members: ClientMembers) -> None:
+    def __init__(self, members: ClientMembers, credentials: Credentials | None = None) -> None:
+        """Decisions on transactions are requests of their own, which `credentials` sign."""
         self._members = members
+        self._credentials = credentials
 
     def register(self, dispatch: Dispatch) -> None:
         """Register these handlers with `dispatch` for every request code that a client serves."""
@@ -84,7 +87,8 @@ class BrokerCalls:
         )
         answer = await checker.answer(asked, prepared)
         if answer is not None and not connection.is_closing:
-            connection.send(Command.request(answer))
+            decision = Command.request(answer)
+            connection.send(decision if self._credentials is None else self._credentials.sign(decision))
 
     def _find(self, group: str) -> Member | None:
         return self._members.consumers.get(group)

@@ -13,6 +13,7 @@ from typing import Final, Literal
 from broker_core.client.faults import FaultAvoidance
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.codes import ResponseCode
+from broker_core.protocol.signature import Credentials
 
 DEFAULT_TOPIC_QUEUES: Final = 4
 MAX_BODY_BYTES: Final = 4 * 1024 * 1024
@@ -66,6 +67,8 @@ class ClientConfig:
     route_refresh_ms: int = 30_000
     heartbeat_ms: int = 30_000
     tls: ssl.SSLContext | None = None
+    credentials: Credentials | None = None
+    """The account with which every request is signed; without one nothing is."""
     address_map: Mapping[str, str] = field(default_factory=dict)
     """Where to connect instead of an announced ``host:port`` that cannot be reached from here."""
 

@@ -23,7 +23,8 @@
         ├── BrokerBusy           try again a little later (2, 215)
         ├── BrokerUnavailable    cannot store now: slave, disk full, shutting down (14)
         ├── NoPermission         not allowed by topic, group or broker (16)
-        │   └── GroupPaused      … because consuming is switched off for the group
+        │   ├── GroupPaused      … because consuming is switched off for the group
+        │   └── AccessDenied     … by access control: no account, a wrong secret, or a right that the account lacks (1)
         ├── GroupNotFound        the consumer group does not exist there (26)
         ├── GroupOffline         no client of the group is connected there (206)
         ├── SubscriptionRefused  expression or subscription not accepted (23, 24, 25, 27, 28)
@@ -32,6 +33,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Final
 
@@ -40,6 +42,20 @@ from broker_core.protocol.codes import ResponseCode
 
 _PAUSED: Final = "subscription group no permission"
 """How brokers begin to say that a group is switched off; the code alone stands for topic and broker as well."""
+
+
+_ACCESS: Final = "AclException:"
+"""What brokers of 4.9 and of Gantry begin with if access control refuses; the code is that of any failure."""
+_LACKING: Final = (
+    (re.compile(r"No accessKey is configured"), "it requires an access key"),
+    (re.compile(r"No acl config for (.*)"), "it knows no account {}"),
+    (re.compile(r"Check signature failed for accessKey=(.*)"), "the secret key of account {} is wrong"),
+    (
+        re.compile(r"Need admin permission for request code=(\d+), but accessKey=(.*) is not"),
+        "account {1} is not an administrator, which request {0} requires",
+    ),
+    (re.compile(r"No default permission for (topic|group):(.*)"), "the account has no right for {} {}"),
+)
 
 
 class ClientError(GantryError):
@@ -207,6 +223,19 @@ class GroupPaused(NoPermission):
         return (self.remark or "").removeprefix(_PAUSED).lstrip(", ")
 
 
+class AccessDenied(NoPermission):
+    """Access control refused the request: it has no account or a wrong signature, or the account lacks a right."""
+
+    @property
+    def reason(self) -> str:
+        """What is lacking, in words."""
+        text = (self.remark or "").partition(_ACCESS)[2].partition(", org.apache.")[0].strip()
+        for pattern, words in _LACKING:
+            if (found := pattern.fullmatch(text)) is not None:
+                return words.format(*found.groups())
+        return text
+
+
 class GroupNotFound(BrokerRefused):
     """The consumer group does not exist on this broker."""
 
@@ -245,6 +274,8 @@ def refusal(code: int, remark: str | None, addr: str, *, topic: str | None = Non
         return TopicNotFound(topic)
     if code == ResponseCode.NO_PERMISSION and (remark or "").startswith(_PAUSED):
         return GroupPaused(code, remark, addr)
+    if code == ResponseCode.SYSTEM_ERROR and _ACCESS in (remark or ""):
+        return AccessDenied(code, remark, addr)
     return _BY_CODE.get(code, BrokerRefused)(code, remark, addr)
 
 

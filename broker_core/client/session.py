@@ -47,7 +47,7 @@ class Session:
         self.tasks = Tasks(f"client {config.client_id}")
         self.members = ClientMembers(config.client_id)
         dispatch = Dispatch()
-        BrokerCalls(self.members).register(dispatch)
+        BrokerCalls(self.members, config.credentials).register(dispatch)
         self._remoting = RemotingClient(on_request=dispatch, tls=config.tls, accept=self._examine)
         self.name_servers = NameServers(config.name_servers, self.invoke)
         self.routes = Routes(self._ask_route, self.tasks, on_new_brokers=self.greet)
@@ -102,7 +102,7 @@ class Session:
             connection = await self._connect(addr, timeout)
             left_ms = max(1, timeout - int((time.monotonic() - begin) * 1000))
         try:
-            answer = await connection.invoke(Command.request(header, body, code=code), left_ms)
+            answer = await connection.invoke(self._request(header, body, code), left_ms)
         except RemotingTimeout as error:
             self._note_late(addr)
             raise TimedOut(addr, timeout) from error
@@ -133,7 +133,7 @@ class Session:
             addr, self.config.timeout_ms
         )
         try:
-            connection.send(Command.request(header, body, one_way=True, code=code))
+            connection.send(self._request(header, body, code, one_way=True))
         except RemotingError as error:
             raise Unreachable(addr, str(error)) from error
 
@@ -184,6 +184,11 @@ class Session:
         header = UnregisterClientRequest(self.client_id, producer_group, consumer_group)
         addresses = self.routes.addresses(masters_only=False)
         await ask_all(addresses, lambda addr: self.call(addr, header, timeout_ms=_LEAVE_TIMEOUT_MS))
+
+    def _request(self, header: object, body: bytes, code: int | None, *, one_way: bool = False) -> Command:
+        request = Command.request(header, body, one_way=one_way, code=code)
+        credentials = self.config.credentials
+        return request if credentials is None else credentials.sign(request)
 
     async def _connect(self, addr: str, timeout_ms: int) -> Connection:
         if not self._running:

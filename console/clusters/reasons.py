@@ -146,6 +146,8 @@ def _refused(error: client.BrokerRefused, peer: str) -> str:
         return f"{peer} is too busy to answer"
     if isinstance(error, client.NotSupported):
         return f"{peer} {_lacks(error.remark or '')}"
+    if isinstance(error, client.AccessDenied):
+        return f"{peer} refused access: {error.reason}"
     remark = error.remark or "it gave no reason"
     too_far = _TOO_FAR.search(remark)
     if too_far is not None:

@@ -54,3 +54,28 @@ def test_a_lease_that_is_over_says_which_and_why() -> None:
         "topic 'orders' queue 1 offset 2: the receipt is void"
     )
     assert str(errors.LeaseExpired("orders", 1, 2)).endswith("has ended")
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("No accessKey is configured", "it requires an access key"),
+        ("No acl config for orders-service", "it knows no account orders-service"),
+        ("Check signature failed for accessKey=orders-service", "the secret key of account orders-service is wrong"),
+        (
+            "Need admin permission for request code=17, but accessKey=orders-service is not",
+            "account orders-service is not an administrator, which request 17 requires",
+        ),
+        ("No default permission for topic:orders", "the account has no right for topic orders"),
+        ("No default permission for group:billing", "the account has no right for group billing"),
+        ("something of a later version", "something of a later version"),
+    ],
+)
+def test_access_control_says_what_is_lacking(text: str, reason: str) -> None:
+    begin = "org.apache.rocketmq.acl.common.AclException: "
+    java = ", org.apache.rocketmq.acl.plain.PlainPermissionManager.validate(PlainPermissionManager.java:662)"
+    for remark in (begin + text, begin + text + java):
+        error = refusal(ResponseCode.SYSTEM_ERROR, remark, ADDR)
+        assert isinstance(error, errors.AccessDenied)
+        assert isinstance(error, errors.NoPermission)
+        assert error.reason == reason
