@@ -17,6 +17,7 @@ RESETS_QUEUES: Final = "queueReset"
 STORE_ID_KEY: Final = "gantryStoreId"
 """Runtime figure by which a Gantry broker's data folder is known again; other brokers have no such figure."""
 STRICT_JSON_VERSION: Final = 401  # 4.9.4: from this version on clients read routes as strict JSON
+EXACT_TIME_VERSION: Final = 412  # 5.0.0-SNAPSHOT: a time means the first message from then on
 MAX_RECONSUME_VERSION: Final = 121  # 3.4.9: from this version on `maxReconsumeTimes` of a request is used
 
 SERIALIZER_JSON: Final = 0

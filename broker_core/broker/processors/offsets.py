@@ -15,7 +15,7 @@ from broker_core.broker.processors.handlers import Handlers
 from broker_core.broker.settings import Settings
 from broker_core.protocol import bodies
 from broker_core.protocol.bodies.groups import ConsumerOffsetSerializeWrapper, QueryCorrectionOffsetBody
-from broker_core.protocol.codes import RequestCode, ResponseCode
+from broker_core.protocol.codes import EXACT_TIME_VERSION, RequestCode, ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.headers import offsets as headers
 from broker_core.protocol.record import LOG_OFFSET_AT
@@ -69,10 +69,12 @@ class OffsetProcessor:
     def by_time(self, request: Command, _: Connection) -> Command:
         """Return the offset of the message stored nearest to a time; after the last one, the offset of the last.
 
-        Clients of 5.x say which side of the time they want, and get the offset after the last one if there is none.
+        Clients of 5.x get the first message stored at that time or later, and the offset after the last one if there is
+        none, unless they ask for the last one until then.
         """
         header = request.header(headers.SearchOffsetRequest)
-        search = self._searches.get((header.boundary_type or "").upper())
+        usual = "LOWER" if request.version >= EXACT_TIME_VERSION else ""
+        search = self._searches.get((header.boundary_type or usual).upper())
         if search is None:
             raise IllegalArgument(f"boundaryType {str(header.boundary_type)[:80]!r} is neither LOWER nor UPPER")
         offset = search(header.topic, header.queue_id, header.timestamp)

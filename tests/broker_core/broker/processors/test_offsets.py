@@ -8,7 +8,7 @@ import pytest
 
 from broker_core.protocol import bodies
 from broker_core.protocol.bodies.groups import ConsumerOffsetSerializeWrapper, QueryCorrectionOffsetBody
-from broker_core.protocol.codes import RequestCode, ResponseCode
+from broker_core.protocol.codes import EXACT_TIME_VERSION, RequestCode, ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.headers import offsets as headers
 from broker_core.protocol.headers.admin import UpdateBrokerConfigRequest
@@ -108,6 +108,16 @@ async def test_a_time_leads_to_the_nearest_message_and_never_beyond_the_last(wir
 
     assert await offset_by_time(wire, times[0] - 10_000) == 0
     assert await offset_by_time(wire, times[-1] + 10_000) == 2
+
+
+async def test_to_a_client_of_5_a_time_after_the_last_message_is_the_end(wire: Wire) -> None:
+    times = await stored(wire, 3)
+    request = Command.request(headers.SearchOffsetRequest("orders", 0, times[-1] + 10_000))
+    request.version = EXACT_TIME_VERSION
+
+    answer = await wire.client.invoke(wire.address, request, TIMEOUT_MS)
+
+    assert answer.header(headers.SearchOffsetResponse).offset == 3
 
 
 async def test_clients_of_5_say_which_side_of_a_time_they_want(wire: Wire) -> None:
