@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import json
+import re
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, Final, cast
 
 import pytest
 
-from tests.compat.driver import Behaviour, Driver, PushConsumer, started_driver
+from broker_core.clock import now_ms
+from broker_core.protocol.codes import RequestCode, ResponseCode
+from tests.compat.driver import Behaviour, Driver, JavaError, JavaObject, PushConsumer, started_driver
 from tests.compat.java_build import CLIENT5
+from tests.compat.java_values import JavaMessage, Queue, Received, made
 from tests.compat.sending import numbers_of, send_numbers
 from tests.compat.servers import started
 from tests.support.cluster import RunningBroker
 from tests.support.wait import wait_until
 
 pytestmark = pytest.mark.compat
+
+_CLIENT: Final = "org.apache.rocketmq.client"
+_REMOTING: Final = "org.apache.rocketmq.remoting"
+_COMMIT: Final = "getDefaultMQPushConsumerImpl.persistConsumerOffset"
+_THREE_DAYS_MS: Final = 3 * 24 * 3_600_000
 
 
 @pytest.fixture(scope="module")
@@ -105,10 +116,316 @@ def test_one_queue_of_a_group_goes_back_alone(driver5: Driver, gantry: RunningBr
     send_numbers(driver5.producer(gantry.name_server), "rewound", range(20))
     consumer = driver5.push_consumer(gantry.name_server, "rewinding", {"rewound": "*"})
     wait_until(lambda: len(consumer.received) == 20)
-    wait_until(lambda: lag_of(driver5, gantry, "rewinding") == 0)
     consumer.shutdown()
 
     driver5.mqadmin("resetOffsetByTime", *where, "-g", "rewinding", "-t", "rewound", "-q", "0", "-o", "2", "-s", "now")
 
     in_queue = [message for message in consumer.received if message.queue.id == 0]
     assert lag_of(driver5, gantry, "rewinding") == len(in_queue) - 2
+
+
+# -- topics and groups
+
+
+def test_a_topic_keeps_the_message_type_that_it_was_given(driver5: Driver, gantry: RunningBroker) -> None:
+    where = ("-n", gantry.name_server, "-b", gantry.address)
+    driver5.mqadmin("updateTopic", *where, "-t", "typed", "-a", "+message.type=FIFO")
+    driver5.mqadmin("updateTopic", *where, "-t", "typed", "-r", "4", "-w", "4")
+    admin = driver5.admin(gantry.name_server)
+
+    config = admin.call("examineTopicConfig", gantry.address, "typed")
+
+    assert (config["attributes"], config["readQueueNums"]) == ({"message.type": "FIFO"}, 4)
+    for attribute, reason in (("+message.type=ROUND", "only NORMAL or FIFO"), ("+colour=red", "unsupported attribute")):
+        with pytest.raises(JavaError) as refused:
+            driver5.mqadmin("updateTopic", *where, "-t", "typed", "-a", attribute)
+        assert (refused.value.code, reason in str(refused.value)) == (29, True)
+
+
+def test_several_topics_and_groups_are_created_from_a_file(
+    driver5: Driver, gantry: RunningBroker, tmp_path: Path
+) -> None:
+    where = ("-n", gantry.name_server, "-b", gantry.address)
+    topics, groups = tmp_path / "topics.json", tmp_path / "groups.json"
+    topics.write_text(
+        json.dumps([{"topicName": f"listed-{number}", "writeQueueNums": number, "perm": 6} for number in (1, 2)])
+    )
+    groups.write_text(json.dumps([{"groupName": f"listed-{number}", "retryMaxTimes": number} for number in (1, 2)]))
+
+    driver5.mqadmin("updateTopicList", *where, "-f", str(topics))
+    driver5.mqadmin("updateSubGroupList", *where, "-f", str(groups))
+
+    admin = driver5.admin(gantry.name_server)
+    assert admin.call("examineTopicConfig", gantry.address, "listed-2")["writeQueueNums"] == 2
+    assert admin.call("examineSubscriptionGroupConfig", gantry.address, "listed-1")["retryMaxTimes"] == 1
+
+
+def test_an_ordered_group_is_shown_so_and_its_own_retry_policy_is_refused(
+    driver5: Driver, gantry: RunningBroker
+) -> None:
+    where = ("-n", gantry.name_server, "-b", gantry.address)
+    driver5.mqadmin("updateSubGroup", *where, "-g", "in-order", "-o", "true", "-r", "3")
+
+    shown = driver5.mqadmin("getConsumerConfig", "-n", gantry.name_server, "-g", "in-order")
+
+    assert ["consumeMessageOrderly", "=", "true"] in [line.split() for line in shown.splitlines()]
+    with pytest.raises(JavaError, match="groupRetryPolicy of group in-order") as refused:
+        driver5.mqadmin(
+            "updateSubGroup", *where, "-g", "in-order", "-p", '{"type":"EXPONENTIAL","exponentialRetryPolicy":{}}'
+        )
+    assert refused.value.code == 29
+
+
+def test_the_topics_and_subscriptions_of_a_group(driver5: Driver, gantry: RunningBroker) -> None:
+    send_numbers(driver5.producer(gantry.name_server), "known", range(4))
+    consumer = driver5.push_consumer(gantry.name_server, "knowing", {"known": "even || odd"})
+    wait_until(lambda: len(consumer.received) == 4)
+    consumer.call(_COMMIT)
+    admin = driver5.admin(gantry.name_server)
+
+    topics = admin.call("queryTopicsByConsumer", "knowing")["topicList"]
+    subscription = admin.call("querySubscription", "knowing", "known")
+
+    assert "known" in topics
+    assert subscription["subString"] == "even || odd"
+
+
+def test_a_group_without_members_goes_back_to_a_time(driver5: Driver, gantry: RunningBroker) -> None:
+    send_numbers(driver5.producer(gantry.name_server), "timed", range(8))
+    consumer = driver5.push_consumer(gantry.name_server, "timing", {"timed": "*"})
+    wait_until(lambda: len(consumer.received) == 8)
+    consumer.shutdown()
+    where = ("-n", gantry.name_server, "-g", "timing", "-t", "timed")
+
+    driver5.mqadmin("resetOffsetByTime", *where, "-s", "0")
+    to_the_begin = lag_of(driver5, gantry, "timing")
+    driver5.mqadmin("resetOffsetByTime", *where, "-b", gantry.address, "-q", "1", "-s", "now")
+
+    assert (to_the_begin, lag_of(driver5, gantry, "timing")) == (8, 6)
+
+
+# -- consumers
+
+
+def test_a_consumer_with_short_heartbeats_stays_a_member(driver5: Driver, gantry: RunningBroker) -> None:
+    producer = driver5.producer(gantry.name_server)
+    send_numbers(producer, "beaten", range(4))
+    consumer = driver5.push_consumer(gantry.name_server, "beating", {"beaten": "odd"}, useHeartbeatV2=True)
+    wait_until(lambda: len(consumer.received) == 2)
+    for _ in range(3):
+        assert consumer.call("getDefaultMQPushConsumerImpl.getmQClientFactory.sendHeartbeatToAllBrokerWithLock")
+
+    send_numbers(producer, "beaten", range(4, 8))
+
+    wait_until(lambda: len(consumer.received) == 4)
+    shown = driver5.mqadmin("consumerConnection", "-n", gantry.name_server, "-g", "beating")
+    assert re.search(r"beaten\s.*odd", shown), shown
+
+
+def take(consumer: JavaObject, count: int) -> list[Received]:
+    """Poll until so many messages have come."""
+    found: list[Received] = []
+
+    def have_come() -> bool:
+        found.extend(map(Received.of, consumer.call("poll", 1000)))
+        return len(found) >= count
+
+    wait_until(have_come)
+    return found
+
+
+def test_a_lite_consumer_subscribes(driver5: Driver, gantry: RunningBroker) -> None:
+    send_numbers(driver5.producer(gantry.name_server), "lite", range(8))
+    consumer = driver5.lite_consumer(
+        gantry.name_server, "liting", consumeFromWhere="CONSUME_FROM_FIRST_OFFSET", autoCommit=False
+    )
+    consumer.call("subscribe", "lite", "even")
+    consumer.call("start")
+
+    found = take(consumer, 4)
+    consumer.call("commitSync")
+
+    assert sorted(numbers_of(found)) == [0, 2, 4, 6]
+
+
+def test_a_lite_consumer_is_assigned_queues_and_seeks(driver5: Driver, gantry: RunningBroker) -> None:
+    send_numbers(driver5.producer(gantry.name_server), "assigned", range(8))
+    consumer = driver5.lite_consumer(gantry.name_server, "assigning", autoCommit=False)
+    consumer.call("start")
+    queue = Queue("assigned", 3)
+    consumer.call("assign", [queue])
+    consumer.call("seek", queue, 1)
+
+    assert numbers_of(take(consumer, 1)) == [7]
+    consumer.call("seekToBegin", queue)
+    assert numbers_of(take(consumer, 2)) == [3, 7]
+
+
+class Popper:
+    """The part of the Java client by which proxies pop, at one broker and for one group and topic."""
+
+    def __init__(self, driver: Driver, gantry: RunningBroker, topic: str) -> None:
+        arguments = [made(f"{_CLIENT}.ClientConfig"), made(f"{_REMOTING}.netty.NettyClientConfig"), None, None]
+        self._api = driver.new(f"{_CLIENT}.impl.mqclient.MQClientAPIExt", *arguments, settings={})
+        self._api.call("start")
+        self._addr, self._topic = gantry.address, topic
+
+    def pop(self, *, attempt: str | None = None, order: bool = True, lease_ms: int = 60_000) -> list[Received]:
+        """Lease up to 8 messages of queue 0; an answer without any is an empty list."""
+        header = made(
+            f"{_REMOTING}.protocol.header.PopMessageRequestHeader",
+            consumerGroup=f"{self._topic}-group", topic=self._topic, queueId=0, maxMsgNums=8, invisibleTime=lease_ms,
+            pollTime=0, bornTime=0, initMode=0, expType="TAG", exp="*", order=order, attemptId=attempt,
+        )  # fmt: skip
+        return list(map(Received.of, self._api.call("popMessageAsync", self._addr, "broker-a", header, 30_000)))
+
+    def _settling(self, kind: str, message: Received, **more: int) -> dict[str, Any]:
+        return made(
+            f"{_REMOTING}.protocol.header.{kind}RequestHeader", consumerGroup=f"{self._topic}-group",
+            topic=self._topic, queueId=0, extraInfo=message.properties["POP_CK"], offset=message.queue_offset, **more,
+        )  # fmt: skip
+
+    def ack(self, message: Received) -> None:
+        answer = self._api.call("ackMessageAsync", self._addr, self._settling("AckMessage", message), 30_000)
+        assert answer["status"] == "OK"
+
+    def ack_all(self, messages: list[Received]) -> None:
+        receipts = [message.properties["POP_CK"] for message in messages]
+        group = f"{self._topic}-group"
+        answer = self._api.call("batchAckMessageAsync", self._addr, self._topic, group, receipts, 30_000)
+        assert answer["status"] == "OK"
+
+    def give_back(self, message: Received) -> None:
+        header = self._settling("ChangeInvisibleTime", message, invisibleTime=1)
+        answer = self._api.call("changeInvisibleTimeAsync", self._addr, "broker-a", header, 30_000)
+        assert answer["status"] == "OK"
+
+
+def popped(popper: Popper, **how: Any) -> list[Received]:
+    """Pop until there is something."""
+    found: list[Received] = []
+
+    def has_come() -> bool:
+        found.extend(popper.pop(**how))
+        return bool(found)
+
+    wait_until(has_come)
+    return found
+
+
+def test_an_ordered_pop_repeats_what_failed_before_anything_new(driver5: Driver, gantry: RunningBroker) -> None:
+    producer = driver5.producer(gantry.name_server)
+    send_numbers(producer, "fifo", range(0, 12, 4))  # all of them in queue 0
+    popper = Popper(driver5, gantry, "fifo")
+
+    first = popper.pop(attempt="one")
+    again = popper.pop(attempt="one")
+
+    assert numbers_of(first) == numbers_of(again) == [0, 4, 8]
+    assert popper.pop(attempt="two") == []
+    popper.ack(first[0])
+    popper.ack(first[2])
+    popper.give_back(first[1])
+    send_numbers(producer, "fifo", [12])
+    found = popped(popper, attempt="three")
+    assert [(int(message.body), message.reconsume_times) for message in found] == [(4, 1), (12, 0)]
+
+
+def test_many_messages_are_acknowledged_at_once(driver5: Driver, gantry: RunningBroker) -> None:
+    send_numbers(driver5.producer(gantry.name_server), "together", range(0, 20, 4))
+    popper = Popper(driver5, gantry, "together")
+    leased = popper.pop(order=False, lease_ms=1000)
+
+    popper.ack_all([message for message in leased if int(message.body) != 8])
+
+    assert numbers_of(popped(popper, order=False)) == [8]
+
+
+# -- delivery times
+
+
+def test_messages_come_at_their_times_from_clients_of_4_and_5(
+    driver: Driver, driver5: Driver, gantry: RunningBroker
+) -> None:
+    consumer = driver5.push_consumer(gantry.name_server, "waiting", {"waited": "*"})
+    older, newer = driver.producer(gantry.name_server), driver5.producer(gantry.name_server)
+    dues: dict[bytes, int] = {}
+    for number, (producer, name, value, due) in enumerate(
+        (
+            (older, "TIMER_DELIVER_MS", now_ms() + 2_000, now_ms() + 2_000),
+            (older, "TIMER_DELAY_MS", 1_500, now_ms() + 1_500),
+            (newer, "TIMER_DELIVER_MS", now_ms() + 1_200, now_ms() + 1_200),
+            (newer, "TIMER_DELAY_MS", 300, now_ms() + 300),
+            (newer, "TIMER_DELAY_SEC", 1, now_ms() + 1_000),
+        )
+    ):
+        message = JavaMessage("waited", b"%d" % number, properties={name: str(value)})
+        assert producer.call("send", message)["status"] == "SEND_OK"
+        dues[message.body] = due
+
+    wait_until(lambda: len(consumer.received) == len(dues))
+
+    assert [message.body for message in consumer.received if message.stored_at < dues[message.body]] == []
+
+
+def test_a_waiting_message_is_recalled_and_a_delivered_one_is_not(driver5: Driver, gantry: RunningBroker) -> None:
+    consumer = driver5.push_consumer(gantry.name_server, "recalling", {"recalled": "*"})
+    producer = driver5.producer(gantry.name_server)
+
+    def sent(body: bytes, delay_ms: int) -> dict[str, Any]:
+        message = JavaMessage("recalled", body, properties={"TIMER_DELAY_MS": str(delay_ms)})
+        return cast("dict[str, Any]", producer.call("send", message))
+
+    gone, stays = sent(b"gone", _THREE_DAYS_MS), sent(b"stays", 200)
+    assert producer.call("recallMessage", "recalled", gone["recallHandle"]) == gone["msgId"]
+    wait_until(lambda: consumer.bodies == [b"stays"])
+
+    with pytest.raises(JavaError) as refused:
+        producer.call("recallMessage", "recalled", stays["recallHandle"])
+    assert refused.value.code == ResponseCode.ILLEGAL_OPERATION
+
+
+@pytest.mark.parametrize("value", [str(_THREE_DAYS_MS + 60_000), "soon"])
+def test_a_time_that_cannot_be_kept_is_refused(driver5: Driver, gantry: RunningBroker, value: str) -> None:
+    producer = driver5.producer(gantry.name_server)
+
+    with pytest.raises(JavaError) as refused:
+        producer.call("send", JavaMessage("never", properties={"TIMER_DELAY_MS": value}))
+
+    assert refused.value.code == ResponseCode.MESSAGE_ILLEGAL
+
+
+# -- what is refused
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (("createUser", "-u", "alice", "-p", "secret"), "no users and permissions of RocketMQ 5"),
+        (("haStatus",), "brokers have no replicas"),
+        (("getColdDataFlowCtrInfo",), "not throttled by group"),
+        (("exportPopRecord",), "no pop records to export"),
+    ],
+)
+def test_what_is_not_served_says_why(
+    driver5: Driver, gantry: RunningBroker, words: tuple[str, ...], reason: str
+) -> None:
+    try:
+        told = driver5.mqadmin(words[0], "-n", gantry.name_server, "-b", gantry.address, *words[1:])
+    except JavaError as refused:  # some commands print what the broker said, others throw it
+        told = str(refused)
+
+    assert reason in told
+
+
+def test_the_table_of_request_codes_is_that_of_the_java_client() -> None:
+    (jar,) = (CLIENT5.target / "lib").glob("rocketmq-remoting-5.*.jar")
+    told = subprocess.run(
+        ["javap", "-constants", "-cp", str(jar), f"{_REMOTING}.protocol.RequestCode"],
+        capture_output=True, check=True, text=True,
+    ).stdout  # fmt: skip
+
+    of_java = {name: int(code) for name, code in re.findall(r"int (\w+) = (\d+);", told)}
+
+    assert len(of_java) > 100
+    assert of_java == {name: code for name, code in RequestCode.__members__.items() if name in of_java}

@@ -8,6 +8,7 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Type;
 import java.util.Map;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 /** Makes objects and calls methods by name; of several with the same name, the one whose parameters the arguments fit. */
@@ -57,7 +58,11 @@ final class Invoker {
                 Callback callback = new Callback();
                 try {
                     Object result = method.invoke(target, convert(method, arguments, callback));
-                    return callback.isUsed() ? callback.told().get(CALLBACK_SECONDS, TimeUnit.SECONDS) : result;
+                    if (callback.isUsed()) {
+                        return callback.told().get(CALLBACK_SECONDS, TimeUnit.SECONDS);
+                    }
+                    return result instanceof Future ? ((Future<?>) result).get(CALLBACK_SECONDS, TimeUnit.SECONDS)
+                        : result;
                 } catch (InvocationTargetException error) {
                     throw error.getCause();
                 }

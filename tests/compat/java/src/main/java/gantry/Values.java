@@ -182,8 +182,19 @@ final class Values {
             return all;
         } else if (value instanceof Map) {
             return toJson((Map<?, ?>) value);
+        } else if (value != null && value.getClass().getSimpleName().equals("PopResult")) { // 5.x alone has it
+            return toJson(messagesOf(value));
         }
         return JSON.toJSON(value);
+    }
+
+    private static List<?> messagesOf(Object popped) {
+        try {
+            Object found = popped.getClass().getMethod("getMsgFoundList").invoke(popped);
+            return found == null ? List.of() : (List<?>) found;
+        } catch (ReflectiveOperationException error) {
+            throw new IllegalStateException(error);
+        }
     }
 
     private static Object toJson(Map<?, ?> map) {
@@ -206,6 +217,7 @@ final class Values {
         if (sent instanceof TransactionSendResult) {
             row.put("state", ((TransactionSendResult) sent).getLocalTransactionState().name());
         }
+        row.put("recallHandle", ((JSONObject) JSON.toJSON(sent)).get("recallHandle")); // 5.x alone has one
         return row;
     }
 
