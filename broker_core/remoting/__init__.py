@@ -1,6 +1,7 @@
 """Requests and responses over TCP: a server, a client, and the connection that both use."""
 
 from broker_core.remoting.client import RemotingClient
+from broker_core.remoting.client_tls import ClientTls, ClientTlsFiles, TlsOfClient
 from broker_core.remoting.connection import Connection
 from broker_core.remoting.dispatch import Dispatch, Handler
 from broker_core.remoting.errors import (
@@ -14,11 +15,15 @@ from broker_core.remoting.errors import (
 )
 from broker_core.remoting.limits import ConnectionLimits
 from broker_core.remoting.server import Server
-from broker_core.remoting.tls import TlsFiles, TlsMode
+from broker_core.remoting.tls import ClientAuth, ServerFiles, ServerTls, TlsMode, TlsRefused
+from broker_core.remoting.tls_settings import TlsSettings
 
 __all__ = [
     "AddressInUse",
     "AddressRefused",
+    "ClientAuth",
+    "ClientTls",
+    "ClientTlsFiles",
     "ConnectRefused",
     "Connection",
     "ConnectionClosed",
@@ -30,6 +35,10 @@ __all__ = [
     "RemotingError",
     "RemotingTimeout",
     "Server",
-    "TlsFiles",
+    "ServerFiles",
+    "ServerTls",
     "TlsMode",
+    "TlsOfClient",
+    "TlsRefused",
+    "TlsSettings",
 ]

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import ssl
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Final
 
 from broker_core.logs import get_logger
 from broker_core.protocol.command import Command
+from broker_core.remoting.client_tls import TlsOfClient, context_of
 from broker_core.remoting.connection import Connection
 from broker_core.remoting.dispatch import Dispatch
 from broker_core.remoting.errors import ConnectionClosed, ConnectRefused, RemotingTimeout
 from broker_core.remoting.limits import ConnectionLimits
+from broker_core.remoting.tls import TlsRefused
+from broker_core.remoting.tls_errors import describe
+from broker_core.remoting.tls_transport import TlsTransport
 
 _log: Final = get_logger(__name__)
 
@@ -33,7 +36,7 @@ class RemotingClient:
         self,
         *,
         on_request: Dispatch | None = None,
-        tls: ssl.SSLContext | None = None,
+        tls: TlsOfClient | None = None,
         limits: ConnectionLimits | None = None,
         accept: Accept | None = None,
     ) -> None:
@@ -125,18 +128,15 @@ class RemotingClient:
         host, _, port = address.rpartition(":")
         if not host or not port.isdecimal():
             raise ConnectRefused(address, "an address is host:port")
-        loop = asyncio.get_running_loop()
+        host = host.strip("[]")
         try:
             async with asyncio.timeout(self._limits.connect_timeout_ms / 1000):
-                _, connection = await loop.create_connection(
-                    lambda: Connection(self._on_request, self._limits, stops_reading_when_full=False),
-                    host.strip("[]"),
-                    int(port),
-                    ssl=self._tls,
-                    server_hostname=host.strip("[]") if self._tls is not None else None,
+                connection = await (
+                    self._plain(host, int(port)) if self._tls is None else self._secured(host, int(port), self._tls)
                 )
         except TimeoutError:
-            reason = f"no connection within {self._limits.connect_timeout_ms} ms"
+            what = "connection" if self._tls is None else "connection with TLS"
+            reason = f"no {what} within {self._limits.connect_timeout_ms} ms"
             raise ConnectRefused(address, reason) from None
         except (OSError, ValueError, OverflowError) as error:  # the last one for a port beyond 65535
             raise ConnectRefused(address, str(error)) from error
@@ -145,6 +145,42 @@ class RemotingClient:
         self._connections[address] = connection
         connection.on_close(lambda closed: self._forget(address, closed))
         return connection
+
+    def _connection(self) -> Connection:
+        return Connection(self._on_request, self._limits, stops_reading_when_full=False)
+
+    async def _plain(self, host: str, port: int) -> Connection:
+        _, connection = await asyncio.get_running_loop().create_connection(self._connection, host, port)
+        return connection
+
+    async def _secured(self, host: str, port: int, tls: TlsOfClient) -> Connection:
+        """Connect with TLS; what fails is an OSError with a text for the user."""
+        loop = asyncio.get_running_loop()
+        ended: asyncio.Future[Connection] = loop.create_future()
+        seconds = self._limits.connect_timeout_ms / 1000
+        try:
+            context = context_of(tls)
+        except TlsRefused as error:
+            raise OSError(f"TLS: {error}") from error
+
+        def make() -> Connection:
+            connection = self._connection()
+            if not ended.done():
+                ended.set_result(connection)
+            return connection
+
+        def failed(error: Exception) -> None:
+            if not ended.done():
+                ended.set_exception(ConnectionError(f"TLS: {describe(error)}"))
+
+        transport, _ = await loop.create_connection(
+            lambda: TlsTransport(context, make, failed, seconds=seconds, server_name=host), host, port
+        )
+        try:
+            return await ended
+        except asyncio.CancelledError:
+            transport.abort()
+            raise
 
     async def _examine(self, address: str, connection: Connection, accept: Accept) -> None:
         try:

@@ -207,8 +207,8 @@ class Connection(asyncio.Protocol):
         """Store the peer's address and start the idle timer."""
         self._transport = cast(asyncio.Transport, transport)
         self._is_open = True
-        self.peer = self._calls.peer = _address(transport.get_extra_info("peername"))
-        self.local = _address(transport.get_extra_info("sockname"))
+        self.peer = self._calls.peer = socket_name(transport.get_extra_info("peername"))
+        self.local = socket_name(transport.get_extra_info("sockname"))
         self._outbox.open(self._transport, full_from_bytes=self._limits.write_buffer_bytes)
         if self._limits.idle_seconds:
             self._idle_timer = self._loop.call_later(self._limits.idle_seconds, self._close_if_idle)
@@ -378,7 +378,7 @@ def _busy(limit: int) -> Command:
     return Command.response(ResponseCode.SYSTEM_BUSY, remark=remark)
 
 
-def _address(name: Any) -> str:
+def socket_name(name: Any) -> str:
     """Return a socket's name as ``ip:port`` or ``[ip]:port``."""
     if not isinstance(name, tuple):
         return str(name or "")

@@ -42,5 +42,8 @@ class ConnectionLimits:
     idle_seconds: float = 120.0
     """Seconds after which an idle connection is closed; 0: never."""
 
+    tls_handshake_seconds: float = 10.0
+    """Seconds for a TLS handshake, from its first byte; afterwards the connection is closed. The same as in Netty."""
+
     connect_timeout_ms: int = 3_000
     """Time limit for opening a connection."""

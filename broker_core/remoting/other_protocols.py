@@ -22,6 +22,10 @@ _TLS_ALERT: Final = b"\x15\x03"
 _HANDSHAKE_FAILURE: Final = bytes((0x15, 3, 1, 0, 2, 2, 40))
 """A TLS record of version 1.0, which every client can read: an alert, fatal, handshake_failure."""
 
+PLAIN_REFUSED: Final = bytes((0x15, 3, 1, 0, 2, 2, 10))
+"""The answer to plaintext where only TLS is served: an alert, fatal, unexpected_message. A client that expects a frame
+closes: its length would be 352 MB."""
+
 _GOAWAY: Final = 7
 _SETTINGS: Final = 4
 _PROTOCOL_ERROR: Final = 1

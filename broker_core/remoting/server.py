@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import errno
 import socket
-import ssl
 from collections.abc import Coroutine, Iterator, Sequence
 from typing import Final
 
@@ -13,13 +12,13 @@ from broker_core.logs import get_logger
 from broker_core.remoting.connection import Connection
 from broker_core.remoting.dispatch import Dispatch
 from broker_core.remoting.errors import AddressInUse, AddressRefused
+from broker_core.remoting.first_byte import FirstByte
 from broker_core.remoting.limits import ConnectionLimits
 from broker_core.remoting.memory import ConnectionMemory
 from broker_core.remoting.open_files import Sockets, connections_within, raise_limit
-from broker_core.remoting.tls import FIRST_BYTE, TlsMode
+from broker_core.remoting.tls import ServerTls, TlsMode
 
 _BACKLOG: Final = 1024  # the value of Apache RocketMQ
-_ACCEPT_PAUSE: Final = 1.0  # seconds
 _SAY_AGAIN: Final = 1.0
 _log: Final = get_logger(__name__)
 
@@ -33,13 +32,12 @@ class Server:
         *,
         host: str = "127.0.0.1",
         port: int | Sequence[int] = 0,
-        tls: ssl.SSLContext | None = None,
-        tls_mode: TlsMode = TlsMode.PERMISSIVE,
+        tls: ServerTls | None = None,
         limits: ConnectionLimits | None = None,
         memory: ConnectionMemory | None = None,
         sockets: Sockets | None = None,
     ) -> None:
-        """Port 0 lets the system choose. `tls_mode` is used only with a `tls` context.
+        """Port 0 lets the system choose. Without `tls` a TLS handshake is answered with an alert.
 
         Servers that share `memory` or `sockets` share their limits. By default a server has its own: a memory of
         `limits.memory_bytes`, and as many sockets as the system allows a process.
@@ -47,8 +45,7 @@ class Server:
         self.host = host
         self._dispatch = dispatch
         self._wanted_ports = [port] if isinstance(port, int) else list(port)
-        self._tls = tls if tls_mode is not TlsMode.DISABLED else None
-        self._tls_mode = tls_mode
+        self._tls = tls if tls is not None and tls.mode is not TlsMode.DISABLED else None
         self._limits = limits or ConnectionLimits()
         self._max_connections = self._limits.connections
         self._memory = memory or ConnectionMemory(self._limits.memory_bytes)
@@ -58,8 +55,8 @@ class Server:
         self._servers: list[asyncio.Server] = []
         self._connections: set[Connection] = set()
         self._leaving: set[Connection] = set()  # closed, but handlers are still working on their requests
-        self._listening: set[asyncio.Task[None]] = set()  # permissive mode: listeners, and awaited first bytes
-        self._tasks: set[asyncio.Task[None]] = set()  # these and all others
+        self._starting: set[FirstByte] = set()  # with TLS: before the first byte, and during the handshake
+        self._tasks: set[asyncio.Task[None]] = set()
         self._is_closing = False
         self._refused = 0  # connections refused since the last log line
         self._refused_said = -_SAY_AGAIN
@@ -88,12 +85,7 @@ class Server:
                 self._sockets.append(_bind(self.host, port))
             self._ports = [each.getsockname()[1] for each in self._sockets]
             for listener in self._sockets:
-                if self._tls is not None and self._tls_mode is TlsMode.PERMISSIVE:
-                    listener.listen(_BACKLOG)
-                    self._listen(self._accept(listener), f"accept {listener.getsockname()}")
-                else:
-                    server = await loop.create_server(self._connection, sock=listener, ssl=self._tls, backlog=_BACKLOG)
-                    self._servers.append(server)
+                self._servers.append(await loop.create_server(self._accept, sock=listener, backlog=_BACKLOG))
         except BaseException:
             self._stop_listening()
             raise
@@ -102,6 +94,8 @@ class Server:
         """Stop listening and reading, let handlers finish for `drain_seconds`, close every connection."""
         self._is_closing = True
         self._stop_listening()
+        for starting in tuple(self._starting):
+            starting.abort()
         for connection in self._connections:
             connection.stop_reading()
         await self._drain(drain_seconds)
@@ -133,12 +127,15 @@ class Server:
             await asyncio.wait(late, timeout=1.0)
 
     def _stop_listening(self) -> None:
-        for task in self._listening:
-            task.cancel()
         for server in self._servers:
             server.close()
         for listener in self._sockets:
             listener.close()
+
+    def _accept(self) -> asyncio.Protocol:
+        if self._tls is None:
+            return self._connection()
+        return FirstByte(self._tls, self._limits, self, self._connection)
 
     def _connection(self) -> Connection:
         return Connection(
@@ -146,12 +143,30 @@ class Server:
         )
 
     def _opened(self, connection: Connection) -> None:
-        if self._is_closing or len(self._connections) >= self._max_connections or not self._allowance.take():
+        if not self._take_place(connection.peer):
             connection.close("refused")  # nothing was read yet, and nothing has to be written
-            self._log_refused(connection.peer)
             return
         self._connections.add(connection)
         connection.on_close(self._forget)
+
+    def admit(self, starting: FirstByte) -> bool:
+        """Give a connection that starts a place, which it leaves to the `Connection` that it becomes."""
+        if not self._take_place(starting.peer):
+            return False
+        self._starting.add(starting)
+        return True
+
+    def leave(self, starting: FirstByte) -> None:
+        """Take back the place of a connection that started."""
+        self._starting.discard(starting)
+        self._allowance.give_back()
+
+    def _take_place(self, peer: str) -> bool:
+        is_full = len(self._connections) + len(self._starting) >= self._max_connections
+        if self._is_closing or is_full or not self._allowance.take():
+            self._log_refused(peer)
+            return False
+        return True
 
     def _log_refused(self, peer: str) -> None:
         """Log refused connections with the reason, at most once a second."""
@@ -186,62 +201,6 @@ class Server:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
-
-    # ---- permissive TLS: the first byte decides ----------------------------------------------------------------------
-
-    def _listen(self, work: Coroutine[None, None, None], name: str) -> None:
-        task = self._spawn(work, name)
-        self._listening.add(task)
-        task.add_done_callback(self._listening.discard)
-
-    async def _accept(self, listener: socket.socket) -> None:
-        loop = asyncio.get_running_loop()
-        while True:
-            try:
-                accepted, peer = await loop.sock_accept(listener)
-            except OSError as error:  # no file left for another connection; existing connections must be able to end
-                _log.error("port=%d: cannot accept: %s", listener.getsockname()[1], error)
-                await asyncio.sleep(_ACCEPT_PAUSE)
-                continue
-            if len(self._connections) + len(self._listening) > self._max_connections:
-                accepted.close()
-                self._log_refused(str(peer))
-                continue
-            self._listen(self._sniff(accepted), f"first byte of {peer}")
-
-    async def _sniff(self, accepted: socket.socket) -> None:
-        """Look at the first byte without consuming it, then pass the socket on with or without TLS."""
-        loop = asyncio.get_running_loop()
-        try:
-            async with asyncio.timeout(self._limits.idle_seconds or None):
-                await _readable(accepted)
-            first = accepted.recv(1, socket.MSG_PEEK)
-            if first:
-                accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                tls = self._tls if first[0] == FIRST_BYTE else None
-                await loop.connect_accepted_socket(self._connection, accepted, ssl=tls)
-                return
-        except OSError as error:  # ssl.SSLError and TimeoutError are OSErrors too
-            _log.info("a connection closed before its first request: %s", error)
-        except asyncio.CancelledError:
-            accepted.close()
-            raise
-        accepted.close()
-
-
-async def _readable(accepted: socket.socket) -> None:
-    loop = asyncio.get_running_loop()
-    ready: asyncio.Future[None] = loop.create_future()
-    loop.add_reader(accepted, _set, ready)
-    try:
-        await ready
-    finally:
-        loop.remove_reader(accepted)
-
-
-def _set(ready: asyncio.Future[None]) -> None:
-    if not ready.done():
-        ready.set_result(None)
 
 
 def _bind(host: str, port: int) -> socket.socket:

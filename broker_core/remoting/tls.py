@@ -1,14 +1,21 @@
-"""TLS contexts from files (protocol/README.md#connections)."""
+"""TLS of a server: its mode, its files, and the context for the next handshake (remoting/README.md#tls)."""
 
 from __future__ import annotations
 
 import ssl
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
-FIRST_BYTE: Final = 0x16  # of a TLS handshake; read as a frame length it would mean 369 MB
+from broker_core.errors import GantryError
+from broker_core.logs import get_logger
+
+_log: Final = get_logger(__name__)
+
+
+class TlsRefused(GantryError):
+    """Settings, certificates or keys that cannot be used for TLS; the text names the setting or the file."""
 
 
 class TlsMode(StrEnum):
@@ -19,46 +26,124 @@ class TlsMode(StrEnum):
     ENFORCING = "enforcing"
 
 
+class ClientAuth(StrEnum):
+    """Whether a server asks its clients for certificates."""
+
+    NONE = "none"
+    OPTIONAL = "optional"
+    REQUIRE = "require"
+
+
+_VERIFY: Final = {
+    ClientAuth.NONE: ssl.CERT_NONE,
+    ClientAuth.OPTIONAL: ssl.CERT_OPTIONAL,
+    ClientAuth.REQUIRE: ssl.CERT_REQUIRED,
+}
+
+
+_CERTIFICATE: Final = b"CERTIFICATE"
+_KEY: Final = b"PRIVATE KEY"
+
+
 @dataclass(frozen=True, slots=True)
-class TlsFiles:
-    """PEM files of one side. `trusted` contains the authorities of the peer's certificates."""
+class ServerFiles:
+    """PEM files of a server. `trusted` holds the authorities of its clients' certificates."""
 
-    certificate: Path | None = None
-    key: Path | None = None
-    key_password: str | None = None
+    certificate: Path
+    key: Path
+    key_password: str = field(default="", repr=False)
     trusted: Path | None = None
+    client_auth: ClientAuth = ClientAuth.NONE
 
 
-def server_context(
-    files: TlsFiles, *, client_certificate: Literal["none", "optional", "require"] = "none"
-) -> ssl.SSLContext:
-    """Return the context of a server; raises OSError or ssl.SSLError for unusable files."""
-    if files.certificate is None:
-        raise ValueError("a TLS server needs a certificate")
+class ServerTls:
+    """The TLS of one server or of several: the mode, and a context that follows the files."""
+
+    def __init__(self, mode: TlsMode, files: ServerFiles) -> None:
+        """Read the files; raises TlsRefused."""
+        self.mode = mode
+        self._files = files
+        self._stamp = _stamp(files)
+        self._context = server_context(files)
+
+    def context(self) -> ssl.SSLContext:
+        """Return the context for the next handshake; changed files are read again.
+
+        While they cannot be used, for example between the change of the certificate and that of its key, the previous
+        context stays; that is logged once for each change.
+        """
+        stamp = _stamp(self._files)
+        if stamp != self._stamp:
+            self._stamp = stamp
+            try:
+                self._context = server_context(self._files)
+            except TlsRefused as error:
+                _log.error("tls: the changed files cannot be used, the previous certificate stays: %s", error)
+            else:
+                _log.info("tls: the certificate in %s was read again", self._files.certificate)
+        return self._context
+
+
+def server_context(files: ServerFiles) -> ssl.SSLContext:
+    """Return the context of a server; raises TlsRefused for files that cannot be used."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(files.certificate, files.key, files.key_password)
-    context.verify_mode = {
-        "none": ssl.CERT_NONE,
-        "optional": ssl.CERT_OPTIONAL,
-        "require": ssl.CERT_REQUIRED,
-    }[client_certificate]
+    context.options |= ssl.OP_NO_RENEGOTIATION
+    load_certificate(context, files.certificate, files.key, files.key_password)
+    context.verify_mode = _VERIFY[files.client_auth]
     if files.trusted is not None:
-        context.load_verify_locations(files.trusted)
+        load_authorities(context, files.trusted)
     return context
 
 
-def client_context(files: TlsFiles | None = None, *, checks_host: bool = False) -> ssl.SSLContext:
-    """Return the context of a client.
+def load_certificate(context: ssl.SSLContext, certificate: Path, key: Path, password: str) -> None:
+    """Load a certificate and its key; raises TlsRefused."""
+    _require(certificate, _CERTIFICATE)
+    _require(key, _KEY)
+    asked: list[None] = []
 
-    Without `trusted` any certificate is accepted, as in RocketMQ's clients by default; `checks_host` also compares the
-    certificate's name with the host name.
-    """
-    files = files or TlsFiles()
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.check_hostname = checks_host and files.trusted is not None
-    context.verify_mode = ssl.CERT_NONE if files.trusted is None else ssl.CERT_REQUIRED
-    if files.trusted is not None:
-        context.load_verify_locations(files.trusted)
-    if files.certificate is not None:
-        context.load_cert_chain(files.certificate, files.key, files.key_password)
-    return context
+    def answer() -> str:
+        # Without this function, OpenSSL would ask for the password of an encrypted key on the terminal.
+        asked.append(None)
+        return password
+
+    try:
+        context.load_cert_chain(certificate, key, answer)
+    except (ssl.SSLError, ValueError) as error:
+        if isinstance(error, ssl.SSLError) and error.reason == "KEY_VALUES_MISMATCH":
+            reason = "the key does not belong to the certificate"
+        elif asked:
+            reason = "the key is encrypted, and its password is " + ("wrong" if password else "missing")
+        else:
+            reason = str(error)
+        raise TlsRefused(f"certificate {certificate} with key {key}: {reason}") from error
+
+
+def load_authorities(context: ssl.SSLContext, trusted: Path) -> None:
+    """Trust the certificates of a file; raises TlsRefused."""
+    _require(trusted, _CERTIFICATE)
+    try:
+        context.load_verify_locations(trusted)
+    except ssl.SSLError as error:
+        raise TlsRefused(f"certificates of authorities in {trusted}: {error}") from error
+
+
+def _require(file: Path, what: bytes) -> None:
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        raise TlsRefused(f"{file}: {error.strerror}") from error
+    if what not in content:
+        raise TlsRefused(f"{file}: no {what.decode().lower()} in PEM form")
+
+
+def _stamp(files: ServerFiles) -> tuple[object, ...]:
+    """Return what changes whenever one of the files is replaced or written."""
+    return tuple(_stamp_of(each) for each in (files.certificate, files.key, files.trusted) if each is not None)
+
+
+def _stamp_of(file: Path) -> tuple[int, int, int] | None:
+    try:
+        found = file.stat()
+    except OSError:
+        return None  # while it is being replaced; reading it names the error
+    return found.st_mtime_ns, found.st_size, found.st_ino
