@@ -8,8 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final, TypeVar
 
-from broker_core.protocol import java_properties
-from broker_core.protocol.errors import MalformedBody
+from broker_core.properties_file import read_pairs
 from broker_core.remoting.client_tls import ClientTlsFiles
 from broker_core.remoting.tls import ClientAuth, ServerFiles, ServerTls, TlsMode, TlsRefused
 
@@ -143,20 +142,16 @@ class TlsSettings:
             raise TlsRefused(f"{_NEED}={need} needs {_TRUSTED}, the authorities of the clients' certificates")
 
 
-def read_settings(file: Path | None, texts: Mapping[str, str]) -> TlsSettings:
-    """Return the settings of a properties file, overridden by `texts`; raises TlsRefused."""
-    found: dict[str, str] = {}
-    if file is not None:
-        try:
-            found = java_properties.parse(file.read_bytes())
-        except OSError as error:
-            raise TlsRefused(f"{file}: {error.strerror}") from error
-        except MalformedBody as error:
-            raise TlsRefused(f"{file}: {error}") from error
-    try:
-        return TlsSettings.of({**found, **texts})
-    except TlsRefused as error:
-        raise TlsRefused(f"{file}: {error}" if file is not None else str(error)) from error
+NAMES: Final = tuple(each.metadata["name"] for each in fields(TlsSettings))
+"""All names."""
+
+
+def read_settings(file: Path | None, *, below: Mapping[str, str], above: Mapping[str, str]) -> TlsSettings:
+    """Return the settings of a properties file that goes before `below`, and after `above`.
+
+    Raises BadPropertiesFile, TlsRefused.
+    """
+    return TlsSettings.of({**below, **(read_pairs(file) if file is not None else {}), **above})
 
 
 def _path(text: str) -> Path | None:
