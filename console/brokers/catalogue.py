@@ -139,6 +139,7 @@ def _of_rocketmq() -> Iterator[KnownSetting]:
 
 def _limits() -> Iterator[KnownSetting]:
     frame, header = 16 * 1024**2, 16 * 1024**2 - 1
+    yield _at_start("limitTlsHandshakeSeconds", Number(1, 3_600), "10", unit="s")
     yield _at_start("limitFrameBytes", Number(4096, frame), str(frame), unit="bytes")
     yield _at_start("limitHeaderBytes", Number(4096, header), "524288", unit="bytes")
     yield KnownSetting(

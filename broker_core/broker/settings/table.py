@@ -120,6 +120,7 @@ _ALL: Final = (
     Setting("checkCRCOnRecover", _SWITCH, _AT_START, ("store.check_crc_on_recover",)),
     # Limits (`limits.py`).
     Setting("serverChannelMaxIdleTimeSeconds", kinds.number(1, _INT), _AT_START, ("limits.idle_seconds",)),
+    Setting("limitTlsHandshakeSeconds", kinds.number(1, 3_600), _AT_START, ("limits.tls_handshake_seconds",)),
     Setting("limitFrameBytes", kinds.number(_SMALLEST_FILE, MAX_FRAME), _AT_START, ("limits.frame_bytes",)),
     Setting("limitHeaderBytes", kinds.number(_SMALLEST_FILE, MAX_HEADER), _AT_START, ("limits.header_bytes",)),
     Setting("limitPropertiesBytes", kinds.number(0, 32_767), _LIVE, ("limits.properties_bytes",)),
@@ -179,4 +180,5 @@ def facts(config: BrokerConfig, address: str) -> Iterator[tuple[str, str]]:
     yield "slaveReadEnable", "false"
     yield "filterServerNums", "0"
     yield "traceOn", "true"
-    yield "useTLS", "false"
+    yield "useTLS", str(config.tls.connects_with_tls).lower()
+    yield from config.tls.texts()

@@ -110,6 +110,7 @@ def test_limits_of_bytes_are_watched_where_they_come_in_under_the_same_names() -
         "write_buffer_bytes",
         "unread_bytes",
         "idle_seconds",
+        "tls_handshake_seconds",
     }
     assert {name: getattr(watched, name) for name in names} == {name: getattr(limits, name) for name in names}
 

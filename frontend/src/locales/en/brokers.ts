@@ -99,6 +99,7 @@ export const brokers = {
       limitGroupsPerClient: "Groups that one client names in a heartbeat; more are refused.",
       limitQueuesPerTopic: "Queues of one topic; more are refused.",
       limitQueues: "Queues that ever had a message; a send to a further one is refused.",
+      limitTlsHandshakeSeconds: "How long a TLS handshake may take; then the connection is closed.",
       limitQueueLocks: "Queues that orderly consumers hold at once; more are refused.",
       limitParkedPulls: "Pulls that wait for messages; a further one is told to come back a second later.",
       limitParkedPops: "Requests for leases that wait for messages; a further one is refused.",

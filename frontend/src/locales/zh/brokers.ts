@@ -99,6 +99,7 @@ export const brokers = {
       limitGroupsPerClient: "客户端一次心跳可包含的组数；超出时拒绝该心跳。",
       limitQueuesPerTopic: "单个 Topic 的队列数；超出时拒绝。",
       limitQueues: "存有过消息的队列总数；达到后拒绝向新队列发送。",
+      limitTlsHandshakeSeconds: "TLS 握手的最长时间；超时即关闭连接。",
       limitQueueLocks: "顺序消费者同时锁定的队列数；达到后拒绝加锁。",
       limitParkedPulls: "等待消息的拉取请求数；达到后，客户端一秒后重新拉取。",
       limitParkedPops: "等待消息的租约请求数；达到后拒绝。",
