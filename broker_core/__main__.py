@@ -70,7 +70,7 @@ async def _serve(options: argparse.Namespace, config: BrokerConfig, sockets: Soc
     async with contextlib.AsyncExitStack() as running:
         is_registered = asyncio.Event()
         if not config.name_servers:
-            name_server = _name_server(options, config.bind, sockets, is_registered)
+            name_server = _name_server(options, config, sockets, is_registered)
             await name_server.start()
             running.push_async_callback(name_server.close)
             config = replace(config, name_servers=(f"{config.bind}:{name_server.port}",))
@@ -84,10 +84,13 @@ async def _serve(options: argparse.Namespace, config: BrokerConfig, sockets: Soc
         return await _until_stopped(broker, stop)
 
 
-def _name_server(options: argparse.Namespace, bind: str, sockets: Sockets, is_registered: asyncio.Event) -> NameServer:
+def _name_server(
+    options: argparse.Namespace, config: BrokerConfig, sockets: Sockets, is_registered: asyncio.Event
+) -> NameServer:
     return NameServer(
         NameServerConfig(
-            host=bind,
+            host=config.bind,
+            tls=config.tls,
             port=options.namesrv_port,
             settings_file=options.data_dir / "namesrv" / "kvConfig.json",
         ),

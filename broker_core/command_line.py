@@ -10,6 +10,8 @@ from typing import Final
 from broker_core.broker import BrokerConfig, Identity
 from broker_core.broker.settings.file import ConfigFile, name_servers, read_config
 from broker_core.logs import get_logger
+from broker_core.remoting.tls_settings import PREFIX as TLS_PREFIX
+from broker_core.remoting.tls_settings import read_settings
 from broker_core.store import StoreConfig
 
 _FLUSHES: Final = {"async": "ASYNC_FLUSH", "sync": "SYNC_FLUSH"}
@@ -60,19 +62,28 @@ def parse() -> argparse.Namespace:
         metavar="NAME=VALUE",
         help="a broker setting by its RocketMQ name; overrides changes made with mqadmin (repeatable)",
     )
+    parser.add_argument(
+        "--tls-config", type=Path, metavar="FILE", help="RocketMQ's tls.properties; settings may also name them: tls.…"
+    )
     parser.add_argument("--log-level", default="INFO", choices=("DEBUG", "INFO", "WARNING", "ERROR"))
     return parser.parse_args()
 
 
 def configuration(options: argparse.Namespace) -> BrokerConfig:
-    """Return the configuration; raise BadPropertiesFile. Without name servers, one is to be started here."""
+    """Return the configuration; raise BadPropertiesFile or TlsRefused.
+
+    Without name servers, one is to be started here.
+    """
     file = read_config(options.config) if options.config else ConfigFile({}, ())
     if file.without_effect:
         _log.info("%s: without effect here: %s", options.config, ", ".join(file.without_effect))
     usual = BrokerConfig(StoreConfig.embedded(options.store or file.store or options.data_dir / "broker"))
+    settings = dict(file.settings) | _settings(options)
+    of_tls = {name: settings.pop(name) for name in tuple(settings) if name.startswith(TLS_PREFIX)}
     return BrokerConfig(
         store=usual.store,
-        settings=dict(file.settings) | _settings(options),
+        settings=settings,
+        tls=read_settings(options.tls_config, below=file.tls, above=of_tls),
         name_servers=options.namesrv or file.name_servers,
         bind=options.bind or file.bind or usual.bind,
         port=_first(options.broker_port, file.port, usual.port),

@@ -15,6 +15,7 @@ from broker_core.broker.timer.requests import TimerSettings
 from broker_core.broker.transactions.settings import TransactionSettings
 from broker_core.protocol.codes import PERM_READ, PERM_WRITE
 from broker_core.protocol.topics import TRACE_TOPIC
+from broker_core.remoting import TlsSettings
 from broker_core.store.config import StoreConfig
 
 MASTER_ID: Final = 0
@@ -89,6 +90,7 @@ class BrokerConfig:
     transactions: TransactionSettings = field(default_factory=TransactionSettings)
     permission: int = PERM_READ | PERM_WRITE  # brokerPermission
     access_control: bool = False  # aclEnable: requests need an account of config/plain_acl.yml
+    tls: TlsSettings = field(default_factory=TlsSettings)  # of the listeners, and of connections to name servers
     # By RocketMQ name; they override the fields above and changes that were saved while running.
     settings: Mapping[str, str] = field(default_factory=dict)
 

@@ -148,6 +148,7 @@ class _Start:
         self._sockets = sockets
         self._opened = opened
         self._memory = ConnectionMemory(self._config.limits.memory_bytes)
+        self._tls = self._config.tls.server()
 
     async def run(self) -> Broker:
         """Return the running broker."""
@@ -155,7 +156,7 @@ class _Start:
         store = self._open_store(files)
         journal = Journal(self._config.config_folder)
         self._opened.push_async_callback(_run_in, files, journal.close)
-        remoting = RemotingClient()
+        remoting = RemotingClient(tls=self._config.tls.client())
         self._opened.push_async_callback(remoting.close)
         main, fast = Dispatch(ANSWERS), Dispatch(ANSWERS)
         server = await self._listen(main, self._config.port)
@@ -228,6 +229,7 @@ class _Start:
             dispatch,
             host=self._config.bind,
             port=port,
+            tls=self._tls,
             limits=self._config.limits.of_connections(),
             memory=self._memory,
             sockets=self._sockets,

@@ -51,6 +51,7 @@ from broker_core.client.transactions import Committed, Decision, TransactionProd
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.message import Message, StoredMessage
 from broker_core.protocol.signature import Credentials
+from broker_core.remoting import ClientTls, ClientTlsFiles, TlsRefused
 
 __all__ = [
     "LITE",
@@ -67,6 +68,8 @@ __all__ = [
     "ClientClosed",
     "ClientConfig",
     "ClientError",
+    "ClientTls",
+    "ClientTlsFiles",
     "Committed",
     "Credentials",
     "Decision",
@@ -105,6 +108,7 @@ __all__ = [
     "StoredMessage",
     "SubscriptionRefused",
     "TimedOut",
+    "TlsRefused",
     "TopicNotFound",
     "TopicPaused",
     "TopicReadOnly",

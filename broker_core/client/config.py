@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import os
 import socket
-import ssl
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
@@ -14,6 +13,7 @@ from broker_core.client.faults import FaultAvoidance
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.signature import Credentials
+from broker_core.remoting import TlsOfClient
 
 DEFAULT_TOPIC_QUEUES: Final = 4
 MAX_BODY_BYTES: Final = 4 * 1024 * 1024
@@ -66,9 +66,10 @@ class ClientConfig:
     """Default timeout of an administration request, whose answers are larger."""
     route_refresh_ms: int = 30_000
     heartbeat_ms: int = 30_000
-    tls: ssl.SSLContext | None = None
     credentials: Credentials | None = None
     """The account with which every request is signed; without one nothing is."""
+    tls: TlsOfClient | None = None
+    """How to connect with TLS; None: without."""
     address_map: Mapping[str, str] = field(default_factory=dict)
     """Where to connect instead of an announced ``host:port`` that cannot be reached from here."""
 

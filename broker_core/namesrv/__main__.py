@@ -16,7 +16,8 @@ from broker_core.namesrv.config_file import read_config
 from broker_core.namesrv.server import NameServer
 from broker_core.namesrv.settings import SettingsDamaged
 from broker_core.properties_file import BadPropertiesFile
-from broker_core.remoting import RemotingError
+from broker_core.remoting import RemotingError, TlsRefused
+from broker_core.remoting.tls_settings import read_settings
 
 
 def main() -> int:
@@ -28,12 +29,13 @@ def main() -> int:
     parser.add_argument("--bind", help="address to listen on [127.0.0.1]")
     parser.add_argument("--port", type=int, help="0: any free port [9876]")
     parser.add_argument("--settings-file", type=Path, help="file for key-value settings [memory only]")
+    parser.add_argument("--tls-config", type=Path, metavar="FILE", help="RocketMQ's tls.properties")
     parser.add_argument("--log-level", default="INFO")
     options = parser.parse_args()
     logs.configure(options.log_level)
     try:
         uvloop.run(_serve(_config(options)))
-    except (RemotingError, SettingsDamaged, BadPropertiesFile) as error:
+    except (RemotingError, SettingsDamaged, BadPropertiesFile, TlsRefused) as error:
         sys.stderr.write(f"name server: {error}\n")
         return 2
     return 0
@@ -41,6 +43,7 @@ def main() -> int:
 
 def _config(options: argparse.Namespace) -> NameServerConfig:
     in_file = read_config(options.config) if options.config else {}
+    in_file["tls"] = read_settings(options.tls_config, below=in_file.get("tls", {}), above={})
     given = {"host": options.bind, "port": options.port, "settings_file": options.settings_file}
     return NameServerConfig(**in_file | {name: value for name, value in given.items() if value is not None})
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+
+from broker_core.remoting import TlsSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,3 +20,4 @@ class NameServerConfig:
     order_message_enable: bool = False  # whether routes contain ORDER_TOPIC_CONFIG; off in RocketMQ too
     connections: int = 10_000
     header_bytes: int = 512 * 1024  # bytes; requests to a name server have short headers
+    tls: TlsSettings = field(default_factory=TlsSettings)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from broker_core.properties_file import Rule, by_rules, only, read_pairs, tcp_port, without_effect
+from broker_core.remoting.tls_settings import NAMES as TLS_NAMES
 
 _SWITCH: Final = {"true": True, "false": False}
 _WITHOUT_EFFECT: Final = (
@@ -17,10 +18,14 @@ EVERYWHERE: Final = "0.0.0.0"  # noqa: S104 - as RocketMQ does, whose file it is
 
 
 def read_config(file: Path) -> dict[str, Any]:
-    """Return fields of NameServerConfig by name; raise BadPropertiesFile, which names everything that is refused."""
+    """Return fields of NameServerConfig by name, ``tls`` as texts.
+
+    Raises BadPropertiesFile, which names everything that is refused.
+    """
     found = by_rules(file, read_pairs(file), _RULES)
     fields = {_FIELDS[name]: value for name, value in found.items() if name in _FIELDS}
-    return {"host": EVERYWHERE} | fields
+    tls = {name: text for name, text in found.items() if name in TLS_NAMES}
+    return {"host": EVERYWHERE} | fields | ({"tls": tls} if tls else {})
 
 
 def _switch(text: str) -> bool:
@@ -51,6 +56,7 @@ _FIELDS: Final = {
 }
 _RULES: Final[dict[str, Rule]] = {
     **dict.fromkeys(_WITHOUT_EFFECT, without_effect),
+    **dict.fromkeys(TLS_NAMES, str),
     "clusterTest": only("false"),
     "bindAddress": str,
     "listenPort": tcp_port,

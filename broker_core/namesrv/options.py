@@ -15,6 +15,7 @@ import orjson
 from broker_core.errors import GantryError
 from broker_core.namesrv.config import NameServerConfig
 from broker_core.namesrv.settings import SettingsDamaged, write_tree
+from broker_core.remoting.tls_settings import PREFIX as TLS_PREFIX
 
 FILE_NAME: Final = "namesrvSettings.json"
 
@@ -59,6 +60,7 @@ class Options:
             "scanNotActiveBrokerInterval": str(config.scan_interval_ms),
             "limitConnections": str(config.connections),
             _ORDER: str(config.order_message_enable).lower(),
+            **dict(config.tls.texts()),
         }
 
     def update(self, texts: Mapping[str, str]) -> None:
@@ -78,7 +80,7 @@ class Options:
         if name in _PATHS:
             raise OptionFixed("Can not update config path")
         if name != _ORDER:
-            if name in _TOLD:
+            if name in _TOLD or name.startswith(TLS_PREFIX):
                 raise OptionFixed(f"setting {name} can be set only at the start of the name server")
             raise OptionRefused(f"this name server has no setting {name[:80]!r}")
         if text.lower() not in _SWITCH:

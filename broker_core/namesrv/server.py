@@ -37,8 +37,9 @@ class NameServer:
     def __init__(
         self, config: NameServerConfig, *, sockets: Sockets | None = None, ready: asyncio.Event | None = None
     ) -> None:
-        """Read the settings file; raises SettingsDamaged. Servers of one process share `sockets`.
+        """Read the settings file and certificates; raises SettingsDamaged, TlsRefused.
 
+        Servers of one process share `sockets`.
         Until `ready` is set, requests for routes and topics wait: the broker of this process has not registered yet,
         and every topic would be told to be unknown.
         """
@@ -50,7 +51,8 @@ class NameServer:
         for code, answer in handlers.table().items():
             dispatch.register(code, _once(ready, answer) if ready and code in _OF_BROKERS else answer)
         limits = ConnectionLimits(connections=config.connections, header_bytes=config.header_bytes)
-        self._server = Server(dispatch, host=config.host, port=config.port, limits=limits, sockets=sockets)
+        tls = config.tls.server()
+        self._server = Server(dispatch, host=config.host, port=config.port, tls=tls, limits=limits, sockets=sockets)
         self._scanning: asyncio.Task[None] | None = None
 
     @property

@@ -33,6 +33,7 @@ from broker_core.client.config import ClientConfig
 from broker_core.client.session import Session
 from broker_core.namesrv.config import NameServerConfig
 from broker_core.namesrv.server import NameServer
+from broker_core.remoting import TlsOfClient
 from broker_core.store import StoreConfig
 from tests.support.ports import free_ports
 
@@ -66,6 +67,8 @@ class RunningBroker:
     """``host:port`` for clients; several are parted by a semicolon."""
     address: str = ""
     """``host:port`` of the broker itself."""
+    tls: TlsOfClient | None = None
+    """How clients of the test connect to it."""
     process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
 
     @property
@@ -81,7 +84,7 @@ class RunningBroker:
     @property
     def config(self) -> ClientConfig:
         """A client's settings to reach it."""
-        return ClientConfig(self.name_server.split(";"))
+        return ClientConfig(self.name_server.split(";"), tls=self.tls)
 
     def session(self) -> Session:
         """Return a session that is not started yet: use it with ``async with``."""

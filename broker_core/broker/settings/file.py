@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -18,6 +18,7 @@ from broker_core.broker.settings.table import SETTINGS, facts
 from broker_core.broker.settings.without_effect import WITHOUT_EFFECT
 from broker_core.properties_file import Rule, by_rules, only, read_pairs, tcp_port, without_effect
 from broker_core.protocol.topics import TOPIC_NAME
+from broker_core.remoting.tls_settings import NAMES as TLS_NAMES
 from broker_core.store import StoreConfig
 
 _SERVER: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):([0-9]{1,5})")
@@ -51,6 +52,8 @@ class ConfigFile:
     port: int | None = None
     advertise: str | None = None
     store: Path | None = None
+    tls: Mapping[str, str] = field(default_factory=dict)
+    """The settings of TLS, as texts."""
 
 
 def read_config(file: Path) -> ConfigFile:
@@ -67,6 +70,7 @@ def read_config(file: Path) -> ConfigFile:
         port=found.get("listenPort"),
         advertise=found.get("brokerIP1"),
         store=found.get(_STORE),
+        tls={name: pairs[name] for name in found if name in TLS_NAMES},
     )
 
 
@@ -90,6 +94,7 @@ def _rules(pairs: Mapping[str, str]) -> dict[str, Rule]:
         **{name: only("false") for name in _OFF},
         **{name: only("true") for name in _ON},
         **{name: _below(store, part) for name, part in _BELOW_STORE.items()},
+        **dict.fromkeys(TLS_NAMES, str),
         **{name: setting.kind.read for name, setting in SETTINGS.items()},
         "brokerClusterName": _name,
         "brokerName": _name,
