@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -23,7 +24,10 @@ _PYTHON = int(LanguageCode.PYTHON)
 
 @dataclass(slots=True)
 class Command:
-    """The content of a frame. `ext_fields` is the header's text form; `header(kind)` reads it as a dataclass."""
+    """The content of a frame. `ext_fields` is the header's text form; `header(kind)` reads it as a dataclass.
+
+    `views` are the rest of the body of a response, which are sent from where they lie.
+    """
 
     code: int
     ext_fields: dict[str, str] = field(default_factory=dict)
@@ -34,6 +38,7 @@ class Command:
     language: int = _PYTHON
     version: int = VERSION
     serializer: int = SERIALIZER_JSON
+    views: Sequence[bytes | memoryview] = ()
 
     @classmethod
     def request(cls, header: object, body: bytes = b"", *, one_way: bool = False, code: int | None = None) -> Command:
@@ -54,22 +59,29 @@ class Command:
         code, ext_fields, opaque, flag, remark, language, version = read(header)
         return cls(code, ext_fields, body, opaque, flag, remark, language, version, serializer)
 
-    def encode_parts(self) -> list[bytes]:
+    def encode_parts(self) -> list[bytes | memoryview]:
         """Return the buffers of this command's frame; raises MalformedHeader or FrameTooLarge."""
-        body = self.body
         if self.serializer == SERIALIZER_BINARY:
             header = header_binary.encode(
                 self.code, self.ext_fields, self.opaque, self.flag, self.remark, self.language, self.version
             )
-            return frame_parts(self.serializer, header, body)
+            return frame_parts(self.serializer, header, self.body, self.views)
+        size = self.body_size
         head = header_json.frame_head(
-            self.code, self.ext_fields, self.opaque, self.flag, self.remark, self.language, self.version, len(body)
+            self.code, self.ext_fields, self.opaque, self.flag, self.remark, self.language, self.version, size
         )
-        return [head, body] if body else [head]
+        if self.views:
+            return [head, self.body, *self.views]
+        return [head, self.body] if size else [head]
 
     def encode(self) -> bytes:
         """Return this command's frame; raises MalformedHeader or FrameTooLarge."""
         return b"".join(self.encode_parts())
+
+    @property
+    def body_size(self) -> int:
+        """How many bytes the body has, with its views."""
+        return len(self.body) + sum(map(len, self.views)) if self.views else len(self.body)
 
     @property
     def is_response(self) -> bool:

@@ -15,6 +15,7 @@ the stream, so every fault ends the connection; complete frames before the fault
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from struct import Struct
 from typing import Final, NamedTuple
 
@@ -150,7 +151,9 @@ def check_size(size: int) -> None:
         raise FrameTooLarge(size, MAX_FRAME)
 
 
-def frame_parts(serializer: int, header: bytes, body: bytes) -> list[bytes]:
+def frame_parts(
+    serializer: int, header: bytes, body: bytes, views: Sequence[bytes | memoryview] = ()
+) -> list[bytes | memoryview]:
     """Return the buffers of one frame, to be sent in order. Raises FrameTooLarge if a peer would refuse it."""
-    head = frame_prefix(serializer, len(header), len(body)) + header
-    return [head, body] if body else [head]
+    head = frame_prefix(serializer, len(header), len(body) + sum(map(len, views))) + header
+    return [head, body, *views] if body else [head, *views]

@@ -42,7 +42,7 @@ class Outbox:
         self._loop = loop
         self._on_backlog = on_backlog
         self._transport: asyncio.WriteTransport | None = None
-        self._parts: list[bytes] = []
+        self._parts: list[bytes | memoryview] = []
         self._size = 0
         self._is_collecting = False  # a `flush` will follow
         self._room: asyncio.Future[None] | None = None
@@ -60,7 +60,7 @@ class Outbox:
     def put(self, command: Command) -> None:
         """Write a command at the end of this turn of the loop, together with the others of this turn."""
         self._parts += command.encode_parts()
-        self._size += len(command.body) + _HEADER_GUESS
+        self._size += command.body_size + _HEADER_GUESS
         if self._size >= _WRITE_SIZE:
             self.flush()
         if not self._is_collecting:

@@ -1,16 +1,21 @@
-"""Common to all processors: the table of request codes, and reading request bodies."""
+"""Common to all processors: the table of request codes, reading request bodies, and answering records."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Protocol, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Final, Protocol, TypeVar
 
 from broker_core.broker.limits import BrokerLimits
 from broker_core.protocol import bodies
+from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.remoting.dispatch import Handler
 
 T = TypeVar("T")
+
+VIEWS_FROM_BYTES: Final = 32 * 1024
+VIEW_BYTES: Final = 4 * 1024
+"""Records that are so large together, and so large on average, are not copied."""
 
 Handlers = Mapping[int, Handler]
 """Maps a request code to its handler."""
@@ -26,6 +31,22 @@ def text_of(request: Command, limits: BrokerLimits) -> bytes:
     if len(request.body) > limits.json_bytes:
         raise limits.refuse("json_bytes", f"a body of {len(request.body)} bytes was not read")
     return request.body
+
+
+def answer_with(
+    code: ResponseCode, header: object, records: Sequence[bytes | memoryview], remark: str | None
+) -> Command:
+    """Return an answer with raw records; large ones are sent from where they lie in the log.
+
+    Many small pieces cost more than a copy of them. A view keeps its file mapped until the peer has read it, also when
+    the file is deleted meanwhile.
+    """
+    size = sum(map(len, records))
+    if size >= VIEWS_FROM_BYTES and size >= VIEW_BYTES * len(records):
+        response = Command.response(code, header, remark=remark)
+        response.views = records
+        return response
+    return Command.response(code, header, b"".join(records), remark)
 
 
 class Processor(Protocol):

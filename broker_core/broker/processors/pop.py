@@ -24,7 +24,7 @@ from broker_core.broker.filters.expressions import accept_of
 from broker_core.broker.limits import BrokerLimits
 from broker_core.broker.pop.popper import Popped, Popper, PopRequest
 from broker_core.broker.pop.queue_leases import QueueLeases
-from broker_core.broker.processors.handlers import Handlers
+from broker_core.broker.processors.handlers import Handlers, answer_with
 from broker_core.broker.processors.parked import Parked, size_of_wait, without_payload
 from broker_core.broker.processors.rights import ReadRights
 from broker_core.broker.retries import GroupTopics
@@ -157,11 +157,8 @@ class PopProcessor:
         if not found.records:
             return Command.response(ResponseCode.PULL_NOT_FOUND, remark=found.status.value)
         rest = found.max_offset - found.next_offset
-        return Command.response(
-            ResponseCode.SUCCESS,
-            headers.PopMessageResponse(now, 0, _REVIVE_QUEUE, rest),
-            b"".join(found.records),
-        )
+        position = headers.PopMessageResponse(now, 0, _REVIVE_QUEUE, rest)
+        return answer_with(ResponseCode.SUCCESS, position, found.records, None)
 
     def _take(self, wanted: PopRequest, now: int) -> Popped:
         group = self._rights.get_group(wanted.group, now=now)
@@ -177,8 +174,8 @@ class PopProcessor:
         header = headers.PopMessageResponse(
             popped.pop_time, popped.invisible_ms, _REVIVE_QUEUE, popped.rest, starts, offsets
         )
-        body = b"".join(record for portion in popped.portions for record in portion.records)
-        return Command.response(ResponseCode.SUCCESS, header, body)
+        records = [record for portion in popped.portions for record in portion.records]
+        return answer_with(ResponseCode.SUCCESS, header, records, None)
 
     # -- waiting
 

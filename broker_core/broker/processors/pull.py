@@ -20,7 +20,7 @@ from broker_core.broker.errors import (
 )
 from broker_core.broker.filters.expressions import accept_of, accept_of_subscription
 from broker_core.broker.offsets import Resets
-from broker_core.broker.processors.handlers import Handlers
+from broker_core.broker.processors.handlers import Handlers, answer_with
 from broker_core.broker.processors.parked import Parked, size_of_wait, without_payload
 from broker_core.broker.processors.rights import ReadRights
 from broker_core.broker.settings import Settings
@@ -188,14 +188,13 @@ class PullProcessor:
         )
 
     def _answer(self, header: PullMessageRequest, found: GetResult, code: ResponseCode) -> Command:
-        body = b"".join(found.records)
-        stats = self._stats
-        if found.records:
-            stats.count_got(header.consumer_group, header.topic, len(found.records), len(body))
-        else:
-            stats.count_missed()
         position = PullMessageResponse(self._hint, found.next_offset, found.min_offset, found.max_offset)
-        return Command.response(code, position, body, remark=found.status.value)
+        answer = answer_with(code, position, found.records, found.status.value)
+        if found.records:
+            self._stats.count_got(header.consumer_group, header.topic, len(found.records), answer.body_size)
+        else:
+            self._stats.count_missed()
+        return answer
 
 
 def code_of(found: GetResult, queue_offset: int) -> ResponseCode:

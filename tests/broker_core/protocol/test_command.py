@@ -141,3 +141,15 @@ def test_a_header_without_a_needed_field_says_which() -> None:
 def test_a_body_beyond_the_limit_is_not_sent() -> None:
     with pytest.raises(FrameTooLarge):
         replace(ROUTE_REQUEST, body=bytes(17 * 1024 * 1024)).encode()
+
+
+@pytest.mark.parametrize("serializer", [0, 1])
+@pytest.mark.parametrize("body", [b"", b"first "])
+def test_views_are_the_rest_of_the_body(serializer: int, body: bytes) -> None:
+    pieces = [memoryview(b"one two three")[4:7], memoryview(b" three")]
+    lying = replace(Command.response(ResponseCode.SUCCESS, body=body), serializer=serializer, views=pieces)
+    joined = replace(lying, views=(), body=body + b"two three")
+
+    assert lying.encode() == joined.encode()
+    assert lying.body_size == joined.body_size == len(body) + 9
+    assert lying.encode_parts()[-1] is pieces[-1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -18,8 +19,12 @@ from broker_core.protocol.command import Command
 from broker_core.protocol.headers.groups import CreateSubscriptionGroupRequest
 from broker_core.protocol.headers.offsets import UpdateConsumerOffsetRequest
 from broker_core.protocol.headers.pull import PullMessageRequest, PullMessageResponse
+from broker_core.protocol.record import decode_many
 from tests.support.broker import Wire, another_client, started
+from tests.support.crowd import crowd, pull
 from tests.support.wait import eventually
+
+FAR_AHEAD = 4_000_000_000_000
 
 
 async def filled(wire: Wire, count: int, topic: str = "orders", tag: str | None = None) -> None:
@@ -327,3 +332,28 @@ async def test_an_old_offset_beyond_a_new_queue_is_put_right(wire: Wire) -> None
     await wire.ask(UpdateConsumerOffsetRequest("readers", "orders", 0, 99))
 
     assert position(await wire.try_pull("orders", 99))[0] == 1
+
+
+# -- large answers
+
+
+async def test_a_large_answer_is_read_after_its_file_was_deleted(wire: Wire) -> None:
+    """It is sent from the mapped file, which is there until the last byte has left."""
+    sent = [os.urandom(1 << 20) for _ in range(24)]
+    for body in sent:
+        await wire.send("orders", body)
+    async with crowd(wire.address, 1) as [slow]:
+        slow.transport.pause_reading()
+        for offset in range(len(sent)):
+            slow.post(pull("orders", 0, offset=offset))
+        connections = [each for server in wire.broker._servers for each in server.connections]
+        await eventually(lambda: any(each.held_bytes for each in connections))
+
+        assert wire.broker.components.store.drop_expired(FAR_AHEAD, at_any_hour=True).segments > 0
+
+        slow.transport.resume_reading()
+        await eventually(lambda: len(slow.answers) == len(sent))
+        found = [slow.answers[number + 1] for number in range(len(sent))]
+    arrived = [message for answer in found for message in decode_many(answer.body, decompress=False)]
+    assert {0, 1} <= {message.queue_offset for message in arrived}
+    assert all(message.body == sent[message.queue_offset] for message in arrived)
