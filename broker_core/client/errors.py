@@ -20,6 +20,8 @@
     ├── Unreachable              no connection, or it was lost before the answer
     │   └── TimedOut             … no answer in time
     └── BrokerRefused            the broker answered with an error code
+        ├── TransactionUnknown   no half message of the producer group at that place (1)
+        ├── TransactionDecided   the transaction ended otherwise before (1)
         ├── BrokerBusy           try again a little later (2, 215)
         ├── BrokerUnavailable    cannot store now: slave, disk full, shutting down (14)
         ├── NoPermission         not allowed by topic, group or broker (16)
@@ -42,7 +44,14 @@ from broker_core.protocol.codes import ResponseCode
 
 _PAUSED: Final = "subscription group no permission"
 """How brokers begin to say that a group is switched off; the code alone stands for topic and broker as well."""
-
+_NO_TRANSACTION: Final = (
+    "Find prepared transaction message failed",
+    "The producer group wrong",
+    "The transaction state table offset wrong",
+    "The commit log offset wrong",
+)
+"""How brokers, those of Apache RocketMQ too, say that a decision names no half message."""
+_DECIDED: Final = re.compile(r"the transaction of message .* was (committed|rolled back|given up|decided) before")
 
 _ACCESS: Final = "AclException:"
 """What brokers of 4.9 and of Gantry begin with if access control refuses; the code is that of any failure."""
@@ -202,6 +211,20 @@ class BrokerRefused(ClientError):
         self.addr = addr
 
 
+class TransactionUnknown(BrokerRefused):
+    """The broker has no half message of that producer group at that place."""
+
+
+class TransactionDecided(BrokerRefused):
+    """The transaction ended otherwise before."""
+
+    @property
+    def decision(self) -> str | None:
+        """How it ended: "committed", "rolled back" or "given up"; None if the broker does not know any more."""
+        found = _DECIDED.search(self.remark or "")
+        return None if found is None or found[1] == "decided" else found[1]
+
+
 class BrokerBusy(BrokerRefused):
     """The broker sheds load; the same request may succeed a little later."""
 
@@ -277,6 +300,15 @@ def refusal(code: int, remark: str | None, addr: str, *, topic: str | None = Non
     if code == ResponseCode.SYSTEM_ERROR and _ACCESS in (remark or ""):
         return AccessDenied(code, remark, addr)
     return _BY_CODE.get(code, BrokerRefused)(code, remark, addr)
+
+
+def refused_decision(code: int, remark: str | None, addr: str) -> ClientError:
+    """Return the error for the answer to a decision on a transaction, which says by its remark what is wrong."""
+    if code == ResponseCode.SYSTEM_ERROR and _DECIDED.search(remark or ""):
+        return TransactionDecided(code, remark, addr)
+    if code == ResponseCode.SYSTEM_ERROR and (remark or "").startswith(_NO_TRANSACTION):
+        return TransactionUnknown(code, remark, addr)
+    return refusal(code, remark, addr)
 
 
 def _code_name(code: int) -> str:

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Final, NamedTuple, Self, TypeAlias
 
 from broker_core.client.config import ProducerConfig
-from broker_core.client.errors import ClientError, MessageRefused, NoRoute, refusal
+from broker_core.client.errors import ClientError, MessageRefused, NoRoute, refused_decision
 from broker_core.client.members import Prepared
 from broker_core.client.producer import Producer
 from broker_core.client.sending import SendResult, SendStatus
@@ -106,30 +106,17 @@ class TransactionProducer:
 
         After SendUncertain the broker asks `check` about what it may have stored.
         """
-        if asked := next((name for name in (names.DELAY, *names.TIMERS) if name in message.properties), None):
-            raise MessageRefused(f"a transactional message takes no delay and no delivery time ({asked})")
-        properties = message.properties | {names.TRAN_MSG: "true", names.PGROUP: self.group}
-        half = Message(message.topic, message.body, properties, message.flag, message.sys_flag)
+        half = half_message(message, self.group)
         # After an uncertain attempt another one would leave a second half message, which `check` commits as well.
         result = await self._producer.send(half, timeout_ms=timeout_ms, is_repeatable=False)
-        log_offset = parse_offset_id(result.offset_id).log_offset
-        return result, Prepared(result.queue.broker_name, result.queue_offset, log_offset, result.message_id)
+        return result, prepared_by(result)
 
     async def end(self, prepared: Prepared, decision: Decision) -> None:
         """Tell the broker the decision and wait for its answer; UNKNOWN is told without one.
 
-        Raises NoRoute, Unreachable or BrokerRefused; the broker asks later about what it was not told.
+        Raises like `end_transaction`; the broker asks later about what it was not told.
         """
-        address = self._session.routes.master(prepared.broker_name)
-        if address is None:
-            raise NoRoute(HALF_TOPIC, f"no master of broker {prepared.broker_name!r} is known")
-        header = self._header(prepared, decision, from_check=False)
-        if decision is Decision.UNKNOWN:
-            await self._session.one_way(address, header)
-            return
-        answer = await self._session.invoke(address, header)
-        if answer.code not in _DONE:
-            raise refusal(answer.code, answer.remark, address)
+        await end_transaction(self._session, self.group, prepared, decision)
 
     async def answer(self, asked: StoredMessage, prepared: Prepared) -> EndTransactionRequest | None:
         """Return the answer to a broker's question about a half message; None if `check` fails: it asks again."""
@@ -141,15 +128,49 @@ class TransactionProducer:
                 "group=%s message=%s: its check failed, the broker asks again", self.group, prepared.message_id
             )
             return None
-        return self._header(prepared, decision, from_check=True)
+        return _header(self.group, prepared, decision, from_check=True)
 
-    def _header(self, prepared: Prepared, decision: Decision, *, from_check: bool) -> EndTransactionRequest:
-        return EndTransactionRequest(
-            self.group,
-            prepared.queue_offset,
-            prepared.log_offset,
-            decision,
-            from_transaction_check=from_check,
-            msg_id=prepared.message_id,
-            transaction_id=prepared.message_id,
-        )
+
+def half_message(message: Message, group: str) -> Message:
+    """Return what is sent of a message in the first phase; raise MessageRefused for one with a delay."""
+    if asked := next((name for name in (names.DELAY, *names.TIMERS) if name in message.properties), None):
+        raise MessageRefused(f"a transactional message takes no delay and no delivery time ({asked})")
+    properties = message.properties | {names.TRAN_MSG: "true", names.PGROUP: group}
+    return Message(message.topic, message.body, properties, message.flag, message.sys_flag)
+
+
+def prepared_by(result: SendResult) -> Prepared:
+    """Return where a half message is, by the answer to its sender."""
+    log_offset = parse_offset_id(result.offset_id).log_offset
+    return Prepared(result.queue.broker_name, result.queue_offset, log_offset, result.message_id)
+
+
+async def end_transaction(session: Session, group: str, prepared: Prepared, decision: Decision) -> bool:
+    """Tell a broker the decision on a half message of a group; return whether it is as safe as the broker promises.
+
+    UNKNOWN is told without an answer. Raises NoRoute, Unreachable, TransactionUnknown, TransactionDecided or another
+    BrokerRefused; with TOPIC_NOT_EXIST if the topic of a message that is to be committed was deleted.
+    """
+    address = await session.master_of(prepared.broker_name)
+    if address is None:
+        raise NoRoute(HALF_TOPIC, f"no master of broker {prepared.broker_name!r} is known")
+    header = _header(group, prepared, decision, from_check=False)
+    if decision is Decision.UNKNOWN:
+        await session.one_way(address, header)
+        return True
+    answer = await session.invoke(address, header)
+    if answer.code not in _DONE:
+        raise refused_decision(answer.code, answer.remark, address)
+    return answer.code == ResponseCode.SUCCESS
+
+
+def _header(group: str, prepared: Prepared, decision: Decision, *, from_check: bool) -> EndTransactionRequest:
+    return EndTransactionRequest(
+        group,
+        prepared.queue_offset,
+        prepared.log_offset,
+        decision,
+        from_transaction_check=from_check,
+        msg_id=prepared.message_id,
+        transaction_id=prepared.message_id,
+    )

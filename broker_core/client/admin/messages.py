@@ -79,13 +79,21 @@ class Messages:
         self._browse = Browse(requests, self._ranges)
 
     async def search(
-        self, topic: str, key: str, *, begin: int = 0, end: int = _MAX_TIME, max_messages: int = MAX_FOUND
+        self,
+        topic: str,
+        key: str,
+        *,
+        begin: int = 0,
+        end: int = _MAX_TIME,
+        max_messages: int = MAX_FOUND,
+        on_brokers_of: str | None = None,
     ) -> SearchResult:
         """Return messages with `key` among their keys or as unique id, stored from `begin` to `end` (ms).
 
-        Every broker of the topic is asked for `max_messages`, at most 64. Raises TopicNotFound or Unreachable.
+        Every broker of the topic, or of another one, is asked for `max_messages`, at most 64. Raises TopicNotFound or
+        Unreachable.
         """
-        masters = await self._requests.masters_of(topic)
+        masters = await self._requests.masters_of(on_brokers_of or topic)
         header = QueryMessageRequest(topic, key, min(max_messages, MAX_FOUND), begin, end)
         answers = await self._requests.ask_each(masters, lambda addr: ask_index(self._requests, addr, header))
         placed = [

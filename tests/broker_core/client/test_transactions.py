@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 from broker_core.client import Decision, Message, StoredMessage, TransactionProducer
-from broker_core.client.errors import BrokerRefused, GroupTaken, MessageRefused
-from broker_core.protocol.message import QueueOffset
+from broker_core.client.errors import BrokerRefused, GroupTaken, MessageRefused, TransactionDecided, TransactionUnknown
+from broker_core.protocol.message import LogOffset, QueueOffset
 from tests.broker_core.client.conftest import Live
 from tests.support.wait import eventually
 
@@ -134,3 +134,15 @@ async def test_many_transactions_at_once(live: Live, payer: TransactionProducer)
 
     await asyncio.gather(*(one(number) for number in range(300)))
     assert await live.holds(topic, 200)
+
+
+async def test_a_refused_decision_says_what_is_wrong(live: Live, payer: TransactionProducer) -> None:
+    topic = await live.topic()
+    _, prepared = await payer.prepare(Message(topic, b"A17"))
+    await payer.end(prepared, Decision.ROLLBACK)
+    with pytest.raises(TransactionDecided) as decided:
+        await payer.end(prepared, Decision.COMMIT)
+    assert decided.value.decision == "rolled back"
+    for elsewhere in (prepared._replace(log_offset=LogOffset(1)), prepared._replace(queue_offset=QueueOffset(1 << 40))):
+        with pytest.raises(TransactionUnknown):
+            await payer.end(elsewhere, Decision.COMMIT)
