@@ -20,7 +20,7 @@ from console.clusters.connections import Connections
 from console.clusters.memory import store_ids
 from console.clusters.services import find_address
 from console.redis_client import loop_store
-from gateway import env, health, health_checks, lookups, metrics, siblings, sockets
+from gateway import env, health, health_checks, lookups, metrics, siblings, sockets, transaction_ids
 from gateway.arrival import Arrival, client_of
 from gateway.auth import Authenticator
 from gateway.compression import compressing
@@ -48,6 +48,7 @@ from gateway.shutdown import on_stop_signal
 from gateway.socket_rights import ClosableReceive, SocketRights
 from gateway.sockets import App, Receive, Scope, Send
 from gateway.streams import Streams
+from gateway.transaction_ids import TransactionIds
 
 LIVE_SOCKETS: Final[dict[str, App]] = {
     "/ws/v1/events": EventsConsumer.as_asgi(),
@@ -116,6 +117,7 @@ class Gateway:
                     allowed_origin=lookups.allowed_origin,
                 ),
                 receipts=Receipts(derive_key(settings.SECRET_KEY)),
+                transaction_ids=TransactionIds(transaction_ids.derive_key(settings.SECRET_KEY)),
                 redis=store,
                 note=partial(lookups.note, store),
                 known_groups=lookups.known_groups,

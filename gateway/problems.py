@@ -112,6 +112,7 @@ NOT_FOUND: Final = ProblemKind(404, "NOT_FOUND", "Not found")
 CLUSTER_NOT_FOUND: Final = ProblemKind(404, "CLUSTER_NOT_FOUND", "No such cluster")
 TOPIC_NOT_FOUND: Final = ProblemKind(404, "TOPIC_NOT_FOUND", "No such topic")
 GROUP_NOT_FOUND: Final = ProblemKind(404, "GROUP_NOT_FOUND", "No such consumer group")
+TRANSACTION_NOT_FOUND: Final = ProblemKind(404, "TRANSACTION_NOT_FOUND", "No such transaction")
 METHOD_NOT_ALLOWED: Final = ProblemKind(405, "METHOD_NOT_ALLOWED", "This path does not support the method")
 NOT_ACCEPTABLE: Final = ProblemKind(406, "NOT_ACCEPTABLE", "The client accepts none of the available content types")
 UPGRADE_REQUIRED: Final = ProblemKind(426, "UPGRADE_REQUIRED", "This path is a WebSocket")
@@ -126,6 +127,7 @@ NOT_PERMITTED_BY_BROKER: Final = ProblemKind(
 )
 GROUP_OFFLINE: Final = ProblemKind(409, "GROUP_OFFLINE", "No client of the group is connected", True)
 RECEIPT_EXPIRED: Final = ProblemKind(409, "RECEIPT_EXPIRED", "The receipt has expired")
+TRANSACTION_DECIDED: Final = ProblemKind(409, "TRANSACTION_DECIDED", "The transaction ended otherwise before")
 IN_PROGRESS: Final = ProblemKind(409, "IN_PROGRESS", "The first request with this key is still running", True, 1)
 CURSOR_GONE: Final = ProblemKind(410, "CURSOR_GONE", "The cursor does not belong to this query")
 OFFSET_GONE: Final = ProblemKind(410, "OFFSET_GONE", "The offset is no longer stored")
@@ -143,7 +145,9 @@ INVALID_RECEIPT: Final = ProblemKind(422, "INVALID_RECEIPT", "Not a receipt of t
 MESSAGE_ILLEGAL: Final = ProblemKind(422, "MESSAGE_ILLEGAL", "No broker would accept this message")
 FILTER_REFUSED: Final = ProblemKind(422, "FILTER_REFUSED", "The filter or subscription was refused")
 DELAY_NOT_SERVED: Final = ProblemKind(422, "DELAY_NOT_SERVED", "Delivery at this time is not supported")
-TRANSACTIONS_NOT_SERVED: Final = ProblemKind(422, "TRANSACTIONS_NOT_SERVED", "Transactions are not supported over HTTP")
+TRANSACTIONS_NOT_SERVED: Final = ProblemKind(
+    422, "TRANSACTIONS_NOT_SERVED", "The broker accepts no transactional messages"
+)
 ATOMIC_NOT_POSSIBLE: Final = ProblemKind(422, "ATOMIC_NOT_POSSIBLE", "These messages cannot be stored atomically")
 IDEMPOTENCY_MISMATCH: Final = ProblemKind(
     422, "IDEMPOTENCY_MISMATCH", "The idempotency key was used for another request"
@@ -206,6 +210,8 @@ PROBLEMS: Final[dict[type[BaseException], ProblemKind]] = {
     client.GroupOffline: GROUP_OFFLINE,
     client.SubscriptionRefused: FILTER_REFUSED,
     client.NotSupported: NOT_SERVED_BY_BROKER,
+    client.TransactionUnknown: TRANSACTION_NOT_FOUND,
+    client.TransactionDecided: TRANSACTION_DECIDED,
 }
 
 

@@ -9,6 +9,7 @@ import msgspec
 
 from console.idempotency import MAX_KEY
 from gateway.data import produce_lines, schemas
+from gateway.data.transactions import DEFAULT_GROUP
 
 Schema = dict[str, Any]
 """A part of the OpenAPI document, in drf-spectacular's form."""
@@ -29,6 +30,9 @@ _NAMES: Final[dict[type, str]] = {
     schemas.ExtendRequest: "ExtendRequest",
     schemas.Settled: "SettleResult",
     schemas.SettleAnswer: "SettleAnswer",
+    schemas.PrepareAnswer: "PreparedMessage",
+    schemas.DecideRequest: "TransactionDecision",
+    schemas.DecideAnswer: "EndedTransaction",
 }
 _REF: Final = "#/components/schemas/"
 _EITHER_OFFSET: Final = [{"type": "integer"}, {"type": "string"}]
@@ -89,6 +93,8 @@ def _post(
     answers: dict[str, type],
     headers: Sequence[Schema] = (),
     other_bodies: Schema | None = None,
+    *,
+    is_body_needed: bool = True,
 ) -> Schema:
     names = [{"name": name, "in": "path", "required": True, "schema": {"type": "string"}} for name in where]
     return {
@@ -97,7 +103,7 @@ def _post(
             "summary": summary,
             "tags": ["data plane"],
             "parameters": [*names, _KEY, *headers],
-            "requestBody": {"required": True, "content": {**_json(body)["content"], **(other_bodies or {})}},
+            "requestBody": {"required": is_body_needed, "content": {**_json(body)["content"], **(other_bodies or {})}},
             "responses": {status: {"description": "", **_json(kind)} for status, kind in answers.items()},
             "security": [{"token": []}, {"session": []}],
         }
@@ -147,6 +153,27 @@ _RESULT_LINES: Final[Schema] = {
     "content": {LINES: {"schema": {"type": "string"}}},
 }
 _PRODUCE: Final = "/api/v1/clusters/{cluster}/topics/{topic}/messages"
+# A prepare is a produce with another answer: the document has one operation for a path and method.
+_PREPARING: Final = [
+    {
+        "name": "transaction",
+        "in": "query",
+        "schema": {"type": "string", "enum": ["prepare"]},
+        "description": "Store one message as the first phase of a transaction; the answer is a `PreparedMessage`.",
+    },
+    {
+        "name": "group",
+        "in": "query",
+        "schema": {"type": "string"},
+        "description": f"With `transaction`: the producer group; by default {DEFAULT_GROUP}.",
+    },
+    {
+        "name": "check_after_s",
+        "in": "query",
+        "schema": {"type": "integer", "minimum": 1, "maximum": 2**31 - 1},
+        "description": "With `transaction`: when the broker asks first; by default its own setting decides.",
+    },
+]
 _WHERE: Final = ["cluster", "group", "topic"]
 _LEASE: Final = "/api/v1/clusters/{cluster}/groups/{group}/topics/{topic}"
 _SETTLED: Final[dict[str, type]] = {"200": schemas.SettleAnswer, "207": schemas.SettleAnswer}
@@ -168,5 +195,19 @@ DATA_PLANE_PATHS: Final[Schema] = {
     f"{_LEASE}:ack": _post("ackMessages", "Acknowledge messages.", _WHERE, schemas.AckRequest, _SETTLED),
     f"{_LEASE}:nack": _post("nackMessages", "Return messages for redelivery.", _WHERE, schemas.NackRequest, _SETTLED),
     f"{_LEASE}:extend": _post("extendLeases", "Extend leases.", _WHERE, schemas.ExtendRequest, _SETTLED),
+}
+for verb, done in (("commit", "Commit"), ("rollback", "Roll back")):
+    DATA_PLANE_PATHS[f"/api/v1/clusters/{{cluster}}/transactions/{{transaction_id}}:{verb}"] = _post(
+        f"{verb}Transaction",
+        f"{done} a transaction.",
+        ["cluster", "transaction_id"],
+        schemas.DecideRequest,
+        {"200": schemas.DecideAnswer},
+        is_body_needed=False,
+    )
+DATA_PLANE_PATHS[_PRODUCE]["post"]["parameters"] += _PREPARING
+_PRODUCED: Final = DATA_PLANE_PATHS[_PRODUCE]["post"]["responses"]["201"]["content"]["application/json"]
+_PRODUCED["schema"] = {
+    "oneOf": [_PRODUCED["schema"], _json(schemas.PrepareAnswer)["content"]["application/json"]["schema"]]
 }
 DATA_PLANE_PATHS[_PRODUCE]["post"]["responses"]["200"] = _RESULT_LINES

@@ -67,6 +67,8 @@ EXAMPLES: Final[Mapping[str, Mapping[str, Any]]] = {
     "applyOffsetsOfGroups": {"plans": [{"group": _GROUP, "plan_id": "from-a-preview"}]},
     "undoOffsetsOfGroups": {"snapshots": [{"group": _GROUP, "snapshot_id": "from-the-list"}]},
     "produceMessages": {"body": _BODY, "keys": ["P1"]},
+    "commitTransaction": {"reason": "the order was paid"},
+    "rollbackTransaction": {"reason": "the order was cancelled"},
     "receiveMessages": {"max_messages": 1},
     "ackMessages": _RECEIPTS,
     "nackMessages": _RECEIPTS,

@@ -11,10 +11,10 @@ import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, Final
 
-from console.accounts.rights import Resource
+from console.accounts.rights import ANYTHING, Resource
 from gateway.auth import Principal
 from gateway.compression import LEAST_DATA_BYTES, compressing
-from gateway.data import produce, receive, settle
+from gateway.data import produce, receive, settle, transactions
 from gateway.data.parts import Answer, ClientGone, DataPlaneParts, Request
 from gateway.data.produce_lines import LineProducer, are_lines
 from gateway.data.quick import QuickCall, QuickSends, Reply
@@ -44,6 +44,8 @@ _ENDPOINTS: Final[dict[Action, Callable[[DataPlaneParts, Request], Awaitable[Ans
     "ack": settle.ack,
     "nack": settle.nack,
     "extend": settle.extend,
+    "commit": transactions.commit,
+    "rollback": transactions.rollback,
 }
 _DISCARDED_BYTES: Final = 32 * MIB
 
@@ -133,6 +135,8 @@ class DataPlane:
     async def _produce_lines(self, request: Request, send: Send) -> None:
         route, scope, headers = request.route, request.scope, request.headers
         self._check_head(route, scope, headers)
+        if scope["query_string"]:
+            raise transactions.one_by_one()
 
         async def check() -> Principal:
             return await self._admit(route, scope, headers, request.id)
@@ -151,6 +155,8 @@ class DataPlane:
             if route.action == "produce":
                 check_target(route.topic)
                 principal.require("produce", Resource("topic", route.topic))
+            elif route.transaction:
+                principal.require("produce", Resource("topic", ANYTHING))  # its id says later which
             else:
                 check_consumer(principal, route.topic, route.group)
         except ProblemError as problem:

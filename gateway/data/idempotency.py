@@ -23,6 +23,7 @@ from gateway.data.request_head import media_type
 from gateway.data.routing import Action
 from gateway.data.schemas import (
     AckRequest,
+    DecideRequest,
     ExtendRequest,
     NackRequest,
     Options,
@@ -61,6 +62,8 @@ _SHAPES: Final[Mapping[Action, msgspec.json.Decoder[Any]]] = {
     "ack": decoder(AckRequest),
     "nack": decoder(NackRequest),
     "extend": decoder(ExtendRequest),
+    "commit": decoder(DecideRequest),
+    "rollback": decoder(DecideRequest),
 }
 _encode_in_order: Final = msgspec.json.Encoder(order="deterministic").encode
 
@@ -235,16 +238,17 @@ async def _forget(parts: DataPlaneParts, claim: Claim) -> None:
 
 def _place(request: Request, key: bytes) -> str:
     route = request.route
-    parts = (request.principal.key, route.action, route.cluster, route.group, route.topic)
+    parts = (request.principal.key, route.action, route.cluster, route.group or route.transaction, route.topic)
     digest = blake2b(b"\x00".join([*(part.encode() for part in parts), key]), digest_size=20)
     return _PREFIX + digest.hexdigest()
 
 
 def _fingerprint(request: Request) -> bytes:
+    query: bytes = request.scope["query_string"]  # of a produce: what kind of message it is
     is_json = request.route.action != "produce" or media_type(request.headers) == b"application/json"
     if is_json:
-        return blake2b(_wanted(request), digest_size=16, person=b"json").digest()
-    digest = blake2b(request.body, digest_size=16)
+        return blake2b(_wanted(request) + query, digest_size=16, person=b"json").digest()
+    digest = blake2b(request.body + query, digest_size=16)
     for name, value in sorted(request.scope["headers"]):
         if name == b"content-type" or name.startswith(b"mq-"):
             digest.update(b"\x00" + name + b"\x00" + value)

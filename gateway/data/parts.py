@@ -24,6 +24,7 @@ from gateway.limits import GatewayLimits, LeasesOut
 from gateway.metrics import Metrics
 from gateway.problems import FORBIDDEN, HOST_NOT_SERVED, ProblemError
 from gateway.rates import RateLimiter
+from gateway.transaction_ids import TransactionIds
 
 Header = tuple[bytes, bytes]
 
@@ -88,6 +89,7 @@ class DataPlaneParts:
     connections: Connections
     auth: Authenticator
     receipts: Receipts
+    transaction_ids: TransactionIds
     redis: redis.asyncio.Redis
     note: Callable[[Note], None] = lambda _: None
     """Reports to the audit; returns at once."""

@@ -21,6 +21,7 @@ from gateway.data.request_head import media_type
 from gateway.data.retries import find_ended, identify
 from gateway.data.schemas import Entry, Options, ProduceRequest, decode, decoder, invalid
 from gateway.data.sending import BATCH_BYTES, SendOutcome, failed, send_all, send_as_batch, send_one
+from gateway.data.transactions import prepare
 from gateway.data.usual import encode_usual_batch, find_usual, send_usual, send_usual_batch
 from gateway.limits import Sizes
 from gateway.problems import ATOMIC_NOT_POSSIBLE, SEND_UNCERTAIN, ProblemError
@@ -36,9 +37,10 @@ def produce(parts: DataPlaneParts, request: Request) -> Awaitable[Answer]:
     Not a coroutine itself, as the steps below: each one that is costs every request a frame.
     """
     key = request.headers.get(idempotency.HEADER)
+    run = prepare if request.scope["query_string"] else _produce
     if key is not None:
-        return idempotency.once(parts, request, key, _produce)
-    return _produce(parts, request)
+        return idempotency.once(parts, request, key, run)
+    return run(parts, request)
 
 
 def _produce(parts: DataPlaneParts, request: Request, claim: Claim | None = None) -> Awaitable[Answer]:

@@ -10,8 +10,10 @@ from console.charsets import charset_fault
 from gateway.data.parts import Header
 from gateway.data.routing import Action
 from gateway.data.schemas import invalid
-from gateway.problems import TRANSACTIONS_NOT_SERVED, UNSUPPORTED_MEDIA_TYPE, ProblemError
+from gateway.problems import UNSUPPORTED_MEDIA_TYPE, ProblemError
 
+PREPARING: Final = ("transaction", "group", "check_after_s")
+"""The query parameters of a produce; all of them are about transactions."""
 _ONCE: Final = frozenset({b"authorization", b"content-encoding", b"content-type", b"idempotency-key"})
 _OURS: Final = b"mq-"
 _KEY: Final = b"mq-key"
@@ -19,11 +21,11 @@ _JSON_KINDS: Final = (b"application/json", b"application/x-ndjson")
 
 
 def check_query(action: Action, query: bytes) -> None:
-    """Raise a problem that names the query parameter: none is supported."""
+    """Raise a problem that names a query parameter that is not supported; only a produce has some."""
+    known = PREPARING if action == "produce" else ()
     for name in parse_qs(query.decode("latin-1"), keep_blank_values=True):
-        if action == "produce" and name == "transaction":
-            raise ProblemError(TRANSACTIONS_NOT_SERVED, "Use a RocketMQ client for transactional messages.")
-        raise invalid(f"?{name}", f"{name!r} is not a parameter here; there are none.")
+        if name not in known:
+            raise invalid(f"?{name}", f"{name!r} is not a parameter here; there are {', '.join(known) or 'none'}.")
 
 
 def media_type(headers: dict[bytes, bytes]) -> bytes:

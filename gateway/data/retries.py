@@ -11,13 +11,13 @@ from collections.abc import Mapping, Sequence
 from ipaddress import IPv4Address
 from typing import Final
 
-from broker_core.client.admin.messages import Messages
+from broker_core.client.admin.messages import Messages, SearchResult
+from broker_core.client.admin.placed import PlacedMessage
 from broker_core.client.errors import TopicNotFound
 from broker_core.errors import GantryError
 from broker_core.protocol import properties as names
-from broker_core.protocol.message import StoredMessage
 from broker_core.protocol.message_id import UniqueIds
-from broker_core.protocol.topics import SCHEDULE_TOPIC, TIMER_TOPIC
+from broker_core.protocol.topics import HALF_TOPIC, SCHEDULE_TOPIC, TIMER_TOPIC
 from gateway.data.idempotency import Claim
 from gateway.data.messages import Draft
 from gateway.data.parts import DataPlaneParts
@@ -54,7 +54,7 @@ async def find_ended(parts: DataPlaneParts, cluster: str, drafts: Sequence[Draft
                 stored = await _find(admin.messages, draft)
             except GantryError as error:
                 return _still_unknown(draft, str(error))
-        return None if stored is None else already_stored(draft, stored)
+        return None if stored is None else already_stored(draft, stored.message)
 
     outcomes = await asyncio.gather(*map(one, drafts))
     ended = {outcome.result.entry_id: outcome for outcome in outcomes if outcome is not None}
@@ -77,25 +77,48 @@ class _NotAllAnswered(GantryError):
     """A broker that may have the message did not answer, or searched only a part."""
 
 
-async def _find(messages: Messages, draft: Draft) -> StoredMessage | None:
+async def find_half(parts: DataPlaneParts, cluster: str, draft: Draft) -> PlacedMessage | None:
+    """Return the half message that an earlier try sent, None if no broker has it; raise SEND_UNCERTAIN if unknown."""
+    try:
+        admin = await parts.connections.admin(cluster)
+        unique_id = draft.message.properties[names.UNIQ_KEY]
+        # Brokers make the topic of half messages when they need it, and announce it later.
+        result = await admin.messages.search(HALF_TOPIC, unique_id, on_brokers_of=draft.message.topic)
+        return _oldest(result, unique_id)
+    except GantryError as error:
+        raise _unknown(str(error)) from error
+
+
+async def _find(messages: Messages, draft: Draft) -> PlacedMessage | None:
     unique_id = draft.message.properties[names.UNIQ_KEY]
     # Brokers store delayed messages in topics of their own; those that are due are in the message's topic too.
     waiting = (TIMER_TOPIC, SCHEDULE_TOPIC) if draft.asks_delay else ()
     for topic in (*waiting, draft.message.topic):
         try:
-            result = await messages.search(topic, unique_id)
+            found = _oldest(await messages.search(topic, unique_id), unique_id)
         except TopicNotFound:
             if topic == TIMER_TOPIC:  # brokers without delivery times have no such topic
                 continue
             raise
-        found = [each.message for each in result.messages if each.message.unique_id == unique_id]
-        if found:
-            return found[-1]
-        if not result.complete:
-            raise _NotAllAnswered("; ".join(map(str, result.failed.values())) or "the search was cut short")
+        if found is not None:
+            return found
+    return None
+
+
+def _oldest(result: SearchResult, unique_id: str) -> PlacedMessage | None:
+    """Return the oldest record of a message; raise if there is none and not every broker was searched."""
+    found = [each for each in result.messages if each.message.unique_id == unique_id]
+    if found:
+        return found[-1]
+    if not result.complete:
+        raise _NotAllAnswered("; ".join(map(str, result.failed.values())) or "the search was cut short")
     return None
 
 
 def _still_unknown(draft: Draft, reason: str) -> SendOutcome:
+    return failed(draft.entry_id, _unknown(reason))
+
+
+def _unknown(reason: str) -> ProblemError:
     detail = f"It is still unknown whether the first try stored the message: {reason}. Try again with the same key."
-    return failed(draft.entry_id, ProblemError(SEND_UNCERTAIN, detail))
+    return ProblemError(SEND_UNCERTAIN, detail)

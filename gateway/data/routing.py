@@ -12,10 +12,11 @@ from console.accounts.rights import Resource
 from gateway.auth import Principal
 from gateway.problems import FORBIDDEN, GROUP_NOT_FOUND, MESSAGE_ILLEGAL, TOPIC_NOT_FOUND, ProblemError
 
-Action = Literal["produce", "receive", "ack", "nack", "extend"]
+Action = Literal["produce", "receive", "ack", "nack", "extend", "commit", "rollback"]
 
 _PREFIX: Final = "/api/v1/clusters/"
 _LEASE_ACTIONS: Final[dict[str, Action]] = {"receive": "receive", "ack": "ack", "nack": "nack", "extend": "extend"}
+_DECISIONS: Final[dict[str, Action]] = {"commit": "commit", "rollback": "rollback"}
 _NAMES_KEPT: Final = 4096
 _LONGEST_KEPT: Final = 512  # characters of a path: longer than any with valid names
 SOCKETS: Final = frozenset({"/ws/v1/produce", "/ws/v1/consume"})
@@ -28,6 +29,8 @@ class Route(NamedTuple):
     cluster: str
     topic: str
     group: str = ""
+    transaction: str = ""
+    """The id of the transaction to end, which names its topic."""
 
 
 def find_route(method: str, path: str) -> Route | None:
@@ -38,12 +41,18 @@ def find_route(method: str, path: str) -> Route | None:
     """
     if not path.startswith(_PREFIX):
         return None
-    return _route_of(method, path) if len(path) <= _LONGEST_KEPT else _route(method, path)
+    # The path of a transaction comes once.
+    is_kept = len(path) <= _LONGEST_KEPT and "/transactions/" not in path
+    return _route_of(method, path) if is_kept else _route(method, path)
 
 
 def _route(method: str, path: str) -> Route | None:
     parts = path[len(_PREFIX) :].split("/")
-    if len(parts) == 4:
+    if len(parts) == 3:
+        transaction, _, verb = parts[2].rpartition(":")
+        if parts[1] == "transactions" and transaction and verb in _DECISIONS:
+            return Route(_DECISIONS[verb], parts[0], "", transaction=transaction)
+    elif len(parts) == 4:
         cluster, topics, topic, messages = parts
         if method == "POST" and topics == "topics" and messages == "messages":
             return Route("produce", cluster, topic)

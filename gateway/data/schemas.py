@@ -50,6 +50,36 @@ class ProduceRequest(Entry, forbid_unknown_fields=True):
     options: Options = msgspec.field(default_factory=Options)
 
 
+class PrepareAnswer(Struct):
+    """A message that waits for the decision on its transaction."""
+
+    transaction_id: Annotated[str, Meta(description="For `:commit` and `:rollback`; the same for every process.")]
+    message_id: str
+    topic: str
+    group: Annotated[str, Meta(description="The producer group, whose members the broker asks about it.")]
+    stored_at: str
+    check_after_ms: Annotated[
+        int | None,
+        Meta(description="When the broker asks first; null: `transactionTimeOut` of the broker, usually 6 s."),
+    ]
+
+
+class DecideRequest(Struct, forbid_unknown_fields=True):
+    """A decision on a transaction; with a reason it is recorded in the audit, as one that an operator makes."""
+
+    reason: Annotated[str, Meta(min_length=1, max_length=1000)] | None = None
+
+
+class DecideAnswer(Struct):
+    """How a transaction ended."""
+
+    transaction_id: str
+    message_id: str
+    topic: str
+    group: str
+    decision: Literal["committed", "rolled_back"]
+
+
 class Filter(Struct, forbid_unknown_fields=True):
     """The messages to receive, by tag: ``created || paid``."""
 

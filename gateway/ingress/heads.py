@@ -59,7 +59,7 @@ class Heads:
         if known is not None:
             return known
         head = self._read(data)
-        if head is not None and len(data) <= _LONGEST_KEPT:
+        if head is not None and len(data) <= _LONGEST_KEPT and not head.route.transaction:
             if len(self._known) >= _MOST_KEPT:
                 self._known.clear()
             self._known[data] = head

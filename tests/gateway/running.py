@@ -13,6 +13,7 @@ from granian.server.embed import Server
 
 from broker_core.client.blocking import LoopThread
 from console.clusters.connections import ClusterAddress, Connections
+from gateway import transaction_ids
 from gateway.auth import Authenticator, Principal
 from gateway.data.app import DataPlane
 from gateway.data.parts import DataPlaneParts
@@ -26,6 +27,7 @@ from gateway.ingress.places import Address, Places
 from gateway.limits import GatewayLimits
 from gateway.problems import ProblemError
 from gateway.sockets import refuse
+from gateway.transaction_ids import TransactionIds
 from tests.support.ports import free_ports
 
 CAST = {
@@ -54,6 +56,7 @@ def make_parts(name_server: str, redis_url: str, *, limits: GatewayLimits | None
         connections=Connections(find_cluster),
         auth=Authenticator(find_token, allowed_origin=lambda _: True),
         receipts=Receipts(derive_key("test")),
+        transaction_ids=TransactionIds(transaction_ids.derive_key("test")),
         redis=redis.asyncio.Redis.from_url(redis_url),
         limits=limits or GatewayLimits(),
     )

@@ -2823,6 +2823,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster}/transactions/{transaction_id}:commit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Commit a transaction. */
+        post: operations["commitTransaction"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster}/transactions/{transaction_id}:rollback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Roll back a transaction. */
+        post: operations["rollbackTransaction"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -7238,6 +7272,31 @@ export interface components {
             results: components["schemas"]["SettleResult"][];
             settled: number;
             failed: number;
+        };
+        /** @description A message that waits for the decision on its transaction. */
+        PreparedMessage: {
+            /** @description For `:commit` and `:rollback`; the same for every process. */
+            transaction_id: string;
+            message_id: string;
+            topic: string;
+            /** @description The producer group, whose members the broker asks about it. */
+            group: string;
+            stored_at: string;
+            /** @description When the broker asks first; null: `transactionTimeOut` of the broker, usually 6 s. */
+            check_after_ms: number | null;
+        };
+        /** @description A decision on a transaction; with a reason it is recorded in the audit, as one that an operator makes. */
+        TransactionDecision: {
+            reason?: string | null;
+        };
+        /** @description How a transaction ended. */
+        EndedTransaction: {
+            transaction_id: string;
+            message_id: string;
+            topic: string;
+            group: string;
+            /** @enum {unknown} */
+            decision: "committed" | "rolled_back";
         };
     };
     responses: never;
@@ -12143,7 +12202,14 @@ export interface operations {
     };
     produceMessages: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Store one message as the first phase of a transaction; the answer is a `PreparedMessage`. */
+                transaction?: "prepare";
+                /** @description With `transaction`: the producer group; by default GANTRY_TRANSACTIONS. */
+                group?: string;
+                /** @description With `transaction`: when the broker asks first; by default its own setting decides. */
+                check_after_s?: number;
+            };
             header?: {
                 /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. For `:receive` it means the same as `attempt_id`. */
                 "Idempotency-Key"?: string;
@@ -12201,7 +12267,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Produced"];
+                    "application/json": components["schemas"]["Produced"] | components["schemas"]["PreparedMessage"];
                 };
             };
             207: {
@@ -16867,6 +16933,128 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SettleAnswer"];
+                };
+            };
+            /** @description The caller does not have the right. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing, or the caller may not read it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    commitTransaction: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. For `:receive` it means the same as `attempt_id`. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                cluster: string;
+                transaction_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "reason": "the order was paid"
+                 *     }
+                 */
+                "application/json": components["schemas"]["TransactionDecision"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndedTransaction"];
+                };
+            };
+            /** @description The caller does not have the right. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing, or the caller may not read it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    rollbackTransaction: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. For `:receive` it means the same as `attempt_id`. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                cluster: string;
+                transaction_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "reason": "the order was cancelled"
+                 *     }
+                 */
+                "application/json": components["schemas"]["TransactionDecision"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndedTransaction"];
                 };
             };
             /** @description The caller does not have the right. */

@@ -67,7 +67,7 @@ _NEEDS: Final[Mapping[tuple[Verb | None, On], str]] = {
     """,
     ("bodies", "topic"): "resendMessage deliverMessage getMessageBody",
     ("produce", "topic"): "produceMessages",
-    ("produce", "list"): "rescheduleMessage recallMessage",
+    ("produce", "list"): "rescheduleMessage recallMessage commitTransaction rollbackTransaction",
     ("consume", "topic"): "receiveMessages ackMessages nackMessages extendLeases",
     ("manage", "topic"): "updateTopic setTopicNote updateTopicQueues pauseTopic resumeTopic",
     ("manage", "group"): "updateGroup pauseGroup resumeGroup cloneGroup",

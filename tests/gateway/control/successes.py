@@ -43,7 +43,16 @@ CHANGES_NOTHING: Final = frozenset(
 )
 """They are POST because of their bodies."""
 NOT_RECORDED: Final = frozenset(
-    ["produceMessages", "receiveMessages", "ackMessages", "nackMessages", "extendLeases", "createWsTicket"]
+    [
+        "produceMessages",
+        "receiveMessages",
+        "ackMessages",
+        "nackMessages",
+        "extendLeases",
+        "commitTransaction",
+        "rollbackTransaction",
+        "createWsTicket",
+    ]
 )
 """Messages are no changes of the installation, and a ticket is gone after one handshake."""
 

@@ -13,7 +13,10 @@ from tests.gateway.control.needs import Operation, operations
 pytestmark = pytest.mark.gantry_only("no broker takes part")
 
 # Its refusals are noted by the action, and without the request: `tests/gateway/data` has them.
-DATA_PLANE = {"produceMessages", "receiveMessages", "ackMessages", "nackMessages", "extendLeases"}
+DATA_PLANE = {
+    *("produceMessages", "receiveMessages", "ackMessages", "nackMessages", "extendLeases"),
+    *("commitTransaction", "rollbackTransaction"),
+}
 
 
 @pytest.fixture(scope="module")

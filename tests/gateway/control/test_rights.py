@@ -75,6 +75,8 @@ def test_every_route_is_in_the_document(document: Any) -> None:
     lease = "/api/v1/clusters/{cluster}/groups/{group}/topics/{topic}"
     served |= {("post", f"{lease}:{verb}") for verb in ("receive", "ack", "nack", "extend")}
     served |= {("post", "/api/v1/clusters/{cluster}/topics/{topic}/messages")}
+    transaction = "/api/v1/clusters/{cluster}/transactions/{transaction_id}"
+    served |= {("post", f"{transaction}:{verb}") for verb in ("commit", "rollback")}
     # Then the document has the same
     listed = {(method, path) for path, methods in document["paths"].items() for method in methods}
     assert listed == served

@@ -253,8 +253,6 @@ async def test_a_batch_that_fails_as_a_whole_points_at_the_fault_in_each_message
 
 
 async def test_what_is_not_served_says_so(api: Api) -> None:
-    prepare = await api.post("/topics/t/messages?transaction=prepare", {"body": JSON_BODY})
-    assert code_of(prepare) == (422, "TRANSACTIONS_NOT_SERVED")
     unknown = await api.post("/topics/t/messages?colour=red", {"body": JSON_BODY})
     assert code_of(unknown) == (422, "INVALID")
 

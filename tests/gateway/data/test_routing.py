@@ -17,6 +17,8 @@ OURS = [
     ("POST", "/api/v1/clusters/c/groups/g/topics/t:nack", Route("nack", "c", "t", "g")),
     ("POST", "/api/v1/clusters/c/groups/g/topics/t:extend", Route("extend", "c", "t", "g")),
     ("GET", "/api/v1/clusters/c/groups/g/topics/t:ack", Route("ack", "c", "t", "g")),
+    ("POST", "/api/v1/clusters/c/transactions/t1.A:commit", Route("commit", "c", "", transaction="t1.A")),
+    ("POST", "/api/v1/clusters/c/transactions/t1.A:rollback", Route("rollback", "c", "", transaction="t1.A")),
 ]
 NOT_OURS = [
     ("GET", "/api/v1/clusters/local/topics/orders/messages"),
@@ -26,6 +28,9 @@ NOT_OURS = [
     ("POST", "/api/v1/clusters/c/groups/g/topics/t:purge"),
     ("POST", "/api/v1/clusters/c/groups/g/topics/receive"),
     ("POST", "/api/v1/topics/orders/messages"),
+    ("GET", "/api/v1/clusters/c/transactions/t1.A"),
+    ("POST", "/api/v1/clusters/c/transactions/t1.A:check"),
+    ("POST", "/api/v1/clusters/c/transactions/:commit"),
     ("GET", "/"),
 ]
 
