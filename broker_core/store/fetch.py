@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import Enum
+from time import monotonic
 from typing import Final, NamedTuple
 
 from broker_core.native import native
@@ -21,6 +22,9 @@ from broker_core.store.units import FILLER_SIZE, UNIT
 
 # A read whose filter matches nothing ends after this many messages.
 MAX_UNITS: Final = 800
+# A test of properties may be long, and so may properties: a read ends when testing took this long, too.
+_TEST_SECONDS: Final = 0.05
+_UNITS_PER_LOOK: Final = 16
 # Java compares tag hashes by their low 32 bits only.
 _TAG_MASK: Final = 0xFFFFFFFF
 _TAG_SIGN: Final = 0x80000000
@@ -107,7 +111,11 @@ def fetch(
     if not units:
         return _nothing(GetStatus.OFFSET_FOUND_NULL, queue, queue.first_of_next_file)
     walk = _Walk(log, queue, begin, max_messages, max_bytes, accept)
-    walk.take(units[: max(MAX_UNITS, max_messages) * UNIT_BYTES])
+    units = units[: max(MAX_UNITS, max_messages) * UNIT_BYTES]
+    if accept.properties is None:
+        walk.take(units)
+    else:
+        walk.take_for(units, _TEST_SECONDS)
     return GetResult(
         walk.status,
         walk.records,
@@ -158,6 +166,16 @@ class _Walk:
         self._room = max_bytes
         self._accept = accept
 
+    def take_for(self, units: memoryview, seconds: float) -> None:
+        """Process units as `take` for about this time: the store has one thread, which others wait for."""
+        until = monotonic() + seconds
+        for begin in range(0, len(units), _UNITS_PER_LOOK * UNIT_BYTES):
+            part = units[begin : begin + _UNITS_PER_LOOK * UNIT_BYTES]
+            before = self.walked
+            self.take(part)
+            if self.walked - before < len(part) // UNIT_BYTES or monotonic() > until:
+                return
+
     def take(self, units: memoryview) -> None:
         """Process units in the order of the queue; each record is checked before it is returned."""
         if native and self._queue.record_topic:
@@ -185,9 +203,9 @@ class _Walk:
         file = self._log.files.find(UNIT.unpack_from(units)[0])
         if file is None:
             return units
-        self.walked, self._room = compiled.walk_units(
+        walked, self._room = compiled.walk_units(
             units,
-            self._begin,
+            self._begin + self.walked,
             file.view,
             file.wrote,
             file.start,
@@ -199,7 +217,8 @@ class _Walk:
             self._max_messages,
             self._room,
         )
-        return units[self.walked * UNIT_BYTES :]
+        self.walked += walked
+        return units[walked * UNIT_BYTES :]
 
     def _is_damaged(self, record: memoryview, log_offset: int, offset: int) -> bool:
         queue = self._queue

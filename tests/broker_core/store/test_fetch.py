@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import count
 from pathlib import Path
 
 import pytest
 
 from broker_core.protocol.record import decode_one
 from broker_core.protocol.string_hash import tags_code
-from broker_core.store import GetResult, GetStatus, MessageStore
+from broker_core.store import GetResult, GetStatus, MessageStore, fetch
 from broker_core.store.fetch import Accept, PropertyTest
 from tests.support.stores import NOW, fill, opened, put, segment
 
@@ -108,6 +109,16 @@ def test_a_filter_that_wants_nothing_looks_at_800_messages_at_most(tmp_path: Pat
         fill(store, 1000)
         answer = store.get("T", 0, 0, max_messages=32, max_bytes=1, accept=Accept(lambda _: False))
         assert (answer.status, answer.next_offset) == (GetStatus.NO_MATCHED_MESSAGE, 800)
+
+
+def test_a_filter_that_takes_long_ends_a_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = count()
+    monkeypatch.setattr(fetch, "monotonic", lambda: next(clock))
+    accept = Accept(None, PropertyTest(("a",), lambda _: False))
+    with opened(tmp_path, consume_queue_file_units=1_000, commit_log_file_size=1 << 20) as store:
+        fill(store, 100)
+        answer = store.get("T", 0, 0, max_messages=32, max_bytes=1, accept=accept)
+        assert (answer.status, answer.next_offset) == (GetStatus.NO_MATCHED_MESSAGE, 16)
 
 
 def test_messages_whose_segment_is_gone_are_passed_over(tmp_path: Path) -> None:
