@@ -14,6 +14,9 @@ from broker_core.sql92.values import Kind
 MAX_NESTING: Final = 64
 """How deep brackets, NOT and signs may be nested: Python reads no more brackets than about three times that."""
 
+MAX_CHAINED: Final = 16
+"""How many comparisons of one expression may have a comparison on their left, as `a = 1 = TRUE` has: they nest too."""
+
 _INT_BOUND: Final = 1 << 31
 _LONG_BOUND: Final = 1 << 63
 _SEARCHES: Final = ("CONTAINS", "STARTSWITH", "ENDSWITH")
@@ -29,6 +32,7 @@ class Parser:
         self._tokens = tokens.read_tokens(text)
         self._at = 0
         self._depth = 0
+        self._chained = 0
 
     def expression(self) -> Part:
         """Return the whole text as one condition; raises IllegalExpression."""
@@ -94,6 +98,7 @@ class Parser:
     def _equality(self) -> Part:
         left = self._comparison()
         while True:
+            before = left
             if self._skip("=", kind=tokens.MARK):
                 left = parts.equality(left, self._comparison(), self._failure)
             elif self._skip("<>", kind=tokens.MARK):
@@ -105,6 +110,13 @@ class Parser:
                 left = self.parts.negation(missing) if is_negated else missing
             else:
                 return left
+            self._note_chained(before)
+
+    def _note_chained(self, left: Part) -> None:
+        """Count a comparison of `left`, if that is one itself."""
+        self._chained += left.is_condition and not left.is_literal
+        if self._chained > MAX_CHAINED:
+            raise self._failure(f"more than {MAX_CHAINED} comparisons of comparisons")
 
     def _comparison(self) -> Part:
         left = self._signed()
@@ -135,10 +147,11 @@ class Parser:
         high = self._signed()
         if holds:
             parts.check_bounds(low, high, self._failure)
-            bounds = [(">=", low), ("<=", high)]
-            return self.parts.all_of([parts.order(left, sign, bound, self._failure) for sign, bound in bounds])
-        bounds = [("<", low), (">", high)]
-        return self.parts.any_of([parts.order(left, sign, bound, self._failure) for sign, bound in bounds])
+        first, second = self.parts.twice(left)
+        signs = (">=", "<=") if holds else ("<", ">")
+        sides = [(first, signs[0], low), (second, signs[1], high)]
+        both = [parts.order(side, sign, bound, self._failure) for side, sign, bound in sides]
+        return self.parts.all_of(both) if holds else self.parts.any_of(both)
 
     def _texts(self) -> list[str]:
         self._demand("(", kind=tokens.MARK)

@@ -7,7 +7,7 @@ texts, so most of the decision is made once, when the expression is compiled.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
 from typing import Final
@@ -104,6 +104,13 @@ class Parts:
             return _condition(f"(not {part.code})", can_be_unknown=False)
         variable = self._variable()
         return _condition(f"(None if ({variable} := {part.code}) is None else not {variable})")
+
+    def twice(self, part: Part) -> tuple[Part, Part]:
+        """Return a part for two places, of which the first is computed first: its source does not double."""
+        if not part.is_computed:
+            return part, part
+        variable = self._variable()
+        return replace(part, code=f"({variable} := {part.code})"), replace(part, code=variable)
 
     def _variable(self) -> str:
         return f"t{next(self._numbers)}"

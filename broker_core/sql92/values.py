@@ -8,16 +8,24 @@ from __future__ import annotations
 import math
 import re
 from enum import Enum
+from functools import lru_cache
 from typing import Any, Final
 
 _WHOLE: Final = re.compile(r"[+-]?\d+")
-_DECIMAL: Final = re.compile(r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)[fFdD]?")
-_HEXADECIMAL: Final = re.compile(r"([+-]?0[xX](?:[0-9a-fA-F]+\.?|[0-9a-fA-F]*\.[0-9a-fA-F]+)[pP][+-]?[0-9]+)[fFdD]?")
+# Possessive (++): a property may have 32,767 digits before what makes it no number, and none is tried twice.
+_DECIMAL: Final = re.compile(r"([+-]?(?:[0-9]++\.?[0-9]*+|\.[0-9]++)(?:[eE][+-]?[0-9]++)?)[fFdD]?")
+_HEXADECIMAL: Final = re.compile(
+    r"([+-]?0[xX](?:[0-9a-fA-F]++\.?[0-9a-fA-F]*+|\.[0-9a-fA-F]++)[pP][+-]?[0-9]++)[fFdD]?"
+)
 _NAMED: Final = {
     sign + name: float(sign + short) for sign in ("", "+", "-") for name, short in (("NaN", "nan"), ("Infinity", "inf"))
 }
 # What Java's trim takes from both ends: everything up to the space.
 _TRIMMED: Final = "".join(map(chr, range(33)))
+
+
+_LONG: Final = 64
+"""From this length on a property is read once for all comparisons of an expression."""
 
 
 class Kind(Enum):
@@ -38,12 +46,17 @@ Value = str | int | float | bool | None
 
 def int32(text: str) -> int:
     """Return the number in a property as a Java Integer."""
-    return _ranged(text, 1 << 31)
+    return _ranged(text, 1 << 31) if len(text) < _LONG else _ranged_once(text, 1 << 31)
 
 
 def int64(text: str) -> int:
     """Return the number in a property as a Java Long."""
-    return _ranged(text, 1 << 63)
+    return _ranged(text, 1 << 63) if len(text) < _LONG else _ranged_once(text, 1 << 63)
+
+
+@lru_cache(maxsize=64)
+def _ranged_once(text: str, bound: int) -> int:
+    return _ranged(text, bound)
 
 
 def _ranged(text: str, bound: int) -> int:
@@ -57,6 +70,15 @@ def _ranged(text: str, bound: int) -> int:
 
 def double(text: str) -> float:
     """Return the number in a property as a Java Double."""
+    return _double(text) if len(text) < _LONG else _double_once(text)
+
+
+@lru_cache(maxsize=64)
+def _double_once(text: str) -> float:
+    return _double(text)
+
+
+def _double(text: str) -> float:
     text = text.strip(_TRIMMED)
     if (match := _DECIMAL.fullmatch(text)) is not None:
         return float(match.group(1))

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker_core.sql92 import MAX_CHARACTERS, IllegalExpression, compile_sql92
-from broker_core.sql92.parser import MAX_NESTING
+from broker_core.sql92.compiled import MAX_KEPT_CHARACTERS
+from broker_core.sql92.parser import MAX_CHAINED, MAX_NESTING
 from tests.broker_core.sql92 import generated
 
 
@@ -105,6 +106,46 @@ def test_what_is_nested_is_bounded(opened: str, inner: str, closed: str) -> None
     assert compile_sql92(nested(MAX_NESTING - 1)).names == ("a",)
     with pytest.raises(IllegalExpression, match=f"nested deeper than {MAX_NESTING}"):
         compile_sql92(nested(MAX_NESTING))
+
+
+@pytest.mark.parametrize("link", ["=1", "<>1", " IS NULL", " IS NOT NULL"])
+def test_comparisons_of_comparisons_are_bounded(link: str) -> None:
+    deep = f"{'NOT (a = 1 OR ' * 31}a{{}}{')' * 31}"
+    assert compile_sql92(deep.format(link * (MAX_CHAINED + 1))).names == ("a",)
+    with pytest.raises(IllegalExpression, match=f"more than {MAX_CHAINED} comparisons of comparisons"):
+        compile_sql92(f"a{link * (MAX_CHAINED + 2)}")
+
+
+@pytest.mark.parametrize("middle", [" BETWEEN 1 AND 2 AND c = 1 OR b = 1)", " BETWEEN 1 AND 2 OR b = '((((')"])
+def test_conditions_that_python_could_not_read_are_refused(middle: str) -> None:
+    def nested(times: int) -> str:
+        return f"{'-(' * times}a = 1){middle * (times - 1)} = 1"
+
+    assert compile_sql92(nested(12)).names[0] == "a"
+    with pytest.raises(IllegalExpression, match="nested too deeply"):
+        compile_sql92(nested(31))
+
+
+def test_expressions_are_kept_by_their_length() -> None:
+    first = compile_sql92("a = 1 -- kept")
+    assert compile_sql92("a = 1 -- kept") is first
+    for number in range(MAX_KEPT_CHARACTERS // 16_000 + 1):
+        compile_sql92(f"a = {number}".ljust(16_000))
+    assert compile_sql92("a = 1 -- kept") is not first
+
+
+def test_a_range_of_a_range_does_not_double() -> None:
+    times = MAX_NESTING // 4
+    text = f"{'-(' * times}a = 1{') BETWEEN 1 AND 2' * times}"
+    assert not compile_sql92(text).matches({"a": "1"})
+    assert not compile_sql92(text.replace("BETWEEN", "NOT BETWEEN")).matches({"a": "1"})
+
+
+@pytest.mark.parametrize("text", ["1" * 32_000 + "x", "." + "1" * 32_000 + "x", "0x" + "1" * 32_000 + "x"])
+def test_a_property_of_many_digits_is_read_once(text: str) -> None:
+    # With each digit tried again it would take longer than any test may
+    assert not compile_sql92("a > 5.0").matches({"a": text})
+    assert not compile_sql92("a > 5").matches({"a": text})
 
 
 def test_the_deepest_expression_is_one_that_python_reads() -> None:
