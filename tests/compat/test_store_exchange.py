@@ -14,7 +14,21 @@ from pathlib import Path
 import pytest
 
 from broker_core.client.admin import Admin
+from broker_core.client.producer import Producer
+from broker_core.protocol import bodies
+from broker_core.protocol.bodies.groups import SubscriptionGroupConfig, SubscriptionGroupWrapper
+from broker_core.protocol.bodies.timers import TimerList
+from broker_core.protocol.bodies.topics import TopicConfigSerializeWrapper
+from broker_core.protocol.codes import ResponseCode
+from broker_core.protocol.command import Command
+from broker_core.protocol.headers.groups import CreateSubscriptionGroupRequest, GetAllSubscriptionGroupConfigRequest
+from broker_core.protocol.headers.pop import PopMessageRequest
+from broker_core.protocol.headers.timers import ListTimersRequest, RecallMessageRequest, RecallMessageResponse
+from broker_core.protocol.headers.topics import CreateTopicRequest, GetAllTopicConfigRequest
+from broker_core.protocol.message import Message
+from broker_core.protocol.recall_handle import RecallHandle
 from broker_core.protocol.topics import SCHEDULE_TOPIC
+from broker_core.remoting import RemotingClient
 from broker_core.store import MessageStore, StoreConfig
 from broker_core.store.layout import COMMIT_LOG, CONSUME_QUEUE, INDEX
 from broker_core.store.reader import StoreReader
@@ -27,11 +41,13 @@ from tests.compat.exchange import (
     QUEUES,
     SIZES,
     SOON,
+    TIMEOUT_MS,
     TOPIC,
     Seen,
     Server,
     arrived,
     look,
+    pull_all,
     write,
 )
 from tests.support.apache import ApacheBroker
@@ -160,3 +176,59 @@ async def test_each_broker_goes_on_with_the_folder_of_the_other(
         assert verify(reader).told == []
     for folder in (COMMIT_LOG, INDEX, f"{CONSUME_QUEUE}/{TOPIC}/0"):
         assert len(list((tmp_path / "broker" / folder).iterdir())) > 1, folder
+
+
+WAITS_MS = 3_600_000
+
+
+async def ask(server: Server, header: object, body: bytes = b"") -> Command:
+    """Return the answer to a request that must succeed."""
+    client = RemotingClient()
+    try:
+        answer = await client.invoke(server.address, Command.request(header, body), TIMEOUT_MS)
+    finally:
+        await client.close()
+    assert answer.code == ResponseCode.SUCCESS, answer.remark
+    return answer
+
+
+async def test_apache_ignores_what_it_does_not_know_and_gantry_goes_on_with_it(tmp_path: Path) -> None:
+    both = brokers(tmp_path)
+    ours, theirs = both["gantry"], both["apache"]
+    waiting = Message.create(TOPIC, b"waits", keys=["k1"], properties={"TIMER_DELAY_MS": str(WAITS_MS)})
+    group = SubscriptionGroupConfig(GROUP, retry_max_times=3, consume_message_orderly=True)
+    # Given a typed topic, an ordered group, a message on lease and one that waits for its time
+    ours.start()
+    try:
+        await ask(ours, CreateTopicRequest(TOPIC, QUEUES, QUEUES, 6, attributes="+message.type=DELAY"))
+        await ask(ours, CreateSubscriptionGroupRequest(), bodies.encode(group))
+        async with ours.session() as session, Producer(session) as producer:
+            await producer.send(Message.create(TOPIC, b"leased"))
+            await producer.send(waiting)
+        await ask(ours, PopMessageRequest(GROUP, TOPIC, -1, 1, WAITS_MS, 0, 0))
+    finally:
+        ours.stop()
+    # When Apache RocketMQ 4.9 serves the folder in between
+    theirs.start()
+    try:
+        told = bodies.decode(TopicConfigSerializeWrapper, (await ask(theirs, GetAllTopicConfigRequest())).body)
+        assert told.topic_config_table[TOPIC].read_queue_nums == QUEUES
+        groups = bodies.decode(
+            SubscriptionGroupWrapper, (await ask(theirs, GetAllSubscriptionGroupConfigRequest())).body
+        )
+        assert groups.subscription_group_table[GROUP].retry_max_times == 3
+        found = [each.body for queue_id in range(QUEUES) for each in await pull_all(theirs.address, TOPIC, queue_id)]
+        assert found == [b"leased"]
+    finally:
+        theirs.stop()
+    # Then the message still waits, and is found by its key and recalled
+    ours.start()
+    try:
+        listed = bodies.decode(TimerList, (await ask(ours, ListTimersRequest(topic=TOPIC, key="k1"))).body)
+        (message,) = listed.messages
+        recalled = await ask(
+            ours, RecallMessageRequest(TOPIC, RecallHandle(TOPIC, "broker-a", message.due, message.msg_id).text)
+        )
+        assert recalled.header(RecallMessageResponse).msg_id == message.msg_id
+    finally:
+        ours.stop()
