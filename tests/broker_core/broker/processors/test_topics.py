@@ -66,10 +66,11 @@ async def test_a_topic_is_changed_by_creating_it_again(wire: Wire) -> None:
 
 async def test_settings_survive_a_restart_and_a_kill_after_the_answer(tmp_path: Path) -> None:
     async with started(tmp_path) as wire:
-        await wire.ask(ORDERS)
+        await wire.ask(replace(ORDERS, attributes="+message.type=FIFO"))
         assert b'"orders"' in (tmp_path / "config" / "topics.json").read_bytes()
     async with started(tmp_path) as wire:
-        assert wire.broker.components.topics.get("orders").write_queue_nums == 4
+        topic = wire.broker.components.topics.get("orders")
+        assert (topic.write_queue_nums, topic.attributes) == (4, {"message.type": "FIFO"})
 
 
 @pytest.mark.parametrize("topic", ["TBW102", "SCHEDULE_TOPIC_XXXX", "rmq_sys_x", "local", "broker-a"])

@@ -28,10 +28,11 @@ def scene(tmp_path: Path) -> Iterator[Scene]:
     scene.store.close()
 
 
-def test_a_message_comes_at_its_time_and_not_before(scene: Scene) -> None:
-    scene.park(b"a", due_in=1_234)
+@pytest.mark.parametrize("due_in", [1_234, 3 * DAY])
+def test_a_message_comes_at_its_time_and_not_before(scene: Scene, due_in: int) -> None:
+    scene.park(b"a", due_in=due_in)
 
-    scene.wait(1_233)
+    scene.wait(due_in - 1)
     assert scene.arrived() == []
     scene.wait(1)
     assert scene.arrived() == [b"a"]
