@@ -42,6 +42,7 @@ class TopicDefaults:
     broker_topic: bool = True  # brokerTopicEnable: clients can send to the topic named after the broker
     trace_topic: bool = False  # traceTopicEnable: there is a topic for message traces
     trace_topic_name: str = TRACE_TOPIC  # msgTraceTopicName
+    trace_on: bool = True  # traceOn: clients that trace may trace the messages of this broker
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,6 +73,7 @@ def _of_clients() -> Iterator[KnownSetting]:
     yield _at_start("brokerTopicEnable", SWITCH, "true")
     yield _at_start("traceTopicEnable", SWITCH, "false")
     yield _at_start("msgTraceTopicName", NAME, "RMQ_SYS_TRACE_TOPIC")
+    yield _both("traceOn", SWITCH, "true")
     yield _at_start("aclEnable", SWITCH, "false", risk="stops_clients")
     yield _both("brokerPermission", Number(0, 7), "6", risk="stops_clients")
     yield KnownSetting(name="rejectTransactionMessage", accepts=SWITCH, default="false", gantry="live")

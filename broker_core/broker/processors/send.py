@@ -105,10 +105,10 @@ class SendProcessor:
         self._intake = intake
         self._durability = durability if config.flushes_before_answer else None
         self._clock = clock
-        settings.watch(self._follow)
         self._cluster = config.identity.cluster
-        self._cluster_pair = f"{names.CLUSTER}{names.NAME_END}{self._cluster}"
-        self._answer = fields.encode(SendMessageResponse("", 0, 0, msg_region=config.identity.region, trace_on=True))
+        self._region = config.identity.region
+        self._trace_topic = config.topics.trace_topic_name
+        settings.watch(self._follow)
         self._next_queue = itertools.count()
 
     def handlers(self) -> Handlers:
@@ -122,6 +122,14 @@ class SendProcessor:
         self._limits = config.limits
         self._timer_settings = config.timer
         self._rejects_transactions = config.transactions.rejected
+        self._set_traces(config.topics.trace_on)
+
+    def _set_traces(self, on: bool) -> None:
+        self._answer = fields.encode(SendMessageResponse("", 0, 0, msg_region=self._region, trace_on=on))
+        self._added = {names.CLUSTER: self._cluster} | ({} if on else {names.TRACE_ON: "false"})
+        self._added_to_traced = self._added | {names.MSG_REGION: self._region}
+        self._added_text = format_properties(self._added)
+        self._added_text_to_traced = format_properties(self._added_to_traced)
 
     def send(self, request: Command, connection: Connection) -> Result:
         """Store the message or the batch of a request; the answer may come later (`durability.py`)."""
@@ -188,7 +196,7 @@ class SendProcessor:
         now: int,
     ) -> tuple[AppendedRecord, bool]:
         """Store the message; return where, and whether its sender waits for the disk."""
-        settled = None if header.topic.startswith(RETRY_PREFIX) else settle(text, self._cluster_pair)
+        settled = None if header.topic.startswith(RETRY_PREFIX) else settle(text, self._added_text_now())
         if settled is None or header.sys_flag & flags.TRANSACTION_PREPARED:
             text, waits = take_wait(text)
             origin = self._origin(header, born_host, now)
@@ -247,7 +255,14 @@ class SendProcessor:
         return self._transactions.prepare(message, queue_id, origin)
 
     def _pairs(self, text: str) -> dict[str, str]:
-        return settled_pairs(text) | {names.CLUSTER: self._cluster}
+        return settled_pairs(text) | (self._added_to_traced if self._may_be_traced() else self._added)
+
+    def _added_text_now(self) -> str:
+        return self._added_text_to_traced if self._may_be_traced() else self._added_text
+
+    def _may_be_traced(self) -> bool:
+        """Whether messages must name their region: Java consumers from 5.3.2 on trace no others."""
+        return self._topics.find(self._trace_topic) is not None
 
     # -- a batch
 

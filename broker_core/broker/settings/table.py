@@ -75,6 +75,7 @@ _ALL: Final = (
     Setting("brokerTopicEnable", _SWITCH, _AT_START, ("topics.broker_topic",)),
     Setting("traceTopicEnable", _SWITCH, _AT_START, ("topics.trace_topic",)),
     Setting("msgTraceTopicName", _NAME, _AT_START, ("topics.trace_topic_name",)),
+    Setting("traceOn", _SWITCH, _LIVE, ("topics.trace_on",)),
     # Service to clients.
     Setting("brokerPermission", kinds.number(0, 7), _LIVE, ("permission",)),
     Setting("aclEnable", _SWITCH, _AT_START, ("access_control",)),
@@ -179,6 +180,5 @@ def facts(config: BrokerConfig, address: str) -> Iterator[tuple[str, str]]:
     yield "enablePropertyFilter", "true"
     yield "slaveReadEnable", "false"
     yield "filterServerNums", "0"
-    yield "traceOn", "true"
     yield "useTLS", str(config.tls.connects_with_tls).lower()
     yield from config.tls.texts()

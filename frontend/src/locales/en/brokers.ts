@@ -47,6 +47,7 @@ export const brokers = {
       brokerTopicEnable: "Whether there is a topic named after the broker.",
       traceTopicEnable: "Whether there is a topic for message traces.",
       msgTraceTopicName: "The topic for message traces.",
+      traceOn: "Whether clients that trace may trace the messages of this broker.",
       brokerPermission: "What clients may do: 6 read and write, 4 read, 2 write, 0 nothing.",
       aclEnable: "Whether every request needs an account of the file plain_acl.yml.",
       rejectTransactionMessage: "Whether transactional messages are refused.",

@@ -47,6 +47,7 @@ export const brokers = {
       brokerTopicEnable: "是否存在与 Broker 同名的 Topic。",
       traceTopicEnable: "是否存在消息轨迹 Topic。",
       msgTraceTopicName: "消息轨迹 Topic 的名称。",
+      traceOn: "是否允许客户端为该 Broker 的消息上报轨迹。",
       brokerPermission: "客户端权限：6 读写，4 只读，2 只写，0 禁止。",
       aclEnable: "是否要求每个请求都使用 plain_acl.yml 中的账号签名。",
       rejectTransactionMessage: "是否拒绝事务消息。",

@@ -23,6 +23,7 @@ from broker_core.protocol.headers.send import (
 )
 from broker_core.protocol.message import Message
 from broker_core.protocol.message_id import parse_offset_id
+from broker_core.protocol.topics import TRACE_TOPIC
 from broker_core.remoting import RemotingClient
 from tests.support.broker import BORN, Wire, small_store, started
 
@@ -64,6 +65,33 @@ async def test_answers_name_the_region_and_say_that_tracing_is_on(wire: Wire) ->
 
     assert answer.ext_fields["MSG_REGION"] == "DefaultRegion"
     assert answer.ext_fields["TRACE_ON"] == "true"
+
+
+async def test_messages_name_the_region_once_there_is_a_topic_for_traces(wire: Wire) -> None:
+    await wire.send("orders", b"before")
+    await wire.send(TRACE_TOPIC, b"the first trace creates it")
+
+    await wire.send("orders", b"plain")
+    await wire.send("orders", b"parsed", properties={"CLUSTER": "elsewhere"})
+    batch = encode_batch([Message("orders", b"batch", {"MSG_REGION": "elsewhere"})])
+    await wire.send("orders", batch, batch=True)
+
+    before, *after = await wire.pull("orders", 0)
+    assert before.properties == {"CLUSTER": "local"}
+    assert [message.properties for message in after] == [{"CLUSTER": "local", "MSG_REGION": "DefaultRegion"}] * 3
+
+
+async def test_trace_on_tells_clients_whether_to_trace(tmp_path: Path) -> None:
+    async with started(tmp_path, topics=TopicDefaults(trace_on=False)) as wire:
+        answer = await wire.try_send("orders", b"hello")
+        assert answer.ext_fields["TRACE_ON"] == "false"
+        wire.broker.components.settings.update({"traceOn": "true"}, now=1)
+        answer = await wire.try_send("orders", b"hello")
+        assert answer.ext_fields["TRACE_ON"] == "true"
+
+        untraced, traced = await wire.pull("orders", 0)
+    assert untraced.properties == {"CLUSTER": "local", "TRACE_ON": "false"}
+    assert traced.properties == {"CLUSTER": "local"}
 
 
 async def test_a_negative_queue_id_lets_the_broker_choose(wire: Wire) -> None:
