@@ -13,6 +13,7 @@ from broker_core.client.faults import FaultAvoidance
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.signature import Credentials
+from broker_core.protocol.topics import TRACE_TOPIC
 from broker_core.remoting import TlsOfClient
 
 DEFAULT_TOPIC_QUEUES: Final = 4
@@ -98,6 +99,9 @@ class ProducerConfig:
     compress_from_bytes: int = 4096
     compress_level: int = 5
     max_body_bytes: int = MAX_BODY_BYTES
+    trace: bool = False
+    """Write a trace of every message (client/README.md#traces)."""
+    trace_topic: str = TRACE_TOPIC
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +148,9 @@ class PushConfig:
     persist_offsets_ms: int = 5_000
     shutdown_wait_ms: int = 5_000
     """How long `close` waits for messages that are being handled; the others are delivered again."""
+    trace: bool = False
+    """Write a trace of every call of the handler (client/README.md#traces)."""
+    trace_topic: str = TRACE_TOPIC
 
     def __post_init__(self) -> None:
         """Refuse with ValueError values with which a consumer would silently receive nothing."""

@@ -12,9 +12,10 @@ from broker_core.client.attempts import Attempts, Terms
 from broker_core.client.config import ProducerConfig, local_ip
 from broker_core.client.errors import ClientError
 from broker_core.client.packing import Packed, Packer
-from broker_core.client.sending import Sending, SendResult, SendStatus
+from broker_core.client.sending import Sending, SendResult, SendStatus, results_of_each
 from broker_core.client.session import Session
 from broker_core.client.shared_sends import SharedSends
+from broker_core.client.traces import TraceWriter
 from broker_core.clock import now_ms
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.message import Message
@@ -36,6 +37,7 @@ class Producer:
         self._packer = Packer(self.config, ip=local_ip(), loader=id(self) & 0xFFFFFFFF)
         self._session = session
         self._started = False
+        self.traces = TraceWriter(session, group, "PRODUCE", self.config.trace_topic) if self.config.trace else None
 
     async def start(self) -> Self:
         """Join the session's heartbeats, so that brokers know the producer group."""
@@ -46,7 +48,9 @@ class Producer:
         return self
 
     async def close(self) -> None:
-        """Leave the group: the brokers no longer list this producer."""
+        """Leave the group: the brokers no longer list this producer. Traces that wait are sent."""
+        if self.traces is not None:
+            await self.traces.close()
         if self._started:
             self._started = False
             if self._session.members.remove_producer(self.group):
@@ -79,7 +83,9 @@ class Producer:
         if born_at is not None:
             # Messages that share a request have one time.
             packed = self._packer.pack(message, now=now_ms())
-            return await self._alone(packed, self._terms(queue, timeout_ms, is_repeatable), born_at)
+            return await self._traced(
+                message, self._alone(packed, self._terms(queue, timeout_ms, is_repeatable), born_at)
+            )
         return await self.submit(message, timeout_ms=timeout_ms, queue=queue, is_repeatable=is_repeatable)
 
     def submit(
@@ -95,7 +101,7 @@ class Producer:
         Await the future, or cancel it: its error is reported only there.
         """
         packed = self._packer.pack(message, now=now_ms())
-        return self._shared.put(packed, self._terms(queue, timeout_ms, is_repeatable))
+        return self._traced(message, self._shared.put(packed, self._terms(queue, timeout_ms, is_repeatable)))
 
     async def send_batch(
         self,
@@ -108,8 +114,12 @@ class Producer:
     ) -> SendResult:
         """Send all messages as one batch: stored together in one queue, or not at all. Raises like `send`."""
         packed = self._packer.pack_batch(topic, messages, now=now_ms())
-        terms = self._terms(queue, timeout_ms, is_repeatable)
-        return await self._attempts.deliver(packed, terms, time.monotonic() + terms.timeout_ms / 1000)
+        terms, began = self._terms(queue, timeout_ms, is_repeatable), now_ms()
+        result = await self._attempts.deliver(packed, terms, time.monotonic() + terms.timeout_ms / 1000)
+        if self.traces is not None:
+            for message, its in zip(messages, results_of_each(result), strict=True):
+                self.traces.sent(message, len(message.body), began, its)
+        return result
 
     def make_ids(self, count: int) -> list[str]:
         """Return unique ids for messages that the caller encodes for `submit_encoded`."""
@@ -132,7 +142,8 @@ class Producer:
         future, or cancel it: its error is reported only there.
         """
         packed = self._packer.pack_encoded(topic, body, ids, waits_for_store=waits_for_store, now=now_ms())
-        return self._alone(packed, self._terms(queue, timeout_ms, True), born_at)
+        whole = Message(topic, body)
+        return self._traced(whole, self._alone(packed, self._terms(queue, timeout_ms, True), born_at))
 
     async def send_many(
         self, messages: Iterable[Message], *, timeout_ms: int | None = None
@@ -160,6 +171,19 @@ class Producer:
     async def queues(self, topic: str) -> tuple[MessageQueue, ...]:
         """Return the writable queues in the order required by `queue_for_key`; raise TopicNotFound or Unreachable."""
         return (await self._sending.get_picker(topic)).queues
+
+    def _traced(self, message: Message, answer: asyncio.Future[SendResult]) -> asyncio.Future[SendResult]:
+        traces = self.traces
+        if traces is not None:
+            began = now_ms()
+
+            def note(answer: asyncio.Future[SendResult]) -> None:
+                # As in Java, a send without a result leaves no trace.
+                if not answer.cancelled() and answer.exception() is None:
+                    traces.sent(message, len(message.body), began, answer.result())
+
+            answer.add_done_callback(note)
+        return answer
 
     def _alone(self, packed: Packed, terms: Terms, born_at: int | None) -> asyncio.Future[SendResult]:
         if born_at is not None:

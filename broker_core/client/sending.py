@@ -58,6 +58,10 @@ class SendResult:
     message_ids: tuple[str, ...] = ()
     recall_handle: str | None = None
     """By which a message that waits for its delivery time can be recalled; brokers without recall give none."""
+    region: str | None = None
+    """The region of the broker, for traces."""
+    is_traced: bool = True
+    """False if the broker asks clients not to trace the message."""
 
 
 _STATUSES: Final[dict[int, SendStatus]] = {
@@ -141,7 +145,8 @@ class Sending:
         if stored.queue_id != queue.queue_id:
             queue = replace(queue, queue_id=stored.queue_id)
         ids, offset = packed.message_ids, QueueOffset(stored.queue_offset)
-        return SendResult(status, ids[0], stored.msg_id, queue, offset, ids, stored.recall_handle)
+        traced = stored.msg_region, stored.trace_on is not False
+        return SendResult(status, ids[0], stored.msg_id, queue, offset, ids, stored.recall_handle, *traced)
 
     def _header(self, packed: Packed, queue: MessageQueue) -> SendMessageV2Request:
         return SendMessageV2Request(
@@ -183,6 +188,22 @@ class Sending:
                 raise
         template = await routes.get(TEMPLATE_TOPIC)
         return routes.install(topic, route_from_template(template.data))
+
+
+def results_of_each(result: SendResult) -> list[SendResult]:
+    """Return the results of the messages of a batch, whose brokers name the places of all or only of the first."""
+    unique_ids = result.message_ids
+    if len(unique_ids) < 2:
+        return [result]
+    ids: list[str] = result.offset_id.split(",")
+    if len(ids) != len(unique_ids):
+        ids = [""] * len(unique_ids)
+    status, queue, first = result.status, result.queue, result.queue_offset
+    traced = result.region, result.is_traced
+    return [
+        SendResult(status, its, ids[place], queue, QueueOffset(first + place), (its,), None, *traced)
+        for place, its in enumerate(unique_ids)
+    ]
 
 
 def route_from_template(template: TopicRouteData) -> TopicRouteData:

@@ -20,10 +20,9 @@ from typing import Final
 from broker_core.client.attempts import Attempts, Terms
 from broker_core.client.errors import BrokerRefused, MessageRefused, MessageTooLarge, NotSupported
 from broker_core.client.packing import Packed, join
-from broker_core.client.sending import SendResult
+from broker_core.client.sending import SendResult, results_of_each
 from broker_core.errors import GantryError
 from broker_core.protocol.codes import ResponseCode
-from broker_core.protocol.message import QueueOffset
 
 MOST_MESSAGES: Final = 128
 MOST_BYTES: Final = 512 * 1024
@@ -132,7 +131,7 @@ class SharedSends:
             _fail(sends, error)
             raise
         else:
-            for send, its in zip(sends, _results(result, sends), strict=True):
+            for send, its in zip(sends, results_of_each(result), strict=True):
                 if not send.answer.done():
                     send.answer.set_result(its)
 
@@ -148,16 +147,3 @@ def _fail(sends: Sequence[_Send], error: BaseException) -> None:
     for send in sends:
         if not send.answer.done():
             send.answer.set_exception(error)
-
-
-def _results(result: SendResult, sends: Sequence[_Send]) -> list[SendResult]:
-    if len(sends) == 1:
-        return [result]
-    ids = result.offset_id.split(",")
-    if len(ids) != len(sends):
-        ids = [""] * len(sends)
-    status, queue, first = result.status, result.queue, result.queue_offset
-    return [
-        SendResult(status, its[0], ids[place], queue, QueueOffset(first + place), its)
-        for place, its in enumerate([send.packed.message_ids for send in sends])
-    ]

@@ -40,6 +40,14 @@ class Decision(IntEnum):
     ROLLBACK = flags.TRANSACTION_ROLLBACK
 
 
+_STATES: Final = {
+    Decision.UNKNOWN: "UNKNOW",  # as Java spells it
+    Decision.COMMIT: "COMMIT_MESSAGE",
+    Decision.ROLLBACK: "ROLLBACK_MESSAGE",
+}
+"""The decisions in traces."""
+
+
 class Committed(NamedTuple):
     """What came of a message that was sent with `send`."""
 
@@ -94,7 +102,7 @@ class TransactionProducer:
             done = work(message)
             decision = await done if inspect.isawaitable(done) else done
         try:
-            await self.end(prepared, decision)
+            await self.end(prepared, decision, message=message)
         except ClientError as error:
             _log.warning(
                 "message %s: the broker was not told %s and will ask: %s", prepared.message_id, decision.name, error
@@ -111,11 +119,13 @@ class TransactionProducer:
         result = await self._producer.send(half, timeout_ms=timeout_ms, is_repeatable=False)
         return result, prepared_by(result)
 
-    async def end(self, prepared: Prepared, decision: Decision) -> None:
+    async def end(self, prepared: Prepared, decision: Decision, *, message: Message | None = None) -> None:
         """Tell the broker the decision and wait for its answer; UNKNOWN is told without one.
 
-        Raises like `end_transaction`; the broker asks later about what it was not told.
+        Raises like `end_transaction`; the broker asks later about what it was not told. With the message its trace has
+        topic, tag and keys.
         """
+        self._trace(message or Message("", b""), prepared, decision, check=False)
         await end_transaction(self._session, self.group, prepared, decision)
 
     async def answer(self, asked: StoredMessage, prepared: Prepared) -> EndTransactionRequest | None:
@@ -128,7 +138,13 @@ class TransactionProducer:
                 "group=%s message=%s: its check failed, the broker asks again", self.group, prepared.message_id
             )
             return None
+        self._trace(asked, prepared, decision, check=True)
         return _header(self.group, prepared, decision, from_check=True)
+
+    def _trace(self, message: Message | StoredMessage, prepared: Prepared, decision: Decision, *, check: bool) -> None:
+        if self._producer.traces is not None:
+            state = _STATES[decision]
+            self._producer.traces.ended(message, prepared.message_id, prepared.broker_name, state, check=check)
 
 
 def half_message(message: Message, group: str) -> Message:

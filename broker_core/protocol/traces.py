@@ -142,7 +142,7 @@ def encode_trace(trace: KnownTrace) -> str:
 def keys_of(trace: KnownTrace) -> list[str]:
     """Return the index keys by which a trace message with this record is found: message ids and message keys."""
     keys = None if isinstance(trace, RecalledTrace) else trace.keys
-    return [*trace.message_id.split(","), *split_keys(keys)]
+    return [key.translate(_SEPARATORS) for key in (*trace.message_id.split(","), *split_keys(keys)) if key]
 
 
 def concerns(trace: KnownTrace, message_id: str) -> bool:

@@ -15,14 +15,19 @@ from broker_core.client.consumer.offsets import OffsetStore
 from broker_core.client.consumer.reader import QueueReader
 from broker_core.client.consumer.send_back import SendBack, as_sent
 from broker_core.client.tasks import Tasks
+from broker_core.client.traces import TraceWriter
 from broker_core.clock import now_ms
 from broker_core.logs import get_logger
 from broker_core.protocol.message import StoredMessage
+from broker_core.protocol.traces import OUTCOMES
 
 MessageHandler = Callable[[StoredMessage], Awaitable[object]]
 """The application's handler. Returning means that the message is consumed; raising requests it again."""
 
 _NO_LOCK_PAUSE_MS: Final = 100
+_SUCCESS, _TIMEOUT, _EXCEPTION, _FAILED = (
+    OUTCOMES.index(each) for each in ("success", "timeout", "exception", "failed")
+)
 _DEAD_LETTER: Final = -1
 """The delay level that makes a message a dead letter at once."""
 
@@ -66,8 +71,14 @@ class _Running:
 class _Called:
     """The outcome of a handler call."""
 
-    done: bool
+    outcome: int
+    """An index of `protocol.traces.OUTCOMES`."""
     delay_level: int = 0
+
+    @property
+    def done(self) -> bool:
+        """Whether the message is consumed."""
+        return self.outcome == _SUCCESS
 
 
 async def call(handler: MessageHandler, message: StoredMessage, *, timeout_ms: int, group: str) -> _Called:
@@ -79,25 +90,26 @@ async def call(handler: MessageHandler, message: StoredMessage, *, timeout_ms: i
     if message.damage is not None:
         where = message.queue_id, message.queue_offset
         log.error("queue=%d offset=%d: the message is damaged and not handled: %s", *where, message.damage)
-        return _Called(done=False)
+        return _Called(_FAILED)
+    timer = asyncio.timeout(timeout_ms / 1000)
     try:
-        async with asyncio.timeout(timeout_ms / 1000):
+        async with timer:
             handled = handler(as_sent(message))
             if not inspect.isawaitable(handled):
                 raise TypeError(f"a handler must be an async function; this one returned {handled!r}")
             await handled
     except RetryLater as later:
-        return _Called(done=False, delay_level=later.delay_level)
+        return _Called(_FAILED, delay_level=later.delay_level)
     except asyncio.CancelledError:
         if _is_being_cancelled():
             raise
         # The handler was cancelled from within: that ends the handler, not the worker that called it.
         log.error("%s was not handled: the handler cancelled itself", message.message_id)
-        return _Called(done=False)
+        return _Called(_EXCEPTION)
     except Exception:
         log.exception("%s was not handled", message.message_id)
-        return _Called(done=False)
-    return _Called(done=True)
+        return _Called(_TIMEOUT if timer.expired() else _EXCEPTION)
+    return _Called(_SUCCESS)
 
 
 def _is_being_cancelled() -> bool:
@@ -120,6 +132,7 @@ class Handling:
         *,
         group: str,
         config: PushConfig,
+        traces: TraceWriter | None = None,
     ) -> None:
         self._handler = handler
         self._tasks = tasks
@@ -128,6 +141,7 @@ class Handling:
         self._group = group
         self._config = config
         self._running = _Running()
+        self._traces = traces
 
     def start(self) -> None:
         """Start handling messages."""
@@ -144,7 +158,12 @@ class Handling:
 
     async def _call(self, buffer: QueueBuffer, message: StoredMessage) -> _Called:
         buffer.last_consume = now_ms()
-        return await call(self._handler, message, timeout_ms=self._config.consume_timeout_ms, group=self._group)
+        # A damaged message is not passed to the application, so there is nothing to trace.
+        traced = None if self._traces is None or message.damage is not None else self._traces.delivered(message)
+        called = await call(self._handler, message, timeout_ms=self._config.consume_timeout_ms, group=self._group)
+        if self._traces is not None and traced is not None:
+            self._traces.handled(message, traced, called.outcome)
+        return called
 
     def _done(self, buffer: QueueBuffer, message: StoredMessage) -> None:
         offset = buffer.done(message)
@@ -166,8 +185,9 @@ class Concurrent(Handling):
         *,
         group: str,
         config: PushConfig,
+        traces: TraceWriter | None = None,
     ) -> None:
-        super().__init__(handler, tasks, offsets, send_back, group=group, config=config)
+        super().__init__(handler, tasks, offsets, send_back, group=group, config=config, traces=traces)
         # The buffers' limits apply here too: each message in this queue is also in its buffer.
         self._work: asyncio.Queue[tuple[QueueBuffer, StoredMessage]] = asyncio.Queue()
 

@@ -15,12 +15,14 @@ from broker_core.client.consumer.sharing import look_forever, queue_bounds, star
 from broker_core.client.consumer.subscriptions import EVERYTHING, TAG, subscription
 from broker_core.client.errors import ClientClosed
 from broker_core.client.session import Session
+from broker_core.client.traces import TraceWriter
 from broker_core.clock import now_ms
 from broker_core.errors import GantryError
 from broker_core.protocol.bodies.heartbeat import ConsumeType
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.bodies.running import ConsumeMessageDirectlyResult, ConsumeResult
 from broker_core.protocol.message import StoredMessage
+from broker_core.protocol.traces import OUTCOMES
 
 LITE: Final = PushConfig(pull_batch=10, pull_suspend_ms=20_000)
 """The settings of a push consumer that apply here, with the defaults of the Java lite pull consumer."""
@@ -98,6 +100,8 @@ class LitePullConsumer(GroupMember):
         self._session.members.remove_consumer(self)
         await self._tasks.close()
         await self._persist()
+        if self.traces is not None:
+            await self.traces.close()
         for reader in self._readers.values():
             reader.drop()
         self._readers.clear()
@@ -123,6 +127,8 @@ class LitePullConsumer(GroupMember):
                     await self._has_news.wait()
         except TimeoutError:
             return []
+        if self.traces is not None:
+            self._trace(self.traces, messages)
         return messages
 
     async def commit(self, offsets: Mapping[MessageQueue, int] | None = None) -> None:
@@ -197,6 +203,13 @@ class LitePullConsumer(GroupMember):
             if len(taken) >= max_messages:
                 break
         return taken
+
+    def _trace(self, traces: TraceWriter, messages: Iterable[StoredMessage]) -> None:
+        """Note that messages were returned; as in Java, what the application makes of them is not known."""
+        for message in messages:
+            call = traces.delivered(message)
+            if call is not None:
+                traces.handled(message, call, OUTCOMES.index("success"))
 
     def _commit_consumed(self) -> None:
         for queue in self._readers:

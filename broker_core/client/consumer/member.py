@@ -16,6 +16,7 @@ from broker_core.client.consumer.subscriptions import TAG, subscription
 from broker_core.client.errors import NameIllegal, SubscriptionRefused
 from broker_core.client.session import Session
 from broker_core.client.tasks import Tasks
+from broker_core.client.traces import TraceWriter
 from broker_core.errors import GantryError
 from broker_core.logs import get_logger
 from broker_core.protocol.bodies import coder
@@ -60,6 +61,7 @@ class GroupMember(ABC):
         self._session = session
         self._committed = committed
         self._progress = progress
+        self.traces = TraceWriter(session, group, "CONSUME", config.trace_topic) if config.trace else None
         self._log = get_logger(__name__, f"group={group}")
         self._tasks = Tasks(f"group {group}")
         self._sharing = Sharing(session, group, config)

@@ -108,6 +108,8 @@ class PushConsumer(GroupMember):
             reader.drop()
         await self._tasks.close()
         await self._persist()
+        if self.traces is not None:
+            await self.traces.close()
         if self.config.locks_queues:
             await self._locks.unlock(self._readers)
         self._readers.clear()
@@ -216,7 +218,8 @@ class PushConsumer(GroupMember):
     def _make_handling(self) -> Handling:
         send_back = SendBack(self._session, self._group, max_reconsume_times=self.config.max_reconsume_times)
         kind = Orderly if self.config.orderly else Concurrent
-        return kind(self._handler, self._tasks, self._committed, send_back, group=self._group, config=self.config)
+        given = self._handler, self._tasks, self._committed, send_back
+        return kind(*given, group=self._group, config=self.config, traces=self.traces)
 
 
 def _level(topic: str) -> int:
