@@ -6,10 +6,13 @@ Apache's broker is 4.9.7, the newest of its line in Maven Central, with its defa
 
 from __future__ import annotations
 
+import os
+import re
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
@@ -24,6 +27,9 @@ Server = RunningBroker | ApacheBroker
 ROUNDS: Final = 2
 SECONDS: Final = 4.0
 LIVE_PER_SECOND: Final = 500
+LARGE_MESSAGES: Final = int(os.environ.get("LARGE_MESSAGES", "10000000"))
+"""Each has two index entries, its key and its unique id, and 1 KiB of body."""
+SEARCHES: Final = 5_000
 TOPIC: Final = "bench"
 _FILE_BYTES: Final = 512 << 20
 # Apache's own sizes, but for the commit log's files: some tens of gigabytes for a benchmark would be too much.
@@ -35,6 +41,9 @@ _SETTINGS: Final = {
     "osPageCacheBusyTimeOutMills": "10000",
     "waitTimeMillsInSendQueue": "20000",
 }
+# Nothing is removed: Apache's broker is started so for all tests.
+_ANY_DISK: Final = {"diskSpaceCleanForciblyRatio": "99", "diskSpaceWarningLevelRatio": "99"}
+_FULL_INDEX: Final = {"maxHashSlotNum": "5000000", "maxIndexNum": "20000000"}
 _SERVER_JVM: Final = ("-server", "-Xms1g", "-Xmx1g", "-XX:+UseG1GC")
 _CLIENT_JVM: Final = ("-Xms512m", "-Xmx1g")
 
@@ -83,6 +92,29 @@ class Compared:
 
 
 @dataclass(frozen=True)
+class Beside:
+    """One line of the table: a figure of either, of which less is better."""
+
+    name: str
+    gantry: float
+    apache: float
+
+    def text(self) -> str:
+        """Return the line."""
+        return f"{self.name:<48} {self.gantry:>9,.1f} {self.apache:>9,.1f} {_ratio(self.gantry, self.apache)}"
+
+
+@dataclass(frozen=True)
+class Large:
+    """What one broker did with a large store."""
+
+    search: Figure
+    memory_mib: float
+    recovery_s: float
+    log_gib: float
+
+
+@dataclass(frozen=True)
 class Heading:
     """The first line of the table."""
 
@@ -124,7 +156,7 @@ CASES: Final[dict[Flush, Sequence[Case]]] = {
 }
 
 
-def run() -> Iterator[Heading | Compared | LeftOut]:
+def run() -> Iterator[Heading | Compared | Beside | LeftOut]:
     """Measure all cases, or say what is missing for it."""
     missing = missing_tool()
     if missing is not None:
@@ -138,6 +170,7 @@ def run() -> Iterator[Heading | Compared | LeftOut]:
         with tempfile.TemporaryDirectory() as folder, _bench() as bench, _servers(Path(folder), flush) as servers:
             for case in CASES[flush]:
                 yield _compare(bench, case, *servers, flush)
+    yield from large()
 
 
 def _compare(bench: Bench, case: Case, gantry: Server, apache: Server, flush: Flush) -> Compared:
@@ -149,6 +182,44 @@ def _compare(bench: Bench, case: Case, gantry: Server, apache: Server, flush: Fl
     return Compared(f"{case.name}, {flush} flush", _better(ours), _better(theirs))
 
 
+def large() -> Iterator[Heading | Compared | Beside]:
+    """Measure what takes a large store: either broker has it in turn, since the disk would hardly hold both."""
+    rows = []
+    for start in (_gantry, _apache):
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            _bench() as bench,
+            start(Path(folder), "async", _FULL_INDEX) as server,
+        ):
+            rows.append(_of_large_store(bench, server))
+    ours, theirs = rows
+    entries = f"{2 * LARGE_MESSAGES / 1e6:,.0f} M index entries"
+    yield Compared(f"look up a key among {entries}", ours.search, theirs.search)
+    yield Beside(f"resident memory with {entries}, MiB", ours.memory_mib, theirs.memory_mib)
+    yield Beside(f"start after kill -9, {ours.log_gib:.1f} GiB of messages, s", ours.recovery_s, theirs.recovery_s)
+
+
+def _of_large_store(bench: Bench, server: Server) -> Large:
+    bench.measure(f"fill {server.name_server} {TOPIC} 8 1024 32 {LARGE_MESSAGES}")
+    search = bench.measure(f"search {server.name_server} {TOPIC} {SEARCHES} {LARGE_MESSAGES}")
+    assert server.process is not None
+    memory = _anonymous_mib(server.process.pid)
+    log_gib = sum(file.stat().st_blocks * 512 for file in (server.store / "commitlog").iterdir()) / 2**30
+    server.stop(kill=True)
+    began = time.monotonic()
+    server.start()
+    recovery = time.monotonic() - began
+    bench.measure(f"search {server.name_server} {TOPIC} 100 {LARGE_MESSAGES}")
+    return Large(search, memory, recovery, log_gib)
+
+
+def _anonymous_mib(pid: int) -> float:
+    """Return what a process holds in memory of its own; mapped files are the system's to drop."""
+    found = re.search(r"^RssAnon:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)
+    assert found is not None
+    return int(found[1]) / 1024
+
+
 def _better(rounds: Sequence[Figure]) -> Figure:
     return Figure(
         max(one.per_second for one in rounds), min(one.middle for one in rounds), min(one.late for one in rounds)
@@ -158,12 +229,17 @@ def _better(rounds: Sequence[Figure]) -> Figure:
 @contextmanager
 def _servers(folder: Path, flush: Flush) -> Iterator[tuple[Server, Server]]:
     with ExitStack() as running:
-        sizes = {"mappedFileSizeCommitLog": str(_FILE_BYTES)}
-        gantry = running.enter_context(started_broker(folder / "gantry", flush=flush, settings=sizes))
-        apache = running.enter_context(
-            started_apache(folder / "apache", flush=flush, settings=_SETTINGS, options=_SERVER_JVM)
-        )
-        yield gantry, apache
+        gantry = running.enter_context(_gantry(folder, flush, {}))
+        yield gantry, running.enter_context(_apache(folder, flush, {}))
+
+
+def _gantry(folder: Path, flush: Flush, more: Mapping[str, str]) -> AbstractContextManager[Server]:
+    settings = {"mappedFileSizeCommitLog": str(_FILE_BYTES), **_ANY_DISK, **more}
+    return started_broker(folder / "gantry", flush=flush, settings=settings)
+
+
+def _apache(folder: Path, flush: Flush, more: Mapping[str, str]) -> AbstractContextManager[Server]:
+    return started_apache(folder / "apache", flush=flush, settings={**_SETTINGS, **more}, options=_SERVER_JVM)
 
 
 class Bench:

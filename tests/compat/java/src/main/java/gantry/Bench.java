@@ -6,9 +6,11 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import org.apache.rocketmq.client.QueryResult;
 import org.apache.rocketmq.client.consumer.DefaultMQPullConsumer;
 import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
 import org.apache.rocketmq.client.consumer.PullResult;
@@ -43,6 +45,10 @@ public final class Bench {
                 send(words[1], words[2], number(words[3]), number(words[4]), number(words[5]), seconds(words[6]));
             } else if (words[0].equals("pull")) {
                 pull(words[1], words[2]);
+            } else if (words[0].equals("fill")) {
+                fill(words[1], words[2], number(words[3]), number(words[4]), number(words[5]), number(words[6]));
+            } else if (words[0].equals("search")) {
+                search(words[1], words[2], number(words[3]), number(words[4]));
             } else {
                 live(words[1], words[2], number(words[3]), number(words[4]), seconds(words[5]));
             }
@@ -152,6 +158,65 @@ public final class Bench {
     private static void print(long messages, double seconds, double middle, double late) {
         System.out.printf("%d %.6f %.1f %.1f%n", messages, seconds, middle, late);
         System.out.flush();
+    }
+
+    /** Send so many messages in batches, each with a number of its own as key. */
+    private static void fill(String nameServer, String topic, int senders, int size, int batch, int count)
+            throws Exception {
+        DefaultMQProducer producer = producer(nameServer);
+        byte[] body = new byte[size];
+        Arrays.fill(body, (byte) 'x');
+        AtomicInteger next = new AtomicInteger();
+        CountDownLatch left = new CountDownLatch(senders);
+        long begin = System.nanoTime();
+        for (int n = 0; n < senders; n++) {
+            new Thread(() -> {
+                try {
+                    for (int at = next.getAndAdd(batch); at < count; at = next.getAndAdd(batch)) {
+                        List<Message> messages = new ArrayList<>();
+                        for (int key = at; key < Math.min(at + batch, count); key++) {
+                            messages.add(new Message(topic, "", "k" + key, body));
+                        }
+                        producer.send(messages);
+                    }
+                } catch (Exception error) {
+                    error.printStackTrace();
+                    System.exit(1);
+                }
+                left.countDown();
+            }).start();
+        }
+        left.await();
+        print(count, (System.nanoTime() - begin) / 1e9, 0, 0);
+        producer.shutdown();
+    }
+
+    /** Look so many messages up by their keys, which are numbers below {@code keys}. */
+    private static void search(String nameServer, String topic, int searches, int keys) throws Exception {
+        DefaultMQProducer producer = producer(nameServer);
+        Random random = new Random(1);
+        Work work = () -> {
+            String key = "k" + random.nextInt(keys);
+            QueryResult found = producer.queryMessage(topic, key, 32, 0, System.currentTimeMillis());
+            if (found.getMessageList().size() != 1) {
+                throw new IllegalStateException(key + " has " + found.getMessageList().size() + " messages");
+            }
+            return 1;
+        };
+        long[] latencies = new long[searches];
+        long begin = 0;
+        for (int n = -searches / 10; n < searches; n++) {
+            long now = System.nanoTime();
+            begin = n == 0 ? now : begin;
+            work.once();
+            if (n >= 0) {
+                latencies[n] = System.nanoTime() - now;
+            }
+        }
+        double seconds = (System.nanoTime() - begin) / 1e9;
+        Arrays.sort(latencies);
+        print(searches, seconds, hundredth(latencies, 50), hundredth(latencies, 99));
+        producer.shutdown();
     }
 
     /** Read all that the topic holds, a few queues at once. */
