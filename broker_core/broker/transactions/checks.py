@@ -15,12 +15,11 @@ from broker_core.broker.clients import Clients, Member
 from broker_core.broker.config import BrokerConfig
 from broker_core.broker.offsets import ConsumerOffsets
 from broker_core.broker.settings import Settings
-from broker_core.broker.transactions.records import HALF_QUEUE, Half
-from broker_core.broker.transactions.recovery import GROUP
 from broker_core.broker.transactions.transactions import Transactions
 from broker_core.logs import get_logger
 from broker_core.protocol import record
 from broker_core.protocol.command import Command
+from broker_core.protocol.half_records import HALF_QUEUE, PROGRESS_GROUP, Half
 from broker_core.protocol.headers.transactions import CheckTransactionStateRequest
 from broker_core.protocol.host import encode_host, parse_host
 from broker_core.protocol.message import StoredMessage
@@ -155,8 +154,8 @@ class Checks:
     def save_progress(self) -> None:
         """Note, as the consumer offsets of a group, what the next broker that opens the store need not read."""
         half_offset, op_offset = self._transactions.table.progress()
-        self._offsets.commit(GROUP, HALF_TOPIC, HALF_QUEUE, half_offset)
-        self._offsets.commit(GROUP, OP_HALF_TOPIC, HALF_QUEUE, op_offset)
+        self._offsets.commit(PROGRESS_GROUP, HALF_TOPIC, HALF_QUEUE, half_offset)
+        self._offsets.commit(PROGRESS_GROUP, OP_HALF_TOPIC, HALF_QUEUE, op_offset)
 
 
 def _question(copied: StoredMessage, half: Half, broker_name: str) -> Command:

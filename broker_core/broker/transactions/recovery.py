@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
 from broker_core.broker.offsets import ConsumerOffsets
-from broker_core.broker.transactions import records
-from broker_core.broker.transactions.records import HALF_QUEUE, Half, SentAs
 from broker_core.broker.transactions.table import Decision, OpenTransactions
 from broker_core.logs import get_logger
+from broker_core.protocol.half_records import (
+    HALF_QUEUE,
+    PROGRESS_GROUP,
+    HalfRecord,
+    SentAs,
+    chains_of,
+    done_by,
+    ends_its_original,
+    half_from,
+    is_committed,
+    is_copy,
+    is_decided,
+)
 from broker_core.protocol.message import QueueOffset, StoredMessage
 from broker_core.protocol.record import decode_one
 from broker_core.protocol.topics import HALF_TOPIC, OP_HALF_TOPIC
 from broker_core.store import GetStatus, MessageStore
-
-GROUP: Final = "CID_RMQ_SYS_TRANS"
-"""The consumer group under which the progress in both internal topics is saved."""
 
 _READ_MESSAGES: Final = 512
 _READ_BYTES: Final = 4 * 1024 * 1024
@@ -36,29 +44,20 @@ class Found:
     done: list[QueueOffset] = field(default_factory=list)
 
 
-@dataclass(slots=True)
-class _Record:
-    """A half record of a chain: the records that were made of one sent message, in their order."""
-
-    half: Half
-    sent_as: SentAs
-    pairs: dict[str, str]
-    is_done: bool
-
-
 def find_open(store: MessageStore, offsets: ConsumerOffsets) -> Found:
     """Read both internal topics from their saved progress on; about 100 000 records a second."""
     found = Found()
     half_offset, op_offset = _saved(store, offsets, HALF_TOPIC), _saved(store, offsets, OP_HALF_TOPIC)
     found.table.start_at(half_offset, op_offset)
     ended = _ended(store, op_offset, found.table)
-    chains = [chain for chain in _chains(store, half_offset, ended) if not all(record.is_done for record in chain)]
+    halves = chains_of(_half_records(store, half_offset), ended)
+    chains = [chain for chain in halves if not all(record.is_done for record in chain)]
     found.table.passed(QueueOffset(store.max_offset(HALF_TOPIC, HALF_QUEUE)))
     last = _committed_last(store, {chain[0].half.topic for chain in chains})
     for chain in chains:
         if any(record.half.log_offset in last for record in chain) or _was_committed(store, chain[-1]):
             _close(found, chain, Decision.COMMITTED)
-        elif _is_decided(chain, ended):
+        elif is_decided(chain, ended):
             _close(found, chain, None)
         else:
             _open(found, chain)
@@ -67,7 +66,7 @@ def find_open(store: MessageStore, offsets: ConsumerOffsets) -> Found:
 
 def _saved(store: MessageStore, offsets: ConsumerOffsets, topic: str) -> QueueOffset:
     begin, end = store.min_offset(topic, HALF_QUEUE), store.max_offset(topic, HALF_QUEUE)
-    saved = offsets.find(GROUP, topic, HALF_QUEUE)
+    saved = offsets.find(PROGRESS_GROUP, topic, HALF_QUEUE)
     return QueueOffset(min(max(saved or 0, begin), end))
 
 
@@ -75,58 +74,37 @@ def _ended(store: MessageStore, op_offset: QueueOffset, table: OpenTransactions)
     """Return the half records that op records say are done."""
     ended: set[QueueOffset] = set()
     for stored in _records(store, OP_HALF_TOPIC, op_offset):
-        done = set(records.done_by(stored))
+        done = set(done_by(stored))
         table.op_stored(stored.queue_offset, max(done, default=QueueOffset(-1)))
         ended |= done
     return ended
 
 
-def _chains(store: MessageStore, half_offset: QueueOffset, ended: set[QueueOffset]) -> Iterable[list[_Record]]:
-    chains: dict[Hashable, list[_Record]] = {}
+def _half_records(store: MessageStore, half_offset: QueueOffset) -> Iterator[StoredMessage]:
     for stored in _records(store, HALF_TOPIC, half_offset):
-        half = records.half_from(stored)
-        if half is None:
+        if half_from(stored) is None:
             _log.error("topic=%s offset=%d: no destination or no producer group", HALF_TOPIC, stored.queue_offset)
-            continue
-        sent_as = SentAs.of(stored)
-        key: Hashable = sent_as if stored.unique_id else half.first
-        record = _Record(half, sent_as, stored.properties, stored.queue_offset in ended)
-        if key in chains and records.is_copy(stored.properties):
-            chains[key].append(record)
-        else:
-            if key in chains:  # sent twice
-                chains[half.queue_offset, key] = chains.pop(key)
-            chains[key] = [record]
-    return chains.values()
+        yield stored
 
 
-def _is_decided(chain: list[_Record], ended: set[QueueOffset]) -> bool:
-    """Return whether an op record is about a decision, and not about a copy that was made."""
-    after: Iterator[_Record | None] = iter([*chain[1:], None])
-    for record, newer in zip(chain, after, strict=True):
-        if record.is_done and (newer is None or not records.ends_its_original(newer.pairs)):
-            return True
-    return any(records.prepared_at(record.pairs) in ended for record in chain)
-
-
-def _was_committed(store: MessageStore, newest: _Record) -> bool:
+def _was_committed(store: MessageStore, newest: HalfRecord) -> bool:
     """Return whether another broker committed a transaction of which it had made this copy: look for the message.
 
     Its op record may be about an older copy, and in front of what is read.
     """
-    if not records.is_copy(newest.pairs) or records.ends_its_original(newest.pairs):
+    if not is_copy(newest.pairs) or ends_its_original(newest.pairs):
         return False
-    return any(records.is_committed(each) for each in same_message(store, newest.sent_as, newest.half.topic))
+    return any(is_committed(each) for each in same_message(store, newest.sent_as, newest.half.topic))
 
 
-def _close(found: Found, chain: list[_Record], decision: Decision | None) -> None:
+def _close(found: Found, chain: list[HalfRecord], decision: Decision | None) -> None:
     found.done += [record.half.queue_offset for record in chain if not record.is_done]
     if decision is not None:
         for record in chain:
             found.table.remember(record.half.queue_offset, decision)
 
 
-def _open(found: Found, chain: list[_Record]) -> None:
+def _open(found: Found, chain: list[HalfRecord]) -> None:
     found.table.add(chain[0].half)
     for older, newer in itertools.pairwise(chain):
         found.table.replace(older.half, newer.half)

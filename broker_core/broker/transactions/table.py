@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import Final
 
-from broker_core.broker.transactions.records import Half
+from broker_core.protocol.half_records import Half
 from broker_core.protocol.message import QueueOffset
 
 REMEMBERED: Final = 100_000

@@ -14,11 +14,11 @@ from broker_core.broker.intake import Intake
 from broker_core.broker.limits import BrokerLimits
 from broker_core.broker.topics import Topics
 from broker_core.broker.transactions import records
-from broker_core.broker.transactions.records import HALF_QUEUE, Half, SentAs
 from broker_core.broker.transactions.recovery import Found, same_message
 from broker_core.broker.transactions.table import Decision, OpenTransactions
 from broker_core.logs import get_logger
 from broker_core.protocol import properties as names
+from broker_core.protocol.half_records import HALF_QUEUE, Half, SentAs, half_of_record, is_committed, is_copy
 from broker_core.protocol.message import LogOffset, Message, QueueOffset, StoredMessage
 from broker_core.protocol.record import MessageOrigin, decode_one
 from broker_core.protocol.topics import HALF_TOPIC, TRANSACTION_EXPIRED_TOPIC
@@ -126,7 +126,7 @@ class Transactions:
             half = self.table.find(stored.queue_offset)
             if half is not None or self.table.decision_on(stored.queue_offset) not in (None, Decision.GIVEN_UP):
                 return half
-        copies = (each for each in self._same(stored, HALF_TOPIC) if records.is_copy(each.properties))
+        copies = (each for each in self._same(stored, HALF_TOPIC) if is_copy(each.properties))
         return next((half for each in copies if (half := self.table.find(each.queue_offset)) is not None), None)
 
     def _end_again(self, stored: StoredMessage, decision: Decision) -> LogOffset | None:
@@ -146,7 +146,7 @@ class Transactions:
         if remembered is not None or not stored.unique_id:
             return remembered
         sent_on = self._same(stored, stored.properties.get(names.REAL_TOPIC, ""))
-        if any(records.is_committed(each) for each in sent_on):
+        if any(is_committed(each) for each in sent_on):
             return Decision.COMMITTED
         return Decision.GIVEN_UP if self._same(stored, TRANSACTION_EXPIRED_TOPIC) else Decision.ROLLED_BACK
 
@@ -238,7 +238,7 @@ class Transactions:
 
 
 def _half_at(message: Message, stored: AppendedRecord) -> Half:
-    half = records.half_of_record(
+    half = half_of_record(
         message.properties, QueueOffset(stored.queue_offset), LogOffset(stored.log_offset), stored.store_timestamp
     )
     assert half is not None, "a half message names its topic and its producer group"
