@@ -11,6 +11,7 @@ from broker_core.client.admin.progress import Progress
 from broker_core.client.admin.requests import AdminRequests, BrokerAddress
 from broker_core.client.admin.timers import TimerLimits, Timers
 from broker_core.client.admin.topics import Topic, TopicKind, Topics, TopicStats
+from broker_core.client.admin.transactions import HalfMessage, OpenTransaction, Transactions
 from broker_core.client.session import Session
 
 __all__ = [
@@ -21,6 +22,8 @@ __all__ = [
     "Group",
     "GroupConnections",
     "GroupStats",
+    "HalfMessage",
+    "OpenTransaction",
     "PlacedMessage",
     "Reset",
     "SearchResult",
@@ -44,4 +47,5 @@ class Admin:
         self.progress = Progress(requests)
         self.maintenance = Maintenance(requests)
         self.timers = Timers(requests, self.maintenance)
+        self.transactions = Transactions(requests, self.offsets)
         self.messages = Messages(requests, self.topics, self.groups)

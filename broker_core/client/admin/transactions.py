@@ -1,0 +1,189 @@
+"""Open transactions: what the brokers' half messages and op records tell, on Gantry and on Apache RocketMQ alike."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from broker_core.client.admin.offsets import Offsets
+from broker_core.client.admin.placed import PlacedMessage, RangeReader
+from broker_core.client.admin.requests import AdminRequests
+from broker_core.client.answers import Answers
+from broker_core.client.errors import refused_decision
+from broker_core.protocol.bodies.groups import ProducerTableInfo
+from broker_core.protocol.bodies.queues import MessageQueue
+from broker_core.protocol.codes import ResponseCode
+from broker_core.protocol.half_records import (
+    HALF_QUEUE,
+    PROGRESS_GROUP,
+    HalfRecord,
+    chains_of,
+    done_by,
+    half_from,
+    is_decided,
+)
+from broker_core.protocol.headers.groups import GetAllProducerInfoRequest
+from broker_core.protocol.headers.transactions import ResumeCheckHalfMessageRequest
+from broker_core.protocol.message import LogOffset, QueueOffset, StoredMessage
+from broker_core.protocol.topics import HALF_TOPIC, OP_HALF_TOPIC
+
+MOST_RECORDS: Final = 20_000
+"""So many records of each internal topic are read at one broker."""
+
+_PULL: Final = 32
+_AT_ONCE: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class HalfMessage:
+    """What a half record tells of its message; `topic` is where it goes. Times are in ms since 1970."""
+
+    broker_name: str
+    message_id: str
+    unique_id: str | None
+    topic: str
+    group: str
+    queue_offset: QueueOffset
+    log_offset: LogOffset
+    offset_id: str
+    keys: Sequence[str]
+    tag: str | None
+    born_at: int
+    born_host: str
+    began_at: int
+    stored_at: int
+    checks: int
+    immune_ms: int | None
+    body_bytes: int
+
+    @classmethod
+    def of(cls, broker_name: str, stored: StoredMessage) -> HalfMessage | None:
+        """Return it; None for a record without destination or producer group."""
+        half = half_from(stored)
+        if half is None:
+            return None
+        return cls(
+            broker_name=broker_name,
+            message_id=stored.message_id,
+            unique_id=stored.unique_id,
+            topic=half.topic,
+            group=half.group,
+            queue_offset=half.queue_offset,
+            log_offset=half.log_offset,
+            offset_id=stored.offset_id,
+            keys=stored.keys,
+            tag=stored.tag,
+            born_at=stored.born_timestamp,
+            born_host=stored.born_host,
+            began_at=half.began_at,
+            stored_at=half.stored_at,
+            checks=half.checks,
+            immune_ms=half.immune_ms,
+            body_bytes=len(stored.body),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class OpenTransaction:
+    """A transaction without a decision: its newest half record, and the queue offsets of all that were read."""
+
+    newest: HalfMessage
+    offsets: frozenset[QueueOffset]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenOnBroker:
+    """What is open at one broker, oldest first."""
+
+    items: list[OpenTransaction]
+    is_complete: bool
+    """Whether everything was read: else there may be more, and some of these may be decided."""
+
+
+class Transactions:
+    """Questions about transactions, and checking them again."""
+
+    def __init__(self, requests: AdminRequests, offsets: Offsets) -> None:
+        self._requests = requests
+        self._offsets = offsets
+        self._ranges = RangeReader(requests.session)
+
+    async def open(self) -> Answers[OpenOnBroker]:
+        """Return the open transactions of each master, by broker name."""
+        return await self._requests.ask_each((await self._requests.masters()).values(), self.open_on)
+
+    async def open_on(self, broker_name: str) -> OpenOnBroker:
+        """Return the open transactions of one broker; raise NoRoute, BrokerRefused or Unreachable."""
+        # In this order a transaction that is checked meanwhile stays in sight: its copy is read, its op record is not.
+        ended: set[QueueOffset] = set()
+        ops, ops_end = await self._range(broker_name, OP_HALF_TOPIC)
+        async for stored in self._read(broker_name, OP_HALF_TOPIC, ops, ops_end):
+            ended.update(done_by(stored))
+        halves, halves_end = await self._range(broker_name, HALF_TOPIC)
+        told: dict[QueueOffset, HalfMessage] = {}
+        bodiless: list[StoredMessage] = []
+        async for stored in self._read(broker_name, HALF_TOPIC, halves, halves_end):
+            half = HalfMessage.of(broker_name, stored)
+            if half is not None:
+                told[half.queue_offset] = half
+                bodiless.append(replace(stored, body=b""))
+        chains = (chain for chain in chains_of(bodiless, ended) if _is_open(chain, ended))
+        items = [
+            OpenTransaction(told[chain[-1].half.queue_offset], frozenset(each.half.queue_offset for each in chain))
+            for chain in chains
+        ]
+        items.sort(key=lambda each: (each.newest.began_at, each.newest.queue_offset))
+        return OpenOnBroker(items, max(ops_end - ops, halves_end - halves) <= MOST_RECORDS)
+
+    async def half(self, broker_name: str, queue_offset: int) -> PlacedMessage | None:
+        """Return the half record at a queue offset; None if it is not stored any more."""
+        queue = MessageQueue(HALF_TOPIC, broker_name, HALF_QUEUE)
+        if not 0 <= queue_offset < await self._offsets.max(queue):
+            return None
+        page = await self._ranges.page(queue, queue_offset, 1)
+        found = page.messages[0] if page.messages else None
+        return found if found is not None and found.message.queue_offset == queue_offset else None
+
+    async def producer_groups(self) -> Answers[frozenset[str]]:
+        """Return the producer groups with members connected to each master, by broker name."""
+        masters = {name: addr for addr, name in (await self._requests.masters()).items()}
+
+        async def ask(name: str) -> frozenset[str]:
+            table = await self._requests.ask_for(ProducerTableInfo, masters[name], GetAllProducerInfoRequest())
+            return frozenset(group for group, members in table.data.items() if members)
+
+        return await self._requests.ask_each(masters, ask)
+
+    async def check_again(self, broker_name: str, offset_id: str) -> None:
+        """Have a half message checked from the beginning, also one that was given up, by its offset id.
+
+        Raises TransactionDecided, TransactionUnknown or another BrokerRefused, NoRoute or Unreachable.
+        """
+        addr = await self._requests.master(broker_name)
+        answer = await self._requests.session.invoke(addr, ResumeCheckHalfMessageRequest(offset_id))
+        if answer.code not in (ResponseCode.SUCCESS, ResponseCode.FLUSH_DISK_TIMEOUT):
+            raise refused_decision(answer.code, answer.remark, addr)
+
+    async def _range(self, broker_name: str, topic: str) -> tuple[int, int]:
+        """Return the offsets between which records count that are not done with."""
+        queue = MessageQueue(topic, broker_name, HALF_QUEUE)
+        end = await self._offsets.max(queue)
+        if not end:  # Apache RocketMQ makes the topics with the first transaction
+            return 0, 0
+        saved = await self._offsets.find(PROGRESS_GROUP, queue) or 0
+        return max(saved, await self._offsets.min(queue)), end
+
+    async def _read(self, broker_name: str, topic: str, begin: int, end: int) -> AsyncIterator[StoredMessage]:
+        queue, end = MessageQueue(topic, broker_name, HALF_QUEUE), min(end, begin + MOST_RECORDS)
+        for start in range(begin, end, _PULL * _AT_ONCE):
+            stop = min(end, start + _PULL * _AT_ONCE)
+            parts = (self._ranges.before(queue, at, min(stop, at + _PULL)) for at in range(start, stop, _PULL))
+            for part in await asyncio.gather(*parts):
+                for stored in part:
+                    yield stored
+
+
+def _is_open(chain: Sequence[HalfRecord], ended: set[QueueOffset]) -> bool:
+    return not all(record.is_done for record in chain) and not is_decided(list(chain), ended)
