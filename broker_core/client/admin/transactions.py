@@ -11,10 +11,11 @@ from broker_core.client.admin.offsets import Offsets
 from broker_core.client.admin.placed import PlacedMessage, RangeReader
 from broker_core.client.admin.requests import AdminRequests
 from broker_core.client.answers import Answers
-from broker_core.client.errors import refused_decision
+from broker_core.client.errors import BrokerRefused, MalformedAnswer, TopicNotFound, refused_decision
 from broker_core.protocol.bodies.groups import ProducerTableInfo
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.codes import ResponseCode
+from broker_core.protocol.errors import ProtocolError
 from broker_core.protocol.half_records import (
     HALF_QUEUE,
     PROGRESS_GROUP,
@@ -25,8 +26,10 @@ from broker_core.protocol.half_records import (
     is_decided,
 )
 from broker_core.protocol.headers.groups import GetAllProducerInfoRequest
+from broker_core.protocol.headers.messages import ViewMessageByIdRequest
 from broker_core.protocol.headers.transactions import ResumeCheckHalfMessageRequest
 from broker_core.protocol.message import LogOffset, QueueOffset, StoredMessage
+from broker_core.protocol.record import decode_one
 from broker_core.protocol.topics import HALF_TOPIC, OP_HALF_TOPIC
 
 MOST_RECORDS: Final = 20_000
@@ -99,7 +102,10 @@ class OpenOnBroker:
 
     items: list[OpenTransaction]
     is_complete: bool
-    """Whether everything was read: else there may be more, and some of these may be decided."""
+    """Whether everything was read: else there may be more, and some of these may be decided.
+
+    Apache RocketMQ 4.9 shows no decisions: there, what was decided stays in sight until the next round of checks.
+    """
 
 
 class Transactions:
@@ -117,34 +123,59 @@ class Transactions:
     async def open_on(self, broker_name: str) -> OpenOnBroker:
         """Return the open transactions of one broker; raise NoRoute, BrokerRefused or Unreachable."""
         # In this order a transaction that is checked meanwhile stays in sight: its copy is read, its op record is not.
-        ended: set[QueueOffset] = set()
-        ops, ops_end = await self._range(broker_name, OP_HALF_TOPIC)
-        async for stored in self._read(broker_name, OP_HALF_TOPIC, ops, ops_end):
-            ended.update(done_by(stored))
-        halves, halves_end = await self._range(broker_name, HALF_TOPIC)
-        told: dict[QueueOffset, HalfMessage] = {}
-        bodiless: list[StoredMessage] = []
-        async for stored in self._read(broker_name, HALF_TOPIC, halves, halves_end):
-            half = HalfMessage.of(broker_name, stored)
-            if half is not None:
-                told[half.queue_offset] = half
-                bodiless.append(replace(stored, body=b""))
+        ended, has_all_ops = await self._ended(broker_name)
+        try:
+            halves, halves_end = await self._range(broker_name, HALF_TOPIC)
+            told, bodiless = await self._halves(broker_name, halves, halves_end)
+        except TopicNotFound:  # of Apache RocketMQ, before its first round of checks
+            return OpenOnBroker([], is_complete=False)
         chains = (chain for chain in chains_of(bodiless, ended) if _is_open(chain, ended))
         items = [
             OpenTransaction(told[chain[-1].half.queue_offset], frozenset(each.half.queue_offset for each in chain))
             for chain in chains
         ]
         items.sort(key=lambda each: (each.newest.began_at, each.newest.queue_offset))
-        return OpenOnBroker(items, max(ops_end - ops, halves_end - halves) <= MOST_RECORDS)
+        return OpenOnBroker(items, has_all_ops and halves_end - halves <= MOST_RECORDS)
 
-    async def half(self, broker_name: str, queue_offset: int) -> PlacedMessage | None:
-        """Return the half record at a queue offset; None if it is not stored any more."""
-        queue = MessageQueue(HALF_TOPIC, broker_name, HALF_QUEUE)
-        if not 0 <= queue_offset < await self._offsets.max(queue):
+    async def _ended(self, broker_name: str) -> tuple[set[QueueOffset], bool]:
+        """Return the half records that op records say are done, and whether all of these were read."""
+        ended: set[QueueOffset] = set()
+        try:
+            ops, ops_end = await self._range(broker_name, OP_HALF_TOPIC)
+            async for stored in self._read(broker_name, OP_HALF_TOPIC, ops, ops_end):
+                ended.update(done_by(stored))
+        except TopicNotFound:  # Apache RocketMQ 4.9 shows its op records to nobody
+            return ended, False
+        return ended, ops_end - ops <= MOST_RECORDS
+
+    async def _halves(
+        self, broker_name: str, begin: int, end: int
+    ) -> tuple[dict[QueueOffset, HalfMessage], list[StoredMessage]]:
+        """Return what half records tell, by queue offset, and the records without their bodies."""
+        told: dict[QueueOffset, HalfMessage] = {}
+        bodiless: list[StoredMessage] = []
+        async for stored in self._read(broker_name, HALF_TOPIC, begin, end):
+            half = HalfMessage.of(broker_name, stored)
+            if half is not None:
+                told[half.queue_offset] = half
+                bodiless.append(replace(stored, body=b""))
+        return told, bodiless
+
+    async def half(self, broker_name: str, queue_offset: int, log_offset: int) -> PlacedMessage | None:
+        """Return the half record at these offsets; None if it is not stored any more."""
+        addr = await self._requests.master(broker_name)
+        try:
+            answer = await self._requests.ask(addr, ViewMessageByIdRequest(log_offset))
+        except BrokerRefused as error:
+            if error.code != ResponseCode.SYSTEM_ERROR:
+                raise
             return None
-        page = await self._ranges.page(queue, queue_offset, 1)
-        found = page.messages[0] if page.messages else None
-        return found if found is not None and found.message.queue_offset == queue_offset else None
+        try:
+            found = decode_one(answer.body)
+        except ProtocolError as error:
+            raise MalformedAnswer(addr, str(error)) from error
+        is_half = found.topic == HALF_TOPIC and found.queue_offset == queue_offset
+        return PlacedMessage(found, broker_name) if is_half else None
 
     async def producer_groups(self) -> Answers[frozenset[str]]:
         """Return the producer groups with members connected to each master, by broker name."""

@@ -62,7 +62,7 @@ async def test_a_check_adds_a_record_to_the_same_transaction(live: Live, payer: 
     assert after.newest.began_at == before.newest.began_at
     assert after.newest.queue_offset > before.newest.queue_offset
     assert after.newest.queue_offset in after.offsets
-    placed = await live.admin.transactions.half(waiting.broker_name, after.newest.queue_offset)
+    placed = await live.admin.transactions.half(waiting.broker_name, after.newest.queue_offset, after.newest.log_offset)
     assert placed is not None
     assert placed.message.message_id == waiting.message_id
     await payer.end(waiting, Decision.ROLLBACK)
@@ -72,7 +72,8 @@ async def test_a_check_adds_a_record_to_the_same_transaction(live: Live, payer: 
 
 async def test_a_place_without_a_half_record_is_none(live: Live, payer: TransactionProducer) -> None:
     result, waiting = await payer.prepare(Message(await live.topic(), b"hello"))
-    assert await live.admin.transactions.half(waiting.broker_name, 2**40) is None
+    assert await live.admin.transactions.half(waiting.broker_name, 2**40, waiting.log_offset) is None
+    assert await live.admin.transactions.half(waiting.broker_name, waiting.queue_offset, 1) is None
     elsewhere = result.offset_id[:16] + "0000000000000001"
     with pytest.raises(TransactionUnknown):
         await live.admin.transactions.check_again(waiting.broker_name, elsewhere)
