@@ -258,6 +258,7 @@ SPECTACULAR_SETTINGS = {
         "OffsetMode": "console.offsets.shapes.MODES",
         "QueueWarning": "console.offsets.shapes.QUEUE_WARNINGS",
         "StartedJobType": "console.jobs.requests.STARTED",
+        "TransactionState": "gateway.control.transaction_shapes.STATES",
         "AlertDeliveryState": "console.alerts.models.DeliveryState",
     },
 }

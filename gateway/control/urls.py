@@ -43,6 +43,7 @@ from gateway.control import (
     topic_queues,
     topic_stats,
     topics,
+    transactions,
 )
 from gateway.control.definitions import views as definitions
 
@@ -114,6 +115,9 @@ urlpatterns = [
     path(f"{CLUSTER}/scheduled", scheduled.ScheduledView.as_view()),
     path(f"{CLUSTER}/scheduled/summary", scheduled.ScheduledSummaryView.as_view()),
     path(f"{CLUSTER}/scheduled/<str:message_id>", scheduled.ScheduledMessageView.as_view()),
+    path(f"{CLUSTER}/transactions", transactions.TransactionsView.as_view()),
+    path(f"{CLUSTER}/transactions/<str:transaction_id>:check", transactions.TransactionCheckView.as_view()),
+    path(f"{CLUSTER}/transactions/<str:transaction_id>", transactions.TransactionView.as_view()),
     path(f"{CLUSTER}/messages:search", key_lookup.MessagesSearchView.as_view()),
     path(f"{CLUSTER}/messages:export", message_export.KeyExportView.as_view()),
     path(f"{CLUSTER}/messages/<str:message_id>/body", message_body.MessageBodyView.as_view()),

@@ -204,9 +204,9 @@ async def rollback(parts: DataPlaneParts, request: Request) -> Answer:
 
 async def _decide(parts: DataPlaneParts, request: Request, decision: Decision) -> Answer:
     wanted = decode(_DECIDE, request.body) if request.body.strip() else DecideRequest()
-    place = _place_for(parts, request)
 
     async def run(parts: DataPlaneParts, request: Request) -> Answer:
+        place = _place_for(parts, request)
         headers = parts.produce_rate.take(request.principal.key, 1, parts.clock())
         ended = await _end_once(parts, request, place, decision, wanted.reason)
         answer = DecideAnswer(request.route.transaction, place.message_id, place.topic, place.group, ended)

@@ -1687,6 +1687,70 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster}/transactions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the transactions that are open, or that were given up.
+         * @description List the transactions that are open, or that were given up.
+         *
+         *     It is read from the records of the brokers, of Apache RocketMQ too, so it costs as much as there is open.
+         */
+        get: operations["listTransactions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster}/transactions/{transaction_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Return a transaction with its message; 404 once its half message is no longer stored.
+         * @description Return a transaction with its message; 404 once its half message is no longer stored.
+         */
+        get: operations["getTransaction"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster}/transactions/{transaction_id}:check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Have a transaction checked from the beginning, also one that was given up; 409 if it is decided.
+         * @description Have a transaction checked from the beginning, also one that was given up; 409 if it is decided.
+         *
+         *     Brokers of Apache RocketMQ take it for those that were given up; an open one is a 409 there.
+         */
+        post: operations["checkTransaction"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters:probe": {
         parameters: {
             query?: never;
@@ -6954,6 +7018,99 @@ export interface components {
             /** Format: date-time */
             peak_out_at: string | null;
         };
+        /** @description A transaction that is checked from the beginning. */
+        TransactionChecked: {
+            message_id: string;
+            topic: string;
+            group: string;
+            broker: string;
+            /** @description Whether there is a producer to ask now; without one the check waits for it. */
+            producer_connected: boolean | null;
+        };
+        /** @description The whole of a transaction's message. */
+        TransactionDetail: {
+            /** @description For a decision; null if the half message is not stored any more, or could not be looked up. */
+            transaction_id: string | null;
+            message_id: string;
+            topic: string;
+            /** @description The producer group, whose members the broker asks. */
+            group: string;
+            broker: string;
+            /** @description `given_up`: checked too often without a decision; it can still be committed. */
+            state: components["schemas"]["TransactionState"];
+            keys: string[];
+            tag: string | null;
+            /** Format: date-time */
+            born_at: string;
+            born_host: string;
+            /** Format: date-time */
+            prepared_at: string;
+            /** @description How often its group was asked. */
+            checks: number;
+            /**
+             * Format: date-time
+             * @description When it was asked last; null: never, or unknown.
+             */
+            checked_at: string | null;
+            /**
+             * Format: date-time
+             * @description Estimated from the broker's settings; null: unknown, or while no producer is connected.
+             */
+            next_check_at: string | null;
+            /** @description Whether a member of the group is connected to the broker; null: unknown. */
+            producer_connected: boolean | null;
+            body_bytes: number;
+            body: components["schemas"]["StoredBody"] | null;
+            properties: {
+                [key: string]: string;
+            } | null;
+            /** @description Why body and properties are null: a right is missing, or they are. */
+            hidden: string | null;
+        };
+        /** @description A message whose transaction is open, or was given up. */
+        TransactionRow: {
+            /** @description For a decision; null if the half message is not stored any more, or could not be looked up. */
+            transaction_id: string | null;
+            message_id: string;
+            topic: string;
+            /** @description The producer group, whose members the broker asks. */
+            group: string;
+            broker: string;
+            /** @description `given_up`: checked too often without a decision; it can still be committed. */
+            state: components["schemas"]["TransactionState"];
+            keys: string[];
+            tag: string | null;
+            /** Format: date-time */
+            born_at: string;
+            born_host: string;
+            /** Format: date-time */
+            prepared_at: string;
+            /** @description How often its group was asked. */
+            checks: number;
+            /**
+             * Format: date-time
+             * @description When it was asked last; null: never, or unknown.
+             */
+            checked_at: string | null;
+            /**
+             * Format: date-time
+             * @description Estimated from the broker's settings; null: unknown, or while no producer is connected.
+             */
+            next_check_at: string | null;
+            /** @description Whether a member of the group is connected to the broker; null: unknown. */
+            producer_connected: boolean | null;
+            body_bytes: number;
+        };
+        /** @description Open transactions, the oldest first, or those given up, the newest first; not those of brokers in `missing`. */
+        TransactionRows: {
+            items: components["schemas"]["TransactionRow"][];
+            next_cursor: string | null;
+            missing: components["schemas"]["MissingBroker"][];
+            /** @description Brokers with more records than are read: some may be missing here, or decided by now. */
+            partial: string[];
+        };
+        /** @enum {string} */
+        TransactionState: "open" | "given_up" | "committed" | "rolled_back" | "unknown";
         /** @description What copies have instead of what the messages have; each is an SQL expression over the message. */
         TransformRequest: {
             /** @description A text or bytes; a message for which it is null fails. */
@@ -13229,6 +13386,165 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["BulkTopics"];
+                };
+            };
+            /** @description The caller does not have the right. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing, or the caller may not read it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listTransactions: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` or `prev_cursor` of another page. */
+                cursor?: string;
+                /** @description The producer group. */
+                group?: string;
+                /** @description Page size. */
+                limit?: number;
+                state?: "given_up" | "open";
+                /** @description The topic of the messages. */
+                topic?: string;
+            };
+            header?: never;
+            path: {
+                cluster: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TransactionRows"];
+                };
+            };
+            /** @description The caller does not have the right. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing, or the caller may not read it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getTransaction: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                cluster: string;
+                transaction_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TransactionDetail"];
+                };
+            };
+            /** @description The caller does not have the right. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing, or the caller may not read it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    checkTransaction: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                cluster: string;
+                transaction_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TransactionChecked"];
                 };
             };
             /** @description The caller does not have the right. */

@@ -167,7 +167,8 @@ def broker(cluster: str, request: pytest.FixtureRequest, tmp_path_factory: pytes
     if missing := java_build.missing_tool():
         pytest.skip(f"left out: Apache RocketMQ's broker needs a JDK and Maven, and there is no {missing}")
     java_build.SERVER.build()
-    with started_apache(tmp_path_factory.mktemp(APACHE)) as running:
+    # Its topics of transactions can be read after its first round of checks.
+    with started_apache(tmp_path_factory.mktemp(APACHE), settings={"transactionCheckInterval": "1000"}) as running:
         yield running
 
 

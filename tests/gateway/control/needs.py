@@ -52,6 +52,7 @@ _NEEDS: Final[Mapping[tuple[Verb | None, On], str]] = {
     """,
     ("read", "list"): """
         listTopics listGroups listDeadLetterGroups listScheduled summarizeScheduled getScheduled lookUpKeys
+        listTransactions getTransaction
         listClusters getCluster getOverview getOverviewHistory listEvents getDefinitions diffDefinitions
         listAlertRules getAlertRule previewAlertRule listAlerts getAlert countAlerts listSilences getSilence
     """,
@@ -67,7 +68,7 @@ _NEEDS: Final[Mapping[tuple[Verb | None, On], str]] = {
     """,
     ("bodies", "topic"): "resendMessage deliverMessage getMessageBody",
     ("produce", "topic"): "produceMessages",
-    ("produce", "list"): "rescheduleMessage recallMessage commitTransaction rollbackTransaction",
+    ("produce", "list"): "rescheduleMessage recallMessage commitTransaction rollbackTransaction checkTransaction",
     ("consume", "topic"): "receiveMessages ackMessages nackMessages extendLeases",
     ("manage", "topic"): "updateTopic setTopicNote updateTopicQueues pauseTopic resumeTopic",
     ("manage", "group"): "updateGroup pauseGroup resumeGroup cloneGroup",

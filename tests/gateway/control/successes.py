@@ -23,6 +23,7 @@ from broker_core.protocol.message import StoredMessage
 from tests.gateway.control.conftest import Control
 from tests.gateway.control.test_dead_letters import bury
 from tests.gateway.control.test_scheduled import sent
+from tests.gateway.control.test_transactions import prepared
 from tests.gateway.installation import PASSWORD, ROOT, Installation
 
 CHANGES_NOTHING: Final = frozenset(
@@ -390,6 +391,13 @@ def _scheduled(action: str, json: Any = None) -> Make:
 
 _WISHES["rescheduleMessage"] = _scheduled("message.reschedule", {"delay_ms": 7_200_000})
 _WISHES["recallMessage"] = _scheduled("message.recall")
+
+
+@_for("checkTransaction")
+def _check(s: Successes) -> Wish:
+    topic = s.control.topic()
+    half = prepared(s.control, topic)
+    return Wish([("transaction.check", f"local/topics/{topic}")], path={"transaction_id": half["transaction_id"]})
 
 
 @_for("redriveDeadLetters")

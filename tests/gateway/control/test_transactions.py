@@ -1,0 +1,180 @@
+"""Requirements of `gateway.control.transactions`: what is open or was given up is listed, shown and checked again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any
+
+import pytest
+
+from broker_core.client import Admin, Decision, Session, StoredMessage, TransactionProducer
+from tests.gateway.control.conftest import Control
+from tests.support.wait import eventually, wait_until
+
+BODY = {"encoding": "json", "data": {"id": "A17"}}
+
+
+def prepared(control: Control, topic: str, group: str = "payments", key: str = "A17") -> dict[str, Any]:
+    """Prepare a message; return the answer."""
+    path = f"/topics/{topic}/messages?transaction=prepare&group={group}"
+    answer = control.call("POST", path, json={"body": BODY, "keys": [key], "tag": "paid"})
+    assert answer.status_code == 201, answer.text
+    half: dict[str, Any] = answer.json()
+    return half
+
+
+def decided(control: Control, half: dict[str, Any], verb: str) -> Any:
+    """Commit a transaction or roll it back."""
+    return control.call("POST", f"/transactions/{half['transaction_id']}:{verb}", json={"reason": "by hand"})
+
+
+@pytest.mark.gantry_only("brokers of Apache RocketMQ show no decisions")
+def test_what_is_open_is_listed_the_oldest_first_and_paged(control: Control) -> None:
+    topic, group = control.topic(), control.name("payments")
+    halves = [prepared(control, topic, group, key) for key in ("a", "b", "c")]
+    gone = prepared(control, topic, group, "gone")
+    assert decided(control, gone, "rollback").status_code == 200
+    page = control.get("/transactions", topic=topic, limit=2)
+    rest = control.get("/transactions", topic=topic, limit=2, cursor=page["next_cursor"])
+    lines = page["items"] + rest["items"]
+    assert [line["message_id"] for line in lines] == [half["message_id"] for half in halves]
+    assert (rest["next_cursor"], rest["missing"], rest["partial"]) == (None, [], [])
+    line = lines[0]
+    assert (line["topic"], line["group"], line["keys"], line["tag"]) == (topic, group, ["a"], "paid")
+    assert (line["state"], line["checks"], line["checked_at"], line["body_bytes"]) == ("open", 0, None, 12)
+    assert (line["producer_connected"], line["next_check_at"]) == (False, None)
+    assert [each["message_id"] for each in control.get("/transactions", group=group)["items"]] == [
+        half["message_id"] for half in halves
+    ]
+    assert control.get("/transactions", topic=topic, group="others")["items"] == []
+
+
+@pytest.mark.gantry_only("brokers of Apache RocketMQ show no decisions")
+def test_a_listed_transaction_can_be_decided(control: Control) -> None:
+    topic = control.topic()
+    prepared(control, topic, key="a")
+    (line,) = control.get("/transactions", topic=topic)["items"]
+    assert decided(control, line, "commit").status_code == 200
+    assert control.get("/transactions", topic=topic)["items"] == []
+    wait_until(lambda: control.get(f"/transactions/{line['transaction_id']}")["state"] == "committed")
+    refused = decided(control, line, "rollback")
+    assert (refused.status_code, refused.json()["code"]) == (409, "TRANSACTION_DECIDED")
+
+
+@pytest.mark.gantry_only("brokers of Apache RocketMQ show no decisions")
+def test_one_transaction_has_its_message_for_those_who_may_read_bodies(control: Control) -> None:
+    topic = control.topic()
+    half = prepared(control, topic)
+    found = control.get(f"/transactions/{half['transaction_id']}")
+    assert (found["state"], found["message_id"], found["hidden"]) == ("open", half["message_id"], None)
+    assert found["body"]["data"] == {"id": "A17"}
+    assert found["properties"]["REAL_TOPIC"] == topic
+    hidden = control.get(f"/transactions/{half['transaction_id']}", role="viewer")
+    assert (hidden["body"], hidden["properties"]) == (None, None)
+    assert "bodies" in hidden["hidden"]
+    decided(control, half, "rollback")
+    assert control.get(f"/transactions/{half['transaction_id']}")["state"] == "rolled_back"
+    unknown = control.call("GET", "/transactions/t1.nothing")
+    assert (unknown.status_code, unknown.json()["code"]) == (404, "TRANSACTION_NOT_FOUND")
+
+
+@pytest.mark.gantry_only("brokers of Apache RocketMQ show no decisions")
+def test_a_check_by_hand_is_recorded_and_refused_for_what_is_decided(control: Control) -> None:
+    topic = control.topic()
+    half = prepared(control, topic)
+    path = f"/transactions/{half['transaction_id']}:check"
+    assert control.call("POST", path, role="viewer").status_code == 403
+    checked = control.call("POST", path)
+    assert checked.status_code == 200, checked.text
+    assert checked.json()["producer_connected"] is False
+    rows = (
+        control.as_("admin")
+        .get("/api/v1/audit", params={"resource": f"{control.cluster}/topics/{topic}"})
+        .json()["items"]
+    )
+    assert "transaction.check" in [row["action"] for row in rows]
+    # Whichever id is used, first or newest record, it is the same transaction.
+    assert control.get(f"/transactions/{half['transaction_id']}")["state"] == "open"
+    (line,) = control.get("/transactions", topic=topic)["items"]
+    assert line["message_id"] == half["message_id"]
+    assert decided(control, line, "rollback").status_code == 200
+
+
+@pytest.mark.sample
+def test_on_every_broker_what_is_listed_can_be_checked_and_decided(control: Control) -> None:
+    topic = control.topic()
+    half = prepared(control, topic)
+    wait_until(lambda: control.get("/transactions", topic=topic)["items"])
+    page = control.get("/transactions", topic=topic)
+    (line,) = page["items"]
+    assert page["partial"] == (["broker-a"] if control.is_apache and page["partial"] else [])
+    assert (line["message_id"], line["group"], line["state"]) == (half["message_id"], "payments", "open")
+    checked = control.call("POST", f"/transactions/{line['transaction_id']}:check")
+    assert checked.status_code == (409 if control.is_apache else 200), checked.text
+    wait_until(lambda: control.get("/transactions", topic=topic)["items"])
+    (newest,) = control.get("/transactions", topic=topic)["items"]
+    assert decided(control, newest, "commit").status_code == 200
+    wait_until(lambda: control.get(f"/transactions/{line['transaction_id']}")["state"] == "committed")
+    refused = decided(control, newest, "rollback")
+    assert (refused.status_code, refused.json()["code"]) == (409, "TRANSACTION_DECIDED")
+
+
+def test_a_state_that_does_not_exist_is_refused(control: Control) -> None:
+    answer = control.call("GET", "/transactions?state=lost")
+    assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, "?state")
+    assert control.get("/transactions", state="given_up", topic="nothing")["items"] == []
+
+
+async def _unknown(_: StoredMessage) -> Decision:
+    return Decision.UNKNOWN
+
+
+@pytest.fixture
+def few_checks(control: Control) -> Iterator[None]:
+    """Brokers ask at once, and once."""
+
+    def change(timeout_ms: int, interval_ms: int, most: int) -> None:
+        wanted = {
+            "transactionTimeOut": str(timeout_ms),
+            "transactionCheckInterval": str(interval_ms),
+            "transactionCheckMax": str(most),
+        }
+        asyncio.run(_with_session(control, lambda session: _change(session, wanted)))
+
+    change(50, 100, 1)
+    yield
+    change(6_000, 60_000, 15)
+
+
+async def _change(session: Session, wanted: dict[str, str]) -> None:
+    admin = Admin(session)
+    for address in await admin.clusters.masters():
+        await admin.maintenance.change_settings_of(address, wanted)
+
+
+async def _with_session(control: Control, work: Callable[[Session], Awaitable[None]]) -> None:
+    async with control.broker.session() as session:
+        await work(session)
+
+
+@pytest.mark.gantry_only("its settings of transactions are live")
+def test_what_was_given_up_is_listed_and_can_still_be_committed(control: Control, few_checks: None) -> None:
+    topic, group = control.topic(), control.name("payments")
+    half = prepared(control, topic, group)
+
+    async def answer_nothing(session: Session) -> None:
+        async with TransactionProducer(session, group, _unknown):
+            await eventually(is_given_up)
+
+    async def is_given_up() -> bool:
+        found = await asyncio.to_thread(control.get, "/transactions", state="given_up", topic=topic)
+        return bool(found["items"])
+
+    asyncio.run(_with_session(control, answer_nothing))
+    (line,) = control.get("/transactions", state="given_up", group=group)["items"]
+    assert (line["message_id"], line["state"], line["checks"]) == (half["message_id"], "given_up", 1)
+    assert control.get("/transactions", topic=topic)["items"] == []
+    assert control.get(f"/transactions/{line['transaction_id']}")["state"] == "given_up"
+    assert decided(control, line, "commit").status_code == 200
+    wait_until(lambda: control.get("/transactions", state="given_up", group=group)["items"][0]["state"] == "committed")
