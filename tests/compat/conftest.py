@@ -58,13 +58,16 @@ def server(
 ) -> Iterator[Server]:
     """A broker with its name server that the tests of one module share: Gantry's, and then Apache RocketMQ's.
 
-    A module's `SETTINGS`, by RocketMQ's names, go to both; with one of `SHARED_SETTINGS` modules share their server.
+    A module's `SETTINGS`, by RocketMQ's names, go to both, its `APACHE_SETTINGS` to Apache RocketMQ alone; with one of
+    `SHARED_SETTINGS` modules share their server.
     Each test uses topics and groups of its own.
     """
     settings = getattr(request.module, "SETTINGS", {})
     if any(settings is shared for shared in SHARED_SETTINGS):
         yield _shared_servers.get(request.param, settings)
         return
+    if request.param == "apache":
+        settings = settings | getattr(request.module, "APACHE_SETTINGS", {})
     with started(request.param, tmp_path_factory.mktemp(request.param), settings) as running:
         yield running
 

@@ -203,14 +203,14 @@ class Driver:
         self,
         name_server: str,
         group: str,
-        topics: Mapping[str, str],
+        topics: Mapping[str, str | dict[str, str]],
         *,
         orderly: bool = False,
         start: str = "CONSUME_FROM_FIRST_OFFSET",
         behaviour: Behaviour | None = None,
         **settings: Any,
     ) -> PushConsumer:
-        """Start a push consumer of `topics` (name to tag expression); settings as setters.
+        """Start a push consumer of `topics` (name to tag expression or selector); settings as setters.
 
         Its listener behaves as `behaviour` says from the first delivery on; without one it succeeds.
         """

@@ -93,6 +93,11 @@ def tag(expression: str) -> dict[str, str]:
     return {"tag": expression}
 
 
+def sql(expression: str) -> dict[str, str]:
+    """Stand for a MessageSelector by SQL92."""
+    return {"sql": expression}
+
+
 def made(class_name: str, *arguments: Any, **settings: Any) -> dict[str, Any]:
     """Stand for an object that is made for the call."""
     return {"new": class_name, "arguments": [in_json(value) for value in arguments], "settings": settings}

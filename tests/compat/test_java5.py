@@ -15,8 +15,8 @@ from broker_core.clock import now_ms
 from broker_core.protocol.codes import RequestCode, ResponseCode
 from tests.compat.driver import Behaviour, Driver, JavaError, JavaObject, PushConsumer, started_driver
 from tests.compat.java_build import CLIENT5
-from tests.compat.java_values import JavaMessage, Queue, Received, made
-from tests.compat.sending import numbers_of, send_numbers
+from tests.compat.java_values import JavaMessage, Queue, Received, made, sql
+from tests.compat.sending import OVER_29, numbers_of, send_amounts, send_numbers
 from tests.compat.servers import started
 from tests.support.cluster import RunningBroker
 from tests.support.wait import wait_until
@@ -50,7 +50,12 @@ def driver5(jvm: Driver) -> Iterator[Driver]:
 
 
 def popping(
-    driver: Driver, gantry: RunningBroker, topic: str, group: str, behaviour: Behaviour | None = None
+    driver: Driver,
+    gantry: RunningBroker,
+    topic: str,
+    group: str,
+    behaviour: Behaviour | None = None,
+    selector: str | dict[str, str] = "*",
 ) -> PushConsumer:
     """Start a push consumer whose queues the broker shares out, of a group that is to pop."""
     driver.mqadmin("updateSubGroup", "-n", gantry.name_server, "-b", gantry.address, "-g", group)
@@ -69,7 +74,9 @@ def popping(
         "-q",
         "8",
     )
-    return driver.push_consumer(gantry.name_server, group, {topic: "*"}, behaviour=behaviour, clientRebalance=False)
+    return driver.push_consumer(
+        gantry.name_server, group, {topic: selector}, behaviour=behaviour, clientRebalance=False
+    )
 
 
 def lag_of(driver: Driver, gantry: RunningBroker, group: str) -> int:
@@ -86,6 +93,16 @@ def test_a_push_consumer_in_pop_mode_gets_each_message_once(driver5: Driver, gan
     wait_until(lambda: sum(len(member.received) for member in members) >= 40)
     wait_until(lambda: lag_of(driver5, gantry, "popping") == 0)
     assert sorted(number for member in members for number in numbers_of(member.received)) == list(range(40))
+
+
+def test_a_push_consumer_in_pop_mode_selects_by_properties(driver5: Driver, gantry: RunningBroker) -> None:
+    send_amounts(driver5.producer(gantry.name_server), "popped-by-sql", range(40))
+
+    consumer = popping(driver5, gantry, "popped-by-sql", "popping-by-sql", selector=sql(OVER_29))
+
+    wait_until(lambda: len(consumer.received) >= 5)
+    wait_until(lambda: lag_of(driver5, gantry, "popping-by-sql") == 0)
+    assert sorted(numbers_of(consumer.received)) == [30, 32, 34, 36, 38]
 
 
 def test_a_message_that_fails_in_pop_mode_comes_again(driver5: Driver, gantry: RunningBroker) -> None:
