@@ -35,6 +35,10 @@ class StoreConfig:
     commit_log_file_size: int = GIB
     # 300 000 units of 20 bytes [mappedFileSizeConsumeQueue].
     consume_queue_file_units: int = 300_000
+    # Whether queues keep store times and filter bits beside their units [enableConsumeQueueExt], and the size of such
+    # files [mappedFileSizeConsumeQueueExt]. What is there is read in any case.
+    extends_queues: bool = False
+    extension_file_size: int = 48 * MIB
     # Four entries per slot when a file is full [maxHashSlotNum, maxIndexNum].
     index_slots: int = 5_000_000
     index_entries: int = 20_000_000

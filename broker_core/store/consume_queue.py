@@ -5,11 +5,13 @@ A queue is derived from the commit log and can be rebuilt from it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final, NamedTuple, Self
 
 from broker_core.protocol.record import MAX_TOPIC_BYTES, MIN_RECORD_BYTES, encode_topic, read_head
 from broker_core.store.commit_log import CommitLog
+from broker_core.store.extension import QueueExtension, is_address
 from broker_core.store.layout import UNIT_BYTES, queue_folder
 from broker_core.store.mapped_files import MappedFiles
 from broker_core.store.soundness import find_damage
@@ -43,6 +45,8 @@ class ConsumeQueue:
         "_files",
         "_synced",
         "encoded_topic",
+        "extend",
+        "extension",
         "max_offset",
         "max_physical",
         "min_offset",
@@ -53,8 +57,11 @@ class ConsumeQueue:
         "topic",
     )
 
-    def __init__(self, topic: str, queue_id: int, files: MappedFiles) -> None:
+    def __init__(self, topic: str, queue_id: int, files: MappedFiles, extension: QueueExtension | None = None) -> None:
         """Hold a queue in `files`, in which every written byte belongs to a valid unit."""
+        # What it has beside its units, and what adds to that when units are written: it returns them with addresses.
+        self.extension = extension
+        self.extend: Callable[[ConsumeQueue, bytes], bytes] | None = None
         self.topic = topic
         self.queue_id = queue_id
         # The topic as encoded in a new record; empty if it is too long to be put.
@@ -72,7 +79,16 @@ class ConsumeQueue:
         self._synced = 0
 
     @classmethod
-    def load(cls, root: Path, topic: str, queue_id: int, *, file_units: int, writable: bool = True) -> Self:
+    def load(
+        cls,
+        root: Path,
+        topic: str,
+        queue_id: int,
+        *,
+        file_units: int,
+        writable: bool = True,
+        extension: QueueExtension | None = None,
+    ) -> Self:
         """Return the queue with its existing files; `recover` must follow."""
         files = MappedFiles.load(
             queue_folder(root, topic, queue_id),
@@ -82,7 +98,7 @@ class ConsumeQueue:
             writable=writable,
             lazy=writable,
         )
-        return cls(topic, queue_id, files)
+        return cls(topic, queue_id, files, extension)
 
     # -- writing ------------------------------------------------------------------------------------------------------
 
@@ -105,8 +121,7 @@ class ConsumeQueue:
     def _fit(self, units: bytes, first: int) -> bytes:
         if first == 0:
             # The topic was deleted and created again; the existing units belong to the deleted one.
-            self._files.keep(0)
-            self._take_measure()
+            self.restart()
             return units
         if first < self.max_offset:
             known = (self.max_offset - first) * UNIT_BYTES
@@ -140,6 +155,8 @@ class ConsumeQueue:
         self.max_offset = self.next_offset = first // file_units * file_units
 
     def _write(self, data: bytes) -> None:
+        if self.extend is not None:
+            data = self.extend(self, data)
         position = 0
         while position < len(data):
             file = self._files.last
@@ -172,7 +189,23 @@ class ConsumeQueue:
     def find_unit(self, queue_offset: int) -> Unit | None:
         """Return one unit, if the queue has it."""
         units = self.units_from(queue_offset)
-        return Unit._make(UNIT.unpack_from(units)) if units else None
+        if not units:
+            return None
+        unit = Unit._make(UNIT.unpack_from(units))
+        if self.extension is not None and is_address(unit.tags_code) and (more := self.extension.find(unit.tags_code)):
+            return unit._replace(tags_code=more.tags_code)
+        return unit
+
+    def with_tags_codes(self, units: memoryview) -> memoryview:
+        """Return units of this queue with the tags codes of its extension in place of their addresses."""
+        extension = self.extension
+        if extension is None:
+            return units
+        told = bytearray(units)
+        for at, (log_offset, size, code) in zip(range(0, len(units), UNIT_BYTES), UNIT.iter_unpack(units), strict=True):
+            if is_address(code) and (more := extension.find(code)) is not None:
+                UNIT.pack_into(told, at, log_offset, size, more.tags_code)
+        return memoryview(bytes(told))
 
     @property
     def first_of_next_file(self) -> int:
@@ -209,8 +242,10 @@ class ConsumeQueue:
         last = files.last
         if last is None or not last.start < end <= last.start + last.size or self.first_kept != span.first_kept:
             return False
-        log_offset, size, _ = UNIT.unpack(last.read(end - UNIT_BYTES - last.start, UNIT_BYTES))
+        log_offset, size, code = UNIT.unpack(last.read(end - UNIT_BYTES - last.start, UNIT_BYTES))
         if size in (0, FILLER_SIZE) or log_offset + size != span.max_physical:
+            return False
+        if self._is_extended and not self._resume_extension(code):
             return False
         last.resume(end - last.start)
         self.min_offset = span.min_offset
@@ -238,7 +273,59 @@ class ConsumeQueue:
         self._synced = self._files.end if trusted else 0
         if self._files.last:
             self._files.last.cut(self._files.last.wrote)
-        return is_all
+        return self._recover_extension(trusted=trusted) and is_all
+
+    @property
+    def _is_extended(self) -> bool:
+        """Whether what is written goes into an extension too: its end must be known then."""
+        return self.extend is not None and self.extension is not None
+
+    def _resume_extension(self, code: int | None) -> bool:
+        """Let the extension go on behind the address of the last unit; return whether it can."""
+        extension = self.extension
+        if extension is None:
+            return True
+        return extension.resume(code) if code is not None and is_address(code) else extension.is_empty
+
+    def _recover_extension(self, *, trusted: bool) -> bool:
+        """Find the end of the extension and drop the units whose addresses are behind it; return whether none was."""
+        extension = self.extension
+        if extension is None or self.extend is None:
+            return True
+        if trusted and self._resume_extension(self._last_address()):
+            return True
+        end = extension.recover(trusted=trusted)
+        first: tuple[int, int] | None = None
+        for number, file in reversed(list(enumerate(self._files))):
+            for position in range(file.wrote - UNIT_BYTES, -1, -UNIT_BYTES):
+                code = UNIT.unpack_from(file.view, position)[2]
+                if is_address(code):
+                    if code < end:
+                        return self._cut_at(first)
+                    first = number, position
+        return self._cut_at(first)
+
+    def _cut_at(self, place: tuple[int, int] | None) -> bool:
+        """Drop the units from a place on, in the file of a number; return whether there is no such place."""
+        if place is None:
+            return True
+        number, position = place
+        self._files.keep(number + 1)
+        if position:
+            self._files[number].cut(position)
+        else:
+            self._files.keep(number)
+        self._take_measure()
+        return False
+
+    def _last_address(self) -> int | None:
+        """Return the last address in the last file."""
+        if last := self._files.last:
+            for position in range(last.wrote - UNIT_BYTES, -1, -UNIT_BYTES):
+                code: int = UNIT.unpack_from(last.view, position)[2]
+                if is_address(code):
+                    return code
+        return None
 
     def _find_end(self, *, trusted: bool) -> int:
         """Measure the files up to the one in which the valid units end; return how many files have valid units.
@@ -301,6 +388,8 @@ class ConsumeQueue:
     def restart(self) -> None:
         """Remove all units, to be rebuilt from the log."""
         self._files.keep(0)
+        if self.extension is not None:
+            self.extension.restart()
         self._take_measure()
 
     def mark_suspect(self, log_end: int) -> None:
@@ -319,6 +408,8 @@ class ConsumeQueue:
             if wrote < last.wrote:
                 last.cut(wrote)
         self._take_measure()
+        if self._is_extended and self.extension is not None and (address := self._last_address()) is not None:
+            self.extension.truncate(address)
 
     def log_offset_behind(self, queue_offset: int) -> int:
         """Return where the record before `queue_offset` ends in the log; 0 if the queue has none before it."""
@@ -365,7 +456,15 @@ class ConsumeQueue:
             dropped += 1
         self.min_offset = max(self.min_offset, files.begin // UNIT_BYTES)
         self.correct_min(log_begin)
-        return dropped
+        return dropped + self._drop_from_extension()
+
+    def _drop_from_extension(self) -> int:
+        """Remove the files of the extension that no readable unit names; return how many."""
+        if self.extension is not None:
+            for _, _, code in UNIT.iter_unpack(self.units_from(self.min_offset)):
+                if is_address(code):
+                    return self.extension.drop_before(code)
+        return 0
 
     @property
     def unsynced_end(self) -> int | None:
@@ -375,6 +474,8 @@ class ConsumeQueue:
 
     def sync(self) -> None:
         """Wait until all units written so far are on the disk; other threads run in the meantime."""
+        if self._is_extended and self.extension is not None:
+            self.extension.sync()
         end = self.unsynced_end
         if end is not None:
             self._files.sync(min(end, self._synced))
@@ -398,10 +499,14 @@ class ConsumeQueue:
     def release(self) -> None:
         """Unmap its files until they are needed again."""
         self._files.release()
+        if self.extension is not None:
+            self.extension.release()
 
     def close(self) -> None:
         """Close the files."""
         self._files.close()
+        if self.extension is not None:
+            self.extension.close()
 
     def delete(self) -> None:
         """Remove the files and the folder of this queue."""
@@ -409,6 +514,8 @@ class ConsumeQueue:
         self._files.keep(0)
         if folder.is_dir():
             folder.rmdir()
+        if self.extension is not None:
+            self.extension.delete()
 
     def _take_measure(self) -> None:
         self.min_offset = self._files.begin // UNIT_BYTES

@@ -16,6 +16,7 @@ from broker_core.protocol.record import read_head
 from broker_core.store.commit_log import CommitLog
 from broker_core.store.consume_queue import ConsumeQueue
 from broker_core.store.errors import MessageDamaged
+from broker_core.store.extension import ExtensionUnit, QueueExtension, is_address
 from broker_core.store.layout import UNIT_BYTES
 from broker_core.store.soundness import NO_RECORD, find_damage
 from broker_core.store.units import FILLER_SIZE, UNIT
@@ -40,11 +41,26 @@ class PropertyTest(NamedTuple):
     test: Callable[..., bool]
 
 
+class BitTest(NamedTuple):
+    """A test by the filter bits of an extended queue: what was stored after `since` (ms) must have all of `bits`."""
+
+    since: int
+    bits: bytes
+
+    def passes(self, unit: ExtensionUnit) -> bool:
+        """Return whether a message may pass the filter that these bits stand for."""
+        if unit.store_time <= self.since or len(unit.bits) != len(self.bits):
+            return True
+        wanted = int.from_bytes(self.bits, "big")
+        return int.from_bytes(unit.bits, "big") & wanted == wanted
+
+
 class Accept(NamedTuple):
-    """Which messages of a queue are selected: those that pass both tests. A test by tag reads no record."""
+    """Which messages of a queue are selected: those that pass all tests. Tests by tag and by bits read no record."""
 
     tag: AcceptTag | None = None
     properties: PropertyTest | None = None
+    bits: BitTest | None = None
 
     def of_record(self, record: memoryview) -> bool:
         """Return whether a record passes the test of its properties; True for one that is too damaged to have some."""
@@ -110,8 +126,10 @@ def fetch(
     units = queue.units_from(begin)
     if not units:
         return _nothing(GetStatus.OFFSET_FOUND_NULL, queue, queue.first_of_next_file)
-    walk = _Walk(log, queue, begin, max_messages, max_bytes, accept)
     units = units[: max(MAX_UNITS, max_messages) * UNIT_BYTES]
+    if queue.extension is not None and (accept.tag or accept.bits):
+        units, accept = _decided(queue.extension, units, accept)
+    walk = _Walk(log, queue, begin, max_messages, max_bytes, accept)
     if accept.properties is None:
         walk.take(units)
     else:
@@ -124,6 +142,25 @@ def fetch(
         QueueOffset(queue.max_offset),
         tuple(walk.damaged),
     )
+
+
+def _decided(extension: QueueExtension, units: memoryview, accept: Accept) -> tuple[memoryview, Accept]:
+    """Return units whose tags codes are 1 or 0, by the tests that need no record, and the tests that are left."""
+    decided = bytearray(units)
+    for at, (log_offset, size, code) in zip(range(0, len(units), UNIT_BYTES), UNIT.iter_unpack(units), strict=True):
+        UNIT.pack_into(decided, at, log_offset, size, _may_pass(extension, code, accept))
+    return memoryview(bytes(decided)), accept._replace(tag=(1).__eq__)
+
+
+def _may_pass(extension: QueueExtension, code: int, accept: Accept) -> bool:
+    if is_address(code):
+        more = extension.find(code)
+        if more is None:
+            return True
+        if accept.bits is not None and not accept.bits.passes(more):
+            return False
+        code = more.tags_code
+    return accept.tag is None or accept.tag(_signed(code))
 
 
 def _refuse(queue: ConsumeQueue | None, begin: int) -> GetResult | None:
@@ -185,7 +222,8 @@ class _Walk:
         for log_offset, size, tags_code in UNIT.iter_unpack(units):
             if records and (len(records) >= self._max_messages or size > self._room):
                 break
-            if accept_tag is None or accept_tag(_signed(tags_code)):
+            # An address here is one of an extension that is gone: clients compare the tag itself.
+            if accept_tag is None or is_address(tags_code) or accept_tag(_signed(tags_code)):
                 record = self._log.read(log_offset, size)
                 if record is None:
                     self._miss(log_offset, size, offset)

@@ -4,6 +4,7 @@
 
     ROOT/commitlog/<20 digits>                          segments, each named by its first log offset
     ROOT/consumequeue/<topic>/<queue id>/<20 digits>    units of one queue, named by the first byte's position
+    ROOT/consumequeue_ext/<topic>/<queue id>/<20 digits>   what a queue keeps beside its units, if it is extended
     ROOT/index/<17 digits>                              hash files, named by their time of creation
     ROOT/checkpoint  ROOT/abort  ROOT/lock  ROOT/purged
     ROOT/new-<n>                                        a file being created; renamed when it has its full length
@@ -20,6 +21,7 @@ from typing import Final
 
 COMMIT_LOG: Final = "commitlog"
 CONSUME_QUEUE: Final = "consumequeue"
+EXTENSION: Final = "consumequeue_ext"
 INDEX: Final = "index"
 CHECKPOINT: Final = "checkpoint"
 ABORT: Final = "abort"
@@ -70,9 +72,9 @@ def index_name(now: int) -> str:
     return f"{moment:%Y%m%d%H%M%S}{now % 1000:03d}"
 
 
-def queue_folders(root: Path) -> Iterator[tuple[str, int, Path]]:
-    """Yield topic, queue id and folder of each consume queue; other folders are ignored."""
-    for topic in _subfolders(root / CONSUME_QUEUE):
+def queue_folders(root: Path, kind: str = CONSUME_QUEUE) -> Iterator[tuple[str, int, Path]]:
+    """Yield topic, queue id and folder of each consume queue, or each extension; other folders are ignored."""
+    for topic in _subfolders(root / kind):
         for queue in _subfolders(topic):
             if queue.name.isdecimal():
                 yield topic.name, int(queue.name), queue
@@ -81,12 +83,18 @@ def queue_folders(root: Path) -> Iterator[tuple[str, int, Path]]:
 def count_files(root: Path) -> int:
     """Return how many files an open store keeps open."""
     queues = sum(len(segment_files(folder)) for _, _, folder in queue_folders(root))
+    queues += sum(len(segment_files(folder)) for _, _, folder in queue_folders(root, EXTENSION))
     return queues + len(segment_files(root / COMMIT_LOG)) + len(index_files(root / INDEX))
 
 
 def queue_folder(root: Path, topic: str, queue_id: int) -> Path:
     """Return the folder of one consume queue."""
     return root / CONSUME_QUEUE / topic / str(queue_id)
+
+
+def extension_folder(root: Path, topic: str, queue_id: int) -> Path:
+    """Return the folder of what one queue keeps beside its units."""
+    return root / EXTENSION / topic / str(queue_id)
 
 
 def is_folder_name(topic: str) -> bool:

@@ -32,6 +32,7 @@ from broker_core.store.errors import (
     StoreFull,
     TooManyQueues,
 )
+from broker_core.store.extending import BitsOf
 from broker_core.store.guard import Guard
 from broker_core.store.incoming import Incoming
 from broker_core.store.layout import COMMIT_LOG
@@ -221,6 +222,11 @@ class MessageStore:
         return LogOffset(self._dispatcher.position)
 
     @property
+    def newest_store_time(self) -> int:
+        """The store time (ms) of the last record that was dispatched; 0 without one."""
+        return self._dispatcher.store_time
+
+    @property
     def flushed_log_offset(self) -> LogOffset:
         """The log offset up to which all records are on the disk."""
         return self._flushed.log_offset
@@ -333,6 +339,11 @@ class MessageStore:
         self._max_undispatched = config.max_undispatched
         self._appender.max_body = config.max_message_size
         self._dispatcher.delay_levels_ms = config.delay_levels_ms
+
+    def filter_bits_by(self, bits_of: BitsOf) -> None:
+        """Keep filter bits of what is dispatched from now on, if the queues are extended."""
+        if self._queues.extender is not None:
+            self._queues.extender.bits_of = bits_of
 
     def delete_topic(self, topic: str) -> int:
         """Remove the queues of a topic and return how many there were; a topic made again begins at queue offset 0."""

@@ -12,7 +12,16 @@ from broker_core.store.commit_log import CommitLog
 from broker_core.store.config import StoreConfig
 from broker_core.store.consume_queue import ClosedQueue, ConsumeQueue
 from broker_core.store.errors import Corrupt, MessageUnstorable
-from broker_core.store.layout import CONSUME_QUEUE, is_folder_name, queue_folders, segment_files
+from broker_core.store.extending import Extender
+from broker_core.store.extension import QueueExtension
+from broker_core.store.layout import (
+    CONSUME_QUEUE,
+    EXTENSION,
+    extension_folder,
+    is_folder_name,
+    queue_folders,
+    segment_files,
+)
 from broker_core.store.mapped_file import sync_file_system
 from broker_core.store.purges import Purged
 
@@ -30,32 +39,52 @@ class Queues:
         self.by_key: dict[tuple[str, int], ConsumeQueue] = {}
         # Queues to rebuild from the log: their files were missing, or contradicted each other.
         self.lost: list[tuple[str, int]] = []
+        # Adds to the extensions of queues, if they are to be written.
+        self.extender: Extender | None = None
+        self._has_extensions = config.extends_queues or (config.folder / EXTENSION).is_dir()
         # Queues that continue from a clean stop: they need no check and no change.
         self._resumed: set[ConsumeQueue] = set()
 
     @classmethod
-    def load(cls, config: StoreConfig, *, writable: bool = True) -> Self:
+    def load(cls, config: StoreConfig, *, writable: bool = True, extender: Extender | None = None) -> Self:
         """Return the queues that have a folder; they must be measured or recovered before use.
 
         A queue whose files are inconsistent, e.g. one is missing, starts over; a reader raises Corrupt.
         """
         queues = cls(config)
+        queues.extender = extender if config.extends_queues else None
         for topic, queue_id, folder in queue_folders(config.folder):
             try:
                 queues.by_key[topic, queue_id] = queues._load_one(topic, queue_id, writable=writable)
             except Corrupt:
                 if not writable:
                     raise
-                for path in segment_files(folder):
+                for path in (*segment_files(folder), *segment_files(extension_folder(config.folder, topic, queue_id))):
                     path.unlink()
                 queues.by_key[topic, queue_id] = queues._load_one(topic, queue_id, writable=writable)
                 queues.lost.append((topic, queue_id))
         return queues
 
     def _load_one(self, topic: str, queue_id: int, *, writable: bool = True) -> ConsumeQueue:
-        return ConsumeQueue.load(
-            self._config.folder, topic, queue_id, file_units=self._config.consume_queue_file_units, writable=writable
+        config = self._config
+        queue = ConsumeQueue.load(
+            config.folder,
+            topic,
+            queue_id,
+            file_units=config.consume_queue_file_units,
+            writable=writable,
+            extension=self._find_extension(topic, queue_id, writable=writable),
         )
+        queue.extend = self.extender
+        return queue
+
+    def _find_extension(self, topic: str, queue_id: int, *, writable: bool) -> QueueExtension | None:
+        """Return what a queue has beside its units; None if it has nothing there, and gets nothing."""
+        config, is_written = self._config, self.extender is not None
+        if not self._has_extensions or not (is_written or extension_folder(config.folder, topic, queue_id).is_dir()):
+            return None
+        size = config.extension_file_size
+        return QueueExtension.load(config.folder, topic, queue_id, file_size=size, writable=writable)
 
     def __iter__(self) -> Iterator[ConsumeQueue]:
         """Iterate over the current queues."""
@@ -170,7 +199,8 @@ class Queues:
             del self.by_key[topic, queue.queue_id]
             queue.delete()
         if is_folder_name(topic):
-            shutil.rmtree(self._config.folder / CONSUME_QUEUE / topic, ignore_errors=True)
+            for kind in (CONSUME_QUEUE, EXTENSION):
+                shutil.rmtree(self._config.folder / kind / topic, ignore_errors=True)
         return len(gone)
 
     def sync(self) -> None:

@@ -142,15 +142,16 @@ class StoreReader:
         return (QueueOffset(queue.min_offset), QueueOffset(queue.max_offset)) if queue else (QueueOffset(0),) * 2
 
     def units(self, topic: str, queue_id: int, begin: int, end: int) -> Iterator[memoryview]:
-        """Yield the raw 20-byte units with begin <= queue offset < end that exist, file by file.
+        """Yield the 20-byte units with begin <= queue offset < end that exist, file by file.
 
-        It ends at a file that was cut off since the store was opened.
+        An extended queue's have their tags codes, not the addresses of these. It ends at a file that was cut off since
+        the store was opened.
         """
         queue = self._get_queue(topic, queue_id)
         begin, end = max(begin, queue.min_offset), min(end, queue.max_offset)
         while begin < end and queue.is_whole_at(begin) and (part := queue.units_from(begin)):
             part = part[: (end - begin) * UNIT_BYTES]
-            yield part
+            yield queue.with_tags_codes(part)
             begin += len(part) // UNIT_BYTES
 
     def record_topic(self, topic: str, queue_id: int) -> bytes:

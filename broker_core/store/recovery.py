@@ -26,6 +26,7 @@ from broker_core.store.checkpoint import Checkpoint, read_checkpoint
 from broker_core.store.commit_log import STORE_TIME_BYTES, CommitLog, FindNext, LogWalk, store_time_of
 from broker_core.store.config import StoreConfig
 from broker_core.store.dispatcher import RUN_RECORDS, Dispatcher
+from broker_core.store.extending import Extender
 from broker_core.store.index import Index
 from broker_core.store.index_file import hashes_of
 from broker_core.store.layout import NEW_PREFIX, is_folder_name
@@ -63,7 +64,7 @@ def recover(config: StoreConfig) -> Recovered:
     """
     was_clean = not abort.is_set(config.folder)
     log = CommitLog.load(config)
-    queues = Queues.load(config)
+    queues = Queues.load(config, extender=Extender(log))
     index = Index.load(config)
     abort.set_mark(config.folder)
     _remove_scratch(config)

@@ -21,6 +21,7 @@ from broker_core.protocol.string_hash import tags_code
 from broker_core.protocol.sys_flag import enters_consume_queue
 from broker_core.protocol.topics import SCHEDULE_TOPIC
 from broker_core.store.errors import Corrupt
+from broker_core.store.extension import is_address
 from broker_core.store.index_file import IndexFile, hashes_of
 from broker_core.store.reader import StoreReader
 from broker_core.store.soundness import NO_RECORD, find_damage
@@ -34,8 +35,6 @@ DAMAGED_MESSAGE: Final = "damaged message"
 _CHECKPOINT_AHEAD_MS: Final = 60_000
 _LOOK_EVERY: Final = 4096
 _TAGS: Final = names.mark_of(names.TAGS)
-# Lower codes are places in RocketMQ's extended queues.
-_LEAST_CODE: Final = -(1 << 31)
 
 
 @dataclass(slots=True)
@@ -196,7 +195,9 @@ def _check_record_has_unit(reader: StoreReader, head: RecordHead, view: memoryvi
     elif (unit.log_offset, unit.size) != (head.log_offset, head.size):
         findings.add("record with another unit", f"{place}: the unit says {unit.size} bytes at {unit.log_offset}")
     # The unit of a delayed message has the time at which it is due.
-    elif topic != SCHEDULE_TOPIC and unit.tags_code >= _LEAST_CODE:
+    elif is_address(unit.tags_code):
+        findings.add("lost extension", f"{place}: nothing is at {unit.tags_code} of the extension of its queue")
+    elif topic != SCHEDULE_TOPIC:
         expected = _tags_code(head, view)
         if unit.tags_code != expected:
             findings.add("wrong tag hash", f"{place}: the unit says {unit.tags_code}, the tag has {expected}")

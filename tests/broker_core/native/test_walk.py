@@ -41,6 +41,7 @@ class Stored(NamedTuple):
     tag: str
     host: bytes
     change: tuple[int, int] | None
+    is_extended: bool = False
 
 
 STORED: Final = st.builds(
@@ -50,6 +51,7 @@ STORED: Final = st.builds(
     st.sampled_from(TAGS),
     st.sampled_from((IPV4, IPV4, IPV4, IPV6)),
     st.one_of(st.none(), st.none(), st.tuples(st.integers(0, 200), st.integers(0, 255))),
+    st.booleans(),
 )
 
 
@@ -115,7 +117,7 @@ def stored(messages: list[Stored]) -> tuple[File, memoryview]:
         if each.change is not None:
             data[each.change[0] % size] = each.change[1]
         segment += data
-        units += UNIT.pack(place, size, tags_code(each.tag))
+        units += UNIT.pack(place, size, number - (1 << 63) if each.is_extended else tags_code(each.tag))
     return File(memoryview(bytes(segment))), memoryview(bytes(units))
 
 
