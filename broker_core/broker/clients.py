@@ -6,7 +6,7 @@ client ids contain it once. A consumer group's subscriptions are those of the la
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Generic, Protocol, TypeVar
 
@@ -77,12 +77,18 @@ class ConsumerGroup(Generic[Ch]):
         return changed
 
 
+def _do_nothing(_group: str) -> None:
+    return None
+
+
 class Clients(Generic[Ch]):
     """All live producers and consumers."""
 
     def __init__(self) -> None:
         self._producers: dict[str, dict[Ch, Member[Ch]]] = {}
         self._consumers: dict[str, ConsumerGroup[Ch]] = {}
+        # Called with the name of each consumer group whose last member has left.
+        self.on_empty: Callable[[str], None] = _do_nothing
 
     # -- questions
 
@@ -174,6 +180,7 @@ class Clients(Generic[Ch]):
             return False
         if not group.members:
             del self._consumers[name]
+            self.on_empty(name)
         return bool(group.members)
 
     def leave(self, channel: Ch) -> list[str]:

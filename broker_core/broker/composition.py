@@ -15,6 +15,8 @@ from broker_core.broker.config import BrokerConfig
 from broker_core.broker.delay import DelayQueues
 from broker_core.broker.disk import disk_of
 from broker_core.broker.durability import GroupCommit
+from broker_core.broker.filters import registered
+from broker_core.broker.filters.registered import ConsumerFilters
 from broker_core.broker.groups import Groups
 from broker_core.broker.intake import Host, Intake
 from broker_core.broker.offsets import ConsumerOffsets, Resets
@@ -89,6 +91,7 @@ class Components:
     checks: Checks
     leases: Leases
     clients: Clients[Connection]
+    filters: ConsumerFilters
     producers: TopicProducers
     locks: QueueLocks
     stats: Stats
@@ -124,6 +127,8 @@ def compose(settings: Settings, resources: Resources) -> Components:
     deliver = _deliver_with(intake, topic_register, clock)
     transactions = _load_transactions(config, resources, intake, arrivals, topic_register, consumed)
     clients: Clients[Connection] = Clients()
+    filters = _load_filters(config, resources)
+    clients.on_empty = filters.unregister
     timer_index = resources.timer_index
     follower = Follower(store, timer_index)
     follower.recover(now)
@@ -159,6 +164,7 @@ def compose(settings: Settings, resources: Resources) -> Components:
         checks=Checks(transactions, clients=clients, offsets=consumed, settings=settings),
         leases=leases,
         clients=clients,
+        filters=filters,
         producers=TopicProducers(now),
         locks=QueueLocks(),
         stats=stats,
@@ -219,6 +225,20 @@ def _load_groups(config: BrokerConfig) -> Groups:
 def _load_offsets(config: BrokerConfig) -> ConsumerOffsets:
     register = ConsumerOffsets(JsonFile(config.config_folder / offsets.FILE_NAME))
     register.load()
+    return register
+
+
+def _load_filters(config: BrokerConfig, resources: Resources) -> ConsumerFilters:
+    store, clock = resources.store, resources.clock
+    register = ConsumerFilters(
+        JsonFile(config.config_folder / registered.FILE_NAME),
+        config.filters,
+        # A message that is older than a filter has no bits of it, also if the clock went back since.
+        lambda: max(clock(), store.newest_store_time),
+    )
+    register.load()
+    if config.filters.calculates_bits:
+        store.filter_bits_by(register.bits_of)
     return register
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from broker_core.broker.filters.settings import FilterSettings
 from broker_core.broker.limits import BrokerLimits
 from broker_core.broker.timer.requests import TimerSettings
 from broker_core.broker.transactions.settings import TransactionSettings
@@ -88,6 +89,7 @@ class BrokerConfig:
     limits: BrokerLimits = field(default_factory=BrokerLimits)
     pulls: Pulls = field(default_factory=Pulls)
     timer: TimerSettings = field(default_factory=TimerSettings)
+    filters: FilterSettings = field(default_factory=FilterSettings)
     transactions: TransactionSettings = field(default_factory=TransactionSettings)
     permission: int = PERM_READ | PERM_WRITE  # brokerPermission
     access_control: bool = False  # aclEnable: requests need an account of config/plain_acl.yml

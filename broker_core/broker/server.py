@@ -278,6 +278,7 @@ def _saver(components: Components, journal: Journal, files: Executor) -> StateSa
         components.topics,
         components.groups,
         components.offsets,
+        components.filters,
         components.delay,
         components.settings,
         components.request_modes,

@@ -8,6 +8,7 @@ from dataclasses import replace
 from broker_core.broker.clients import Clients, ConsumerGroup, Member
 from broker_core.broker.errors import GroupNotFound, NoMembers
 from broker_core.broker.filters.expressions import accept_of
+from broker_core.broker.filters.registered import ConsumerFilters
 from broker_core.broker.groups import Groups
 from broker_core.broker.limits import BrokerLimits
 from broker_core.broker.processors.handlers import Handlers, body_of
@@ -34,6 +35,7 @@ class ClientProcessor:
         clients: Clients[Connection],
         groups: Groups,
         group_topics: GroupTopics,
+        filters: ConsumerFilters,
         limits: BrokerLimits,
         expiry_ms: int,
         clock: Callable[[], int],
@@ -41,6 +43,7 @@ class ClientProcessor:
         self._clients = clients
         self._groups = groups
         self._group_topics = group_topics
+        self._filters = filters
         self._limits = limits
         self._expiry_ms = expiry_ms
         self._clock = clock
@@ -122,6 +125,7 @@ class ClientProcessor:
         self._group_topics.ensure_retry(config, now=now)
         if self._clients.heartbeat_consumer(data, member) and config.notify_consumer_ids_changed_enable:
             self._notify(data.group_name)
+        self._filters.register(data.group_name, data.subscription_data_set)
 
     def _renew_consumer(self, name: str, member: Member[Connection]) -> bool:
         """Record a consumer that leaves out its subscriptions; return whether those are known from this connection."""

@@ -90,6 +90,7 @@ def processors_of(c: Components) -> Processors:
         clients=c.clients,
         groups=c.groups,
         group_topics=group_topics,
+        filters=c.filters,
         limits=c.config.limits,
         expiry_ms=c.config.periods.client_expiry,
         clock=c.clock,
@@ -118,7 +119,7 @@ def _popper(c: Components, group_topics: GroupTopics) -> Popper:
 
 def _pulls(c: Components, rights: ReadRights) -> PullProcessor:
     return PullProcessor(
-        checks=PullChecks(rights=rights, clients=c.clients),
+        checks=PullChecks(rights=rights, clients=c.clients, filters=c.filters),
         store=c.store,
         resets=c.resets,
         stats=c.stats,

@@ -19,6 +19,7 @@ from broker_core.broker.errors import (
     SubscriptionTooOld,
 )
 from broker_core.broker.filters.expressions import accept_of, accept_of_subscription
+from broker_core.broker.filters.registered import ConsumerFilters
 from broker_core.broker.offsets import Resets
 from broker_core.broker.processors.handlers import Handlers, answer_with
 from broker_core.broker.processors.parked import Parked, size_of_wait, without_payload
@@ -207,9 +208,10 @@ def code_of(found: GetResult, queue_offset: int) -> ResponseCode:
 class PullChecks:
     """Checks permissions, then returns the filter of the request or of the group's last heartbeat."""
 
-    def __init__(self, *, rights: ReadRights, clients: Clients[Connection]) -> None:
+    def __init__(self, *, rights: ReadRights, clients: Clients[Connection], filters: ConsumerFilters) -> None:
         self._rights = rights
         self._clients = clients
+        self._filters = filters
 
     def accept(self, header: PullMessageRequest, now: int) -> Accept:
         """Return the filter of a pull, or raise the reason why it is refused (broker/README.md#pulling)."""
@@ -233,4 +235,8 @@ class PullChecks:
             raise NotSubscribed("the consumer's subscription not exist")
         if subscription.sub_version < header.sub_version:
             raise SubscriptionTooOld("the consumer's subscription not latest")
-        return accept_of_subscription(subscription)
+        accept = accept_of_subscription(subscription)
+        if accept.properties is None:
+            return accept
+        bits = self._filters.bit_test(header.topic, header.consumer_group, subscription.sub_string)
+        return accept._replace(bits=bits)

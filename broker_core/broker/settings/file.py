@@ -26,7 +26,7 @@ _ADDRESS: Final = re.compile(r"[A-Za-z0-9._:-]+")
 EVERYWHERE: Final = "0.0.0.0"  # noqa: S104 - as RocketMQ does, whose file it is
 _STORE: Final = "storePathRootDir"
 _OFF: Final = (
-    "disableConsumeIfConsumerReadSlowly", "duplicationEnable", "enableConsumeQueueExt", "enableControllerMode",
+    "disableConsumeIfConsumerReadSlowly", "duplicationEnable", "enableControllerMode",
     "enableDLegerCommitLog", "enableLmq", "enableMultiDispatch", "enableSlaveActingMaster",
     "fetchNamesrvAddrByAddressServer", "filterSupportRetry",
 )  # fmt: skip

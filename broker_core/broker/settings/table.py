@@ -22,6 +22,7 @@ _INT: Final = 2**31 - 1
 _UNIT_BYTES: Final = 20
 _LONGEST_DELAY_S: Final = 10 * 366 * 86_400
 _SMALLEST_FILE: Final = 4096
+_MOST_FILTERS: Final = 10_000
 _SMALLEST_MEMORY: Final = 16 * 1024 * 1024  # one frame
 
 
@@ -116,6 +117,14 @@ _ALL: Final = (
         _AT_START,
         ("store.consume_queue_file_units",),
     ),
+    Setting("enableConsumeQueueExt", _SWITCH, _AT_START, ("store.extends_queues",)),
+    Setting(
+        "mappedFileSizeConsumeQueueExt", kinds.number(_SMALLEST_FILE, _INT), _AT_START, ("store.extension_file_size",)
+    ),
+    Setting("enableCalcFilterBitMap", _SWITCH, _AT_START, ("filters.calculates_bits",)),
+    Setting("maxErrorRateOfBloomFilter", kinds.number(1, 99), _AT_START, ("filters.error_percent",)),
+    Setting("expectConsumerNumUseFilter", kinds.number(1, _MOST_FILTERS), _AT_START, ("filters.consumers",)),
+    Setting("filterDataCleanTimeSpan", kinds.number(1, _INT), _AT_START, ("filters.kept_ms",)),
     Setting("maxHashSlotNum", kinds.number(1, _INT), _AT_START, ("store.index_slots",)),
     Setting("maxIndexNum", kinds.number(2, _INT), _AT_START, ("store.index_entries",)),
     Setting("checkCRCOnRecover", _SWITCH, _AT_START, ("store.check_crc_on_recover",)),
@@ -178,6 +187,7 @@ def facts(config: BrokerConfig, address: str) -> Iterator[tuple[str, str]]:
     yield "brokerRole", "ASYNC_MASTER"
     yield "messageIndexEnable", "true"
     yield "enablePropertyFilter", "true"
+    yield "bitMapLengthConsumeQueueExt", str(config.filters.bloom.bits)
     yield "slaveReadEnable", "false"
     yield "filterServerNums", "0"
     yield "useTLS", str(config.tls.connects_with_tls).lower()

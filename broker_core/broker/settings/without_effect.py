@@ -43,10 +43,8 @@ _INTERVALS: Final = (
     "flushConsumeQueueThoroughInterval", "flushConsumerOffsetHistoryInterval", "flushDelayOffsetInterval",
     "flushIntervalConsumeQueue", "flushLeastPagesWhenWarmMapedFile", "redeleteHangedFileInterval",
 )  # fmt: skip
-_FILTERS: Final = (
-    "bitMapLengthConsumeQueueExt", "enableCalcFilterBitMap", "expectConsumerNumUseFilter", "filterDataCleanTimeSpan",
-    "mappedFileSizeConsumeQueueExt", "maxErrorRateOfBloomFilter",
-)  # fmt: skip
+# RocketMQ overwrites it when it starts.
+_FILTERS: Final = ("bitMapLengthConsumeQueueExt",)
 _REPLICATION: Final = (
     "brokerIP2", "haHousekeepingInterval", "haListenPort", "haSendHeartbeatInterval", "haSlaveFallbehindMax",
     "haTransferBatchSize", "offsetCheckInSlave", "slaveTimeout",
