@@ -18,7 +18,7 @@ _CONTAINERS: Final = "a process has one broker; start another one to add it, and
 _HEARTBEATS: Final = "brokers report to name servers by their registration (103)"
 _CONTROLLER: Final = "there are no replicas, so there is no controller that elects a master"
 _COLD: Final = "reading old messages is not throttled by group, and the system decides how it reads ahead"
-_ACCOUNTS: Final = "there are no users and permissions of RocketMQ 5"
+_ACCOUNTS: Final = "accounts are those of RocketMQ 4.9: plain_acl.yml, or updateAclConfig of mqadmin 4.9"
 
 
 def _range(first: RequestCode, last: RequestCode) -> Iterable[RequestCode]:

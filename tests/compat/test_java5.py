@@ -418,7 +418,7 @@ def test_a_time_that_cannot_be_kept_is_refused(driver5: Driver, gantry: RunningB
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (("createUser", "-u", "alice", "-p", "secret"), "no users and permissions of RocketMQ 5"),
+        (("createUser", "-u", "alice", "-p", "secret"), "accounts are those of RocketMQ 4.9"),
         (("haStatus",), "brokers have no replicas"),
         (("getColdDataFlowCtrInfo",), "not throttled by group"),
         (("exportPopRecord",), "no pop records to export"),

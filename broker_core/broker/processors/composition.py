@@ -275,6 +275,10 @@ def _of_administration(
         "parkedNotifications": notifications.waiting,
         "leases": partial(len, c.leases),
         "timerMessages": partial(len, c.timer),
+        # Under these names clusterList of 5.x reads them.
+        "timerReadBehind": c.timer.late_seconds,
+        "timerOffsetBehind": c.timer.unread,
+        "timerCongestNum": partial(len, c.timer),
     }
     figures = RuntimeInfo(
         store=c.store,

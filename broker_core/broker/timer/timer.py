@@ -77,6 +77,15 @@ class Timer:
     def __len__(self) -> int:
         return self.index.count
 
+    def late_seconds(self) -> int:
+        """Return for how many seconds the first message that waits has been due."""
+        due = self._follower.next_due
+        return max(0, self._clock() - due) // 1000 if len(self) and due else 0
+
+    def unread(self) -> int:
+        """Return how many records of its topic it has not followed yet."""
+        return max(0, self._store.max_offset(TIMER_TOPIC, 0) - self.index.position)
+
     # -- waiting
 
     def park(self, message: Message, queue_id: int, origin: MessageOrigin, due: int) -> AppendedRecord:

@@ -25,6 +25,7 @@ from broker_core.protocol.headers.timers import (
 from broker_core.protocol.message import StoredMessage
 from broker_core.protocol.recall_handle import RecallHandle
 from tests.support.broker import Wire, started
+from tests.support.wait import eventually
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -138,6 +139,18 @@ async def test_a_message_is_moved_to_another_time(wire: Wire) -> None:
 
     await wire.ask(RescheduleMessageRequest("moved", "M1", 0))
     assert [message.body for message in await coming(wire, "moved")] == [b"M1"]
+
+
+async def test_the_figures_tell_how_many_wait_and_that_none_is_late(wire: Wire) -> None:
+    waited = int((await wire.runtime_info())["timerMessages"])
+    await park(wire, "figures", "F1", delay_ms=HOUR)
+
+    async def has_followed() -> bool:
+        figures = await wire.runtime_info()
+        return (figures["timerCongestNum"], figures["timerOffsetBehind"]) == (str(waited + 1), "0")
+
+    await eventually(has_followed)
+    assert (await wire.runtime_info())["timerReadBehind"] == "0"
 
 
 async def test_waiting_messages_are_counted_by_topic_and_time(wire: Wire) -> None:

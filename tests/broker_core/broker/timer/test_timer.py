@@ -62,6 +62,16 @@ def test_a_message_whose_topic_is_gone_is_dropped_and_is_not_counted_as_delivere
     assert (day.delivered, day.late, day.recalled) == (1, 1, 0)
 
 
+def test_what_is_due_and_not_delivered_yet_is_late(scene: Scene) -> None:
+    scene.park(b"a", due_in=100)
+    scene.wait(1)
+    scene.now += 3_099
+    assert (scene.timer.late_seconds(), scene.timer.unread()) == (3, 0)
+
+    scene.wait(0)
+    assert (scene.timer.late_seconds(), scene.arrived()) == (0, [b"a"])
+
+
 def test_a_burst_is_delivered_as_a_whole(scene: Scene) -> None:
     for number in range(500):
         scene.park(b"%d" % number, due_in=100)
