@@ -100,6 +100,22 @@ def show(session: Session, topic: str, message_id: str) -> None:
 @messages.command()
 @click.argument("topic")
 @click.argument("message_id")
+@click.option("--trace-topic", help="Where the clients trace to, if not RMQ_SYS_TRACE_TOPIC.")
+@pass_session
+def trace(session: Session, topic: str, message_id: str, trace_topic: str | None) -> None:
+    """Show what clients traced of a message; exit code 1 if nothing, or not all could be searched."""
+    query = {"topic": topic, "trace_topic": trace_topic}
+    answer = session.api.get(f"messages/{part(message_id)}/trace", **query)
+    session.out.one(answer)
+    for missing in answer["missing"]:
+        click.echo(f"gantry: {missing['broker']} was not searched: {missing['reason']}", err=True)
+    if answer["state"] != "traced" or not answer["complete"]:
+        raise SystemExit(1)
+
+
+@messages.command()
+@click.argument("topic")
+@click.argument("message_id")
 @click.option("--to", "target", help="Another topic than that of the original, or of the dead letter's origin.")
 @pass_session
 def resend(session: Session, topic: str, message_id: str, target: str | None) -> None:

@@ -23,6 +23,7 @@ from gateway.control import (
     key_lookup,
     message_body,
     message_export,
+    message_trace,
     messages,
     naming,
     offset_views,
@@ -125,5 +126,6 @@ urlpatterns = [
     path(f"{CLUSTER}/messages/<str:message_id>:resend", resend.ResendView.as_view()),
     path(f"{CLUSTER}/messages/<str:message_id>", messages.MessageView.as_view()),
     path(f"{CLUSTER}/messages/<str:message_id>/timeline", timeline.TimelineView.as_view()),
+    path(f"{CLUSTER}/messages/<str:message_id>/trace", message_trace.MessageTraceView.as_view()),
     path(f"{CLUSTER}/messages/<str:message_id>/deliveries", messages.DeliveriesView.as_view()),
 ]

@@ -1098,6 +1098,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster}/messages/{message_id}/trace": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Return what clients traced of a message, of consumers those that the caller may read.
+         * @description Return what clients traced of a message, of consumers those that the caller may read.
+         */
+        get: operations["getMessageTrace"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/{cluster}/messages/{message_id}:deliver": {
         parameters: {
             query?: never;
@@ -4843,6 +4863,26 @@ export interface components {
             /** @description Why the stored body cannot be unpacked; null if it can. */
             damage: string | null;
         };
+        /** @description What clients traced of a message, each list the oldest first. */
+        MessageTrace: {
+            message_id: string;
+            trace_topic: string;
+            /** @description none: everything was searched, and no client traced the message. no_topic: there is no such topic, so nothing is traced. unknown: nothing was found, but not everything was searched. */
+            state: components["schemas"]["MessageTraceStateEnum"];
+            /** @description Whether all traces of the message were searched. */
+            complete: boolean;
+            missing: components["schemas"]["MissingBroker"][];
+            sent: components["schemas"]["TracedSend"][];
+            consumed: components["schemas"]["TracedConsumption"][];
+            ended: components["schemas"]["TracedEnd"][];
+            recalled: components["schemas"]["TracedRecall"][];
+            /** @description Calls in groups that the caller may not read. */
+            hidden: number;
+            /** @description Records beside them that could not be read. */
+            unread: number;
+        };
+        /** @enum {string} */
+        MessageTraceStateEnum: "traced" | "none" | "no_topic" | "unknown";
         /** @enum {string} */
         MessageTypeEnum: "normal" | "fifo" | "delay" | "transaction" | "mixed" | "unspecified";
         /** @description A known broker that did not answer. */
@@ -7018,6 +7058,73 @@ export interface components {
             /** Format: date-time */
             peak_out_at: string | null;
         };
+        /** @description One call of a consumer's listener with the message. */
+        TracedConsumption: {
+            group: string;
+            /** @description Address of the client that wrote the trace. */
+            client: string;
+            /**
+             * Format: date-time
+             * @description By the consumer's clock; null: its record was not found.
+             */
+            started_at: string | null;
+            /**
+             * Format: date-time
+             * @description Null: no end was found, or an old client wrote no time.
+             */
+            ended_at: string | null;
+            /** @description Null: no end was found. Of several messages, the share of each. */
+            cost_ms: number | null;
+            /** @description Null: no end was found; it may be running, or was cut off. */
+            success: boolean | null;
+            /** @description Null: not known. */
+            outcome: components["schemas"]["TracedConsumptionOutcomeEnum"] | components["schemas"]["NullEnum"];
+            /** @description Deliveries to the group before this one. */
+            tries: number | null;
+        };
+        /** @enum {string} */
+        TracedConsumptionOutcomeEnum: "success" | "timeout" | "exception" | "returned_null" | "failed";
+        /** @description A producer's decision on a transaction. */
+        TracedEnd: {
+            /** Format: date-time */
+            at: string;
+            group: string | null;
+            /** @description Address of the client that wrote the trace. */
+            client: string;
+            /** @description COMMIT_MESSAGE, ROLLBACK_MESSAGE or UNKNOW. */
+            state: string;
+            /** @description Whether the broker had asked. */
+            from_check: boolean;
+        };
+        /** @description A recall of a message before its delivery time. */
+        TracedRecall: {
+            /** Format: date-time */
+            at: string;
+            group: string | null;
+            /** @description Address of the client that wrote the trace. */
+            client: string;
+            success: boolean;
+        };
+        /** @description A send that a producer got an answer to. */
+        TracedSend: {
+            /** Format: date-time */
+            at: string;
+            cost_ms: number;
+            group: string | null;
+            /** @description Address of the client that wrote the trace. */
+            client: string;
+            /** @description Null: a number that is not known. */
+            type: components["schemas"]["TracedSendTypeEnum"] | components["schemas"]["NullEnum"];
+            /** @description False: stored less safely than the broker promises. */
+            success: boolean;
+            store_host: string | null;
+            offset_id: string | null;
+            tag: string | null;
+            keys: string[];
+            body_bytes: number;
+        };
+        /** @enum {string} */
+        TracedSendTypeEnum: "normal" | "half" | "end" | "delayed" | "ordered";
         /** @description A transaction that is checked from the beginning. */
         TransactionChecked: {
             message_id: string;
@@ -11179,6 +11286,59 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Timeline"];
+                };
+            };
+            /** @description The caller does not have the right. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing, or the caller may not read it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getMessageTrace: {
+        parameters: {
+            query: {
+                topic: string;
+                /** @description Where clients trace to. */
+                trace_topic?: string;
+            };
+            header?: never;
+            path: {
+                cluster: string;
+                message_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageTrace"];
                 };
             };
             /** @description The caller does not have the right. */

@@ -102,6 +102,13 @@ def test_a_message_that_is_not_stored_fails_the_command(run: Run) -> None:
     assert "TOPIC_NOT_FOUND" in done.stderr
 
 
+def test_a_message_that_nobody_traced_is_not_taken_for_one_that_nobody_consumed(run: Run) -> None:
+    run("topics", "create", "cli-traced")
+    sent = json.loads(run("--json", "produce", "cli-traced", "--body", "x").stdout)
+    done = run("--json", "messages", "trace", "cli-traced", sent["message_id"], "--trace-topic", "cli-nowhere")
+    assert (done.returncode, json.loads(done.stdout)["state"]) == (1, "no_topic"), done
+
+
 def test_json_may_be_asked_for_at_the_end_of_the_line(run: Run) -> None:
     run("topics", "create", "cli-json")
     assert json.loads(run("topics", "show", "cli-json", "--json").stdout)["name"] == "cli-json"

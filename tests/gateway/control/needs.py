@@ -44,7 +44,7 @@ _NEEDS: Final[Mapping[tuple[Verb | None, On], str]] = {
     ("read", "topic"): """
         getTopic getTopicStats getTopicNote listTopicQueues listTopicGroups listTopicProducers browseMessages
         exportMessages scanMessages readQueue analyzeTopic getMessage listMessageDeliveries getMessageTimeline
-        searchMessages exportSearch
+        getMessageTrace searchMessages exportSearch
     """,
     ("read", "group"): """
         getGroup listGroupClients getGroupClient getGroupHistory listOffsetSnapshots listGroupSubscriptions
