@@ -10,6 +10,7 @@ import org.apache.commons.cli.CommandLine;
 import org.apache.commons.cli.Options;
 import org.apache.commons.cli.ParseException;
 import org.apache.commons.cli.PosixParser;
+import org.apache.rocketmq.acl.common.AclUtils;
 import org.apache.rocketmq.common.MixAll;
 import org.apache.rocketmq.srvutil.ServerUtil;
 import org.apache.rocketmq.tools.command.MQAdminStartup;
@@ -76,6 +77,8 @@ final class Mqadmin extends MQAdminStartup {
         if (line.hasOption('n')) {
             System.setProperty(MixAll.NAMESRV_ADDR_PROPERTY, line.getOptionValue('n'));
         }
-        command.execute(line, options, null);
+        // The tool's own account is in a file of the folder that the JVM was given; without one nothing is signed.
+        String home = System.getProperty(MixAll.ROCKETMQ_HOME_PROPERTY);
+        command.execute(line, options, home == null ? null : AclUtils.getAclRPCHook(home + MixAll.ACL_CONF_TOOLS_FILE));
     }
 }

@@ -1,0 +1,170 @@
+"""Access control as the unmodified Java clients see it: signed requests, refusals, and mqadmin with its tools.yml."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.compat.driver import PRODUCER, PUSH_CONSUMER, SMALL_JVM, Behaviour, Driver, JavaError, PushConsumer
+from tests.compat.java_build import CLIENT, CLIENT5, JavaProject
+from tests.compat.java_values import JavaMessage, made
+from tests.compat.servers import KINDS, Server, started
+from tests.support.wait import wait_until
+
+pytestmark = pytest.mark.compat
+
+_ACL = "org.apache.rocketmq.acl.common"
+ADMIN = ("administrator", "secret-of-admin")
+WORKER = ("worker-account", "secret-of-worker")
+ACCOUNTS = """\
+accounts:
+- accessKey: administrator
+  secretKey: secret-of-admin
+  admin: true
+- accessKey: worker-account
+  secretKey: secret-of-worker
+  topicPerms:
+  - orders=PUB|SUB
+  groupPerms:
+  - billing=SUB
+"""
+# Where each server has its accounts, in the folder that the test gives it.
+FILES = {"gantry": "broker/config/plain_acl.yml", "apache": "server/conf/plain_acl.yml"}
+SETTINGS = {"aclEnable": "true", "messageDelayLevel": "1s 1s 1s 1s 1s"}
+
+
+@pytest.fixture(scope="module", params=sorted(KINDS, reverse=True))
+def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    folder = tmp_path_factory.mktemp(request.param)
+    file = folder / FILES[request.param]
+    file.parent.mkdir(parents=True)
+    file.write_text(ACCOUNTS)
+    with started(request.param, folder, SETTINGS) as running:
+        yield running
+
+
+@pytest.fixture(scope="module", params=[CLIENT, CLIENT5], ids=["4.9.8", "5.3.3"])
+def tool(
+    request: pytest.FixtureRequest, _java_build: None, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Driver]:
+    """A JVM whose mqadmin signs as the administrator."""
+    home = tmp_path_factory.mktemp("tool")
+    (home / "conf").mkdir()
+    (home / "conf" / "tools.yml").write_text(f"accessKey: {ADMIN[0]}\nsecretKey: {ADMIN[1]}\n")
+    yield from _driver(request.param, home)
+
+
+def _driver(project: JavaProject, home: Path) -> Iterator[Driver]:
+    project.build()
+    driver = Driver(home, project=project, options=(*SMALL_JVM, f"-Drocketmq.home.dir={home}"))
+    try:
+        yield driver
+    finally:
+        driver.close()
+
+
+@pytest.fixture
+def java(tool: Driver) -> Iterator[Driver]:
+    yield tool
+    tool.shutdown_clients()
+
+
+def hook(access_key: str, secret_key: str) -> dict[str, Any]:
+    return made(f"{_ACL}.AclClientRPCHook", made(f"{_ACL}.SessionCredentials", access_key, secret_key))
+
+
+def producer_of(java: Driver, server: Server, *account: str) -> Any:
+    arguments = ("producers", hook(*account)) if account else ("producers",)
+    producer = java.client(PRODUCER, server.name_server, *arguments, retryTimesWhenSendFailed=0)
+    producer.call("start")
+    return producer
+
+
+def consumer_of(java: Driver, server: Server, account: tuple[str, str], group: str, topic: str) -> PushConsumer:
+    settings = {"consumeFromWhere": "CONSUME_FROM_FIRST_OFFSET", "consumerGroup": group}
+    consumer = java.client(PUSH_CONSUMER, server.name_server, hook(*account), **settings)
+    assert isinstance(consumer, PushConsumer)
+    consumer.call("subscribe", topic, "*")
+    java.ask("listen", consumer.name, orderly=False)
+    java.ask("behave", consumer.name, **Behaviour("later", times=1).__dict__)
+    consumer.call("start")
+    return consumer
+
+
+def refusal(java: Driver, server: Server, topic: str, *account: str) -> JavaError:
+    with pytest.raises(JavaError) as refused:
+        producer_of(java, server, *account).call("send", JavaMessage(topic, b"x"))
+    return refused.value
+
+
+def create(java: Driver, server: Server, topic: str) -> None:
+    java.mqadmin("updateTopic", "-n", server.name_server, "-b", server.address, "-t", topic, "-r", "1", "-w", "1")
+    producer = producer_of(java, server, *ADMIN)
+    wait_until(lambda: bool(producer.call("fetchPublishMessageQueues", topic)))
+
+
+@pytest.mark.sample
+def test_who_may_send_and_consume(java: Driver, server: Server) -> None:
+    create(java, server, "orders")
+    producer = producer_of(java, server, *WORKER)
+    assert producer.call("send", JavaMessage("orders", b"one", keys="k1"))["status"] == "SEND_OK"
+    assert (
+        producer.call("send", [JavaMessage("orders", b"two"), JavaMessage("orders", b"three")])["status"] == "SEND_OK"
+    )
+
+    consumer = consumer_of(java, server, WORKER, "billing", "orders")
+
+    wait_until(lambda: {b"one", b"two", b"three"} <= set(consumer.bodies))
+    # It comes again after it failed, by way of the group's retry topic.
+    wait_until(lambda: consumer.bodies.count(b"one") >= 2)
+
+
+@pytest.mark.sample
+def test_refusals_have_one_code_and_the_same_words(java: Driver, server: Server) -> None:
+    create(java, server, "secrets")
+    for account, words in (
+        ((), "No accessKey is configured"),
+        (("nobody-here", "a-secret-key"), "No acl config for nobody-here"),
+        ((WORKER[0], "wrong-secret"), "Check signature failed for accessKey=worker-account"),
+        (WORKER, "No default permission for topic:secrets"),
+    ):
+        refused = refusal(java, server, "secrets", *account)
+        assert refused.code == 1
+        assert any(f"{_ACL}.AclException: {words}" in cause for cause in refused.causes), refused.causes
+
+
+def test_accounts_are_changed_by_mqadmin(java: Driver, server: Server) -> None:
+    create(java, server, "paid")
+    broker = ("-n", server.name_server, "-b", server.address)
+    account = ("-a", "new-account", "-s", "secret-of-new")
+
+    java.mqadmin("updateAclConfig", *broker, *account, "-t", "paid=PUB,orders=SUB", "-i", "DENY")
+    producer = producer_of(java, server, "new-account", "secret-of-new")
+    assert producer.call("send", JavaMessage("paid", b"x"))["status"] == "SEND_OK"
+    java.mqadmin("updateAclConfig", *broker, *account, "-t", "paid=DENY")
+    assert "No default permission for topic:paid" in str(refusal(java, server, "paid", "new-account", "secret-of-new"))
+
+    versions = java.mqadmin("clusterAclConfigVersion", "-n", server.name_server, "-c", "test")
+    assert "plain_acl.yml" in versions
+    assert "get cluster's plain access config version success" in versions
+
+    java.mqadmin("deleteAclConfig", *broker, "-a", "new-account")
+    assert "No acl config for new-account" in str(refusal(java, server, "paid", "new-account", "secret-of-new"))
+
+    # Both servers read the file again by themselves, Apache a little later.
+    java.mqadmin("updateGlobalWhiteAddr", *broker, "-g", "127.0.0.*")
+    wait_until(lambda: _sends_unsigned(java, server))
+    java.mqadmin("updateGlobalWhiteAddr", *broker, "-g", "10.11.12.13")
+    wait_until(lambda: not _sends_unsigned(java, server))
+
+
+def _sends_unsigned(java: Driver, server: Server) -> bool:
+    try:
+        return bool(producer_of(java, server).call("send", JavaMessage("paid", b"x")))
+    except JavaError as error:
+        if "No accessKey is configured" not in str(error):
+            raise
+        return False
