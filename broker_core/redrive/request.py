@@ -11,6 +11,7 @@ from msgspec import Struct
 from broker_core.errors import GantryError
 from broker_core.job_folder import JobFolder
 from broker_core.protocol.dead_letters import DeadLetterFilter
+from broker_core.protocol.signature import Credentials
 from broker_core.structs import decoded
 
 Destination = Literal["failed_group", "origin", "other"]
@@ -72,6 +73,13 @@ class Place(Struct, frozen=True, kw_only=True):
 
     name_servers: tuple[str, ...]
     address_map: dict[str, str] = {}
+    access_key: str | None = None
+    secret_key: str | None = None
+
+    @property
+    def account(self) -> Credentials | None:
+        """The account that signs requests to the brokers."""
+        return Credentials(self.access_key, self.secret_key) if self.access_key and self.secret_key else None
 
 
 class Earlier(Struct, frozen=True, kw_only=True):

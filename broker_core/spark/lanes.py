@@ -15,6 +15,7 @@ from typing import Any, Final, Literal
 
 from msgspec.structs import replace as replace_struct
 
+from broker_core.protocol.signature import Credentials
 from broker_core.spark.checkpoint import Checkpoint, Damage, LeftOut
 from broker_core.spark.collector import Address, Reporter, SendPermit
 from broker_core.spark.copies import COLUMNS, Copier, Damaged, NoCopy
@@ -40,7 +41,8 @@ class ReplayJob:
     by: str
     cluster: str
     options: SourceOptions
-    target_servers: tuple[str, ...]
+    target_place: tuple[tuple[str, ...], Credentials | None]
+    """The name servers, and the account that signs."""
     address: Address
     stops_at_damage: bool = False
     sql: RowSql = field(default_factory=RowSql)
@@ -104,7 +106,7 @@ def with_unreported(job: ReplayJob, lane: Lane, start: Start) -> Checkpoint | No
     if not start.chunks:
         return None
     chunk = start.chunks[0]
-    arrived = Targets(session_of(job.target_servers), lane, job.copier(job.name_of(lane)), start).find_arrived()
+    arrived = Targets(session_of(*job.target_place), lane, job.copier(job.name_of(lane)), start).find_arrived()
     sent = [offset for offset in arrived if chunk.begin <= offset < chunk.end]
     if not sent:
         return None
@@ -171,7 +173,7 @@ class _LaneRun:
 
     def __post_init__(self) -> None:
         self.copier = self.job.copier(self.job.name_of(self.lane))
-        self.target = Targets(session_of(self.job.target_servers), self.lane, self.copier, self.start)
+        self.target = Targets(session_of(*self.job.target_place), self.lane, self.copier, self.start)
 
     def run(self) -> None:
         """Copy chunk after chunk."""

@@ -123,6 +123,13 @@ def read_text(name: str, text: str) -> str:
     return text
 
 
+def read_secret(name: str, text: str) -> str:
+    """Return a text that no error shows."""
+    if not text:
+        raise BadOption(name, "…", "is empty")
+    return text
+
+
 def read_mode(name: str, text: str) -> Mode:
     by_lower_name = {mode.value.lower(): mode for mode in Mode}
     if text.lower() not in by_lower_name:

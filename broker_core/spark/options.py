@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from broker_core.protocol.signature import Credentials
 from broker_core.protocol.topics import BROWSING_GROUP
 from broker_core.spark import option_values as values
 from broker_core.spark.errors import BadOption, BadUse, UnknownOption
@@ -35,6 +36,8 @@ class SourceOptions:
     brokers: tuple[str, ...] = ()
     """Names of the brokers that own the stores, one each; over the wire, the brokers to read, all by default."""
     name_servers: tuple[str, ...] = ()
+    account: Credentials | None = None
+    """Signs the requests to brokers; from the options accessKey, secretKey and securityToken."""
     cluster: str | None = None
     """The name in the offsets of a stream; None: the folder's name, or that which the brokers give."""
     queues: frozenset[tuple[str | None, int]] | None = None
@@ -130,6 +133,7 @@ def _checked(fields: dict[str, Any]) -> SourceOptions:
     if not fields.get("topics") and "topic_pattern" not in fields:
         raise BadUse("name the topic to read, with the option topic, topics or topicPattern")
     stores, servers = fields.get("stores", ()), fields.get("name_servers", ())
+    take_account(fields)
     if bool(stores) == bool(servers):
         wanted = "give either store (a folder) or nameServer (host:port)"
         raise BadUse(f"{wanted}, not both" if stores else wanted)
@@ -148,10 +152,31 @@ def _checked(fields: dict[str, Any]) -> SourceOptions:
     return options
 
 
+ACCOUNT_OPTIONS: Final[Sequence[Option]] = (
+    Option("accessKey", "access_key", values.read_text),
+    Option("secretKey", "secret_key", values.read_secret),
+    Option("securityToken", "security_token", values.read_secret),
+)
+"""An account with which requests to brokers are signed; only with nameServer."""
+
+
+def take_account(fields: dict[str, Any]) -> None:
+    """Replace the parts of an account in `fields` by the account; raises BadUse for some of its parts alone."""
+    key, secret, token = (fields.pop(option.field, None) for option in ACCOUNT_OPTIONS)
+    if key is None and secret is None and token is None:
+        return
+    if key is None or secret is None:
+        raise BadUse("give both accessKey and secretKey")
+    if not fields.get("name_servers"):
+        raise BadUse("accessKey signs requests to brokers; give it with nameServer")
+    fields["account"] = Credentials(key, secret, token)
+
+
 OPTIONS: Final[Sequence[Option]] = (
     Option("store", "stores", values.read_folders),
     Option("broker", "brokers", values.read_some_words),
     Option("nameServer", "name_servers", values.read_servers),
+    *ACCOUNT_OPTIONS,
     Option("cluster", "cluster", values.read_text),
     Option("topic", "topics", values.read_words),
     Option("topics", "topics", values.read_words),
@@ -200,10 +225,6 @@ _EITHER: Final = (
     ("endingTimestamp", "endingOffsetsByTimestamp"),
 )
 
-_UNSIGNED: Final = "requests are not signed; read the files of the store, or allow this machine without a key"
 _NOT_SERVED: Final = {
-    "accesskey": _UNSIGNED,
-    "secretkey": _UNSIGNED,
-    "securitytoken": _UNSIGNED,
     "path": "a topic has no path; give topic, and store or nameServer",
 } | dict.fromkeys(("tls", "tlscafile", "tlscertfile", "tlskeyfile"), "connections with TLS are not served")

@@ -8,9 +8,10 @@ from enum import StrEnum
 from typing import Any, Final
 
 from broker_core.client.config import MAX_BODY_BYTES
+from broker_core.protocol.signature import Credentials
 from broker_core.spark import option_values as values
 from broker_core.spark.errors import BadOption, BadUse
-from broker_core.spark.options import OPTIONS, Option, known_options
+from broker_core.spark.options import ACCOUNT_OPTIONS, OPTIONS, Option, known_options, take_account
 
 
 class QueueSelector(StrEnum):
@@ -29,6 +30,8 @@ class SinkOptions:
     """Where and how to write."""
 
     name_servers: tuple[str, ...]
+    account: Credentials | None = None
+    """Signs the requests; from the options accessKey, secretKey and securityToken."""
     topic: str | None = None
     """For rows that name none in a column `topic`."""
     brokers: tuple[str, ...] = ()
@@ -60,6 +63,7 @@ def parse_sink_options(given: Mapping[str, str]) -> SinkOptions:
     }
     if not fields.get("name_servers"):
         raise BadUse("give nameServer (host:port), the cluster to write to")
+    take_account(fields)
     options = SinkOptions(**fields)
     if options.batch_bytes > MAX_BODY_BYTES:
         raise BadOption("batchBytes", options.batch_bytes, f"brokers accept at most {MAX_BODY_BYTES}")
@@ -90,6 +94,7 @@ def _number(name: str, text: str) -> int:
 
 SINK_OPTIONS: Final[Sequence[Option]] = (
     Option("nameServer", "name_servers", values.read_servers),
+    *ACCOUNT_OPTIONS,
     Option("topic", "topic", _topic),
     Option("broker", "brokers", values.read_some_words),
     Option("queueSelector", "queue_selector", _selector),

@@ -15,7 +15,9 @@ from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 
+from broker_core.client.blocking import BlockingSession
 from broker_core.protocol import properties as names
+from broker_core.protocol.signature import Credentials
 from broker_core.protocol.topics import SCHEDULE_TOPIC, dead_letter_topic, retry_topic
 from broker_core.spark.comparing.sides import PLACE_FIELDS, Ranges, RowPlace, TopicSide
 from broker_core.spark.errors import BadRequest, UnknownOption, Unreachable
@@ -95,19 +97,21 @@ class GroupSide:
         return replace(self, topic=self.topic.again())
 
 
-def group_side(name: str, group: str, topic: TopicSide, name_servers: tuple[str, ...]) -> GroupSide:
+def group_side(
+    name: str, group: str, topic: TopicSide, name_servers: tuple[str, ...], account: Credentials | None = None
+) -> GroupSide:
     """Return the side of a group; raise BadRequest without a name server, Unreachable for a broker that is silent."""
     if not name_servers:
         raise BadRequest(f"{name}.group: offsets are asked from the brokers, and no name server is known")
     wanted = topic.options.topics[0]
     everywhere = replace(topic.options, starting_timestamp=None, ending_timestamp=None, count_to=None)
-    committed = _offsets(group, wanted, name_servers)
-    of_retries = _offsets(group, retry_topic(group), name_servers)
+    session = session_of(name_servers, account)
+    committed = _offsets(session, group, wanted)
+    of_retries = _offsets(session, group, retry_topic(group))
     return GroupSide(topic, committed, fates_of(group, wanted, everywhere, of_retries))
 
 
-def _offsets(group: str, topic: str, name_servers: tuple[str, ...]) -> dict[Queue, int]:
-    session = session_of(name_servers)
+def _offsets(session: BlockingSession, group: str, topic: str) -> dict[Queue, int]:
     stats = session.run(session.admin.groups.consume_stats(group, topic=topic))
     if stats.failed:
         broker, error = next(iter(stats.failed.items()))

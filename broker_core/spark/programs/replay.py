@@ -17,6 +17,7 @@ from broker_core.client.blocking import BlockingSession
 from broker_core.client.errors import TopicNotFound
 from broker_core.errors import GantryError
 from broker_core.job_folder import NOT_YET_KNOWN, say
+from broker_core.protocol.signature import Credentials
 from broker_core.spark import changed_rows
 from broker_core.spark.bytes_read import PlanCost
 from broker_core.spark.checkpoint import Checkpoint, Damage, LeftOut, left_out_of, sum_counters
@@ -98,7 +99,7 @@ def _lanes(run: Run, selection: Selection) -> list[Lane]:
     if kept is not None:
         return from_json(kept, run.request.request_hash)
     target = run.request.asked["target"]
-    session, topic = session_of(_target_servers(run.request)), target["topic"]
+    session, topic = session_of(*_target_place(run.request)), target["topic"]
     if not run.request.asked.get("allow_live_target"):
         _refuse_live(session, topic)
     cost = PlanCost()
@@ -125,11 +126,11 @@ def _refuse_live(session: BlockingSession, topic: str) -> None:
         raise BadRequest(f"{len(groups)} group(s) read topic {topic!r}; only allow_live_target gives them copies")
 
 
-def _target_servers(request: ProgramRequest) -> tuple[str, ...]:
-    servers = place_of(request, request.asked["target"].get("cluster")).name_servers
-    if not servers:
+def _target_place(request: ProgramRequest) -> tuple[tuple[str, ...], Credentials | None]:
+    place = place_of(request, request.asked["target"].get("cluster"))
+    if not place.name_servers:
         raise BadRequest("the request names no name server to send to")
-    return servers
+    return place.name_servers, place.account
 
 
 @dataclass(slots=True)
@@ -182,7 +183,7 @@ class Replaying:
             by=request.created_by,
             cluster=request.cluster,
             options=replace(self.selection.options, count_to=counter.start()),
-            target_servers=_target_servers(request),
+            target_place=_target_place(request),
             address=self.collector.start(),
             stops_at_damage=on_damage(request) == STOP,
             sql=sql,

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from broker_core.job_folder import JobFolder
+from broker_core.protocol.signature import Credentials
 from broker_core.spark.errors import BadRequest
 from broker_core.spark.settings import SessionConfig
 from broker_core.spark_conf import BadSparkConf, read_conf
@@ -25,8 +26,15 @@ class SourcePlace(Struct, frozen=True, kw_only=True):
     store: str | None = None
     broker: str = ""
     name_servers: tuple[str, ...] = ()
+    access_key: str | None = None
+    secret_key: str | None = None
     more_stores: dict[str, str] = {}
     """The folders of further brokers, by their names."""
+
+    @property
+    def account(self) -> Credentials | None:
+        """The account that signs requests to its brokers."""
+        return Credentials(self.access_key, self.secret_key) if self.access_key and self.secret_key else None
 
     @property
     def stores(self) -> dict[str, Path]:

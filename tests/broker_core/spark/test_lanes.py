@@ -70,7 +70,7 @@ class Replay:
         self.runs += 1
         job = ReplayJob(
             job_id="job1", by="ann", cluster="local", options=self.options, address=collector.start(),
-            target_servers=(self.running.name_server,), stops_at_damage=stops_at_damage,
+            target_place=((self.running.name_server,), None), stops_at_damage=stops_at_damage,
             **self.kept,
         )  # fmt: skip
         starts = [(lane, find_start(lane, self.checkpoints, is_resumed=self.runs > 1)) for lane in lanes]

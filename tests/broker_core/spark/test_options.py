@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from broker_core.spark.errors import BadOption, UnknownOption
+from broker_core.spark.errors import BadOption, BadUse, UnknownOption
 from broker_core.spark.options import EARLIEST, LATEST, Mode, parse_source_options, parse_time
 
 STORE = {"store": "/data", "topic": "orders"}
@@ -131,8 +131,9 @@ def test_an_option_is_read(name: str, text: str, field: str, value: Any) -> None
         ({**STORE, "startingOffsetsByTimestamp": '{"orders":{"broker-a":{"0":1700000000}}}'}, "looks like seconds"),
         ({**STORE, "columns": "properties", "includeProperties": "false"}, "columns names properties"),
         ({**STORE, "maxOffsetsPerTrigger": "5"}, "for streams only"),
-        ({**STORE, "accessKey": "ak"}, "not signed"),
-        ({**STORE, "secretKey": "sk"}, "not signed"),
+        ({**STORE, "accessKey": "ak"}, "both accessKey and secretKey"),
+        ({**STORE, "secretKey": "sk"}, "both accessKey and secretKey"),
+        ({**STORE, "accessKey": "ak", "secretKey": "sk"}, "with nameServer"),
         ({**STORE, "tls": "true"}, "TLS are not served"),
         ({**STORE, "path": "/data"}, "no path"),
     ],
@@ -177,8 +178,8 @@ def test_what_spark_adds_for_itself_is_no_unknown_option() -> None:
 
 
 def test_a_secret_is_not_repeated_in_the_refusal() -> None:
-    with pytest.raises(BadOption) as caught:
-        parse_source_options({**STORE, "secretKey": "hush-hush"})
+    with pytest.raises(BadUse) as caught:
+        parse_source_options({**STORE, "accessKey": "ak", "secretKey": "hush-hush"})
     assert "hush" not in str(caught.value)
 
 

@@ -88,7 +88,7 @@ def test_an_option_of_the_sink_is_read(name: str, text: str, field: str, value: 
         ({**TO, "provenance": "true"}, "needs replayId"),
         ({**TO, "topic": "a,b"}, "name one topic"),
         ({**TO, "retries": "-1"}, "whole number"),
-        ({**TO, "secretKey": "sk"}, "not signed"),
+        ({**TO, "secretKey": "sk"}, "both accessKey and secretKey"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(given: dict[str, str], said: str) -> None:

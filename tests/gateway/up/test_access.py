@@ -1,0 +1,76 @@
+"""`make up` with access control: an account for the gateway, and brokers that know it."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from broker_core.broker.access.files import AccessFiles
+from gateway import env
+from gateway.env import BadSetting
+from gateway.up.access import ACCOUNT_VARIABLE, prepare_accounts
+from gateway.up.config import UpConfig
+from gateway.up.processes import plan
+
+
+def config_of(data: Path, **settings: str) -> UpConfig:
+    return UpConfig.read({"GANTRY_DATA_DIR": str(data), "GANTRY_ACL": "on", **settings})
+
+
+def mode_of(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_the_first_start_makes_one_account_for_all_brokers(tmp_path: Path) -> None:
+    file = prepare_accounts(config_of(tmp_path, GANTRY_BROKERS="2"))
+
+    made = env.account("X", environ={"X": str(file)})
+    assert made is not None
+    assert len(made.secret_key) >= 32
+    for folder in ("broker", "broker-b"):
+        accounts = AccessFiles(tmp_path / folder / "config").read().accounts
+        assert (accounts[made.access_key].secret_key, accounts[made.access_key].is_admin) == (made.secret_key, True)
+        assert mode_of(tmp_path / folder / "config" / "plain_acl.yml") == 0o600
+    assert mode_of(file) == 0o600
+
+
+def test_what_is_there_stays(tmp_path: Path) -> None:
+    file = prepare_accounts(config_of(tmp_path))
+    before = file.read_bytes()
+    accounts = tmp_path / "broker" / "config" / "plain_acl.yml"
+    accounts.write_text("accounts: []\n")
+    prepare_accounts(config_of(tmp_path))
+
+    assert (file.read_bytes(), accounts.read_text()) == (before, "accounts: []\n")
+
+
+def test_a_broker_with_files_of_its_own_gets_no_other(tmp_path: Path) -> None:
+    (tmp_path / "broker" / "config" / "acl").mkdir(parents=True)
+    prepare_accounts(config_of(tmp_path))
+
+    assert not (tmp_path / "broker" / "config" / "plain_acl.yml").exists()
+
+
+def test_processes_learn_the_account_and_brokers_the_switch(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    run.mkdir()
+    made = plan(config_of(tmp_path / "data"), run)
+    (broker,) = (child for child in made.children if child.kind == "broker")
+
+    assert "aclEnable=true" in broker.command
+    assert made.environment[ACCOUNT_VARIABLE] == str(tmp_path / "data" / "tools.yml")
+    assert not any("secret" in word for child in made.children for word in child.command)
+
+    off = plan(UpConfig.read({"GANTRY_DATA_DIR": str(tmp_path / "off")}), run)
+    assert not any("aclEnable=true" in child.command for child in off.children)
+    assert not (tmp_path / "off" / "tools.yml").exists()
+
+
+@pytest.mark.parametrize("text", ["", "accessKey: only", "- a list", "accessKey: [", "\x00"])
+def test_a_file_that_is_no_account_is_named(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "tools.yml"
+    file.write_text(text)
+    with pytest.raises(BadSetting, match="accessKey and secretKey"):
+        env.account("GANTRY_ACL_ACCOUNT", environ={"GANTRY_ACL_ACCOUNT": str(file)})
