@@ -11,6 +11,9 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+import yaml
+
+from broker_core.protocol.signature import Credentials
 from broker_core.spark_conf import BadSparkConf, read_conf
 
 _TRUE: Final = frozenset({"1", "true", "yes", "on"})
@@ -143,6 +146,18 @@ def secret(name: str, keep_in: Path, *, environ: Mapping[str, str] = os.environ)
     if not keep_in.exists():
         _make_secret(keep_in)
     return keep_in.read_text(encoding="ascii").strip()
+
+
+def account(name: str, *, environ: Mapping[str, str] = os.environ) -> Credentials | None:
+    """Return the account in the file that the variable names, which has the form of `mqadmin`'s ``tools.yml``."""
+    file = existing(name, is_folder=False, environ=environ)
+    if file is None:
+        return None
+    try:
+        found = yaml.load(file.read_text(encoding="utf-8"), yaml.BaseLoader)  # noqa: S506 - makes texts only
+        return Credentials(found["accessKey"], found["secretKey"], found.get("securityToken"))
+    except (yaml.YAMLError, UnicodeDecodeError, LookupError, TypeError, AttributeError):
+        raise BadSetting(name, str(file), "a file with accessKey and secretKey") from None
 
 
 def _make_secret(path: Path) -> None:

@@ -26,6 +26,8 @@ GANTRY_NAMESRV_PORT = env.port("GANTRY_NAMESRV_PORT", 9876)
 GANTRY_BROKER_PORT = env.port("GANTRY_BROKER_PORT", 10911)
 # Name servers of the embedded cluster, as this process reaches them; the supervisor sets them.
 GANTRY_NAME_SERVERS = env.words("GANTRY_NAME_SERVERS", (f"127.0.0.1:{GANTRY_NAMESRV_PORT}",))
+# The account with which requests to the embedded cluster are signed; the supervisor sets it with GANTRY_ACL=on.
+GANTRY_CREDENTIALS = env.account("GANTRY_ACL_ACCOUNT")
 # Of the brokers that `gateway.up` starts on this machine: their files are in the data folder.
 GANTRY_BROKERS = env.number("GANTRY_BROKERS", 1, low=1, high=MOST_BROKERS)
 GANTRY_FLUSH = env.choice("GANTRY_FLUSH", "async", ("async", "sync"))

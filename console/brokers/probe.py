@@ -9,16 +9,18 @@ import asyncio
 import re
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated, Final, Literal, TypeVar
 
 from msgspec import Meta, Struct
 
 from broker_core.client.admin import Admin
 from broker_core.client.admin.clusters import BrokerAddress, BrokerRuntime
-from broker_core.client.config import ClientConfig
+from broker_core.client.config import ClientConfig, new_client_id
 from broker_core.client.session import Session
 from broker_core.clock import now_ms
 from broker_core.errors import GantryError
+from broker_core.protocol.signature import Credentials
 from console.brokers.abilities import Ability, abilities_of, unknown
 from console.clusters.connections import loop_thread
 from console.clusters.reasons import reason_of
@@ -82,14 +84,24 @@ class ProbeReport(Struct, frozen=True, kw_only=True):
     ] = ()
 
 
-def probe(name_servers: Sequence[str], address_map: Mapping[str, str]) -> ProbeReport:
+def probe(
+    name_servers: Sequence[str], address_map: Mapping[str, str], account: Credentials | None = None
+) -> ProbeReport:
     """Try a connection and wait for the report; call it from a thread."""
-    return loop_thread().run(look(name_servers, address_map), timeout_s=_ALL_SECONDS)
+    return loop_thread().run(look(name_servers, address_map, account), timeout_s=_ALL_SECONDS)
 
 
-async def look(name_servers: Sequence[str], address_map: Mapping[str, str]) -> ProbeReport:
+async def look(
+    name_servers: Sequence[str], address_map: Mapping[str, str], account: Credentials | None = None
+) -> ProbeReport:
     """Try a connection; on an event loop."""
-    config = ClientConfig(tuple(name_servers), timeout_ms=_STEP_MS, admin_timeout_ms=_STEP_MS, address_map=address_map)
+    config = ClientConfig(
+        tuple(name_servers),
+        timeout_ms=_STEP_MS,
+        admin_timeout_ms=_STEP_MS,
+        address_map=address_map,
+        credentials=account,
+    )
     async with Session(config) as session:
         admin = Admin(session)
         lists, servers = await _timed_step("name_servers", name_servers, lambda at: _listed_by(config, at), _count)
@@ -143,7 +155,7 @@ def _step(step: StepName, findings: Sequence[ProbeFinding], duration_ms: int = 0
 
 async def _listed_by(config: ClientConfig, name_server: str) -> tuple[BrokerAddress, ...]:
     """Ask one name server alone, so that each is tried."""
-    single = ClientConfig((name_server,), timeout_ms=_STEP_MS, address_map=config.address_map)
+    single = replace(config, name_servers=(name_server,), client_id=new_client_id())
     async with Session(single) as session:
         return tuple(await Admin(session).clusters.brokers())
 

@@ -27,6 +27,7 @@ from broker_core.client.sending import SendResult
 from broker_core.client.session import Session
 from broker_core.errors import GantryError
 from broker_core.protocol.message import Message
+from broker_core.protocol.signature import Credentials
 from console.clusters.identities import FindStoreIds, Identities
 
 _log = logging.getLogger(__name__)
@@ -53,6 +54,8 @@ class ClusterAddress:
     name_servers: tuple[str, ...]
     address_map: tuple[tuple[str, str], ...] = ()
     """Pairs of an announced address and the one to connect to."""
+    credentials: Credentials | None = None
+    """The account with which requests are signed."""
 
 
 FindCluster = Callable[[str], Awaitable[ClusterAddress | None]]
@@ -191,7 +194,11 @@ class Connections:
         return opened
 
     def _session_at(self, address: ClusterAddress) -> Session:
-        config = ClientConfig(name_servers=address.name_servers, address_map=dict(address.address_map))
+        config = ClientConfig(
+            name_servers=address.name_servers,
+            address_map=dict(address.address_map),
+            credentials=address.credentials,
+        )
         if self._find_store_ids is None:
             return Session(config)
         identities = Identities(address.name, self._find_store_ids)

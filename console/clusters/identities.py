@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from broker_core.client.admin.clusters import BrokerRuntime
-from broker_core.client.errors import MalformedAnswer, OtherBroker, Unreachable
+from broker_core.client.errors import AccessDenied, MalformedAnswer, OtherBroker, Unreachable, refusal
 from broker_core.client.session import Session
 from broker_core.errors import GantryError
 from broker_core.protocol.bodies import coder
@@ -74,7 +74,7 @@ class Identities:
         expected = await self._expected(addr)
         if not expected:
             return
-        told = await _told(addr, connection)
+        told = await self._told(addr, connection)
         if told in expected:
             self._strangers.pop(addr, None)
             return
@@ -110,16 +110,22 @@ class Identities:
         assert self._session is not None
         return self._session.config.address_map.get(addr, addr)
 
-
-async def _told(addr: str, connection: Connection) -> str | None:
-    """Return the identity that the broker tells; None if it tells none."""
-    try:
-        answer = await connection.invoke(Command.request(GetBrokerRuntimeInfoRequest()), _ASK_MS)
-    except RemotingError as error:
-        raise Unreachable(addr, str(error)) from error
-    if answer.code != ResponseCode.SUCCESS:
-        return None
-    try:
-        return BrokerRuntime(coder.decode(KVTable, answer.body).table).store_id
-    except ProtocolError as error:
-        raise MalformedAnswer(addr, str(error)) from error
+    async def _told(self, addr: str, connection: Connection) -> str | None:
+        """Return the identity that the broker tells; None if it tells none."""
+        assert self._session is not None
+        request, credentials = Command.request(GetBrokerRuntimeInfoRequest()), self._session.config.credentials
+        if credentials is not None:
+            credentials.sign(request)
+        try:
+            answer = await connection.invoke(request, _ASK_MS)
+        except RemotingError as error:
+            raise Unreachable(addr, str(error)) from error
+        if answer.code != ResponseCode.SUCCESS:
+            refused = refusal(answer.code, answer.remark, addr)
+            if isinstance(refused, AccessDenied):
+                raise refused
+            return None
+        try:
+            return BrokerRuntime(coder.decode(KVTable, answer.body).table).store_id
+        except ProtocolError as error:
+            raise MalformedAnswer(addr, str(error)) from error

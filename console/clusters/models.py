@@ -20,6 +20,9 @@ class Cluster(models.Model):
     name_servers = models.JSONField(default=list)
     # Announced host:port to the one that this host can reach.
     address_map = models.JSONField(default=dict)
+    # The account with which requests are signed; empty for none. Nobody is shown the secret again.
+    access_key = models.CharField(max_length=200, default="", blank=True)
+    secret_key = models.CharField(max_length=200, default="", blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

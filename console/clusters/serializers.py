@@ -10,6 +10,7 @@ from msgspec import Meta, Struct
 from rest_framework import serializers
 
 from console.brokers.abilities import Ability
+from console.clusters.accounts import AccessKeyField, SecretKeyField
 from console.clusters.models import ClusterKind
 from console.clusters.same_brokers import SameBrokers
 
@@ -56,6 +57,9 @@ class ClusterState(Struct, frozen=True, kw_only=True):
     address_map: Annotated[
         dict[str, str], Meta(description="Where to connect instead of an announced address that cannot be reached.")
     ]
+    access_key: Annotated[
+        str | None, Meta(description="The account with which Gantry signs its requests; its secret is never shown.")
+    ]
     brokers: int | None
     brokers_answering: Annotated[int | None, Meta(description="Of `brokers`; null where that is.")]
     version: str | None
@@ -87,6 +91,8 @@ class ClusterCreateSerializer(serializers.Serializer[Any]):
     name = serializers.RegexField(NAME_PATTERN)
     name_servers = NameServersField(min_length=1, max_length=16)
     address_map = AddressMapField(required=False)
+    access_key = AccessKeyField(required=False, default="")
+    secret_key = SecretKeyField(required=False, default="")
 
 
 class ClusterChangeSerializer(serializers.Serializer[Any]):
@@ -94,11 +100,13 @@ class ClusterChangeSerializer(serializers.Serializer[Any]):
 
     name_servers = NameServersField(min_length=1, max_length=16, required=False)
     address_map = AddressMapField(required=False)
+    access_key = AccessKeyField(required=False)
+    secret_key = SecretKeyField(required=False)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Refuse a change of nothing."""
         if not attrs:
-            raise serializers.ValidationError("Nothing to change: give name_servers or address_map.")
+            raise serializers.ValidationError("Nothing to change: give name_servers, address_map or an account.")
         return attrs
 
 
@@ -107,3 +115,8 @@ class ProbeSerializer(serializers.Serializer[Any]):
 
     name_servers = NameServersField(min_length=1, max_length=16)
     address_map = AddressMapField(required=False)
+    access_key = AccessKeyField(required=False, default="")
+    secret_key = SecretKeyField(required=False, default="")
+    cluster = serializers.RegexField(
+        NAME_PATTERN, required=False, help_text="A cluster of the console whose secret key is used if none is given."
+    )

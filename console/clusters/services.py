@@ -12,7 +12,9 @@ from django.db import close_old_connections, transaction
 from broker_core.client.admin import Admin
 from broker_core.client.answers import ask_all
 from broker_core.errors import GantryError
+from broker_core.protocol.signature import Credentials
 from console.audit.record import Actor, record
+from console.clusters.accounts import changed_account, credentials_of
 from console.clusters.connections import ClusterAddress, ClusterNotFound, ask
 from console.clusters.memory import RememberedBroker, remembered
 from console.clusters.models import Cluster, ClusterKind, KnownBroker
@@ -42,8 +44,14 @@ def _find_address(name: str) -> ClusterAddress | None:
 def address_of(cluster: Cluster) -> ClusterAddress:
     """Return the cluster's address; that of the embedded cluster comes from the settings of the process."""
     if cluster.kind == ClusterKind.EMBEDDED:
-        return ClusterAddress(cluster.name, tuple(settings.GANTRY_NAME_SERVERS))
-    return ClusterAddress(cluster.name, tuple(cluster.name_servers), tuple(sorted(cluster.address_map.items())))
+        servers = tuple(settings.GANTRY_NAME_SERVERS)
+        return ClusterAddress(cluster.name, servers, credentials=settings.GANTRY_CREDENTIALS)
+    return ClusterAddress(
+        cluster.name,
+        tuple(cluster.name_servers),
+        tuple(sorted(cluster.address_map.items())),
+        credentials_of(cluster.access_key, cluster.secret_key),
+    )
 
 
 def ensure_embedded() -> Cluster:
@@ -55,15 +63,35 @@ def ensure_embedded() -> Cluster:
     return cluster
 
 
-def add(by: Actor, *, name: str, name_servers: list[str], address_map: Mapping[str, str] | None = None) -> Cluster:
-    """Add an Apache RocketMQ cluster; raise AlreadyExists."""
+def add(
+    by: Actor,
+    *,
+    name: str,
+    name_servers: list[str],
+    address_map: Mapping[str, str] | None = None,
+    access_key: str = "",
+    secret_key: str = "",
+) -> Cluster:
+    """Add an Apache RocketMQ cluster; raise AlreadyExists, and ValidationError for half an account."""
+    changed_account(Cluster(), access_key, secret_key)
     refusal = AlreadyExists(f"There is already a cluster named {name!r}.")
     with unless_taken(Cluster.objects.filter(name=name), refusal):
         cluster = Cluster.objects.create(
-            name=name, kind=ClusterKind.ROCKETMQ, name_servers=name_servers, address_map=dict(address_map or {})
+            name=name,
+            kind=ClusterKind.ROCKETMQ,
+            name_servers=name_servers,
+            address_map=dict(address_map or {}),
+            access_key=access_key,
+            secret_key=secret_key,
         )
         record(by, "cluster.create", name, after=_state(cluster))
     return cluster
+
+
+def account_to_try(cluster: str | None, access_key: str, secret_key: str) -> Credentials | None:
+    """Return the account of a connection that is tried; without a secret that of the cluster with the same name."""
+    row = Cluster.objects.filter(name=cluster).first() if cluster else None
+    return credentials_of(*changed_account(row or Cluster(), access_key, secret_key or None))
 
 
 def require(name: str) -> None:
@@ -74,16 +102,24 @@ def require(name: str) -> None:
 
 @transaction.atomic
 def change(
-    by: Actor, cluster: Cluster, *, name_servers: list[str] | None = None, address_map: Mapping[str, str] | None = None
+    by: Actor,
+    cluster: Cluster,
+    *,
+    name_servers: list[str] | None = None,
+    address_map: Mapping[str, str] | None = None,
+    access_key: str | None = None,
+    secret_key: str | None = None,
 ) -> Cluster:
-    """Change what is given; connections follow within seconds."""
-    before = _state(cluster)
+    """Change what is given; connections follow within seconds. Raises ValidationError for half an account."""
+    before, former = _state(cluster), cluster.secret_key
+    cluster.access_key, cluster.secret_key = changed_account(cluster, access_key, secret_key)
     if name_servers is not None:
         cluster.name_servers = name_servers
     if address_map is not None:
         cluster.address_map = dict(address_map)
-    cluster.save(update_fields=["name_servers", "address_map"])
-    record(by, "cluster.update", cluster.name, before=before, after=_state(cluster))
+    cluster.save(update_fields=["name_servers", "address_map", "access_key", "secret_key"])
+    replaced = {"secret_key": "replaced"} if cluster.secret_key not in ("", former) else {}
+    record(by, "cluster.update", cluster.name, before=before, after=_state(cluster) | replaced)
     return cluster
 
 
@@ -158,4 +194,5 @@ def _broker_state(known: RememberedBroker) -> dict[str, object]:
 def _state(cluster: Cluster) -> dict[str, object]:
     servers = list(address_of(cluster).name_servers)
     mapped = {"address_map": dict(cluster.address_map)} if cluster.address_map else {}
-    return {"name": cluster.name, "kind": cluster.kind, "name_servers": servers, **mapped}
+    account = {"access_key": cluster.access_key} if cluster.access_key else {}
+    return {"name": cluster.name, "kind": cluster.kind, "name_servers": servers, **mapped, **account}

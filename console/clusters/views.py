@@ -133,7 +133,9 @@ class ClusterProbeView(ApiView):
         """Try name servers and brokers, their clocks and abilities; nothing is written or saved."""
         form = ProbeSerializer(data=request.data)
         form.is_valid(raise_exception=True)
-        report = probe(form.validated_data["name_servers"], form.validated_data.get("address_map", {}))
+        wanted = form.validated_data
+        account = services.account_to_try(wanted.get("cluster"), wanted["access_key"], wanted["secret_key"])
+        report = probe(wanted["name_servers"], wanted.get("address_map", {}), account)
         found = same_brokers([broker.announced for broker in report.brokers], known_addresses())
         return Response(as_json(replace(report, same_brokers=found)))
 
@@ -191,6 +193,7 @@ def _described(row: Cluster, known: Mapping[str, Collection[str]] | None = None)
         kind=ClusterKind(row.kind),
         name_servers=services.address_of(row).name_servers,
         address_map=row.address_map,
+        access_key=_access_key(row),
         brokers=counts[0],
         brokers_answering=counts[1],
         version=next((broker.version for broker in answering), None),
@@ -201,5 +204,12 @@ def _described(row: Cluster, known: Mapping[str, Collection[str]] | None = None)
     )
 
 
+def _access_key(row: Cluster) -> str | None:
+    account = services.address_of(row).credentials
+    return None if account is None else account.access_key
+
+
 def _tag(row: Cluster) -> str:
-    return etag([row.name, services.address_of(row).name_servers, row.address_map])
+    # With the secret: another one is another state, which the etag tells without it.
+    account = [row.access_key, row.secret_key] if row.access_key else []
+    return etag([row.name, services.address_of(row).name_servers, row.address_map, *account])

@@ -56,6 +56,9 @@ def _place_of(name: str) -> dict[str, Any]:
         "more_stores": stores,
         "name_servers": list(address.name_servers),
         "address_map": dict(address.address_map),
+        # The file is for this user alone, as the database is.
+        "access_key": None if address.credentials is None else address.credentials.access_key,
+        "secret_key": None if address.credentials is None else address.credentials.secret_key,
     }
 
 

@@ -3453,6 +3453,8 @@ export interface components {
             address_map: {
                 [key: string]: string;
             };
+            /** @description The account with which Gantry signs its requests; its secret is never shown. */
+            access_key: string | null;
             brokers: number | null;
             /** @description Of `brokers`; null where that is. */
             brokers_answering: number | null;
@@ -3473,6 +3475,8 @@ export interface components {
             address_map?: {
                 [key: string]: string;
             };
+            access_key?: string;
+            secret_key?: string;
         };
         /** @description What a cluster has; a section that is null was not asked for, not allowed or not known, see the remarks. */
         ClusterDefinitions: {
@@ -3489,6 +3493,8 @@ export interface components {
             address_map: {
                 [key: string]: string;
             };
+            /** @description The account with which Gantry signs its requests; its secret is never shown. */
+            access_key: string | null;
             brokers: number | null;
             /** @description Of `brokers`; null where that is. */
             brokers_answering: number | null;
@@ -5190,6 +5196,8 @@ export interface components {
             address_map?: {
                 [key: string]: string;
             };
+            access_key?: string;
+            secret_key?: string;
         };
         /** @description The settings of a group to change. */
         PatchedGroupChangeRequest: {
@@ -5417,6 +5425,10 @@ export interface components {
             address_map?: {
                 [key: string]: string;
             };
+            access_key?: string;
+            secret_key?: string;
+            /** @description A cluster of the console whose secret key is used if none is given. */
+            cluster?: string;
         };
         /** @description One step; it passed if every finding is good. */
         ProbeStep: {
