@@ -12,6 +12,7 @@ import { isAddress, MOST_NAME_SERVERS } from "../addresses"
 import { useCreateCluster } from "../api/create-cluster"
 import { useProbe } from "../api/probe-cluster"
 import { useUpdateCluster } from "../api/update-cluster"
+import { type AccountChange, type AccountDraft, AccountFields, changeOf, isWhole, triedAs, withoutSecret } from "./account-fields"
 import { AddressMap } from "./address-map"
 import { ProbeSteps } from "./probe-steps"
 
@@ -21,7 +22,7 @@ interface ClusterFormProps {
   onClose: () => void
 }
 
-interface Draft {
+interface Draft extends AccountDraft {
   name: string
   servers: string
   map: Record<string, string>
@@ -37,11 +38,12 @@ export function ClusterForm({ cluster, onClose }: ClusterFormProps) {
   const [draft, setDraft] = useState<Draft>(() => draftOf(cluster))
   const probe = useProbe()
   const save = useSave(cluster, onClose)
-  const connection = { name_servers: listOf(draft.servers), address_map: filled(draft.map) }
-  const report = isSame(probe.variables, connection) ? probe.data : undefined
+  const connection = { name_servers: listOf(draft.servers), address_map: filled(draft.map), ...changeOf(draft, cluster) }
+  const tried = { ...connection, ...triedAs(draft, cluster) }
+  const report = isSame(probe.variables, tried) ? probe.data : undefined
   const { name_servers: servers, address_map: map } = connection
-  const isReady = servers.length > 0 && servers.length <= MOST_NAME_SERVERS && NAME.test(draft.name) && [...servers, ...Object.values(map)].every(isAddress)
-  const tryIt = () => probe.mutate(connection, { onError: (error) => toastFailed(t("clusters.notTried"), error) })
+  const isReady = servers.length > 0 && servers.length <= MOST_NAME_SERVERS && NAME.test(draft.name) && [...servers, ...Object.values(map)].every(isAddress) && isWhole(draft, cluster)
+  const tryIt = () => probe.mutate(tried, { onError: (error) => toastFailed(t("clusters.notTried"), error) })
   return (
     <FormDrawer
       title={cluster ? t("clusters.editNamed", { name: cluster.name }) : t("clusters.addTitle")}
@@ -54,6 +56,7 @@ export function ClusterForm({ cluster, onClose }: ClusterFormProps) {
       request={requestOf(cluster, draft.name, connection)}
     >
       <Fields draft={draft} isNew={!cluster} onChange={(change) => setDraft({ ...draft, ...change })} />
+      <AccountFields draft={draft} cluster={cluster} onChange={(change) => setDraft({ ...draft, ...change })} />
       {report && <ProbeSteps report={report} except={cluster?.name} />}
       {report && <Silent report={report} />}
       <AddressMap report={probe.data} map={draft.map} onMap={(map) => setDraft({ ...draft, map })} />
@@ -67,12 +70,14 @@ export function ClusterForm({ cluster, onClose }: ClusterFormProps) {
 }
 
 const draftOf = (cluster: Cluster | undefined): Draft =>
-  cluster ? { name: cluster.name, servers: cluster.name_servers.join("; "), map: cluster.address_map } : { name: "", servers: "", map: {} }
+  cluster
+    ? { name: cluster.name, servers: cluster.name_servers.join("; "), map: cluster.address_map, accessKey: cluster.access_key ?? "", secretKey: "" }
+    : { name: "", servers: "", map: {}, accessKey: "", secretKey: "" }
 
 const requestOf = (cluster: Cluster | undefined, name: string, connection: Connection): CurlRequest =>
   cluster
-    ? { method: "PATCH", path: paths.cluster(cluster.name), body: connection }
-    : { method: "POST", path: paths.clusters, body: { name, ...connection } }
+    ? { method: "PATCH", path: paths.cluster(cluster.name), body: withoutSecret(connection) }
+    : { method: "POST", path: paths.clusters, body: { name, ...withoutSecret(connection) } }
 
 interface FieldsProps {
   draft: Draft
@@ -131,7 +136,7 @@ function Silent({ report }: { report: ProbeReport }) {
   return <Callout>{t("clusters.notReached", { brokers: silent.map(({ name, announced }) => `${name} (${announced})`).join(t("list.comma")) })}</Callout>
 }
 
-interface Connection {
+interface Connection extends AccountChange {
   name_servers: string[]
   address_map: Record<string, string>
 }
@@ -155,4 +160,4 @@ function useSave(cluster: Cluster | undefined, onClose: () => void) {
 }
 
 /** Stands for the cluster that does not exist yet: nothing is sent for it. */
-const NOBODY: Cluster = { name: "", kind: "rocketmq", name_servers: [], address_map: {}, brokers: null, brokers_answering: null, version: null, reachable: false, reason: null, same_brokers: [], etag: "" }
+const NOBODY: Cluster = { name: "", kind: "rocketmq", name_servers: [], address_map: {}, access_key: null, brokers: null, brokers_answering: null, version: null, reachable: false, reason: null, same_brokers: [], etag: "" }

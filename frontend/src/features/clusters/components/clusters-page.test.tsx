@@ -8,7 +8,7 @@ import { ClustersPage } from "./clusters-page"
 
 const REASON = "name server 10.7.10.11:9876 refused the connection"
 const NAMES = ["lease", "batch_ack", "timer", "transaction", "sql", "index", "producers", "replicas"] as const
-const cluster = (overrides: Partial<Cluster> = {}): Cluster => ({ name: "local", kind: "embedded", name_servers: ["127.0.0.1:9876"], address_map: {}, brokers: 1, brokers_answering: 1, version: "V4_9_8", reachable: true, reason: null, same_brokers: [], etag: '"v1"', ...overrides })
+const cluster = (overrides: Partial<Cluster> = {}): Cluster => ({ name: "local", kind: "embedded", name_servers: ["127.0.0.1:9876"], address_map: {}, access_key: null, brokers: 1, brokers_answering: 1, version: "V4_9_8", reachable: true, reason: null, same_brokers: [], etag: '"v1"', ...overrides })
 const west = cluster({ name: "west", kind: "rocketmq", brokers: null, brokers_answering: null, version: null, reachable: false, reason: REASON })
 const able = (overrides: Partial<Record<string, Partial<Ability>>> = {}): Ability[] => NAMES.map((name) => ({ name, state: "yes", value: null, reason: null, ...overrides[name] }))
 const unknown = NAMES.map((name): Ability => ({ name, state: "unknown", value: null, reason: REASON }))
@@ -124,6 +124,20 @@ describe("the page of the clusters", () => {
       await user.click(screen.getByRole("button", { name: "Try the connection" }))
       expect(requests("POST /api/v1/clusters:probe").at(-1)?.body).toMatchObject({ address_map: { "10.6.10.23:10911": "gate:20911" } })
     })
+  })
+
+  it("keeps a stored secret, replaces it, and sends none without an account", async () => {
+    const signed = cluster({ name: "west", kind: "rocketmq", access_key: "gantry-reader" })
+    answer("GET /api/v1/clusters", page([signed]))
+    answer("POST /api/v1/clusters:probe", report())
+    const { user } = renderApp(<ClustersPage />)
+    await user.click(await screen.findByRole("button", { name: "Edit west" }))
+    expect(await screen.findByText("stored; fill in to replace it")).toBeTruthy()
+    await user.click(screen.getByRole("button", { name: "Try the connection" }))
+    await waitFor(() => expect(requests("POST /api/v1/clusters:probe").at(-1)?.body).toMatchObject({ access_key: "gantry-reader", cluster: "west" }))
+    await user.type(screen.getByLabelText(/^Secret key/), "another-secret")
+    await user.click(await screen.findByRole("button", { name: "Try the connection" }))
+    await waitFor(() => expect(requests("POST /api/v1/clusters:probe").at(-1)?.body).toMatchObject({ access_key: "gantry-reader", secret_key: "another-secret" }))
   })
 
   it("changes nothing without the right, and says when the list cannot be read", async () => {
