@@ -10,10 +10,12 @@ import time
 from collections.abc import Coroutine
 from contextlib import AsyncExitStack
 from functools import partial
+from pathlib import Path
 from typing import Any
 
-from broker_core.client import ClientConfig, Producer, Session
+from broker_core.client import ClientConfig, Credentials, Producer, Session
 from broker_core.errors import GantryError
+from gateway import env
 from gateway.cli.api import Api, Refused, Unreachable, default_token, default_url, part
 from gateway.demo.consumers import native_consumers, settle_payments
 from gateway.demo.messages import Shop
@@ -21,6 +23,7 @@ from gateway.demo.patience import Patience
 from gateway.demo.setting_up import create_names, create_work, remove_all
 from gateway.demo.traffic import Traffic
 
+_ACCOUNT = "GANTRY_ACL_ACCOUNT"
 _SECONDS_OF_A_YEAR = 31_536_000
 
 
@@ -45,6 +48,15 @@ def main() -> int:
     return 0
 
 
+def _account() -> Credentials | None:
+    """Return the account where access control is on: that of the variable, or the one in the data folder."""
+    given = {_ACCOUNT: env.text(_ACCOUNT)}
+    own = Path(env.text("GANTRY_DATA_DIR", "data")) / "tools.yml"
+    if not given[_ACCOUNT] and own.exists():
+        given[_ACCOUNT] = str(own)
+    return env.account(_ACCOUNT, environ=given)
+
+
 def say(sentence: str) -> None:
     """Tell the user what was done."""
     print(sentence, flush=True)
@@ -58,7 +70,7 @@ async def _fill(api: Api, cluster: str, url: str) -> None:
     new = await asyncio.to_thread(create_names, api, say)
     found = await asyncio.to_thread(api.get, f"/clusters/{part(cluster)}")
     async with AsyncExitStack() as stack:
-        session = await stack.enter_async_context(Session(ClientConfig(found["name_servers"])))
+        session = await stack.enter_async_context(Session(ClientConfig(found["name_servers"], credentials=_account())))
         producer = await stack.enter_async_context(Producer(session, "demo-shop"))
         traffic = Traffic(api, producer, Shop(int(time.time()) % _SECONDS_OF_A_YEAR))
         await traffic.fill(new)

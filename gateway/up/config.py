@@ -28,6 +28,12 @@ SETTINGS: Final = (
     ("GANTRY_BROKERS_LEFT_OUT", "", "brokers with messages that a lower GANTRY_BROKERS may leave out, by name"),
     ("GANTRY_WORKERS", "2, or 1 on one core", "gateway processes behind the HTTP port"),
     ("GANTRY_ADMIN_PASSWORD", "(generated, printed once)", "password of the first admin"),
+    (
+        "GANTRY_ACL",
+        "off",
+        "on: brokers serve only what an account of their plain_acl.yml signed; Gantry gets one",
+    ),
+    ("GANTRY_ACL_ACCOUNT", "(made by GANTRY_ACL)", "file with accessKey and secretKey with which Gantry signs"),
     ("GANTRY_FLUSH", "async", "async, or sync (answer a send only after fdatasync)"),
     ("GANTRY_REDIS_URL", "(own redis-server)", "redis://… of another Redis"),
     ("GANTRY_DATABASE_URL", "(sqlite in the data folder)", "postgres://… of a PostgreSQL"),
@@ -97,6 +103,7 @@ class UpConfig:
     brokers: int = 1
     left_out: tuple[str, ...] = ()
     """Further brokers that need not be started although they have messages."""
+    has_access_control: bool = False
     base_path: str = ""
     """The path before all others, such as ``/gantry``; empty for none."""
 
@@ -120,6 +127,7 @@ class UpConfig:
             workers=env.number("GANTRY_WORKERS", usual_workers(), low=1, high=MOST_WORKERS, environ=environ),
             brokers=brokers,
             left_out=_left_out(brokers, environ),
+            has_access_control=env.flag("GANTRY_ACL", False, environ=environ),
             base_path=urlsplit(env.public_url("GANTRY_PUBLIC_URL", environ=environ)).path,
         )
 

@@ -12,6 +12,7 @@ from typing import Final, Literal
 
 from console.clusters.own_brokers import folder_of
 from gateway.siblings import FOLDER_VARIABLE
+from gateway.up.access import ACCOUNT_VARIABLE, prepare_accounts
 from gateway.up.checks import free_port
 from gateway.up.config import UpConfig
 from gateway.up.services import redis_server
@@ -60,6 +61,9 @@ def plan(config: UpConfig, run: Path) -> Plan:
         FOLDER_VARIABLE: str(run),
         "GANTRY_NAME_SERVERS": f"{config.reachable_host}:{config.namesrv_port}",
     }
+    if config.has_access_control:
+        # Who names a file has another account for the gateway, and put it into the brokers' files.
+        environment.setdefault(ACCOUNT_VARIABLE, str(prepare_accounts(config)))
     children: list[Child] = []
     if config.redis_url is None:
         child, url = _redis(config)
@@ -103,6 +107,7 @@ def _brokers(python: str, config: UpConfig) -> Iterator[Child]:
             "--broker-name", name,
             "--share", str(config.brokers),
             "--flush", config.flush,
+            *(("--setting", "aclEnable=true") if config.has_access_control else ()),
         )  # fmt: skip
         child = name if config.brokers > 1 else "broker"
         yield Child(child, command, ready="line", needs_database=False, kind="broker")
