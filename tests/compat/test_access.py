@@ -136,6 +136,7 @@ def test_refusals_have_one_code_and_the_same_words(java: Driver, server: Server)
         assert any(f"{_ACL}.AclException: {words}" in cause for cause in refused.causes), refused.causes
 
 
+@pytest.mark.parametrize("tool", [CLIENT], ids=["4.9.8"], indirect=True)  # the tools of 5.3.3 lost these commands
 def test_accounts_are_changed_by_mqadmin(java: Driver, server: Server) -> None:
     create(java, server, "paid")
     broker = ("-n", server.name_server, "-b", server.address)
@@ -154,17 +155,14 @@ def test_accounts_are_changed_by_mqadmin(java: Driver, server: Server) -> None:
     java.mqadmin("deleteAclConfig", *broker, "-a", "new-account")
     assert "No acl config for new-account" in str(refusal(java, server, "paid", "new-account", "secret-of-new"))
 
-    # Both servers read the file again by themselves, Apache a little later.
+
+# Apache RocketMQ 4.9 keeps such an address until its next start, so that nothing can be tested after it.
+@pytest.mark.parametrize("server", ["gantry"], indirect=True)
+@pytest.mark.parametrize("tool", [CLIENT], ids=["4.9.8"], indirect=True)
+def test_addresses_that_need_no_account_come_and_go(java: Driver, server: Server) -> None:
+    create(java, server, "open")
+    broker = ("-n", server.name_server, "-b", server.address)
     java.mqadmin("updateGlobalWhiteAddr", *broker, "-g", "127.0.0.*")
-    wait_until(lambda: _sends_unsigned(java, server))
+    assert producer_of(java, server).call("send", JavaMessage("open", b"x"))["status"] == "SEND_OK"
     java.mqadmin("updateGlobalWhiteAddr", *broker, "-g", "10.11.12.13")
-    wait_until(lambda: not _sends_unsigned(java, server))
-
-
-def _sends_unsigned(java: Driver, server: Server) -> bool:
-    try:
-        return bool(producer_of(java, server).call("send", JavaMessage("paid", b"x")))
-    except JavaError as error:
-        if "No accessKey is configured" not in str(error):
-            raise
-        return False
+    assert "No accessKey is configured" in str(refusal(java, server, "open"))
