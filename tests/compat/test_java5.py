@@ -18,6 +18,7 @@ from tests.compat.java_build import CLIENT5
 from tests.compat.java_values import JavaMessage, Queue, Received, made, sql
 from tests.compat.sending import OVER_29, numbers_of, send_amounts, send_numbers
 from tests.compat.servers import started
+from tests.compat.test_transactions import send_in_transaction, transaction_producer
 from tests.support.cluster import RunningBroker
 from tests.support.wait import wait_until
 
@@ -413,6 +414,19 @@ def test_a_time_that_cannot_be_kept_is_refused(driver5: Driver, gantry: RunningB
 
 
 # -- what is refused
+
+
+def test_transactions_end_as_the_listener_says_now_or_when_it_is_asked(driver5: Driver, gantry: RunningBroker) -> None:
+    topic, at_once = "paid", {"CHECK_IMMUNITY_TIME_IN_SECONDS": "1"}
+    driver5.mqadmin("updateTopic", "-n", gantry.name_server, "-b", gantry.address, "-t", topic, "-r", "1", "-w", "1")
+    producer = transaction_producer(driver5, gantry, "payers5")
+    consumer = driver5.push_consumer(gantry.name_server, "paid-readers", {topic: "*"})
+
+    send_in_transaction(producer, topic, "committed", execute="COMMIT_MESSAGE")
+    send_in_transaction(producer, topic, "rolled back", execute="ROLLBACK_MESSAGE")
+    send_in_transaction(producer, topic, "asked", execute="UNKNOW", check="COMMIT_MESSAGE", **at_once)
+
+    wait_until(lambda: sorted(consumer.bodies) == [b"asked", b"committed"])
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,9 @@ def create_topic(driver: Driver, server: Server, topic: str) -> None:
     driver.mqadmin("updateTopic", "-n", server.name_server, "-b", server.address, "-t", topic, "-r", "2", "-w", "2")
 
 
-def send(producer: JavaObject, topic: str, body: str, *, execute: str, check: str = "UNKNOW", **more: str) -> Any:
+def send_in_transaction(
+    producer: JavaObject, topic: str, body: str, *, execute: str, check: str = "UNKNOW", **more: str
+) -> Any:
     properties: Mapping[str, str] = {"execute": execute, "check": check} | more
     return producer.call("sendMessageInTransaction", JavaMessage(topic, body.encode(), properties=properties), None)
 
@@ -49,8 +51,8 @@ def test_only_what_is_committed_is_seen(driver: Driver, server: Server, reader: 
     create_topic(driver, server, name)
     producer = transaction_producer(driver, server, f"{name}-payers")
 
-    sent = send(producer, name, "committed", execute="COMMIT_MESSAGE", KEYS="A17")
-    send(producer, name, "rolled back", execute="ROLLBACK_MESSAGE")
+    sent = send_in_transaction(producer, name, "committed", execute="COMMIT_MESSAGE", KEYS="A17")
+    send_in_transaction(producer, name, "rolled back", execute="ROLLBACK_MESSAGE")
     wait_until(lambda: bodies(reader, name) == ["committed"])
 
     assert (sent["status"], sent["state"]) == ("SEND_OK", "COMMIT_MESSAGE")
@@ -64,10 +66,10 @@ def test_a_producer_is_asked_what_it_did_not_tell(driver: Driver, server: Server
     create_topic(driver, server, name)
     producer = transaction_producer(driver, server, f"{name}-payers")
 
-    send(producer, name, "unknown first", execute="UNKNOW", check="COMMIT_MESSAGE")
-    send(producer, name, "it threw", execute="THROW", check="COMMIT_MESSAGE")
-    send(producer, name, "gone", execute="UNKNOW", check="ROLLBACK_MESSAGE")
-    open_one = send(producer, name, "open", execute="UNKNOW", check="THROW")
+    send_in_transaction(producer, name, "unknown first", execute="UNKNOW", check="COMMIT_MESSAGE")
+    send_in_transaction(producer, name, "it threw", execute="THROW", check="COMMIT_MESSAGE")
+    send_in_transaction(producer, name, "gone", execute="UNKNOW", check="ROLLBACK_MESSAGE")
+    open_one = send_in_transaction(producer, name, "open", execute="UNKNOW", check="THROW")
 
     wait_until(lambda: bodies(reader, name) == ["it threw", "unknown first"])
     wait_until(lambda: sum(told.startswith(f"open {open_one['msgId']}") for told in checked(producer)) >= 2)
@@ -80,11 +82,13 @@ def test_another_producer_of_the_group_answers_for_one_that_died(
 ) -> None:
     create_topic(driver, server, name)
     first = transaction_producer(driver, server, f"{name}-payers")
-    send(first, name, "left behind", execute="UNKNOW", check="COMMIT_MESSAGE", CHECK_IMMUNITY_TIME_IN_SECONDS="3")
+    send_in_transaction(
+        first, name, "left behind", execute="UNKNOW", check="COMMIT_MESSAGE", CHECK_IMMUNITY_TIME_IN_SECONDS="3"
+    )
     first.shutdown()
     assert bodies(reader, name) == []
 
     later = transaction_producer(driver, server, f"{name}-payers")
-    send(later, name, "so that it knows the broker", execute="ROLLBACK_MESSAGE")
+    send_in_transaction(later, name, "so that it knows the broker", execute="ROLLBACK_MESSAGE")
 
     wait_until(lambda: bodies(reader, name) == ["left behind"])
