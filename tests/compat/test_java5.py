@@ -13,9 +13,9 @@ import pytest
 
 from broker_core.clock import now_ms
 from broker_core.protocol.codes import RequestCode, ResponseCode
-from tests.compat.driver import Behaviour, Driver, JavaError, JavaObject, PushConsumer, started_driver
+from tests.compat.driver import ANSWER_SECONDS, Behaviour, Driver, JavaError, JavaObject, PushConsumer, started_driver
 from tests.compat.java_build import CLIENT5
-from tests.compat.java_values import JavaMessage, Queue, Received, made, sql
+from tests.compat.java_values import JavaMessage, Queue, Received, in_json, made, sql
 from tests.compat.sending import OVER_29, numbers_of, send_amounts, send_numbers
 from tests.compat.servers import started
 from tests.compat.test_transactions import send_in_transaction, transaction_producer
@@ -357,6 +357,24 @@ def test_many_messages_are_acknowledged_at_once(driver5: Driver, gantry: Running
     popper.ack_all([message for message in leased if int(message.body) != 8])
 
     assert numbers_of(popped(popper, order=False)) == [8]
+
+
+# -- producers
+
+
+def test_a_producer_that_gathers_messages_by_itself_sends_them_all(driver5: Driver, gantry: RunningBroker) -> None:
+    producer = driver5.producer(gantry.name_server, autoBatch=True)
+    driver5.mqadmin("updateTopic", "-n", gantry.name_server, "-b", gantry.address, "-t", "gathered")
+    calls = [
+        driver5.later(
+            "call", producer.name, method="send", arguments=[in_json(JavaMessage("gathered", b"%d" % number))]
+        )
+        for number in range(20)
+    ]
+
+    assert {call.result(ANSWER_SECONDS)["status"] for call in calls} == {"SEND_OK"}
+    consumer = driver5.push_consumer(gantry.name_server, "gathering", {"gathered": "*"})
+    wait_until(lambda: sorted(numbers_of(consumer.received)) == list(range(20)))
 
 
 # -- delivery times
