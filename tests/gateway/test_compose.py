@@ -74,7 +74,7 @@ def test_the_ports_and_names_that_services_reach_each_other_by_are_theirs() -> N
     environment = compose["gateway"].environment
     assert environment["GANTRY_NAME_SERVERS"] == "broker:9876"
     assert [port.rpartition(":")[2] for port in compose["broker"].ports] == ["9876", "10911"]
-    broker = (ROOT / "broker_core/__main__.py").read_text(encoding="utf-8")
+    broker = (ROOT / "broker_core/command_line.py").read_text(encoding="utf-8")
     assert "9876" in broker
     assert "10911" in broker
     command = compose["gateway"].command
