@@ -16,8 +16,10 @@ from typing import Any
 import pytest
 
 from broker_core.client.blocking import BlockingSession
+from broker_core.client.config import ClientConfig
 from broker_core.protocol.message import Message, StoredMessage
-from tests.support.cluster import ROOT, RunningBroker, shared_broker
+from broker_core.protocol.signature import Credentials
+from tests.support.cluster import ROOT, RunningBroker, shared_broker, started_broker
 from tests.support.replays import fill_topic, make_topic, read_topic
 from tests.support.wait import wait_until
 
@@ -276,3 +278,21 @@ def test_a_cluster_that_is_away_fails_the_job_and_blames_no_message(redrive: Red
     assert redrive.run(to_origin("g-away", "away")) == 4
     assert redrive.result["error"]
     assert redrive.journalled() == 0
+
+
+def test_dead_letters_behind_access_control_are_sent_with_the_account_of_the_cluster(tmp_path: Path) -> None:
+    config = tmp_path / "data" / "broker" / "config"
+    config.mkdir(parents=True)
+    (config / "plain_acl.yml").write_text(
+        "accounts: [{accessKey: administrator, secretKey: secret-of-admin, admin: true}]\n"
+    )
+    account = {"access_key": "administrator", "secret_key": "secret-of-admin"}
+    with started_broker(tmp_path / "data", settings={"aclEnable": "true"}) as guarded:
+        servers = [guarded.name_server]
+        with BlockingSession(ClientConfig(servers, credentials=Credentials(**account))) as session:
+            make_topic(session, "signed")
+            bury(session, "signing", letters("signed", 3))
+            job = Redrive(tmp_path / "job1", guarded.name_server)
+            assert job.run(to_origin("signing", "signed")) != 0
+            assert job.run(to_origin("signing", "signed"), source={"name_servers": servers, **account}) == 0
+            assert len(copies(session, "signed")) == 3
