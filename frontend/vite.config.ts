@@ -25,7 +25,7 @@ export default defineConfig({
     // A test adds up by it what a browser loads first.
     manifest: true,
     // What every page loads comes in one file: a request for each shared module took longer than its bytes.
-    rolldownOptions: { output: { codeSplitting: { groups: [{ name: "shared", tags: ["$initial"], test: /^(?!.*(?:index\.html|src.main\.tsx)$)/, priority: 1 }, { name: "common", minShareCount: 15 }] } } },
+    rolldownOptions: { output: { codeSplitting: { groups: [{ name: "shared", tags: ["$initial"], test: /^(?!.*(?:index\.html|src.main\.tsx)$)/, priority: 1 }, { name: "common", minShareCount: 16 }] } } },
   },
   test: {
     environment: "jsdom",

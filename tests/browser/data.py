@@ -39,6 +39,12 @@ class Data:
             messages = [order(topic, number) | changes for number in numbers[start : start + _BATCH]]
             self._post(f"{LOCAL}/topics/{topic}/messages", {"messages": messages})
 
+    def prepare(self, topic: str, *numbers: int, group: str = "payments") -> None:
+        """Send one message in a transaction for each number, and leave it open."""
+        for number in numbers:
+            path = f"{LOCAL}/topics/{topic}/messages?transaction=prepare&group={group}"
+            self._post(path, order(topic, number))
+
     def fill(self, topic: str, count: int) -> None:
         """Send so many messages without keys, whose JSON takes a moment to read, as fast as HTTP takes them."""
         message = {"body": {"encoding": "json", "data": {"straws": list(range(_STRAWS))}}}

@@ -85,6 +85,8 @@ OPENED: Final = {
         MESSAGE, ("button", "Saved searches"), ("menuitem", "Save this search…")
     ),
     "features/scheduled/components/scheduled-drawer": at("/scheduled", ("row", f"{TOPIC}-41")),
+    "features/transactions/components/transaction-drawer": at("/transactions", ("row", f"{TOPIC}-42")),
+    "features/transactions/components/decide": at("/transactions", ("row", f"{TOPIC}-42"), ("button", "Roll back")),
     "features/schedules/components/create-schedule": at("/schedules?new=replay"),
     "features/schedules/components/edit-schedule": at("/schedules", MORE, ("menuitem", "Edit")),
     "features/schedules/components/pause-schedule": at("/schedules", MORE, ("menuitem", "Pause with a reason")),
@@ -117,6 +119,7 @@ def names(http: httpx.Client, data: Data) -> Iterator[dict[str, str]]:
     data.give_up(GROUP, TOPIC, "the amount is missing", most=2)
     sent = _post(http, f"{LOCAL}/topics/{TOPIC}/messages", order(TOPIC, 40))
     _post(http, f"{LOCAL}/topics/{TOPIC}/messages", order(TOPIC, 41) | {"delay_ms": 36_000_000})
+    _post(http, f"{LOCAL}/topics/{TOPIC}/messages?transaction=prepare", order(TOPIC, 42))
     job = {"type": "replay", "cluster": "local", "source": {"topic": TOPIC}, "target": {"topic": COPY}}
     _post(http, "/schedules", {"name": "access: nightly", "cron": "30 3 * * *", "zone": "UTC", "job": job})
     slowly = {"limits": {"messages_per_second": 1}}

@@ -40,6 +40,8 @@ WAYS: Final[dict[str, list[tuple[str, ...]]]] = {
     "/messages?mode=keys": [],
     "/dead-letters": [(f"选择 {GROUP} 的 {CAUSE}",)],
     f"/scheduled?key={TOPIC}-900": [(ROW,)],
+    f"/transactions?topic={TOPIC}": [(ROW,), (ROW, "提交")],
+    "/transactions?tab=given_up": [],
     **{
         f"/alerts?{query}": [] for query in ("tab=channels", "tab=deliveries", "new=rule", "new=silence", "new=channel")
     },
@@ -74,6 +76,7 @@ def walked(data: Data) -> None:
     data.create_topic(TOPIC)
     data.send(TOPIC, *range(12))
     data.send(TOPIC, 900, delay_ms=36_000_000)
+    data.prepare(TOPIC, 901)
     data.give_up(GROUP, TOPIC, CAUSE, most=2)
     rule = {"name": RULE, "metric": "group_lag", "cluster": "local", "subject": GROUP, "limit": 1, "for_ms": 0}
     answer = data.http.post("/alert-rules", json=rule)

@@ -11,6 +11,7 @@ from playwright.sync_api import Locator, expect
 from tests.browser.data import LOCAL, Data
 from tests.browser.flow import Flow, flow_in, press
 from tests.browser.pages import Console
+from tests.browser.shots import shoot
 from tests.browser.words import LANGUAGES
 from tests.support.gantry import Gantry
 from tests.support.wait import wait_until
@@ -224,6 +225,32 @@ def test_a_scheduled_message_is_recalled(flow: Flow, data: Data) -> None:
     flow.button("scheduled.recallThis", flow.drawer("scheduled.message")).click()
     flow.confirm("scheduled.recallThis")
     flow.says("scheduled.didRecall")
+
+
+def test_open_transactions_are_committed_rolled_back_and_checked_by_hand(flow: Flow, data: Data) -> None:
+    data.prepare(flow.topic, 901, 902)
+    rows = flow.console.main.get_by_label(flow.t("transactions.lists.open")).get_by_role("row")
+    flow.console.open(f"/transactions?topic={flow.topic}")
+    expect(rows).to_have_count(3)
+    flow.console.row(f"{flow.topic}-901").click()
+    drawer = flow.drawer("transactions.transaction")
+    expect(flow.button("transactions.commit", drawer)).to_be_visible()
+    shoot(flow.console.page, f"transactions-{flow.topic}")
+    flow.button("transactions.checkAgain", drawer).click()
+    flow.says("transactions.didCheckLater", group="payments")
+    flow.button("transactions.commit", drawer).click()
+    flow.console.page.get_by_role("dialog").get_by_label(flow.t("transactions.reason")).fill("paid by hand")
+    flow.confirm("transactions.commit")
+    flow.says("transactions.did.commit")
+    expect(rows).to_have_count(2)
+    flow.console.row(f"{flow.topic}-902").click()
+    flow.button("transactions.rollback", drawer).click()
+    flow.confirm("transactions.rollback")
+    flow.says("transactions.did.rollback")
+    flow.says("transactions.none.open")
+    audit = data.http.get("/audit", params={"resource": f"local/topics/{flow.topic}"}).json()["items"]
+    assert {"transaction.commit", "transaction.rollback", "transaction.check"} <= {row["action"] for row in audit}
+    assert any("paid by hand" in str(row["after"]) for row in audit)
 
 
 def test_the_live_page_shows_what_passes_its_filter(flow: Flow, data: Data) -> None:

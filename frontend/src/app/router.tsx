@@ -67,6 +67,7 @@ const pages = [
   createRoute({ ...parent, path: "/messages/compare", component: lazyRouteComponent(() => withAllWords(import("./routes/compare")), "CompareRoute") }),
   createRoute({ ...parent, path: "/messages/$id", component: lazyRouteComponent(() => withAllWords(import("./routes/message")), "MessageRoute") }),
   createRoute({ ...parent, path: "/scheduled", component: lazyRouteComponent(() => withAllWords(import("./routes/scheduled")), "ScheduledRoute") }),
+  createRoute({ ...parent, path: "/transactions", component: lazyRouteComponent(() => withAllWords(import("./routes/transactions")), "TransactionsRoute") }),
   createRoute({ ...parent, path: "/dead-letters", component: lazyRouteComponent(() => withAllWords(import("./routes/dead-letters")), "DeadLettersRoute") }),
   createRoute({ ...parent, path: "/alerts", component: lazyRouteComponent(() => withAllWords(import("./routes/alerts")), "AlertsRoute") }),
   createRoute({ ...parent, path: "/jobs", component: lazyRouteComponent(() => withAllWords(import("./routes/jobs")), "JobsRoute") }),

@@ -77,6 +77,10 @@ export const paths = {
   deadLetterOutcomes: (c: string, group: string) => `${cluster(c)}/dead-letters/${part(group)}/outcomes`,
   scheduled: (c: string) => `${cluster(c)}/scheduled`,
   scheduledSummary: (c: string) => `${cluster(c)}/scheduled/summary`,
+  transactions: (c: string) => `${cluster(c)}/transactions`,
+  transaction: (c: string, id: string) => `${cluster(c)}/transactions/${part(id)}`,
+  decideTransaction: (c: string, id: string, decision: "commit" | "rollback") => `${cluster(c)}/transactions/${part(id)}:${decision}`,
+  checkTransaction: (c: string, id: string) => `${cluster(c)}/transactions/${part(id)}:check`,
   scheduledMessage: (c: string, id: string) => `${cluster(c)}/scheduled/${part(id)}`,
   receive: (c: string, group: string, topic: string) =>
     `${cluster(c)}/groups/${part(group)}/topics/${part(topic)}:receive`,

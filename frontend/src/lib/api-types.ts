@@ -130,6 +130,11 @@ export type ScheduledSummary = Schemas["ScheduledSummary"]
 export type ScheduledMessages = Schemas["ScheduledMessages"]
 export type ScheduledMessage = ScheduledMessages["items"][number]
 export type ScheduledDetail = Schemas["ScheduledDetail"]
+export type TransactionRows = Schemas["TransactionRows"]
+export type TransactionRow = TransactionRows["items"][number]
+export type TransactionDetail = Schemas["TransactionDetail"]
+export type TransactionChecked = Schemas["TransactionChecked"]
+export type EndedTransaction = Schemas["EndedTransaction"]
 export type ScheduleOutcome = Schemas["ScheduleOutcome"]
 export type RedriveAsked = Omit<Schemas["RedriveRequest"], "originals" | "allow_live_target" | "dry_run" | "limits"> & {
   limits: { messages_per_second: number; max_messages?: number; max_minutes?: number }

@@ -1,6 +1,7 @@
 import {
   type Icon,
   IconApi,
+  IconArrowsSplit2,
   IconBell,
   IconBroadcast,
   IconCalendarClock,
@@ -20,8 +21,8 @@ import {
 import type { Right } from "@/hooks/use-rights"
 
 export interface NavEntry {
-  id: "overview" | "live" | "alerts" | "topics" | "groups" | "messages" | "deadLetters" | "scheduled" | "jobs" | "schedules" | "broker" | "clusters" | "access" | "audit" | "apiReference" | "settings"
-  to: "/" | "/live" | "/alerts" | "/topics" | "/groups" | "/messages" | "/dead-letters" | "/scheduled" | "/jobs" | "/schedules" | "/broker" | "/clusters" | "/access" | "/audit" | "/api-reference" | "/settings"
+  id: "overview" | "live" | "alerts" | "topics" | "groups" | "messages" | "deadLetters" | "scheduled" | "transactions" | "jobs" | "schedules" | "broker" | "clusters" | "access" | "audit" | "apiReference" | "settings"
+  to: "/" | "/live" | "/alerts" | "/topics" | "/groups" | "/messages" | "/dead-letters" | "/scheduled" | "/transactions" | "/jobs" | "/schedules" | "/broker" | "/clusters" | "/access" | "/audit" | "/api-reference" | "/settings"
   icon: Icon
   right: Right | null
 }
@@ -49,6 +50,7 @@ export const navigation: NavGroup[] = [
       { id: "messages", to: "/messages", icon: IconMessage2Search, right: null },
       { id: "deadLetters", to: "/dead-letters", icon: IconMailX, right: null },
       { id: "scheduled", to: "/scheduled", icon: IconCalendarClock, right: null },
+      { id: "transactions", to: "/transactions", icon: IconArrowsSplit2, right: null },
     ],
   },
   {

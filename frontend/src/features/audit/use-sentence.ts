@@ -2,10 +2,10 @@ import { useTranslation } from "react-i18next"
 import type { AuditEntry } from "@/lib/api-types"
 import { shortId } from "@/lib/format"
 
-const VERBS = ["create", "update", "delete", "start", "cancel", "retry", "run_now", "password", "login", "logout", "forget", "export", "session_end", "offsets", "undo_offsets", "acknowledge", "unacknowledge", "end", "send_again", "clone", "apply", "purge", "pause", "resume", "limits", "deliver_to", "resend_to", "test", "recall_from", "reschedule_in"] as const
+const VERBS = ["create", "update", "delete", "start", "cancel", "retry", "run_now", "password", "login", "logout", "forget", "export", "session_end", "offsets", "undo_offsets", "acknowledge", "unacknowledge", "end", "send_again", "clone", "apply", "purge", "pause", "resume", "limits", "deliver_to", "resend_to", "test", "recall_from", "reschedule_in", "commit_in", "roll_back_in", "check_in"] as const
 const NOUNS = ["topic", "group", "broker", "replay", "reconcile", "redrive", "export", "schedule", "token", "user", "cluster", "session", "audit", "role", "alert", "alert_rule", "alert_channel", "silence", "delivery", "search", "note", "definitions"] as const
 /** What somebody asked for without the right, by the method of HTTP or the frame of a socket. */
-const ASKED = ["get", "post", "put", "patch", "delete", "produce", "receive", "ack", "nack", "extend", "send", "subscribe"] as const
+const ASKED = ["get", "post", "put", "patch", "delete", "produce", "receive", "ack", "nack", "extend", "commit", "rollback", "send", "subscribe"] as const
 export const RESULTS = ["ok", "refused", "failed", "partial"] as const
 
 const pick = <T extends string>(known: readonly T[], word: string | undefined): T | undefined => known.find((name) => name === word)
@@ -31,6 +31,9 @@ const OTHERWISE: Readonly<Record<string, readonly [string, string]>> = {
   "message.resend": ["topic", "resend_to"],
   "message.recall": ["topic", "recall_from"],
   "message.reschedule": ["topic", "reschedule_in"],
+  "transaction.commit": ["topic", "commit_in"],
+  "transaction.rollback": ["topic", "roll_back_in"],
+  "transaction.check": ["topic", "check_in"],
 }
 
 /** A change of offsets that took another one back is recorded as one, with its mode. */

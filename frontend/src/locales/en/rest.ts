@@ -34,6 +34,7 @@ import { roles } from "./roles"
 import { run } from "./run"
 import { sample } from "./sample"
 import { scheduled } from "./scheduled"
+import { transactions } from "./transactions"
 import { searches } from "./searches"
 import { sides } from "./sides"
 import { storeCheck } from "./store-check"
@@ -80,6 +81,7 @@ export const rest = {
   ...run,
   ...sample,
   ...scheduled,
+  ...transactions,
   ...searches,
   ...sides,
   ...storeCheck,

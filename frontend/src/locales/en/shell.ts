@@ -12,6 +12,7 @@ export const shell = {
     messages: "Messages",
     deadLetters: "Dead letters",
     scheduled: "Scheduled",
+    transactions: "Transactions",
     jobs: "Jobs",
     schedules: "Schedules",
     broker: "Broker",

@@ -36,6 +36,7 @@ import { roles } from "./roles"
 import { run } from "./run"
 import { sample } from "./sample"
 import { scheduled } from "./scheduled"
+import { transactions } from "./transactions"
 import { searches } from "./searches"
 import { sides } from "./sides"
 import { storeCheck } from "./store-check"
@@ -82,6 +83,7 @@ export const rest: Shape<typeof english> = {
   ...run,
   ...sample,
   ...scheduled,
+  ...transactions,
   ...searches,
   ...sides,
   ...storeCheck,

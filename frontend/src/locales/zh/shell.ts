@@ -12,6 +12,7 @@ export const shell = {
     messages: "消息",
     deadLetters: "死信",
     scheduled: "定时消息",
+    transactions: "事务",
     jobs: "任务",
     schedules: "定时任务",
     broker: "Broker",

@@ -1,0 +1,131 @@
+import { Button, TextInput } from "@mantine/core"
+import { useMemo, useState } from "react"
+import { useTranslation } from "react-i18next"
+import { columnsFor } from "@/components/data-table/columns"
+import { DataTable } from "@/components/data-table/data-table"
+import { MoreRows } from "@/components/data-table/more-rows"
+import { Callout, Panel, PanelFoot } from "@/components/layout/panel"
+import { Empty } from "@/components/states/empty"
+import { QueryBody } from "@/components/states/query-panel"
+import { Ident } from "@/components/values/ident"
+import { Time } from "@/components/values/time"
+import { useFormat } from "@/hooks/use-format"
+import { useNow } from "@/hooks/use-now"
+import type { TransactionRow } from "@/lib/api-types"
+import { reasonIn } from "@/lib/reasons"
+import { useTransactions, type Wanted } from "../api/get-transactions"
+import { Connected, StateBadge } from "./words"
+import classes from "./transactions.module.css"
+
+const column = columnsFor<TransactionRow>()
+
+interface TransactionsListProps {
+  cluster: string
+  wanted: Wanted
+  selected: string | undefined
+  onFind: (names: { topic: string | undefined; group: string | undefined }) => void
+  onOpen: (row: TransactionRow) => void
+}
+
+/** The transactions of one state; a row opens the message. */
+export function TransactionsList({ cluster, wanted, selected, onFind, onOpen }: TransactionsListProps) {
+  const { t } = useTranslation()
+  const query = useTransactions(cluster, wanted)
+  const pages = query.data?.pages
+  const rows = pages?.flatMap(({ items }) => items)
+  const { missing, partial } = pages?.at(-1) ?? { missing: [], partial: [] }
+  const columns = useColumns(wanted.state === "open")
+  const idOf = ({ broker, topic, message_id: id, transaction_id: place }: TransactionRow) => `${broker} ${topic} ${id} ${place ?? ""}`
+  return (
+    <Panel title={t(`transactions.lists.${wanted.state}`)} actions={<Find wanted={wanted} onFind={onFind} />}>
+      {missing.map(({ broker, reason }) => (
+        <Callout key={broker}>{t("transactions.missing", { broker, reason: reasonIn(t, reason) })}</Callout>
+      ))}
+      {partial.map((broker) => (
+        <Callout key={broker}>{t("transactions.partial", { broker })}</Callout>
+      ))}
+      <QueryBody
+        query={{ ...query, data: rows, refetch: query.refetch as never }}
+        what={t("transactions.listFailed")}
+        isEmpty={(items) => items.length === 0}
+        empty={<Empty small title={t(`transactions.none.${wanted.state}`)} next={t(`transactions.noneNext.${wanted.state}`)} />}
+      >
+        {(items) => (
+          <DataTable
+            natural
+            label={t(`transactions.lists.${wanted.state}`)}
+            columns={columns}
+            rows={items}
+            rowId={idOf}
+            selectedId={items.filter(({ transaction_id: id }) => id !== null && id === selected).map(idOf)[0]}
+            onRow={onOpen}
+          />
+        )}
+      </QueryBody>
+      <MoreRows query={query} />
+      <PanelFoot>{t(`transactions.foot.${wanted.state}`)}</PanelFoot>
+    </Panel>
+  )
+}
+
+function useColumns(isOpen: boolean) {
+  const { t } = useTranslation()
+  return useMemo(
+    () => [
+      column("age", t("transactions.age"), { isStrong: true }, ({ prepared_at: at }) => <Age at={at} />),
+      column("topic", t("transactions.topic"), { isName: true }, ({ topic }) => topic),
+      column("group", t("transactions.group"), { minWidth: 420 }, ({ group }) => group),
+      column("key", t("transactions.key"), { isSecondary: true, minWidth: 560 }, ({ keys }) => keys.join(" ") || "—"),
+      column("checks", t("transactions.checks"), { align: "end", minWidth: 480 }, ({ checks }) => checks),
+      ...(isOpen
+        ? [
+            column("next", t("transactions.next"), { minWidth: 760 }, (row) => <NextCheck row={row} />),
+            column("producer", t("transactions.producer"), { minWidth: 660 }, (row) => <Connected is={row.producer_connected} />),
+          ]
+        : [column("state", t("transactions.state"), { minWidth: 520 }, (row) => <StateBadge state={row.state} />)]),
+      column("broker", t("transactions.broker"), { isSecondary: true, minWidth: 860 }, ({ broker }) => broker),
+      column("id", t("transactions.id"), { minWidth: 960 }, ({ message_id: id }) => <Ident id={id} />),
+    ],
+    [t, isOpen],
+  )
+}
+
+/** How long it has been open. */
+function Age({ at }: { at: string }) {
+  const format = useFormat()
+  return <span title={format.when(at, true)}>{format.duration(Math.max(0, useNow() - Date.parse(at)))}</span>
+}
+
+/** When its producers are asked next; without one that is connected, not before one comes. */
+function NextCheck({ row }: { row: TransactionRow }) {
+  const { t } = useTranslation()
+  if (row.next_check_at) return <Time at={row.next_check_at} />
+  return <span>{t(row.producer_connected === false ? "transactions.waitsForProducer" : "states.unknown")}</span>
+}
+
+interface FindProps {
+  wanted: Wanted
+  onFind: TransactionsListProps["onFind"]
+}
+
+/** Topic and producer group, both in full; Enter looks. */
+function Find({ wanted, onFind }: FindProps) {
+  const { t } = useTranslation()
+  const [topic, setTopic] = useState(wanted.topic ?? "")
+  const [group, setGroup] = useState(wanted.group ?? "")
+  return (
+    <form
+      className={classes.tools}
+      onSubmit={(event) => {
+        event.preventDefault()
+        onFind({ topic: topic.trim() || undefined, group: group.trim() || undefined })
+      }}
+    >
+      <TextInput size="xs" aria-label={t("transactions.topic")} placeholder={t("transactions.allTopics")} value={topic} onChange={(event) => setTopic(event.currentTarget.value)} />
+      <TextInput size="xs" aria-label={t("transactions.group")} placeholder={t("transactions.allGroups")} value={group} onChange={(event) => setGroup(event.currentTarget.value)} />
+      <Button size="xs" type="submit">
+        {t("transactions.look")}
+      </Button>
+    </form>
+  )
+}

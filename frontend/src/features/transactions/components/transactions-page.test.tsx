@@ -1,0 +1,79 @@
+import { screen, within } from "@testing-library/react"
+import { beforeEach, expect, it, vi } from "vitest"
+import { reader } from "@/testing/factories"
+import { renderApp } from "@/testing/render"
+import { answer, refuse, requests } from "@/testing/server"
+import { TransactionsPage } from "./transactions-page"
+
+const BASE = "/api/v1/clusters/local/transactions"
+const ago = new Date(Date.now() - 120_000).toISOString()
+const line = {
+  transaction_id: "t1.A", message_id: "AC1100010000", topic: "orders", group: "payments", broker: "broker-a", state: "open", keys: ["A17"], tag: "paid",
+  born_at: ago, born_host: "10.0.0.1:5", prepared_at: ago, checks: 2, checked_at: ago, next_check_at: null, producer_connected: false, body_bytes: 9,
+}
+const rows = (others: object = {}) => ({ items: [line], next_cursor: null, missing: [], partial: [], ...others })
+const body = { encoding: "json", data: { id: 1 }, text: '{"id":1}' }
+const page = (at = "/", me?: ReturnType<typeof reader>) => renderApp(<TransactionsPage cluster="local" />, me ? { at, me } : { at })
+
+beforeEach(() => {
+  answer(`GET ${BASE}`, rows())
+  answer(`GET ${BASE}/t1.A`, { ...line, body, properties: {}, hidden: null })
+})
+
+it("lists what is open, and says that nobody is there to be asked", async () => {
+  page()
+  expect(await screen.findByText("A17")).toBeTruthy()
+  expect(screen.getByText("when a producer comes")).toBeTruthy()
+  expect(screen.getByText("none connected")).toBeTruthy()
+  expect(requests(`GET ${BASE}`)[0]?.query.get("state")).toBe("open")
+})
+
+it("names the brokers that showed only a part, or did not answer", async () => {
+  answer(`GET ${BASE}`, rows({ items: [], missing: [{ broker: "broker-b", reason: "no answer", since: null }], partial: ["broker-c"] }))
+  page()
+  expect(await screen.findByText(/broker-b is not included/)).toBeTruthy()
+  expect(screen.getByText(/broker-c did not show everything/)).toBeTruthy()
+})
+
+it("filters by topic and producer group, in the address", async () => {
+  const { user, address } = page()
+  await user.type(await screen.findByRole("textbox", { name: "Producer group" }), "billing")
+  await user.click(screen.getByRole("button", { name: "Find" }))
+  expect(address()).toMatch(/group=billing/)
+  await vi.waitFor(() => expect(requests(`GET ${BASE}`).at(-1)?.query.get("group")).toBe("billing"))
+})
+
+it("commits with a reason after a question", async () => {
+  answer(`POST ${BASE}/t1.A:commit`, { transaction_id: "t1.A", message_id: "AC1100010000", topic: "orders", group: "payments", decision: "committed" })
+  const { user } = page("/?open=t1.A")
+  await user.click(await screen.findByRole("button", { name: "Commit" }))
+  const dialog = await screen.findByRole("dialog")
+  expect(within(dialog).getByText(/delivered to orders now, whatever payments thinks/)).toBeTruthy()
+  await user.type(within(dialog).getByRole("textbox", { name: "Reason" }), "paid")
+  await user.click(within(dialog).getByRole("button", { name: "Commit" }))
+  expect(await screen.findByText("The transaction is committed")).toBeTruthy()
+  expect(requests(`POST ${BASE}/t1.A:commit`)[0]?.body).toEqual({ reason: "paid" })
+})
+
+it("says that it was decided otherwise", async () => {
+  refuse(`POST ${BASE}/t1.A:rollback`, 409, "TRANSACTION_DECIDED", "The transaction of message AC1100010000 was committed before.")
+  const { user } = page("/?open=t1.A")
+  await user.click(await screen.findByRole("button", { name: "Roll back" }))
+  await user.click(within(await screen.findByRole("dialog")).getByRole("button", { name: "Roll back" }))
+  expect(await screen.findByText("The transaction is not decided")).toBeTruthy()
+})
+
+it("teaches what given up means, and shows what became of those that were", async () => {
+  answer(`GET ${BASE}`, rows({ items: [{ ...line, state: "committed" }] }))
+  const { user } = page("/?tab=given_up")
+  expect(await screen.findByText("committed")).toBeTruthy()
+  expect(requests(`GET ${BASE}`)[0]?.query.get("state")).toBe("given_up")
+  answer(`GET ${BASE}`, rows({ items: [] }))
+  await user.click(screen.getByRole("tab", { name: "Open" }))
+  expect(await screen.findByText("No transaction is open")).toBeTruthy()
+})
+
+it("leaves the buttons to those who may produce", async () => {
+  page("/?open=t1.A", reader())
+  expect((await screen.findByRole<HTMLButtonElement>("button", { name: "Commit" })).disabled).toBe(true)
+})

@@ -1,0 +1,45 @@
+import { useTranslation } from "react-i18next"
+import { CurlButton } from "@/components/code/curl-button"
+import { DockedPage } from "@/components/drawer/docked-drawer"
+import { RefreshButton } from "@/components/forms/refresh-button"
+import { Page } from "@/components/layout/page"
+import { currentTab, TabBar } from "@/components/layout/tab-bar"
+import { paths } from "@/config/paths"
+import { useUrlState } from "@/hooks/use-url-state"
+import type { Wanted } from "../api/get-transactions"
+import { TransactionDrawer } from "./transaction-drawer"
+import { TransactionsList } from "./transactions-list"
+
+const TABS = ["open", "given_up"] as const
+
+/** Half messages that wait for their producers, and those that brokers stopped asking about. */
+export function TransactionsPage({ cluster }: { cluster: string }) {
+  const { t } = useTranslation()
+  const [state, change] = useUrlState()
+  const tabs = TABS.map((id) => ({ id, label: t(`transactions.tabs.${id}`) }))
+  const wanted: Wanted = { state: currentTab(tabs, state.tab) as (typeof TABS)[number], topic: state.topic, group: state.group }
+  const { open } = state
+  return (
+    <DockedPage drawer={open && <TransactionDrawer key={open} cluster={cluster} id={open} onClose={() => change({ open: undefined })} />}>
+      <Page
+        title={t("nav.transactions")}
+        actions={
+          <>
+            <CurlButton request={{ path: paths.transactions(cluster), query: { ...wanted } }} />
+            <RefreshButton label={t("actions.refresh")} />
+          </>
+        }
+      >
+        <TabBar tabs={tabs} />
+        <TransactionsList
+          key={wanted.state}
+          cluster={cluster}
+          wanted={wanted}
+          selected={open}
+          onFind={({ topic, group }) => change({ topic, group })}
+          onOpen={({ transaction_id: id }) => change({ open: id ?? undefined })}
+        />
+      </Page>
+    </DockedPage>
+  )
+}
