@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from shutil import copyfile
 from typing import Any, Final
 
 from broker_core.protocol import fastjson
@@ -37,14 +38,14 @@ def require_none_left_out(config: UpConfig) -> None:
 
 
 def prepare_new(config: UpConfig) -> None:
-    """Give each broker that never ran the topics, groups and settings of the first one; raise CannotStart."""
+    """Give each broker that never ran the topics, groups, settings and accounts of the first; raise CannotStart."""
     first, *others = stores(config.data, config.brokers).items()
     name, folder = first
     trees = dict(_read(folder / "config"))
     trees.get(_TOPICS, {}).get(_TABLE, {}).pop(name, None)  # the broker's own topic
     for _, other in others:
         if trees and not other.exists():
-            _write(other, trees)
+            _write(other, trees, folder / "config")
 
 
 def _has_messages(store: Path) -> bool:
@@ -66,7 +67,7 @@ def _read(config_folder: Path) -> Iterator[tuple[str, Any]]:
                 raise CannotStart(f"{file} cannot be read, and new brokers are to begin with it: {error}") from error
 
 
-def _write(store: Path, trees: dict[str, Any]) -> None:
+def _write(store: Path, trees: dict[str, Any], first: Path) -> None:
     # The folder appears with all of its files or not at all, since it says that the broker has run.
     draft = store.with_name(f"{store.name}.new")
     folder = draft / "config"
@@ -76,4 +77,9 @@ def _write(store: Path, trees: dict[str, Any]) -> None:
             json.dump(tree, file)
             file.flush()
             os.fsync(file.fileno())
+    for accounts in (first / "plain_acl.yml", *first.glob("acl/*.yml")):
+        if accounts.exists():
+            copy = folder / accounts.relative_to(first)
+            copy.parent.mkdir(exist_ok=True)
+            copyfile(accounts, copy)
     draft.rename(store)

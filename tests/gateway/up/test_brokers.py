@@ -67,12 +67,16 @@ def test_a_broker_with_messages_is_not_left_out(tmp_path: Path) -> None:
     )
 
 
-def test_a_new_broker_begins_with_topics_groups_and_settings_of_the_first(tmp_path: Path) -> None:
+def test_a_new_broker_begins_with_topics_groups_settings_and_accounts_of_the_first(tmp_path: Path) -> None:
     folder = tmp_path / "broker" / "config"
     folder.mkdir(parents=True)
     topics = {"orders": {"topicName": "orders"}, "broker-a": {"topicName": "broker-a"}}
     (folder / "topics.json").write_text(json.dumps({"topicConfigTable": topics, "deletedTopics": {}}))
     (folder / "subscriptionGroup.json").write_text('{"subscriptionGroupTable":{"shop":{"retryMaxTimes":3}}}')
+
+    (folder / "plain_acl.yml").write_text("accounts: []")
+    (folder / "acl").mkdir()
+    (folder / "acl" / "shop.yml").write_text("accounts: [shop]")
 
     prepare_new(config(tmp_path, GANTRY_BROKERS="2"))
 
@@ -80,6 +84,8 @@ def test_a_new_broker_begins_with_topics_groups_and_settings_of_the_first(tmp_pa
     assert list(json.loads((made / "topics.json").read_text())["topicConfigTable"]) == ["orders"]
     groups = json.loads((made / "subscriptionGroup.json").read_text())
     assert groups == {"subscriptionGroupTable": {"shop": {"retryMaxTimes": 3}}}
+    assert (made / "plain_acl.yml").read_text() == "accounts: []"
+    assert (made / "acl" / "shop.yml").read_text() == "accounts: [shop]"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["broker", "broker-b"]
     # Of one that has run, nothing is replaced
     (folder / "topics.json").write_text("{}")
