@@ -165,6 +165,18 @@ def remember(cluster: str, sightings: Iterable[Sighting], at: datetime) -> None:
             row.save()
 
 
+def note_topic(cluster: str, topic: str, brokers: Iterable[str], counts: QueueCounts) -> None:
+    """Remember the topic on these brokers, which have just created it: one may be silent before anybody has asked it.
+
+    A broker of which no topic is known stays so: it may have any.
+    """
+    with transaction.atomic():
+        for row in KnownBroker.objects.select_for_update().filter(cluster__name=cluster, name__in=list(brokers)):
+            if row.topics:
+                row.topics.setdefault(topic, counts.saved())
+                row.save(update_fields=["topics"])
+
+
 def forget_topic(cluster: str, topic: str, brokers: Iterable[str]) -> None:
     """Forget the topic on these brokers, which have just deleted it."""
     _drop(cluster, brokers, lambda row: row.topics, topic)

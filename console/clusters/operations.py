@@ -48,9 +48,13 @@ def create_topic(by: Actor, cluster: str, name: str, settings: Mapping[str, Any]
         lacking = set(masters.values()) - had_it
         return BrokerAnswers(masters, await admin.topics.create(name, **settings, brokers=lacking), had_it, missing)
 
-    return _change(
+    outcomes = _change(
         by, "topic.create", f"{cluster}/topics/{name}", lambda: ask(cluster, change).outcomes(), after=settings
     )
+    given = {"read": settings["read_queues"], "write": settings["write_queues"], "perm": settings["perm"]}
+    counts = memory.QueueCounts(**given, message_type=settings.get("message_type"))
+    memory.note_topic(cluster, name, [each.broker for each in outcomes if each.done], counts)
+    return outcomes
 
 
 def change_topic(by: Actor, cluster: str, topic: Topic, settings: Mapping[str, Any]) -> Outcomes:

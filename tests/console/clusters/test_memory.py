@@ -11,7 +11,16 @@ from asgiref.sync import async_to_sync
 from console.audit.models import AuditRecord
 from console.clusters import connections, services
 from console.clusters.connections import ClusterAddress
-from console.clusters.memory import QueueCounts, Sighting, aremember, aremembered, remember, remembered, store_ids
+from console.clusters.memory import (
+    QueueCounts,
+    Sighting,
+    aremember,
+    aremembered,
+    note_topic,
+    remember,
+    remembered,
+    store_ids,
+)  # fmt: skip
 from console.clusters.models import Cluster
 from console.errors import Conflict, NotKnown
 from tests.support.cast import BY, Cast
@@ -68,6 +77,17 @@ def test_what_a_broker_says_replaces_what_was_known_and_silence_does_not(prod: C
     remember("prod", [sighting(topics={}, groups={})], later)
     known = remembered("prod").brokers["broker-a"]
     assert (known.topics, known.groups) == ({}, {})
+
+
+def test_a_topic_is_remembered_as_soon_as_a_broker_has_created_it(prod: Cluster) -> None:
+    remember("prod", [sighting("broker-a", topics=ORDERS), sighting("broker-b", topics=ORDERS), sighting("new")], AT)
+
+    note_topic("prod", "bills", ["broker-a", "new"], QueueCounts(2, 2, 6))
+
+    known = remembered("prod").brokers
+    assert known["broker-a"].topics == {**ORDERS, "bills": QueueCounts(2, 2, 6)}
+    assert known["broker-b"].topics == ORDERS
+    assert known["new"].topics == {}, "what it has is still not known"
 
 
 def test_the_identity_of_a_broker_is_remembered_until_it_tells_another(prod: Cluster) -> None:
