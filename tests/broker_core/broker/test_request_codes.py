@@ -41,11 +41,11 @@ def served(text: str) -> set[int]:
 
 
 def refused(text: str) -> dict[int, int]:
-    """Return the code of each refusal."""
+    """Return the code of each refusal, as a broker with its default settings gives it."""
     found: dict[int, int] = {}
     for codes, _, answer in rows_of(text):
         if answer != "works":
-            said = re.fullmatch(r"refused \(([\d, ]+)\)", answer)
+            said = re.fullmatch(r"(?:works with `\w+=\w+`; else )?refused \(([\d, ]+)\)", answer)
             assert said is not None, answer
             responses = codes_in(said[1])
             found.update(zip(codes, responses * len(codes) if len(responses) == 1 else responses, strict=False))
