@@ -46,11 +46,15 @@ Value = str | int | float | bool | None
 
 def int32(text: str) -> int:
     """Return the number in a property as a Java Integer."""
+    if len(text) < 10 and text.isdecimal():  # nearly always, and it has to be fast
+        return int(text)
     return _ranged(text, 1 << 31) if len(text) < _LONG else _ranged_once(text, 1 << 31)
 
 
 def int64(text: str) -> int:
     """Return the number in a property as a Java Long."""
+    if len(text) < 19 and text.isdecimal():
+        return int(text)
     return _ranged(text, 1 << 63) if len(text) < _LONG else _ranged_once(text, 1 << 63)
 
 
@@ -94,6 +98,8 @@ def _double(text: str) -> float:
 
 def ordered_double(text: str) -> float:
     """Return the number in a property for a comparison with a finite number other than 0: Java sorts NaN last."""
+    if len(text) < 16 and text.isdecimal() and text.isascii():
+        return float(text)
     number = double(text)
     return math.inf if number != number else number
 

@@ -25,7 +25,7 @@ from broker_core.store.units import FILLER_SIZE, UNIT
 MAX_UNITS: Final = 800
 # A test of properties may be long, and so may properties: a read ends when testing took this long, too.
 _TEST_SECONDS: Final = 0.05
-_UNITS_PER_LOOK: Final = 16
+_UNITS_PER_LOOK: Final = 64
 # Java compares tag hashes by their low 32 bits only.
 _TAG_MASK: Final = 0xFFFFFFFF
 _TAG_SIGN: Final = 0x80000000
@@ -127,10 +127,8 @@ def fetch(
     if not units:
         return _nothing(GetStatus.OFFSET_FOUND_NULL, queue, queue.first_of_next_file)
     units = units[: max(MAX_UNITS, max_messages) * UNIT_BYTES]
-    if queue.extension is not None and (accept.tag or accept.bits):
-        units, accept = _decided(queue.extension, units, accept)
     walk = _Walk(log, queue, begin, max_messages, max_bytes, accept)
-    if accept.properties is None:
+    if accept.properties is None and not walk.decides:
         walk.take(units)
     else:
         walk.take_for(units, _TEST_SECONDS)
@@ -144,22 +142,22 @@ def fetch(
     )
 
 
-def _decided(extension: QueueExtension, units: memoryview, accept: Accept) -> tuple[memoryview, Accept]:
-    """Return units whose tags codes are 1 or 0, by the tests that need no record, and the tests that are left."""
+def _decided(extension: QueueExtension, units: memoryview, accept: Accept) -> memoryview:
+    """Return units whose tags codes are 1 or 0, by the tests that need no record."""
     decided = bytearray(units)
+    pack, find = UNIT.pack_into, extension.find
     for at, (log_offset, size, code) in zip(range(0, len(units), UNIT_BYTES), UNIT.iter_unpack(units), strict=True):
-        UNIT.pack_into(decided, at, log_offset, size, _may_pass(extension, code, accept))
-    return memoryview(bytes(decided)), accept._replace(tag=(1).__eq__)
+        more = find(code) if is_address(code) else None
+        pack(decided, at, log_offset, size, _may_pass(code if more is None else more.tags_code, more, accept))
+    return memoryview(decided).toreadonly()
 
 
-def _may_pass(extension: QueueExtension, code: int, accept: Accept) -> bool:
+def _may_pass(code: int, more: ExtensionUnit | None, accept: Accept) -> bool:
+    """Return whether a message may be selected by its tags code and by what its queue has beside its unit."""
     if is_address(code):
-        more = extension.find(code)
-        if more is None:
-            return True
-        if accept.bits is not None and not accept.bits.passes(more):
-            return False
-        code = more.tags_code
+        return True
+    if accept.bits is not None and more is not None and not accept.bits.passes(more):
+        return False
     return accept.tag is None or accept.tag(_signed(code))
 
 
@@ -202,6 +200,11 @@ class _Walk:
         self._max_messages = max_messages
         self._room = max_bytes
         self._accept = accept
+        # What decides by the extension of the queue, before records are read.
+        self._before = accept
+        self.decides = queue.extension is not None and (accept.tag is not None or accept.bits is not None)
+        if self.decides:
+            self._accept = accept._replace(tag=(1).__eq__)
 
     def take_for(self, units: memoryview, seconds: float) -> None:
         """Process units as `take` for about this time: the store has one thread, which others wait for."""
@@ -209,6 +212,8 @@ class _Walk:
         for begin in range(0, len(units), _UNITS_PER_LOOK * UNIT_BYTES):
             part = units[begin : begin + _UNITS_PER_LOOK * UNIT_BYTES]
             before = self.walked
+            if self.decides and self._queue.extension is not None:
+                part = _decided(self._queue.extension, part, self._before)
             self.take(part)
             if self.walked - before < len(part) // UNIT_BYTES or monotonic() > until:
                 return

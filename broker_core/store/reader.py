@@ -22,7 +22,7 @@ from broker_core.store.commit_log import CommitLog, LogWalk
 from broker_core.store.config import StoreConfig
 from broker_core.store.consume_queue import ConsumeQueue
 from broker_core.store.errors import Corrupt, QueueNotFound
-from broker_core.store.fetch import GetResult, fetch
+from broker_core.store.fetch import ALL, Accept, GetResult, fetch
 from broker_core.store.index import Index
 from broker_core.store.index_sizes import measure
 from broker_core.store.key_search import IndexSearch, search
@@ -174,11 +174,18 @@ class StoreReader:
         return time_search.lower_bound(self.log, queue, timestamp) if queue else QueueOffset(0)
 
     def get(
-        self, topic: str, queue_id: int, queue_offset: int, *, max_messages: int, max_bytes: int = 1 << 30
+        self,
+        topic: str,
+        queue_id: int,
+        queue_offset: int,
+        *,
+        max_messages: int,
+        max_bytes: int = 1 << 30,
+        accept: Accept = ALL,
     ) -> GetResult:
         """Return raw records of a queue from `queue_offset` on."""
         queue = self._queues.find(topic, queue_id)
-        return fetch(self.log, queue, queue_offset, max_messages=max_messages, max_bytes=max_bytes)
+        return fetch(self.log, queue, queue_offset, max_messages=max_messages, max_bytes=max_bytes, accept=accept)
 
     # -- keys ---------------------------------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@
 #define BODY_AT 88
 #define HOSTS 0x30u
 #define MOST_NAMES 16
+#define AHEAD 4
 
 typedef struct {
     const uint8_t *segment;
@@ -35,6 +36,19 @@ static int is_usual(const Place *place, int64_t log_offset, int32_t size, int64_
     int64_t properties = (int16_t)get16(topic + place->topic_size);
     return properties == size - BODY_AT - body - place->topic_size - 2 &&
            memcmp(topic, place->topic, (size_t)place->topic_size) == 0;
+}
+
+/* Have the processor fetch head and properties of a record that will be tested soon: waiting is half of a test. */
+static void fetch_soon(const Place *place, const uint8_t *unit)
+{
+    int64_t at = (int64_t)get64(unit) - place->segment_begin;
+    int32_t size = (int32_t)get32(unit + 8);
+    if (at < 0 || size < BODY_AT || at > place->segment_size || size > place->segment_size - at)
+        return;
+    __builtin_prefetch(place->segment + at);
+    __builtin_prefetch(place->segment + at + 64);
+    __builtin_prefetch(place->segment + at + size - 64);
+    __builtin_prefetch(place->segment + at + size - 1);
 }
 
 static int has_intact_body(const uint8_t *record)
@@ -150,6 +164,8 @@ static Py_ssize_t walk(const Place *place, const Py_buffer *units, int64_t offse
             return -1;
         if (!wanted)
             continue;
+        if (test->test != NULL && (walked + 1 + AHEAD) * UNIT <= units->len)
+            fetch_soon(place, unit + AHEAD * UNIT);
         if (!is_usual(place, log_offset, size, offset + walked))
             break;
         const uint8_t *record = place->segment + (log_offset - place->segment_begin);

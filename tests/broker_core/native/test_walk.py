@@ -92,6 +92,7 @@ class Queue:
     topic: str = "topic"
     record_topic: bytes = TOPIC
     queue_id: int = QUEUE_ID
+    extension: None = None
 
 
 @dataclass
