@@ -51,8 +51,12 @@ def create_topic(by: Actor, cluster: str, name: str, settings: Mapping[str, Any]
     outcomes = _change(
         by, "topic.create", f"{cluster}/topics/{name}", lambda: ask(cluster, change).outcomes(), after=settings
     )
-    given = {"read": settings["read_queues"], "write": settings["write_queues"], "perm": settings["perm"]}
-    counts = memory.QueueCounts(**given, message_type=settings.get("message_type"))
+    counts = memory.QueueCounts(
+        settings["read_queues"],
+        settings["write_queues"],
+        settings.get("perm", PERM_READ | PERM_WRITE),
+        message_type=settings.get("message_type"),
+    )
     memory.note_topic(cluster, name, [each.broker for each in outcomes if each.done], counts)
     return outcomes
 

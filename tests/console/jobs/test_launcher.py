@@ -23,6 +23,7 @@ ANN = Actor("ann")
 
 
 def test_a_program_that_reaches_no_broker_says_so_and_the_job_is_tried_again_later(job: Job, place: Path) -> None:
+    (place / "broker").mkdir()
     before = timezone.now()
     launcher.run(job.id, worker="w")
     job.refresh_from_db()
