@@ -92,6 +92,7 @@ export const paths = {
   topicScan: (c: string, topic: string) => `${cluster(c)}/topics/${part(topic)}/messages:scan`,
   messageDeliver: (c: string, id: string) => `${cluster(c)}/messages/${part(id)}:deliver`,
   messageTimeline: (c: string, id: string) => `${cluster(c)}/messages/${part(id)}/timeline`,
+  messageTrace: (c: string, id: string) => `${cluster(c)}/messages/${part(id)}/trace`,
   messageResend: (c: string, id: string) => `${cluster(c)}/messages/${part(id)}:resend`,
   messageDeliveries: (c: string, id: string) => `${cluster(c)}/messages/${part(id)}/deliveries`,
   jobs: `${api}/jobs`,

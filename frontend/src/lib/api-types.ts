@@ -113,6 +113,8 @@ export type ScanLine =
   | { type: "error"; code: string; detail: string; next_cursor: string | null }
 export type Timeline = Schemas["Timeline"]
 export type TimelineEvent = Schemas["TimelineEvent"]
+export type MessageTrace = Schemas["MessageTrace"]
+export type TracedConsumption = Schemas["TracedConsumption"]
 export type DeliverInput = Schemas["DeliverRequest"]
 export type Delivered = Schemas["Delivered"]
 export type BrowseAnswer = Schemas["Browse"]

@@ -62,7 +62,7 @@ export const messages = {
     damagedWhy: "Marked as compressed, but the body cannot be unpacked. These are the stored bytes. {{reason}}",
     copyLink: "Copy link",
     copyId: "Copy ID",
-    sections: { body: "Body", properties: "Properties", delivery: "Delivery", timeline: "Timeline" },
+    sections: { body: "Body", properties: "Properties", delivery: "Delivery", timeline: "Timeline", traces: "Client traces" },
     views: { tree: "Tree", raw: "Raw", hex: "Hex" },
     encodings: { json: "JSON", text: "text", base64: "bytes" },
     theKey: "the key",

@@ -41,6 +41,7 @@ import { storeCheck } from "./store-check"
 import { topicNote } from "./topic-note"
 import { topicStats } from "./topic-stats"
 import { topics } from "./topics"
+import { trace } from "./trace"
 import { wall } from "./wall"
 
 /** What all other pages say. */
@@ -88,5 +89,6 @@ export const rest = {
   ...topicNote,
   ...topicStats,
   ...topics,
+  ...trace,
   ...wall,
 }

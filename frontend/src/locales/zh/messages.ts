@@ -62,7 +62,7 @@ export const messages = {
     damagedWhy: "消息标记为已压缩，但消息体无法解压。以下是存储的原始字节。{{reason}}",
     copyLink: "复制链接",
     copyId: "复制 ID",
-    sections: { body: "消息体", properties: "属性", delivery: "投递", timeline: "时间线" },
+    sections: { body: "消息体", properties: "属性", delivery: "投递", timeline: "时间线", traces: "消息轨迹" },
     views: { tree: "树", raw: "原文", hex: "十六进制" },
     encodings: { json: "JSON", text: "文本", base64: "字节" },
     theKey: "即 Key",

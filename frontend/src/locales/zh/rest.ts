@@ -43,6 +43,7 @@ import { storeCheck } from "./store-check"
 import { topicNote } from "./topic-note"
 import { topicStats } from "./topic-stats"
 import { topics } from "./topics"
+import { trace } from "./trace"
 import { wall } from "./wall"
 
 /** What all other pages say. */
@@ -90,5 +91,6 @@ export const rest: Shape<typeof english> = {
   ...topicNote,
   ...topicStats,
   ...topics,
+  ...trace,
   ...wall,
 }

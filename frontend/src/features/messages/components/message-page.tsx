@@ -13,8 +13,10 @@ import { isWhole } from "@/lib/api-types"
 import { asProblem } from "@/lib/problem"
 import { problemIn } from "@/lib/reasons"
 import { type MessageAddress, useMessage } from "../api/get-message"
+import { useTrace } from "../api/get-trace"
 import { DeliverMessage } from "./deliver-message"
 import { MessageActions } from "./message-actions"
+import { MessageTraces } from "./message-traces"
 import { MessageView } from "./message-view"
 import { ResendMessage } from "./resend-message"
 import classes from "./compare.module.css"
@@ -39,6 +41,12 @@ export function MessagePage({ cluster, id }: { cluster: string; id: string }) {
       </Panel>
     </Page>
   )
+}
+
+/** What clients traced of a message that is not stored any more; traces may be kept longer. */
+function TracesLeft({ cluster, address }: { cluster: string; address: MessageAddress }) {
+  const { data } = useTrace(cluster, address)
+  return data?.state === "traced" && <div className={classes.traces}><MessageTraces cluster={cluster} address={address} /></div>
 }
 
 function KnownMessage({ cluster, address }: { cluster: string; address: MessageAddress }) {
@@ -72,6 +80,7 @@ function KnownMessage({ cluster, address }: { cluster: string; address: MessageA
         {query.error && asProblem(query.error).status === 404 ? (
           <Panel>
             <Empty title={t("messages.notThere")} next={problemIn(t, language, asProblem(query.error))} />
+            <TracesLeft cluster={cluster} address={address} />
           </Panel>
         ) : (
           <QueryPanel query={query} what={t("messages.oneFailed")}>

@@ -14,14 +14,15 @@ import { MessageDeliveries } from "./message-deliveries"
 import { MessageLife } from "./message-life"
 import { MessageProperties } from "./message-properties"
 import { MessageTimeline } from "./message-timeline"
+import { MessageTraces } from "./message-traces"
 import { SectionHead } from "./section-head"
 import classes from "./messages.module.css"
 
-const SECTIONS = ["body", "properties", "delivery", "timeline"] as const
+const SECTIONS = ["body", "properties", "delivery", "timeline", "traces"] as const
 type SectionName = (typeof SECTIONS)[number]
 const placeOf = (name: SectionName) => `message-${name}`
 
-/** One page with four sections; the tabs only scroll to them. */
+/** One page with five sections; the tabs only scroll to them. */
 export function MessageView({ cluster, message }: { cluster: string; message: Message }) {
   const { t } = useTranslation()
   const [current, setCurrent] = useState<SectionName>("body")
@@ -60,6 +61,9 @@ export function MessageView({ cluster, message }: { cluster: string; message: Me
       <section id={placeOf("timeline")} className={classes.section}>
         <MessageTimeline message={message} />
         <MessageLife cluster={cluster} message={message} />
+      </section>
+      <section id={placeOf("traces")} className={classes.section}>
+        <MessageTraces cluster={cluster} address={{ id: message.message_id, topic: message.topic }} bornAt={message.born_at} />
       </section>
     </>
   )
