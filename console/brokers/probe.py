@@ -21,6 +21,7 @@ from broker_core.client.session import Session
 from broker_core.clock import now_ms
 from broker_core.errors import GantryError
 from broker_core.protocol.signature import Credentials
+from broker_core.remoting import ClientTls
 from console.brokers.abilities import Ability, abilities_of, unknown
 from console.clusters.connections import loop_thread
 from console.clusters.reasons import reason_of
@@ -85,14 +86,20 @@ class ProbeReport(Struct, frozen=True, kw_only=True):
 
 
 def probe(
-    name_servers: Sequence[str], address_map: Mapping[str, str], account: Credentials | None = None
+    name_servers: Sequence[str],
+    address_map: Mapping[str, str],
+    account: Credentials | None = None,
+    tls: ClientTls | None = None,
 ) -> ProbeReport:
     """Try a connection and wait for the report; call it from a thread."""
-    return loop_thread().run(look(name_servers, address_map, account), timeout_s=_ALL_SECONDS)
+    return loop_thread().run(look(name_servers, address_map, account, tls), timeout_s=_ALL_SECONDS)
 
 
 async def look(
-    name_servers: Sequence[str], address_map: Mapping[str, str], account: Credentials | None = None
+    name_servers: Sequence[str],
+    address_map: Mapping[str, str],
+    account: Credentials | None = None,
+    tls: ClientTls | None = None,
 ) -> ProbeReport:
     """Try a connection; on an event loop."""
     config = ClientConfig(
@@ -101,6 +108,7 @@ async def look(
         admin_timeout_ms=_STEP_MS,
         address_map=address_map,
         credentials=account,
+        tls=tls,
     )
     async with Session(config) as session:
         admin = Admin(session)

@@ -28,6 +28,7 @@ from broker_core.client.session import Session
 from broker_core.errors import GantryError
 from broker_core.protocol.message import Message
 from broker_core.protocol.signature import Credentials
+from broker_core.remoting import ClientTls, ClientTlsFiles
 from console.clusters.identities import FindStoreIds, Identities
 
 _log = logging.getLogger(__name__)
@@ -56,6 +57,8 @@ class ClusterAddress:
     """Pairs of an announced address and the one to connect to."""
     credentials: Credentials | None = None
     """The account with which requests are signed."""
+    tls: ClientTls | ClientTlsFiles | None = None
+    """How to connect with TLS; None: in plaintext."""
 
 
 FindCluster = Callable[[str], Awaitable[ClusterAddress | None]]
@@ -198,6 +201,7 @@ class Connections:
             name_servers=address.name_servers,
             address_map=dict(address.address_map),
             credentials=address.credentials,
+            tls=address.tls,
         )
         if self._find_store_ids is None:
             return Session(config)

@@ -23,6 +23,8 @@ class Cluster(models.Model):
     # The account with which requests are signed; empty for none. Nobody is shown the secret again.
     access_key = models.CharField(max_length=200, default="", blank=True)
     secret_key = models.CharField(max_length=200, default="", blank=True)
+    # How to connect with TLS (console/clusters/tls.py), with the key of the client certificate; null: in plaintext.
+    tls = models.JSONField(default=None, null=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

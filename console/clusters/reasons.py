@@ -66,6 +66,21 @@ _LACKING: Final[Mapping[int, tuple[str | None, str]]] = {
 }
 
 
+# What the client says of TLS, and the same of a peer with its name.
+_TLS: Final = tuple(
+    (re.compile(pattern), words)
+    for pattern, words in (
+        (r"the peer's certificate is not trusted: (.+)", "{peer} has a certificate that is not trusted: {why}"),
+        (r"the peer's certificate is for another host: (.+)", "{peer} has a certificate for another host: {why}"),
+        (r"the peer requires a client certificate()", "{peer} requires a client certificate"),
+        (r"(?:the peer does not speak TLS|may speak no TLS)()", "{peer} does not seem to speak TLS"),
+        (r"the peer speaks TLS; this side does not()", "{peer} accepts connections with TLS only"),
+        (r"the peer refused the TLS session: (.+)", "{peer} refused the TLS session: {why}"),
+        (r"TLS: (.+)", "{peer} cannot be reached with TLS: {why}"),
+    )
+)
+
+
 def lacking_of(error: BaseException) -> str | None:
     """Return the ability (`console.brokers.abilities`) that a broker lacks, or None if it did not say so."""
     if not isinstance(error, client.NotSupported):
@@ -119,6 +134,9 @@ def _late(error: client.TimedOut, peer: str) -> str:
 
 def _unreachable(error: client.Unreachable, peer: str) -> str:
     """Return the operating system's error in words: the client's own texts contain its number."""
+    for pattern, words in _TLS:
+        if (found := pattern.search(str(error))) is not None:
+            return words.format(peer=peer, why=found[1])
     causes = _causes(error)
     if any(isinstance(cause, ConnectionRefusedError) for cause in causes):
         return f"{peer} refused the connection"

@@ -13,6 +13,7 @@ from console.brokers.abilities import Ability
 from console.clusters.accounts import AccessKeyField, SecretKeyField
 from console.clusters.models import ClusterKind
 from console.clusters.same_brokers import SameBrokers
+from console.clusters.tls import ShownTls, TlsSerializer
 
 _ADDRESS: Final = re.compile(r"(\[[0-9A-Fa-f:]+\]|[A-Za-z0-9._-]+):([0-9]{1,5})")
 _MAX_MAPPED: Final = 64
@@ -60,6 +61,7 @@ class ClusterState(Struct, frozen=True, kw_only=True):
     access_key: Annotated[
         str | None, Meta(description="The account with which Gantry signs its requests; its secret is never shown.")
     ]
+    tls: Annotated[ShownTls | None, Meta(description="How to connect with TLS; null: in plaintext.")]
     brokers: int | None
     brokers_answering: Annotated[int | None, Meta(description="Of `brokers`; null where that is.")]
     version: str | None
@@ -93,6 +95,7 @@ class ClusterCreateSerializer(serializers.Serializer[Any]):
     address_map = AddressMapField(required=False)
     access_key = AccessKeyField(required=False, default="")
     secret_key = SecretKeyField(required=False, default="")
+    tls = TlsSerializer(required=False, allow_null=True)
 
 
 class ClusterChangeSerializer(serializers.Serializer[Any]):
@@ -102,11 +105,12 @@ class ClusterChangeSerializer(serializers.Serializer[Any]):
     address_map = AddressMapField(required=False)
     access_key = AccessKeyField(required=False)
     secret_key = SecretKeyField(required=False)
+    tls = TlsSerializer(required=False, allow_null=True)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Refuse a change of nothing."""
         if not attrs:
-            raise serializers.ValidationError("Nothing to change: give name_servers, address_map or an account.")
+            raise serializers.ValidationError("Nothing to change: give name_servers, address_map, an account or tls.")
         return attrs
 
 
@@ -117,6 +121,9 @@ class ProbeSerializer(serializers.Serializer[Any]):
     address_map = AddressMapField(required=False)
     access_key = AccessKeyField(required=False, default="")
     secret_key = SecretKeyField(required=False, default="")
+    tls = TlsSerializer(required=False, allow_null=True)
     cluster = serializers.RegexField(
-        NAME_PATTERN, required=False, help_text="A cluster of the console whose secret key is used if none is given."
+        NAME_PATTERN,
+        required=False,
+        help_text="A cluster of the console: its secret key, and that of its client certificate, are used if not given.",
     )

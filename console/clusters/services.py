@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC
+from typing import Any
 
 from asgiref.sync import sync_to_async
 from django.conf import settings
@@ -18,6 +19,7 @@ from console.clusters.accounts import changed_account, credentials_of
 from console.clusters.connections import ClusterAddress, ClusterNotFound, ask
 from console.clusters.memory import RememberedBroker, remembered
 from console.clusters.models import Cluster, ClusterKind, KnownBroker
+from console.clusters.tls import audited, client_tls, with_stored_key
 from console.errors import AlreadyExists, Conflict, NotKnown
 from console.jobs.models import ACTIVE_STATES, Job, Schedule
 from console.moments import rfc3339
@@ -45,12 +47,15 @@ def address_of(cluster: Cluster) -> ClusterAddress:
     """Return the cluster's address; that of the embedded cluster comes from the settings of the process."""
     if cluster.kind == ClusterKind.EMBEDDED:
         servers = tuple(settings.GANTRY_NAME_SERVERS)
-        return ClusterAddress(cluster.name, servers, credentials=settings.GANTRY_CREDENTIALS)
+        return ClusterAddress(
+            cluster.name, servers, credentials=settings.GANTRY_CREDENTIALS, tls=settings.GANTRY_OWN_TLS
+        )
     return ClusterAddress(
         cluster.name,
         tuple(cluster.name_servers),
         tuple(sorted(cluster.address_map.items())),
         credentials_of(cluster.access_key, cluster.secret_key),
+        client_tls(cluster.tls),
     )
 
 
@@ -71,6 +76,7 @@ def add(
     address_map: Mapping[str, str] | None = None,
     access_key: str = "",
     secret_key: str = "",
+    tls: Mapping[str, Any] | None = None,
 ) -> Cluster:
     """Add an Apache RocketMQ cluster; raise AlreadyExists, and ValidationError for half an account."""
     changed_account(Cluster(), access_key, secret_key)
@@ -83,6 +89,7 @@ def add(
             address_map=dict(address_map or {}),
             access_key=access_key,
             secret_key=secret_key,
+            tls=with_stored_key(tls, None),
         )
         record(by, "cluster.create", name, after=_state(cluster))
     return cluster
@@ -109,15 +116,21 @@ def change(
     address_map: Mapping[str, str] | None = None,
     access_key: str | None = None,
     secret_key: str | None = None,
+    **more: Any,
 ) -> Cluster:
-    """Change what is given; connections follow within seconds. Raises ValidationError for half an account."""
+    """Change what is given; connections follow within seconds. Raises ValidationError for half an account.
+
+    With ``tls=None`` they are in plaintext. A client certificate without its key keeps the key that it has.
+    """
     before, former = _state(cluster), cluster.secret_key
     cluster.access_key, cluster.secret_key = changed_account(cluster, access_key, secret_key)
     if name_servers is not None:
         cluster.name_servers = name_servers
     if address_map is not None:
         cluster.address_map = dict(address_map)
-    cluster.save(update_fields=["name_servers", "address_map", "access_key", "secret_key"])
+    if "tls" in more:
+        cluster.tls = with_stored_key(more["tls"], cluster.tls)
+    cluster.save(update_fields=["name_servers", "address_map", "access_key", "secret_key", "tls"])
     replaced = {"secret_key": "replaced"} if cluster.secret_key not in ("", former) else {}
     record(by, "cluster.update", cluster.name, before=before, after=_state(cluster) | replaced)
     return cluster
@@ -195,4 +208,5 @@ def _state(cluster: Cluster) -> dict[str, object]:
     servers = list(address_of(cluster).name_servers)
     mapped = {"address_map": dict(cluster.address_map)} if cluster.address_map else {}
     account = {"access_key": cluster.access_key} if cluster.access_key else {}
-    return {"name": cluster.name, "kind": cluster.kind, "name_servers": servers, **mapped, **account}
+    secured = {} if cluster.tls is None else {"tls": audited(cluster.tls)}
+    return {"name": cluster.name, "kind": cluster.kind, "name_servers": servers, **mapped, **account, **secured}

@@ -30,6 +30,7 @@ from console.clusters.serializers import (
     ClusterState,
     ProbeSerializer,
 )
+from console.clusters.tls import client_tls, shown, with_stored_key
 from console.errors import Conflict
 from console.etags import IF_MATCH, etag, locked, match, tagged
 from console.lag import current
@@ -100,7 +101,7 @@ class ClusterView(_ClusterRights):
         responses=ClusterSerializer,
     )
     def patch(self, request: Request, cluster: str) -> Response:
-        """Change the name servers or the address map of a cluster."""
+        """Change the name servers, the address map or the TLS of a cluster."""
         row = _changeable(cluster)
         match(request, as_json(_described(row)))
         form = ClusterChangeSerializer(data=request.data)
@@ -135,7 +136,9 @@ class ClusterProbeView(ApiView):
         form.is_valid(raise_exception=True)
         wanted = form.validated_data
         account = services.account_to_try(wanted.get("cluster"), wanted["access_key"], wanted["secret_key"])
-        report = probe(wanted["name_servers"], wanted.get("address_map", {}), account)
+        stored = _row(wanted["cluster"]).tls if "cluster" in wanted else None
+        tls = client_tls(with_stored_key(wanted.get("tls"), stored))
+        report = probe(wanted["name_servers"], wanted.get("address_map", {}), account, tls)
         found = same_brokers([broker.announced for broker in report.brokers], known_addresses())
         return Response(as_json(replace(report, same_brokers=found)))
 
@@ -194,6 +197,7 @@ def _described(row: Cluster, known: Mapping[str, Collection[str]] | None = None)
         name_servers=services.address_of(row).name_servers,
         address_map=row.address_map,
         access_key=_access_key(row),
+        tls=shown(row.tls),
         brokers=counts[0],
         brokers_answering=counts[1],
         version=next((broker.version for broker in answering), None),
@@ -210,6 +214,6 @@ def _access_key(row: Cluster) -> str | None:
 
 
 def _tag(row: Cluster) -> str:
-    # With the secret: another one is another state, which the etag tells without it.
+    # With the secrets: another one is another state, which the etag tells without it.
     account = [row.access_key, row.secret_key] if row.access_key else []
-    return etag([row.name, services.address_of(row).name_servers, row.address_map, *account])
+    return etag([row.name, services.address_of(row).name_servers, row.address_map, row.tls, *account])

@@ -374,8 +374,8 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Change the name servers or the address map of a cluster.
-         * @description Change the name servers or the address map of a cluster.
+         * Change the name servers, the address map or the TLS of a cluster.
+         * @description Change the name servers, the address map or the TLS of a cluster.
          */
         patch: operations["updateCluster"];
         trace?: never;
@@ -3455,6 +3455,8 @@ export interface components {
             };
             /** @description The account with which Gantry signs its requests; its secret is never shown. */
             access_key: string | null;
+            /** @description How to connect with TLS; null: in plaintext. */
+            tls: components["schemas"]["ShownTls"] | null;
             brokers: number | null;
             /** @description Of `brokers`; null where that is. */
             brokers_answering: number | null;
@@ -3477,6 +3479,7 @@ export interface components {
             };
             access_key?: string;
             secret_key?: string;
+            tls?: components["schemas"]["TlsRequest"] | null;
         };
         /** @description What a cluster has; a section that is null was not asked for, not allowed or not known, see the remarks. */
         ClusterDefinitions: {
@@ -3495,6 +3498,8 @@ export interface components {
             };
             /** @description The account with which Gantry signs its requests; its secret is never shown. */
             access_key: string | null;
+            /** @description How to connect with TLS; null: in plaintext. */
+            tls: components["schemas"]["ShownTls"] | null;
             brokers: number | null;
             /** @description Of `brokers`; null where that is. */
             brokers_answering: number | null;
@@ -5198,6 +5203,7 @@ export interface components {
             };
             access_key?: string;
             secret_key?: string;
+            tls?: components["schemas"]["TlsRequest"] | null;
         };
         /** @description The settings of a group to change. */
         PatchedGroupChangeRequest: {
@@ -5427,7 +5433,8 @@ export interface components {
             };
             access_key?: string;
             secret_key?: string;
-            /** @description A cluster of the console whose secret key is used if none is given. */
+            tls?: components["schemas"]["TlsRequest"] | null;
+            /** @description A cluster of the console: its secret key, and that of its client certificate, are used if not given. */
             cluster?: string;
         };
         /** @description One step; it passed if every finding is good. */
@@ -6522,6 +6529,17 @@ export interface components {
         ShownAlertState: "firing" | "no_data" | "pending" | "acknowledged" | "silenced" | "resolved";
         /** @enum {string} */
         ShownPermission: "rw" | "r" | "w" | "none";
+        /** @description How Gantry connects with TLS, without the key. */
+        ShownTls: {
+            /** @description Certificates that are trusted, PEM; empty: those of the system that runs Gantry. */
+            authorities: string;
+            /** @description The client certificate, PEM; empty: none is presented. */
+            certificate: string;
+            /** @description Whether the key of the client certificate is stored. */
+            has_key: boolean;
+            /** @description Whether certificates must name the host that is connected to. */
+            check_host: boolean;
+        };
         /** @enum {string} */
         SideKindEnum: "topic" | "group" | "parquet" | "csv" | "postgresql";
         /** @description One side: by default the messages of a topic, from a moment (inclusive) to a moment (exclusive). */
@@ -6688,6 +6706,26 @@ export interface components {
         };
         /** @enum {string} */
         TimelineGroupStateEnum: "consumed" | "not_reached" | "retrying" | "dead" | "unknown";
+        /** @description How to connect with TLS; null is in plaintext. */
+        TlsRequest: {
+            /**
+             * @description Certificates to trust, PEM; empty: those of the system that runs Gantry.
+             * @default
+             */
+            authorities: string;
+            /**
+             * @description A client certificate, PEM, for clusters that require one.
+             * @default
+             */
+            certificate: string;
+            /** @description Its key, PEM, without a password. Left out with the stored certificate, the stored key stays. */
+            key?: string;
+            /**
+             * @description Whether certificates must name the host that is connected to.
+             * @default true
+             */
+            check_host: boolean;
+        };
         /** @enum {string} */
         ToEnum: "failed_group" | "origin" | "other";
         /** @description A token, without its text, which only its holder has. */
