@@ -23,7 +23,7 @@ _TEXTS: Final = """() => {
 }"""
 # What operators call by these names in Chinese too.
 _TERMS: Final = (
-    *("Topic", "Broker", "Name server", "Tag", "Key", "Native", "Webhook", "Cron", "CommitLog", "ConsumeQueue"),
+    *("Topic", "Broker", "Name server", "Tag", "Key", "Native", "Webhook", "TLS", "Cron", "CommitLog", "ConsumeQueue"),
     *("Gantry", "RocketMQ", "Apache", "Python", "PYTHON", "Java", "JavaScript", "Spark", "Redis", "OpenAPI", "English"),
     *("JSON", "JSON Lines", "JSONL", "CSV", "Base64", "SQL", "SQL92", "TAG", "CRC", "UTC", "ID", "IP", "URL", "HTTP"),
     *("API", "curl", "Ctrl", "Esc", "Enter", "GET", "POST", "PUT", "PATCH", "DELETE", "true", "false", "lite pull"),

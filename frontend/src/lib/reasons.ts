@@ -11,6 +11,7 @@ export function learnRefusals(known: typeof JOB_REFUSALS): void {
 }
 
 type ReasonKey =
+  | "tlsUntrusted" | "tlsOtherHost" | "tlsClient" | "tlsNone" | "tlsOnly" | "tlsRefused" | "tlsFailed"
   | "refused" | "unknownHost" | "noNetwork" | "noConnection" | "closed" | "unreachable" | "late" | "stranger" | "notNameServer"
   | "busy" | "notServed" | "notServedType" | "noLeases" | "noAssignment" | "noMessageTypes" | "noScheduled" | "noGroupConfig" | "noProducers" | "noSenders" | "noPurge" | "noLitePull"
   | "malformed" | "noBrokers" | "noCluster" | "noSession" | "refusedSilently" | "refusedBecause" | "unlisted" | "notConsumed" | "justAdded" | "notSampled"
@@ -25,6 +26,13 @@ const REASONS: readonly [ReasonKey, RegExp][] = [
   ["noNetwork", /^(?<peer>.+) cannot be reached: there is no route to it$/],
   ["noConnection", /^(?<peer>.+) did not accept a connection in time$/],
   ["closed", /^(?<peer>.+) closed the connection$/],
+  ["tlsUntrusted", /^(?<peer>.+) has a certificate that is not trusted: (?<why>.+)$/],
+  ["tlsOtherHost", /^(?<peer>.+) has a certificate for another host: (?<why>.+)$/],
+  ["tlsClient", /^(?<peer>.+) requires a client certificate$/],
+  ["tlsNone", /^(?<peer>.+) does not seem to speak TLS$/],
+  ["tlsOnly", /^(?<peer>.+) accepts connections with TLS only$/],
+  ["tlsRefused", /^(?<peer>.+) refused the TLS session: (?<why>.+)$/],
+  ["tlsFailed", /^(?<peer>.+) cannot be reached with TLS: (?<why>.+)$/],
   ["unreachable", /^(?<peer>.+) cannot be reached$/],
   ["late", /^(?<peer>.+) did not answer within (?<seconds>[\d.]+) s$/],
   ["stranger", /^(?<peer>.+) does not answer like a name server: another program listens there$/],

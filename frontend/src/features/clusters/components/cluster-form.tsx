@@ -6,7 +6,7 @@ import { FormDrawer } from "@/components/drawer/form-drawer"
 import { Callout } from "@/components/layout/panel"
 import { toastDone, toastFailed } from "@/components/toast/toast"
 import { paths } from "@/config/paths"
-import type { Cluster, ProbeReport } from "@/lib/api-types"
+import type { Cluster, ProbeReport, TlsInput } from "@/lib/api-types"
 import type { CurlRequest } from "@/lib/curl"
 import { isAddress, MOST_NAME_SERVERS } from "../addresses"
 import { useCreateCluster } from "../api/create-cluster"
@@ -15,6 +15,7 @@ import { useUpdateCluster } from "../api/update-cluster"
 import { type AccountChange, type AccountDraft, AccountFields, changeOf, isWhole, triedAs, withoutSecret } from "./account-fields"
 import { AddressMap } from "./address-map"
 import { ProbeSteps } from "./probe-steps"
+import { shownTls, type TlsDraft, TlsFields, tlsDraftOf, tlsInputOf } from "./tls-fields"
 
 interface ClusterFormProps {
   /** The one to change; without it a new one is added. */
@@ -26,6 +27,7 @@ interface Draft extends AccountDraft {
   name: string
   servers: string
   map: Record<string, string>
+  tls: TlsDraft
 }
 
 const NAME = /^[a-z0-9][a-z0-9-]{0,62}$/
@@ -38,11 +40,10 @@ export function ClusterForm({ cluster, onClose }: ClusterFormProps) {
   const [draft, setDraft] = useState<Draft>(() => draftOf(cluster))
   const probe = useProbe()
   const save = useSave(cluster, onClose)
-  const connection = { name_servers: listOf(draft.servers), address_map: filled(draft.map), ...changeOf(draft, cluster) }
-  const tried = { ...connection, ...triedAs(draft, cluster) }
+  const connection = { name_servers: listOf(draft.servers), address_map: filled(draft.map), ...changeOf(draft, cluster), ...tlsInputOf(draft.tls, cluster?.tls) }
+  const tried = { ...connection, ...triedAs(draft, cluster), ...storedKeyOf(cluster) }
   const report = isSame(probe.variables, tried) ? probe.data : undefined
-  const { name_servers: servers, address_map: map } = connection
-  const isReady = servers.length > 0 && servers.length <= MOST_NAME_SERVERS && NAME.test(draft.name) && [...servers, ...Object.values(map)].every(isAddress) && isWhole(draft, cluster)
+  const isReady = NAME.test(draft.name) && areWhole(connection) && isWhole(draft, cluster)
   const tryIt = () => probe.mutate(tried, { onError: (error) => toastFailed(t("clusters.notTried"), error) })
   return (
     <FormDrawer
@@ -57,6 +58,7 @@ export function ClusterForm({ cluster, onClose }: ClusterFormProps) {
     >
       <Fields draft={draft} isNew={!cluster} onChange={(change) => setDraft({ ...draft, ...change })} />
       <AccountFields draft={draft} cluster={cluster} onChange={(change) => setDraft({ ...draft, ...change })} />
+      <TlsFields draft={draft.tls} hasKey={hasKey(cluster)} onChange={(change) => setDraft({ ...draft, tls: { ...draft.tls, ...change } })} />
       {report && <ProbeSteps report={report} except={cluster?.name} />}
       {report && <Silent report={report} />}
       <AddressMap report={probe.data} map={draft.map} onMap={(map) => setDraft({ ...draft, map })} />
@@ -69,15 +71,23 @@ export function ClusterForm({ cluster, onClose }: ClusterFormProps) {
   )
 }
 
+const hasKey = (cluster: Cluster | undefined) => cluster?.tls?.has_key ?? false
+
+/** The stored key of a cluster is never here: the server takes it for the try. */
+const storedKeyOf = (cluster: Cluster | undefined) => (cluster && hasKey(cluster) ? { cluster: cluster.name } : {})
+
+const areWhole = ({ name_servers: servers, address_map: map }: Connection) =>
+  servers.length > 0 && servers.length <= MOST_NAME_SERVERS && [...servers, ...Object.values(map)].every(isAddress)
+
 const draftOf = (cluster: Cluster | undefined): Draft =>
   cluster
-    ? { name: cluster.name, servers: cluster.name_servers.join("; "), map: cluster.address_map, accessKey: cluster.access_key ?? "", secretKey: "" }
-    : { name: "", servers: "", map: {}, accessKey: "", secretKey: "" }
+    ? { name: cluster.name, servers: cluster.name_servers.join("; "), map: cluster.address_map, accessKey: cluster.access_key ?? "", secretKey: "", tls: tlsDraftOf(cluster.tls) }
+    : { name: "", servers: "", map: {}, accessKey: "", secretKey: "", tls: tlsDraftOf(null) }
 
 const requestOf = (cluster: Cluster | undefined, name: string, connection: Connection): CurlRequest =>
   cluster
-    ? { method: "PATCH", path: paths.cluster(cluster.name), body: withoutSecret(connection) }
-    : { method: "POST", path: paths.clusters, body: { name, ...withoutSecret(connection) } }
+    ? { method: "PATCH", path: paths.cluster(cluster.name), body: shownTls(withoutSecret(connection)) }
+    : { method: "POST", path: paths.clusters, body: { name, ...shownTls(withoutSecret(connection)) } }
 
 interface FieldsProps {
   draft: Draft
@@ -139,6 +149,7 @@ function Silent({ report }: { report: ProbeReport }) {
 interface Connection extends AccountChange {
   name_servers: string[]
   address_map: Record<string, string>
+  tls?: TlsInput | null
 }
 
 function useSave(cluster: Cluster | undefined, onClose: () => void) {
@@ -160,4 +171,4 @@ function useSave(cluster: Cluster | undefined, onClose: () => void) {
 }
 
 /** Stands for the cluster that does not exist yet: nothing is sent for it. */
-const NOBODY: Cluster = { name: "", kind: "rocketmq", name_servers: [], address_map: {}, access_key: null, brokers: null, brokers_answering: null, version: null, reachable: false, reason: null, same_brokers: [], etag: "" }
+const NOBODY: Cluster = { name: "", kind: "rocketmq", name_servers: [], address_map: {}, access_key: null, tls: null, brokers: null, brokers_answering: null, version: null, reachable: false, reason: null, same_brokers: [], etag: "" }

@@ -8,7 +8,7 @@ import { ClustersPage } from "./clusters-page"
 
 const REASON = "name server 10.7.10.11:9876 refused the connection"
 const NAMES = ["lease", "batch_ack", "timer", "transaction", "sql", "index", "producers", "replicas"] as const
-const cluster = (overrides: Partial<Cluster> = {}): Cluster => ({ name: "local", kind: "embedded", name_servers: ["127.0.0.1:9876"], address_map: {}, access_key: null, brokers: 1, brokers_answering: 1, version: "V4_9_8", reachable: true, reason: null, same_brokers: [], etag: '"v1"', ...overrides })
+const cluster = (overrides: Partial<Cluster> = {}): Cluster => ({ name: "local", kind: "embedded", name_servers: ["127.0.0.1:9876"], address_map: {}, access_key: null, tls: null, brokers: 1, brokers_answering: 1, version: "V4_9_8", reachable: true, reason: null, same_brokers: [], etag: '"v1"', ...overrides })
 const west = cluster({ name: "west", kind: "rocketmq", brokers: null, brokers_answering: null, version: null, reachable: false, reason: REASON })
 const able = (overrides: Partial<Record<string, Partial<Ability>>> = {}): Ability[] => NAMES.map((name) => ({ name, state: "yes", value: null, reason: null, ...overrides[name] }))
 const unknown = NAMES.map((name): Ability => ({ name, state: "unknown", value: null, reason: REASON }))
@@ -84,6 +84,44 @@ describe("the page of the clusters", () => {
     await waitFor(async () => {
       await user.click(add)
       expect(requests("POST /api/v1/clusters")[0]?.body).toEqual({ name: "west", name_servers: ["10.7.10.11:9876", "10.7.10.12:9876"], address_map: {} })
+    })
+  })
+
+  it("keeps the stored key of a client certificate, and never shows it", async () => {
+    const tls = { authorities: "CA", certificate: "CERT", has_key: true, check_host: true }
+    answer("GET /api/v1/clusters", page([cluster(), { ...west, tls }]))
+    answer("POST /api/v1/clusters:probe", report())
+    answer("PATCH /api/v1/clusters/west", west)
+    const { user } = renderApp(<ClustersPage />)
+    await user.click(await screen.findByRole("button", { name: "Edit west" }))
+    expect((await screen.findByLabelText<HTMLTextAreaElement>(/^Key of the client certificate/)).value).toBe("")
+    await user.click(screen.getByLabelText(/^Check the host name/))
+    await user.click(screen.getByRole("button", { name: "Try the connection" }))
+    const save = await screen.findByRole("button", { name: "Save with 1 of 2 brokers" })
+    const sent = { authorities: "CA", certificate: "CERT", check_host: false }
+    await waitFor(async () => {
+      await user.click(save)
+      expect(requests("PATCH /api/v1/clusters/west")[0]?.body).toMatchObject({ tls: sent })
+    })
+    expect(requests("POST /api/v1/clusters:probe")[0]?.body).toMatchObject({ tls: sent, cluster: "west" })
+  })
+
+  it("connects with TLS where it is wanted", async () => {
+    answer("POST /api/v1/clusters:probe", report())
+    answer("POST /api/v1/clusters", west, 201)
+    const { user } = renderApp(<ClustersPage />)
+    await user.click(await screen.findByRole("button", { name: "Add cluster" }))
+    await user.type(await screen.findByLabelText(/^Name\b(?! servers)/), "west")
+    await user.type(screen.getByLabelText(/^Name servers/), "10.7.10.11:9876")
+    await user.click(screen.getByLabelText(/^Connect with TLS/))
+    await user.type(screen.getByLabelText(/^Trusted certificates/), "CA")
+    await user.type(screen.getByLabelText(/^Client certificate/), "CERT")
+    await user.type(screen.getByLabelText(/^Key of the client certificate/), "SECRET")
+    await user.click(screen.getByRole("button", { name: "Try the connection" }))
+    const add = await screen.findByRole("button", { name: "Add with 1 of 2 brokers" })
+    await waitFor(async () => {
+      await user.click(add)
+      expect(requests("POST /api/v1/clusters")[0]?.body).toMatchObject({ tls: { authorities: "CA", certificate: "CERT", key: "SECRET", check_host: true } })
     })
   })
 
