@@ -117,6 +117,11 @@ def folder(name: str, default: Path, *, environ: Mapping[str, str] = os.environ)
     return path
 
 
+def path(given: str) -> Path:
+    """Return a path as the user wrote it, absolute, so that children in other folders find it."""
+    return Path(given).expanduser().absolute()
+
+
 def existing(name: str, *, is_folder: bool, environ: Mapping[str, str] = os.environ) -> Path | None:
     """Return the variable as the absolute path of a folder or a file that is there; None if it is not set."""
     given = text(name, environ=environ)

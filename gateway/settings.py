@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from console.clusters.own_brokers import MOST_BROKERS
 from gateway import env
+from gateway.own_tls import own_tls
 from gateway.private import UMASK
 
 # Set before any file is created: the database, the secret key, the file of the scheduler.
@@ -28,6 +29,8 @@ GANTRY_BROKER_PORT = env.port("GANTRY_BROKER_PORT", 10911)
 GANTRY_NAME_SERVERS = env.words("GANTRY_NAME_SERVERS", (f"127.0.0.1:{GANTRY_NAMESRV_PORT}",))
 # The account with which requests to the embedded cluster are signed; the supervisor sets it with GANTRY_ACL=on.
 GANTRY_CREDENTIALS = env.account("GANTRY_ACL_ACCOUNT")
+# How to reach them with TLS; None: in plaintext.
+GANTRY_OWN_TLS = own_tls().client
 # Of the brokers that `gateway.up` starts on this machine: their files are in the data folder.
 GANTRY_BROKERS = env.number("GANTRY_BROKERS", 1, low=1, high=MOST_BROKERS)
 GANTRY_FLUSH = env.choice("GANTRY_FLUSH", "async", ("async", "sync"))

@@ -22,6 +22,7 @@ from gateway.demo.messages import Shop
 from gateway.demo.patience import Patience
 from gateway.demo.setting_up import create_names, create_work, remove_all
 from gateway.demo.traffic import Traffic
+from gateway.own_tls import own_tls
 
 _ACCOUNT = "GANTRY_ACL_ACCOUNT"
 _SECONDS_OF_A_YEAR = 31_536_000
@@ -70,7 +71,8 @@ async def _fill(api: Api, cluster: str, url: str) -> None:
     new = await asyncio.to_thread(create_names, api, say)
     found = await asyncio.to_thread(api.get, f"/clusters/{part(cluster)}")
     async with AsyncExitStack() as stack:
-        session = await stack.enter_async_context(Session(ClientConfig(found["name_servers"], credentials=_account())))
+        config = ClientConfig(found["name_servers"], credentials=_account(), tls=own_tls().client)
+        session = await stack.enter_async_context(Session(config))
         producer = await stack.enter_async_context(Producer(session, "demo-shop"))
         traffic = Traffic(api, producer, Shop(int(time.time()) % _SECONDS_OF_A_YEAR))
         await traffic.fill(new)

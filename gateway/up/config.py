@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
 from console.clusters.own_brokers import MOST_BROKERS, broker_names
 from gateway import env
+from gateway.own_tls import own_tls
 from gateway.siblings import MOST_WORKERS
 
 PORTS_APART: Final = 10
@@ -26,6 +27,15 @@ SETTINGS: Final = (
     ("GANTRY_BROKER_PORT", "10911", "broker, for RocketMQ clients; each further one 10 higher"),
     ("GANTRY_BROKERS", "1", "brokers, each a process with its folder; more than one have a name server of their own"),
     ("GANTRY_BROKERS_LEFT_OUT", "", "brokers with messages that a lower GANTRY_BROKERS may leave out, by name"),
+    ("GANTRY_TLS_MODE", "permissive with a certificate, else disabled", "TLS of name server and brokers; or enforcing"),
+    ("GANTRY_TLS_CERT", "", "file with their certificate, PEM; a changed file needs no restart"),
+    ("GANTRY_TLS_KEY", "", "file with its key, PEM"),
+    ("GANTRY_TLS_KEY_PASSWORD", "", "password of an encrypted key"),
+    ("GANTRY_TLS_CLIENT_AUTH", "none", "certificates of RocketMQ clients: none, optional or require"),
+    ("GANTRY_TLS_CA", "", "file with the authorities of clients' certificates"),
+    ("GANTRY_TLS_CLIENT_CERT", "(that of GANTRY_TLS_CERT)", "certificate of Gantry's own clients"),
+    ("GANTRY_TLS_CLIENT_KEY", "", "its key"),
+    ("GANTRY_TLS_CLIENT_KEY_PASSWORD", "", "password of that key"),
     ("GANTRY_WORKERS", "2, or 1 on one core", "gateway processes behind the HTTP port"),
     ("GANTRY_ADMIN_PASSWORD", "(generated, printed once)", "password of the first admin"),
     (
@@ -106,6 +116,8 @@ class UpConfig:
     has_access_control: bool = False
     base_path: str = ""
     """The path before all others, such as ``/gantry``; empty for none."""
+    tls: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """The settings of name server and brokers by RocketMQ's names, passwords among them."""
 
     @classmethod
     def read(cls, environ: Mapping[str, str] = os.environ) -> UpConfig:
@@ -128,6 +140,7 @@ class UpConfig:
             brokers=brokers,
             left_out=_left_out(brokers, environ),
             has_access_control=env.flag("GANTRY_ACL", False, environ=environ),
+            tls=own_tls(environ).texts,
             base_path=urlsplit(env.public_url("GANTRY_PUBLIC_URL", environ=environ)).path,
         )
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
+from broker_core.protocol import java_properties
 from console.clusters.own_brokers import folder_of
 from gateway.siblings import FOLDER_VARIABLE
 from gateway.up.access import ACCOUNT_VARIABLE, prepare_accounts
@@ -69,7 +70,7 @@ def plan(config: UpConfig, run: Path) -> Plan:
         child, url = _redis(config)
         children.append(child)
         environment["GANTRY_REDIS_URL"] = url
-    children += [*_brokers(python, config), *_gateways(python, config), *_workers(python)]
+    children += [*_brokers(python, config, _tls_options(config, run)), *_gateways(python, config), *_workers(python)]
     return Plan(tuple(children), environment)
 
 
@@ -90,11 +91,21 @@ def _redis(config: UpConfig) -> tuple[Child, str]:
     return child, f"redis://:{password}@127.0.0.1:{port}/0"
 
 
-def _brokers(python: str, config: UpConfig) -> Iterator[Child]:
+def _tls_options(config: UpConfig, run: Path) -> tuple[str, ...]:
+    """Return the options that name the settings of TLS: a file, since everybody sees the arguments of a process."""
+    if not config.tls:
+        return ()
+    file = run / "tls.properties"
+    file.touch(mode=0o600)
+    file.write_bytes(java_properties.dump(config.tls))
+    return ("--tls-config", str(file))
+
+
+def _brokers(python: str, config: UpConfig, tls: tuple[str, ...]) -> Iterator[Child]:
     """Return the broker with a name server in it, or a name server that outlives each of several brokers."""
     servers: tuple[str, ...] = ("--namesrv-port", str(config.namesrv_port))
     if config.brokers > 1:
-        yield _name_server(python, config)
+        yield _name_server(python, config, tls)
         servers = ("--namesrv", f"{config.reachable_host}:{config.namesrv_port}")
     for name, port in config.broker_ports.items():
         command = (
@@ -108,17 +119,19 @@ def _brokers(python: str, config: UpConfig) -> Iterator[Child]:
             "--share", str(config.brokers),
             "--flush", config.flush,
             *(("--setting", "aclEnable=true") if config.has_access_control else ()),
+            *tls,
         )  # fmt: skip
         child = name if config.brokers > 1 else "broker"
         yield Child(child, command, ready="line", needs_database=False, kind="broker")
 
 
-def _name_server(python: str, config: UpConfig) -> Child:
+def _name_server(python: str, config: UpConfig, tls: tuple[str, ...]) -> Child:
     command = (
         python, "-m", "broker_core.namesrv",
         "--bind", config.bind,
         "--port", str(config.namesrv_port),
         "--settings-file", str(config.data / "namesrv" / "kvConfig.json"),
+        *tls,
     )  # fmt: skip
     return Child("namesrv", command, ready="line", needs_database=False)
 
