@@ -125,5 +125,5 @@ class ProbeSerializer(serializers.Serializer[Any]):
     cluster = serializers.RegexField(
         NAME_PATTERN,
         required=False,
-        help_text="A cluster of the console: its secret key, and that of its client certificate, are used if not given.",
+        help_text="A cluster of the console: its secret key and that of its client certificate are used if not given.",
     )

@@ -5434,7 +5434,7 @@ export interface components {
             access_key?: string;
             secret_key?: string;
             tls?: components["schemas"]["TlsRequest"] | null;
-            /** @description A cluster of the console: its secret key, and that of its client certificate, are used if not given. */
+            /** @description A cluster of the console: its secret key and that of its client certificate are used if not given. */
             cluster?: string;
         };
         /** @description One step; it passed if every finding is good. */
