@@ -49,7 +49,7 @@ export const topics = {
     keptUnknown: "存储中，大小未知",
     size: "大小",
     sizeUnknown: "有 Broker 未给出 Topic 大小或仍在统计；Apache RocketMQ 不提供此数据",
-    onEach_other: "{{count}} 个 Broker 各有",
+    onBrokers_other: "{{count}} 个 Broker 合计",
     holds_other: "{{n}} 条消息",
     consume: "消费此 Topic",
     slowest: "最慢的消费组",

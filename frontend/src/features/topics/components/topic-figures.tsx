@@ -55,7 +55,7 @@ export function TopicFigures({ topic }: { topic: Topic }) {
         {
           label: t("topics.queues"),
           value: `${topic.total_read_queues} / ${topic.total_write_queues}`,
-          fact: brokers > 1 ? t("topics.onEach", { count: brokers }) : t(`topics.permissions.${topic.permission}`),
+          fact: brokers > 1 ? t("topics.onBrokers", { count: brokers }) : t(`topics.permissions.${topic.permission}`),
         },
       ]}
     />
