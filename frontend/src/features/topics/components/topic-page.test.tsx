@@ -44,7 +44,7 @@ describe("the page of a topic", () => {
 
   it("counts the queues of all its brokers, and says on how many they are", async () => {
     show(undefined, { known: topic("orders", { brokers: ["broker-a", "broker-b"], total_read_queues: 8, total_write_queues: 8 }) })
-    expect(await screen.findByText("on each of 2 brokers")).toBeTruthy()
+    expect(await screen.findByText("on 2 brokers together")).toBeTruthy()
     expect(screen.getByText("8 / 8")).toBeTruthy()
     expect(screen.getByRole("tab", { name: /Queues/ }).textContent).toBe("Queues8")
   })
