@@ -6,7 +6,8 @@ import { ConfirmDanger } from "@/components/forms/confirm-danger"
 import { NeedsRight } from "@/components/forms/lock"
 import { toastDone, toastFailed } from "@/components/toast/toast"
 import type { TransactionDetail } from "@/lib/api-types"
-import { type Decision, useCheckAgain, useDecide } from "../api/act"
+import { useCheckAgain } from "../api/check-again"
+import { type Decision, useDecide } from "../api/decide"
 import classes from "./transactions.module.css"
 
 interface DecideProps {

@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { paths } from "@/config/paths"
 import { api } from "@/lib/api-client"
-import type { EndedTransaction, TransactionChecked } from "@/lib/api-types"
+import type { EndedTransaction } from "@/lib/api-types"
 import { transactionKeys } from "./keys"
 
 export type Decision = "commit" | "rollback"
@@ -12,16 +12,6 @@ export function useDecide(cluster: string) {
   return useMutation({
     mutationFn: ({ id, decision, reason }: { id: string; decision: Decision; reason: string }) =>
       api.post<EndedTransaction>(paths.decideTransaction(cluster, id, decision), reason ? { reason } : {}),
-    // Not waited for: with the answer the buttons go, and then nobody would say how it went.
-    onSettled: () => void cache.invalidateQueries({ queryKey: transactionKeys.all }),
-  })
-}
-
-/** Has the producers asked again, from the first check on. */
-export function useCheckAgain(cluster: string) {
-  const cache = useQueryClient()
-  return useMutation({
-    mutationFn: (id: string) => api.post<TransactionChecked>(paths.checkTransaction(cluster, id)),
     // Not waited for: with the answer the buttons go, and then nobody would say how it went.
     onSettled: () => void cache.invalidateQueries({ queryKey: transactionKeys.all }),
   })
