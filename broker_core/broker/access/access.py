@@ -10,14 +10,22 @@ from pathlib import Path
 from typing import Final
 
 from broker_core.broker.access.accounts import Account
-from broker_core.broker.access.addresses import AddressPattern
 from broker_core.broker.access.document import AccessDocument
 from broker_core.broker.access.files import AccessFiles, AccessTable, Stamp, next_version
 from broker_core.broker.errors import AccountIllegal, AccountUnknown, BadConfigFile
 from broker_core.logs import get_logger
+from broker_core.protocol.addresses import AddressPattern
 from broker_core.protocol.bodies.access import PlainAccessConfig
 
 _log: Final = get_logger(__name__)
+_MAY_STAY: Final = (
+    "secret_key",
+    "white_remote_address",
+    "default_topic_perm",
+    "default_group_perm",
+    "topic_perms",
+    "group_perms",
+)
 
 
 class Access:
@@ -63,21 +71,22 @@ class Access:
     # -- administration
 
     async def put_account(self, config: PlainAccessConfig) -> None:
-        """Create an account in the main file, or change it where it is; what `config` leaves out stays.
+        """Create an account in the main file, or change it where it is; what `config` leaves out stays, the secret too.
 
         Raises AccountIllegal, BadConfigFile for files that were broken in the meantime, and OSError.
         """
-        try:
-            account = Account.of(config)
-        except ValueError as error:
-            raise AccountIllegal(str(error)) from error
 
         def change(table: AccessTable) -> tuple[Path, AccessDocument]:
-            path = table.places.get(account.access_key, self.main_file)
+            path = table.places.get(config.access_key or "", self.main_file)
             document = table.documents.get(path, AccessDocument())
-            kept = [each for each in document.accounts if each.access_key != account.access_key]
-            old = next((each for each in document.accounts if each.access_key == account.access_key), None)
-            return path, replace(document, accounts=(*kept, config if old is None else _merged(old, config)))
+            kept = [each for each in document.accounts if each.access_key != config.access_key]
+            old = next((each for each in document.accounts if each.access_key == config.access_key), None)
+            wanted = config if old is None else _merged(old, config)
+            try:
+                Account.of(wanted)
+            except ValueError as error:
+                raise AccountIllegal(str(error)) from error
+            return path, replace(document, accounts=(*kept, wanted))
 
         await self._change(change)
 
@@ -126,10 +135,6 @@ class Access:
 
 
 def _merged(old: PlainAccessConfig, new: PlainAccessConfig) -> PlainAccessConfig:
-    """Return an account after a change: the switch and the keys are always given, the rest may be left out."""
-    left_out = {
-        name: getattr(old, name)
-        for name in ("white_remote_address", "default_topic_perm", "default_group_perm", "topic_perms", "group_perms")
-        if getattr(new, name) is None
-    }
+    """Return an account after a change: the name and the switch are always given, the rest may be left out."""
+    left_out = {name: getattr(old, name) for name in _MAY_STAY if getattr(new, name) is None}
     return replace(new, **left_out)

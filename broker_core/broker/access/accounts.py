@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import IntFlag, StrEnum
 from typing import Final, NamedTuple, Self
 
-from broker_core.broker.access.addresses import AddressPattern
+from broker_core.protocol.addresses import AddressPattern
 from broker_core.protocol.bodies.access import PlainAccessConfig
 from broker_core.protocol.topics import RETRY_PREFIX, is_retry_topic
 

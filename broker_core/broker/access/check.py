@@ -7,9 +7,9 @@ from typing import Final
 
 from broker_core.broker.access.access import Access
 from broker_core.broker.access.accounts import Account, Need
-from broker_core.broker.access.addresses import parts_of
 from broker_core.broker.access.needs import ANY_ACCOUNT, Needs
 from broker_core.broker.errors import AccessRefused
+from broker_core.protocol.addresses import parts_of
 from broker_core.protocol.command import Command
 from broker_core.protocol.signature import ACCESS_KEY, is_signed_with
 from broker_core.remoting.connection import Connection

@@ -28,7 +28,7 @@ from typing import Any, Final, TypeVar, cast
 import yaml
 
 from broker_core.broker.access.accounts import Account
-from broker_core.broker.access.addresses import AddressPattern
+from broker_core.protocol.addresses import AddressPattern
 from broker_core.protocol.bodies import coder
 from broker_core.protocol.bodies.access import PlainAccessConfig
 from broker_core.protocol.bodies.topics import DataVersion

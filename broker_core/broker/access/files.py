@@ -15,9 +15,9 @@ from types import MappingProxyType
 from typing import Final, Self
 
 from broker_core.broker.access.accounts import Account
-from broker_core.broker.access.addresses import AddressPattern
 from broker_core.broker.access.document import AccessDocument, BadAccessText
 from broker_core.broker.errors import BadConfigFile
+from broker_core.protocol.addresses import AddressPattern
 from broker_core.protocol.bodies.topics import DataVersion
 
 FILE_NAME: Final = "plain_acl.yml"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker_core.broker.access.addresses import AddressPattern, parts_of
+from broker_core.protocol.addresses import AddressPattern, parts_of
 
 
 def matches(text: str, ip: str) -> bool:

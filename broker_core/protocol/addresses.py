@@ -41,7 +41,7 @@ class AddressPattern:
         text = (text or "").strip()
         if text in _EVERYONE:
             return cls(is_everyone=True)
-        return cls(alternatives=tuple(_ranges(each) for each in _pieces(text)))
+        return cls(alternatives=tuple(_ranges(each) for each in pieces(text)))
 
     def matches(self, parts: Parts | None) -> bool:
         """Return whether an address is meant; None is an address that cannot be read."""
@@ -75,8 +75,8 @@ def _parts(host: str) -> Parts | None:
     return tuple(address.packed)
 
 
-def _pieces(text: str) -> Sequence[str]:
-    """Return a text's alternatives: those of its braces, or those between its commas."""
+def pieces(text: str) -> Sequence[str]:
+    """Return the alternatives of a text: those of its braces, or those between its commas; raises ValueError."""
     if "{" not in text and "}" not in text:
         return [each.strip() for each in text.split(",")] if text else []
     before, _, inside = text.partition("{")
