@@ -29,6 +29,7 @@
         │   └── AccessDenied     … by access control: no account, a wrong secret, or a right that the account lacks (1)
         ├── GroupNotFound        the consumer group does not exist there (26)
         ├── GroupOffline         no client of the group is connected there (206)
+        ├── AccountRefused       a change of accounts that the broker does not accept (209, 210, 211)
         ├── SubscriptionRefused  expression or subscription not accepted (23, 24, 25, 27, 28)
         └── NotSupported         the broker does not support this request (3)
 """
@@ -265,6 +266,10 @@ class GroupNotFound(BrokerRefused):
 
 class GroupOffline(BrokerRefused):
     """No client of the group is connected to this broker."""
+
+
+class AccountRefused(BrokerRefused):
+    """The broker does not accept a change of its accounts; `remark` says why."""
 
 
 class SubscriptionRefused(BrokerRefused):

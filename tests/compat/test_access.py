@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from broker_core.client import Admin, ClientConfig, Credentials, Session
+from broker_core.client.admin.accounts import Accounts
+from broker_core.client.errors import AccountRefused
+from broker_core.protocol.bodies.access import PlainAccessConfig
 from tests.compat.driver import PRODUCER, PUSH_CONSUMER, SMALL_JVM, Behaviour, Driver, JavaError, PushConsumer
 from tests.compat.java_build import CLIENT, CLIENT5, JavaProject
 from tests.compat.java_values import JavaMessage, made
@@ -154,6 +159,36 @@ def test_accounts_are_changed_by_mqadmin(java: Driver, server: Server) -> None:
 
     java.mqadmin("deleteAclConfig", *broker, "-a", "new-account")
     assert "No acl config for new-account" in str(refusal(java, server, "paid", "new-account", "secret-of-new"))
+
+
+async def test_accounts_are_changed_by_our_client(server: Server) -> None:
+    async with Session(ClientConfig([server.name_server], credentials=Credentials(*ADMIN))) as session:
+        accounts = Admin(session).accounts
+        paid = PlainAccessConfig("our-account", "secret-of-ours", topic_perms=["paid=PUB", "orders=SUB"])
+        assert (await accounts.put(paid)).complete
+        assert await rights_of(accounts, "our-account") == ["paid=PUB", "orders=SUB"]
+
+        changed = await accounts.put(replace(paid, topic_perms=["paid=DENY"]))
+        assert changed.complete
+        assert await rights_of(accounts, "our-account") == ["paid=DENY"]
+        (refused,) = (await accounts.put(replace(paid, topic_perms=["paid=READ"]))).failed.values()
+        assert isinstance(refused, AccountRefused)
+        assert "paid=READ" in str(refused) or "'READ' is not a right" in str(refused)
+
+        assert (await accounts.delete("our-account")).complete
+        assert await rights_of(accounts, "our-account") is None
+        (refused,) = (await accounts.delete("our-account")).failed.values()
+        assert isinstance(refused, AccountRefused)
+
+
+async def rights_of(accounts: Accounts, key: str) -> list[str] | None:
+    """Return the rights for topics that the broker lists of an account; None if it lists no such account."""
+    (access,) = (await accounts.all()).raise_if_none().found.values()
+    assert access.is_on
+    assert len(access.versions) == 1
+    assert access.config is not None
+    found = {each.access_key: each.topic_perms or [] for each in access.config.plain_access_configs}
+    return found.get(key)
 
 
 # Apache RocketMQ 4.9 keeps such an address until its next start, so that nothing can be tested after it.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from broker_core.client.admin.accounts import Accounts, BrokerAccess
 from broker_core.client.admin.clusters import BrokerRuntime, Clusters
 from broker_core.client.admin.groups import Group, GroupConnections, Groups, GroupStats
 from broker_core.client.admin.maintenance import Maintenance
@@ -16,6 +17,7 @@ from broker_core.client.session import Session
 
 __all__ = [
     "Admin",
+    "BrokerAccess",
     "BrokerAddress",
     "BrokerRuntime",
     "BrowsePage",
@@ -46,6 +48,7 @@ class Admin:
         self.offsets = Offsets(requests)
         self.progress = Progress(requests)
         self.maintenance = Maintenance(requests)
+        self.accounts = Accounts(requests, self.maintenance)
         self.timers = Timers(requests, self.maintenance)
         self.transactions = Transactions(requests, self.offsets)
         self.messages = Messages(requests, self.topics, self.groups)

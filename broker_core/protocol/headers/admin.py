@@ -79,3 +79,8 @@ class UpdateGlobalWhiteAddrsRequest:
 
     global_white_addrs: str
     acl_file_full_path: str | None = None
+
+
+@header(RequestCode.GET_BROKER_CLUSTER_ACL_CONFIG)
+class GetBrokerAccessConfigRequest:
+    """Code 54, until 4.9.7: all accounts."""
