@@ -32,6 +32,7 @@
         ├── AccountRefused       a change of accounts that the broker does not accept (209, 210, 211)
         ├── SubscriptionRefused  expression or subscription not accepted (23, 24, 25, 27, 28)
         └── NotSupported         the broker does not support this request (3)
+            └── FilterNotServed  … because it filters by tags alone (1)
 """
 
 from __future__ import annotations
@@ -56,6 +57,8 @@ _DECIDED: Final = re.compile(r"the transaction of message .* was (committed|roll
 
 _ACCESS: Final = "AclException:"
 """What brokers of 4.9 and of Gantry begin with if access control refuses; the code is that of any failure."""
+_NO_FILTER: Final = "The broker does not support consumer to filter message by"
+"""What brokers begin with if they do not serve a kind of filter; the code is that of any failure."""
 _LACKING: Final = (
     (re.compile(r"No accessKey is configured"), "it requires an access key"),
     (re.compile(r"No acl config for (.*)"), "it knows no account {}"),
@@ -280,6 +283,10 @@ class NotSupported(BrokerRefused):
     """The broker does not support this request code."""
 
 
+class FilterNotServed(NotSupported):
+    """The broker filters by tags alone: of Apache RocketMQ's, one without `enablePropertyFilter`."""
+
+
 _BY_CODE: Final[dict[int, type[BrokerRefused]]] = {
     ResponseCode.SYSTEM_BUSY: BrokerBusy,
     ResponseCode.FLOW_CONTROL: BrokerBusy,
@@ -304,6 +311,8 @@ def refusal(code: int, remark: str | None, addr: str, *, topic: str | None = Non
         return GroupPaused(code, remark, addr)
     if code == ResponseCode.SYSTEM_ERROR and _ACCESS in (remark or ""):
         return AccessDenied(code, remark, addr)
+    if code == ResponseCode.SYSTEM_ERROR and (remark or "").startswith(_NO_FILTER):
+        return FilterNotServed(code, remark, addr)
     return _BY_CODE.get(code, BrokerRefused)(code, remark, addr)
 
 

@@ -76,8 +76,8 @@ class LitePullConsumer(GroupMember):
     async def start(self) -> Self:
         """Join the group.
 
-        Raises TopicNotFound, Unreachable, GroupTaken if this session has a consumer of it, or SubscriptionRefused for a
-        filter that is wrong.
+        Raises TopicNotFound, Unreachable, GroupTaken if this session has a consumer of it, SubscriptionRefused for a
+        filter that is wrong, or FilterNotServed if the broker filters by tags alone.
         """
         self._session.members.add_consumer(self)
         self._started_at = now_ms()

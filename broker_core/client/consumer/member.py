@@ -13,7 +13,7 @@ from broker_core.client.consumer.offsets import OffsetStore
 from broker_core.client.consumer.reader import QueueReader
 from broker_core.client.consumer.sharing import Sharing
 from broker_core.client.consumer.subscriptions import TAG, subscription
-from broker_core.client.errors import NameIllegal, SubscriptionRefused
+from broker_core.client.errors import FilterNotServed, NameIllegal, SubscriptionRefused
 from broker_core.client.session import Session
 from broker_core.client.tasks import Tasks
 from broker_core.client.traces import TraceWriter
@@ -180,7 +180,7 @@ class GroupMember(ABC):
         await self._committed.persist(list(self._readers))
 
     async def _check_filters(self) -> None:
-        """Have a broker compile what is no tag expression; raises SubscriptionRefused.
+        """Have a broker compile what is no tag expression; raises SubscriptionRefused or FilterNotServed.
 
         Each pull would be refused otherwise, which only the log would tell.
         """
@@ -188,7 +188,7 @@ class GroupMember(ABC):
             if wanted.expression_type not in (None, TAG):
                 try:
                     await self._check_filter(wanted)
-                except SubscriptionRefused:
+                except (SubscriptionRefused, FilterNotServed):
                     raise
                 except GantryError as error:
                     self._log.warning("topic=%s: the filter was not checked: %s", wanted.topic, error)

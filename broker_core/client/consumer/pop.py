@@ -109,9 +109,9 @@ class LeaseConsumer(LeaseSettler):
         If ordered, a queue gives no messages while one of it is on lease (broker/README.md#ordered-pop).
         Damaged messages are logged and left out; the broker delivers them again until they are dead letters.
         Raises TopicNotFound, TopicPaused, NoRoute, GroupNotFound, GroupPaused, NoPermission, SubscriptionRefused,
-        NotSupported (a 4.9 broker), or Unreachable if no broker of the topic answers. If the call is cancelled while a
-        broker holds its request, the request is ended there; messages that still arrive are returned, and do not
-        count as delivered.
+        FilterNotServed, NotSupported (a 4.9 broker), or Unreachable if no broker of the topic answers. If the call is
+        cancelled while a broker holds its request, the request is ended there; messages that still arrive are returned,
+        and do not count as delivered.
         """
         started = time.monotonic()
         data = subscription(topic, tag_expression, kind=expression_type)

@@ -73,7 +73,8 @@ class PushConsumer(GroupMember):
     async def start(self) -> Self:
         """Join the group and start reading.
 
-        Raises GroupTaken if this session has a consumer of the group, SubscriptionRefused for a filter that is wrong.
+        Raises GroupTaken if this session has a consumer of the group, SubscriptionRefused for a filter that is wrong,
+        FilterNotServed if the broker filters by tags alone.
         """
         self._session.members.add_consumer(self)
         if not self.config.broadcasting:

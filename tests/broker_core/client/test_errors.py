@@ -36,6 +36,14 @@ def test_a_code_has_its_error(code: int, kind: type[ClientError]) -> None:
     assert ADDR in str(error)
 
 
+def test_a_broker_that_filters_by_tags_alone_is_told_from_its_other_failures() -> None:
+    remark = "The broker does not support consumer to filter message by SQL92"
+    error = refusal(ResponseCode.SYSTEM_ERROR, remark, ADDR)
+
+    assert type(error) is errors.FilterNotServed
+    assert isinstance(error, errors.NotSupported)
+
+
 def test_an_unknown_topic_names_the_topic() -> None:
     error = refusal(ResponseCode.TOPIC_NOT_EXIST, "no route", ADDR, topic="orders")
 
