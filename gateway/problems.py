@@ -219,6 +219,7 @@ _IN_WORDS: Final = (
     client.Unreachable,
     client.TimedOut,
     client.MalformedAnswer,
+    client.SubscriptionRefused,
     client.NotSupported,
     client.AccessDenied,
     ClusterSilent,

@@ -85,6 +85,8 @@ def lacking_of(error: BaseException) -> str | None:
     """Return the ability (`console.brokers.abilities`) that a broker lacks, or None if it did not say so."""
     if not isinstance(error, client.NotSupported):
         return None
+    if isinstance(error, client.FilterNotServed):
+        return "sql"
     found = _REQUEST.search(error.remark or "")
     return _LACKING.get(int(found[1]), (None, ""))[0] if found is not None else None
 
@@ -162,6 +164,8 @@ def _refused(error: client.BrokerRefused, peer: str) -> str:
         return f"{error.addr} is not a name server: it is a broker or another program"
     if isinstance(error, client.BrokerBusy):
         return f"{peer} is too busy to answer"
+    if isinstance(error, client.FilterNotServed):
+        return f"{peer} filters by tags alone: its enablePropertyFilter is off"
     if isinstance(error, client.NotSupported):
         return f"{peer} {_lacks(error.remark or '')}"
     if isinstance(error, client.AccessDenied):

@@ -67,6 +67,16 @@ def test_an_error_of_the_client_is_a_problem_by_the_table(error: Exception, stat
             "NOT_SERVED_BY_BROKER",
             "The broker at h:1 does not support requests of type 999.",
         ),
+        (
+            client.FilterNotServed(1, "The broker does not support consumer to filter message by SQL92", "h:1"),
+            "NOT_SERVED_BY_BROKER",
+            "The broker at h:1 filters by tags alone: its enablePropertyFilter is off.",
+        ),
+        (
+            client.SubscriptionRefused(23, "parse the consumer's subscription failed", "h:1"),
+            "FILTER_REFUSED",
+            "The broker at h:1 refused: parse the consumer's subscription failed.",
+        ),
         (ClusterSilent("moon", 10), "TIMED_OUT", "The cluster did not answer within 10 s."),
     ],
 )
