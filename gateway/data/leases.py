@@ -9,6 +9,7 @@ from typing import Final, Literal
 
 from broker_core.client.consumer.leases import LeasedMessage, LeasedRecords, LeaseReceipt
 from broker_core.client.consumer.pop import LeaseConsumer
+from broker_core.client.consumer.subscriptions import SQL92, TAG
 from broker_core.clock import now_ms
 from broker_core.errors import GantryError
 from broker_core.protocol import properties as names
@@ -20,11 +21,12 @@ from gateway.data.consumers import Caller
 from gateway.data.messages import user_properties
 from gateway.data.parts import DataPlaneParts
 from gateway.data.receipts import Portion, Receipt, text_of
-from gateway.data.schemas import Leased, Order
+from gateway.data.schemas import Filter, Leased, Order
 from gateway.problems import ProblemError
 
 # For a broker "at once" is a lease that ends immediately.
 NOW_MS: Final = 1
+_KINDS: Final = {"tag": TAG, "sql": SQL92}
 
 _log = logging.getLogger(__name__)
 
@@ -59,7 +61,7 @@ class Wanted:
     consumer: LeaseConsumer
     topic: str
     lease_ms: int
-    tag_expression: str
+    filter: Filter
     order: Order = "none"
 
     async def ask(self, max_messages: int, *, wait_ms: int) -> list[LeasedMessage]:
@@ -69,7 +71,8 @@ class Wanted:
             max_messages=max_messages,
             wait_ms=wait_ms,
             lease_ms=self.lease_ms,
-            tag_expression=self.tag_expression,
+            tag_expression=self.filter.expression,
+            expression_type=_KINDS[self.filter.type],
             is_ordered=self.order == "fifo",
         )
         return list(received.messages)

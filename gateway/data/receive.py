@@ -18,7 +18,7 @@ from gateway.data.ordering import ask_if_locked
 from gateway.data.parts import Answer, ClientGone, DataPlaneParts, Request
 from gateway.data.reasons import last_reasons
 from gateway.data.routing import check_consumer
-from gateway.data.schemas import ReceiveAnswer, ReceiveRequest, decode, decoder, encode, invalid
+from gateway.data.schemas import EVERYTHING, ReceiveAnswer, ReceiveRequest, decode, decoder, encode, invalid
 
 _REQUEST: Final = decoder(ReceiveRequest)
 Reason = Literal["messages", "timeout", "draining", "ordering_locked"]
@@ -56,13 +56,14 @@ def _attempt(request: Request, wanted: ReceiveRequest) -> bytes | None:
 
 
 async def _receive(parts: DataPlaneParts, request: Request, wanted: ReceiveRequest) -> Answer:
-    route, started, expression = request.route, parts.clock(), wanted.filter.checked()
+    route, started = request.route, parts.clock()
     holder = LeaseHolder.of(route.cluster, route.group, route.topic, request.principal, request.address)
     headers = parts.consume_rate.take(holder.caller, 1, started)
+    wanted.filter.check()
     most = await room(parts, holder, wanted.max_messages)
     consumer = await parts.connections.lease_consumer(route.cluster, route.group)
     await parts.first_uses.look(route.cluster, route.group)
-    asked = Wanted(consumer, route.topic, wanted.lease_ms, expression, wanted.order)
+    asked = Wanted(consumer, route.topic, wanted.lease_ms, wanted.filter, wanted.order)
     records = await asked.ask_records(most) if _may_be_usual(request, wanted) else None
     written = write_leased(parts, holder, records) if records is not None and records.records else None
     if written is not None:
@@ -100,7 +101,7 @@ async def _receive(parts: DataPlaneParts, request: Request, wanted: ReceiveReque
 def _may_be_usual(request: Request, wanted: ReceiveRequest) -> bool:
     """Return whether the answer can be written from the records as they are."""
     return (
-        wanted.filter.expression == "*"
+        wanted.filter == EVERYTHING
         and wanted.order == "none"
         and wanted.body_encoding == "auto"
         and not request.wants_text_offsets

@@ -9,10 +9,12 @@ from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
 from gateway.data.faults import json_fault, json_pointer, shape_fault
 from gateway.problems import INVALID, MALFORMED, FieldError, ProblemError
+from gateway.sql_filter import MOST_CHARACTERS, BadSql, parse_sql
 
 Encoding = Literal["json", "text", "base64"]
 Text = Annotated[str, Meta(min_length=1, max_length=255)]
 Milliseconds = Annotated[int, Meta(ge=0, le=2**53)]
+_LONGEST_TAGS: Final = 255
 
 
 class Body(Struct, forbid_unknown_fields=True):
@@ -80,17 +82,26 @@ class DecideAnswer(Struct):
     decision: Literal["committed", "rolled_back"]
 
 
-class Filter(Struct, forbid_unknown_fields=True):
-    """The messages to receive, by tag: ``created || paid``."""
+class Filter(Struct, frozen=True, forbid_unknown_fields=True):
+    """The messages to receive, by tag (``created || paid``) or by SQL92 over their properties (``amount > 100``)."""
 
-    type: Literal["tag"] = "tag"
-    expression: Text = "*"
+    type: Literal["tag", "sql"] = "tag"
+    expression: Annotated[str, Meta(min_length=1, max_length=MOST_CHARACTERS)] = "*"
 
-    def checked(self, at: str = "#/filter/expression") -> str:
-        """Return the expression; raise INVALID for one of blanks and `||` alone: it would bring every message."""
-        if self.expression and not self.expression.replace("||", "").strip():
+    def check(self, at: str = "#/filter/expression") -> None:
+        """Raise INVALID for SQL that does not compile, and for a list of no tags, which would bring every message."""
+        if self.type == "sql":
+            try:
+                parse_sql(self.expression)
+            except BadSql as error:
+                raise invalid(at, str(error)) from None
+        elif len(self.expression) > _LONGEST_TAGS:
+            raise invalid(at, f"Must have at most {_LONGEST_TAGS} characters.")
+        elif not self.expression.replace("||", "").strip():
             raise invalid(at, "The filter names no tag; leave it out, or send '*', for every message.")
-        return self.expression
+
+
+EVERYTHING: Final = Filter()
 
 
 Order = Literal["none", "fifo"]
@@ -103,7 +114,7 @@ class ReceiveRequest(Struct, forbid_unknown_fields=True):
     max_messages: Annotated[int, Meta(ge=1, le=32)] = 16
     wait_ms: Annotated[int, Meta(ge=0, le=30_000)] = 0
     lease_ms: Annotated[int, Meta(ge=1000, le=43_200_000)] = 30_000
-    filter: Filter = msgspec.field(default_factory=Filter)
+    filter: Filter = EVERYTHING
     order: Order = "none"
     attempt_id: Annotated[str, Meta(min_length=1, max_length=128)] | None = None
     body_encoding: Literal["auto", "json", "text", "base64"] = "auto"

@@ -19,7 +19,7 @@ from functools import partial
 from heapq import heappop, heappush
 from typing import Annotated, ClassVar, Final, Literal
 
-from msgspec import Meta, Struct, field
+from msgspec import Meta, Struct
 
 from broker_core.client.consumer.leases import LeasedMessage
 from broker_core.errors import GantryError
@@ -30,7 +30,17 @@ from gateway.data.leases import LeaseHolder, Wanted, forget, give_back, lease_ou
 from gateway.data.reasons import last_reasons
 from gateway.data.receipts import Lease, Receipt
 from gateway.data.routing import check_consumer
-from gateway.data.schemas import AckRequest, ExtendRequest, Filter, Leased, NackRequest, Order, decoder, encode
+from gateway.data.schemas import (
+    EVERYTHING,
+    AckRequest,
+    ExtendRequest,
+    Filter,
+    Leased,
+    NackRequest,
+    Order,
+    decoder,
+    encode,
+)
 from gateway.data.settlement import SettleOutcome
 from gateway.data.stream import FrameHandler, Socket, SocketClosed
 from gateway.problems import (
@@ -62,7 +72,7 @@ class SubscribeFrame(Struct, forbid_unknown_fields=True):
     group: str
     topic: str
     cluster: str = "local"
-    filter: Filter = field(default_factory=Filter)
+    filter: Filter = EVERYTHING
     order: Order = "none"
     lease_ms: Annotated[int, Meta(ge=1000, le=43_200_000)] = 30_000
     credit: Annotated[int, Meta(ge=0, le=MAX_CREDIT)] = 0
@@ -133,10 +143,11 @@ class Consuming:
         if self._subscribed is not None:
             raise ProblemError(CONFLICT, "This socket already has a subscription; open another socket.")
         check_consumer(self._socket.principal, frame.topic, frame.group)
-        expression = frame.filter.checked()
+        self._parts.consume_rate.take(self._socket.principal.key, 1, self._parts.clock())
+        frame.filter.check()
         consumer = await self._parts.connections.lease_consumer(frame.cluster, frame.group)
         await self._parts.first_uses.look(frame.cluster, frame.group)
-        wanted = Wanted(consumer, frame.topic, frame.lease_ms, expression, frame.order)
+        wanted = Wanted(consumer, frame.topic, frame.lease_ms, frame.filter, frame.order)
         self._subscribed = frame
         caller = Caller.of(self._socket.principal, self._socket.address)
         self._noted.enter_context(self._parts.consumers.asking(frame.cluster, frame.group, caller))

@@ -7507,10 +7507,10 @@ export interface components {
             stored: number;
             failed: number;
         };
-        /** @description The messages to receive, by tag: ``created || paid``. */
+        /** @description The messages to receive, by tag (``created || paid``) or by SQL92 over their properties (``amount > 100``). */
         ReceiveFilter: {
             /** @enum {unknown} */
-            type?: "tag";
+            type?: "sql" | "tag";
             expression?: string;
         };
         /** @description What to lease, and for how long. */

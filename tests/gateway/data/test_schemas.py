@@ -57,7 +57,7 @@ def test_a_fault_of_shape_is_told_at_its_pointer(data: bytes, pointer: str, word
 
 
 def test_each_member_that_is_wrong_is_told() -> None:
-    data = b'{"wait_ms":-1,"max_messages":99,"order":"none","nonsense":1,"filter":{"type":"sql"},"lease_ms":1000}'
+    data = b'{"wait_ms":-1,"max_messages":99,"order":"none","nonsense":1,"filter":{"type":"xpath"},"lease_ms":1000}'
     with pytest.raises(ProblemError) as caught:
         decode(RECEIVE, data)
     pointers = ["#/wait_ms", "#/max_messages", "#/nonsense", "#/filter/type"]

@@ -253,6 +253,30 @@ async def test_messages_come_as_far_as_the_credit_goes(api: Api, door: Door) -> 
     assert [message["body"]["data"] for message in await api.receive(group, topic)] == ["d", "e"]
 
 
+async def test_a_subscription_by_sql_brings_what_it_selects(api: Api, door: Door) -> None:
+    topic, group = await api.topic(), api.group()
+    async with open_talk(door, "consume") as socket:
+        frame = {"type": "subscribe", "group": group, "topic": topic, "credit": 10, "context": "s"}
+        await socket.say(**frame, filter={"type": "sql", "expression": "amount > 'x'"})
+        (refused,) = await socket.hear_of("error")
+        assert (refused["context"], refused["problem"]["code"]) == ("s", "INVALID")
+        (fault,) = refused["problem"]["errors"]
+        assert fault["pointer"] == "#/filter/expression"
+        # A refused subscription is none: the socket takes another one.
+        await socket.say(**frame, filter={"type": "sql", "expression": "amount > 100"})
+        await eventually(lambda: api.waiting(group, topic))
+        for name, amount in (("small", "50"), ("word", "many"), ("large", "250")):
+            await api.produce(topic, name, properties={"amount": amount})
+        await api.produce(topic, "none")
+        await api.produce(topic, "larger", properties={"amount": "300"})
+        messages = await socket.hear_of("message", 2)
+        assert [message["body"]["data"] for message in messages] == ["large", "larger"]
+        await socket.say(type="ack", receipts=[message["receipt"] for message in messages])
+        (settled,) = await socket.hear_of("settled")
+        assert {result["status"] for result in settled["results"]} == {"acked"}
+    assert await api.receive(group, topic) == [], "what the filter leaves out is done for the group"
+
+
 async def test_a_message_that_comes_later_is_pushed(api: Api, door: Door) -> None:
     topic, group = await api.topic(), api.group()
     async with open_talk(door, "consume") as socket:
