@@ -19,6 +19,7 @@ _WAIT_MS: Final = 20_000
 @click.option("--max", "most", type=click.IntRange(1), help="End after so many messages.")
 @click.option("--follow", is_flag=True, help="Wait for more until Ctrl-C; otherwise end when there are none.")
 @click.option("--tag", help="Only these tags, such as 'created || paid'.")
+@click.option("--sql", help="Only what this SQL92 expression over properties selects, such as 'amount > 100'.")
 @click.option("--keep", is_flag=True, help="Do not acknowledge: they are delivered again after --lease-ms.")
 @click.option("--lease-ms", type=click.IntRange(1_000, 43_200_000), default=30_000, show_default=True)
 @pass_session
@@ -29,14 +30,17 @@ def consume(
     most: int | None,
     follow: bool,
     tag: str | None,
+    sql: str | None,
     keep: bool,
     lease_ms: int,
 ) -> None:
     """Receive messages of a group, print each as a line of JSON, and acknowledge what was printed."""
     path = f"groups/{part(group)}/topics/{part(topic)}"
     asked: dict[str, Any] = {"wait_ms": _WAIT_MS if follow else 1000, "lease_ms": lease_ms}
-    if tag:
-        asked["filter"] = {"expression": tag}
+    if tag and sql:
+        raise click.UsageError("A filter is by --tag or by --sql, not by both; TAGS is a property in SQL.")
+    if tag or sql:
+        asked["filter"] = {"type": "tag" if tag else "sql", "expression": tag or sql}
     left = most
     while left is None or left > 0:
         count = _AT_ONCE if left is None else min(_AT_ONCE, left)

@@ -40,7 +40,8 @@ def produce(http: httpx.Client, topic: str) -> None:
     made = http.post(f"{LOCAL}/topics", json={"name": topic, "read_queues": 1, "write_queues": 1})
     assert made.status_code in (201, 409), made.text
     bodies = [
-        {"body": {"encoding": "json", "data": {"id": key}}, "keys": [key], "tag": "created"} for key in ("a", "b")
+        {"body": {"encoding": "json", "data": {"id": key}}, "keys": [key], "tag": "created", "properties": properties}
+        for key, properties in (("a", {}), ("b", {"weight": "12"}))
     ]
     assert http.post(f"{LOCAL}/topics/{topic}/messages", json={"messages": bodies}).status_code in (200, 201)
 
@@ -91,6 +92,19 @@ def test_a_tail_prints_the_messages_that_fit_and_consumes_nothing(run: Run, http
     assert done.exit_code == 0, done.output
     [message] = map(json.loads, done.stdout.splitlines())
     assert (message["topic"], message["keys"], message["body"]["data"]) == ("cli-tailed", ["b"], {"id": "b"})
+
+
+def test_consume_by_sql_takes_what_it_selects(run: Run, http: httpx.Client) -> None:
+    produce(http, "cli-sql")
+    done = run("consume", "cli-selecting", "cli-sql", "--sql", "weight > 10")
+    assert done.exit_code == 0, done.output
+    assert [json.loads(line)["keys"] for line in done.stdout.splitlines()] == [["b"]]
+    refused = run("consume", "cli-selecting", "cli-sql", "--sql", "weight LIKE '1%'")
+    assert isinstance(refused.exception, Refused)
+    assert "at character 8" in str(refused.exception)
+    both = run("consume", "cli-selecting", "cli-sql", "--sql", "weight > 10", "--tag", "created")
+    assert both.exit_code == 2
+    assert "--tag or by --sql" in both.output
 
 
 def test_a_tail_that_is_refused_or_reaches_nobody_fails(run: Run) -> None:
