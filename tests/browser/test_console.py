@@ -253,7 +253,7 @@ def test_every_page_of_the_side_bar_opens_without_an_error(console: Console, ord
     console.open("/")
     console.settled()
     links = console.sidebar.get_by_role("link")
-    assert links.count() == 16
+    assert links.count() == 17
     for link in links.all():
         link.click()
         name = link.get_attribute("title") or ""
