@@ -75,12 +75,14 @@ class Trend:
         return self._slope
 
     def _halves(self) -> tuple[list[_Low], list[_Low]] | None:
-        """Return the low points of the earlier and of the later half of the record."""
+        """Return the low points of the earlier and of the later half of the record; None if they are too few."""
         if not self._lows or self._lows[-1][0] - self._lows[0][0] < SHORTEST_MS:
             return None
         middle = (self._lows[0][0] + self._lows[-1][0]) // 2
-        lows = list(self._lows)
-        return [low for low in lows if low[0] < middle], [low for low in lows if low[0] >= middle]
+        earlier = [low for low in self._lows if low[0] < middle]
+        later = [low for low in self._lows if low[0] >= middle]
+        # After a time in which the lag was unknown there is one at first, which says nothing of what it does since.
+        return (earlier, later) if len(later) > 1 else None
 
 
 def _slope(samples: Sequence[_Low]) -> float | None:

@@ -82,3 +82,12 @@ def test_the_slope_of_a_lag_with_teeth_is_that_of_the_lag() -> None:
 
 def test_a_lag_that_stays_has_no_slope_at_all() -> None:
     assert trend_of(*range(100), *[7] * 320).per_second == 0, "exactly: nothing is left to follow"
+
+
+def test_the_first_lag_after_a_time_in_which_it_was_unknown_is_no_growth() -> None:
+    trend = trend_of(*[0] * 30)
+    trend.see(150_000, 500)
+    assert not trend.is_growing
+    for second in range(151, 200):
+        trend.see(second * 1_000, 500 + 10 * second)
+    assert trend.is_growing
