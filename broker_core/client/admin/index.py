@@ -64,9 +64,8 @@ async def ask_index(requests: AdminRequests, addr: str, header: QueryMessageRequ
     An index keeps times in whole seconds, rounded down, and Apache RocketMQ selects by those alone: it is asked from a
     second before, and of what it returns, only what was stored between the two times matches.
     """
-    session = requests.session
     wider = replace(header, begin_timestamp=max(0, header.begin_timestamp - _INDEX_SECOND_MS))
-    answer = await session.invoke(addr, wider, timeout_ms=session.config.admin_timeout_ms)
+    answer = await requests.invoke(addr, wider)
     if answer.code not in (ResponseCode.SUCCESS, ResponseCode.QUERY_NOT_FOUND):
         raise refusal(answer.code, answer.remark, addr, topic=header.topic)
     try:

@@ -83,9 +83,7 @@ class Offsets:
         """Return the stored offset of a group. For a young queue that the group never read, brokers return 0."""
         addr = await self._requests.master(queue.broker_name)
         header = QueryConsumerOffsetRequest(group, queue.topic, queue.queue_id)
-        answer = await self._requests.session.invoke(
-            addr, header, timeout_ms=self._requests.session.config.admin_timeout_ms
-        )
+        answer = await self._requests.invoke(addr, header)
         if answer.code == ResponseCode.QUERY_NOT_FOUND:
             return None
         if answer.code != ResponseCode.SUCCESS:

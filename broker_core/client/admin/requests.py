@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from broker_core.client.answers import Answers, ask_all
-from broker_core.client.errors import MalformedAnswer, NoRoute
+from broker_core.client.errors import MalformedAnswer, NoRoute, TimedOut, Unreachable
 from broker_core.client.routes import MASTER_ID
 from broker_core.client.session import Session
 from broker_core.protocol.bodies import coder
@@ -21,6 +22,9 @@ T = TypeVar("T")
 
 # Pages send many requests in a row; brokers change every half minute at most.
 _KEEP_CLUSTER_SECONDS: Final = 1.0
+# A page that asks a silent broker several things in turn would otherwise wait for it each time.
+_IMPATIENT_SECONDS: Final = 5.0
+_IMPATIENT_MS: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,7 @@ class AdminRequests:
         self.session = session
         self._brokers: list[BrokerAddress] = []
         self._asked_at = 0.0
+        self._late_at: dict[str, float] = {}
 
     async def brokers(self) -> list[BrokerAddress]:
         """Return all brokers, by name and id; raise Unreachable if no name server answers."""
@@ -85,8 +90,13 @@ class AdminRequests:
         self, addr: str, header: object, body: bytes = b"", *, topic: str | None = None, timeout_ms: int | None = None
     ) -> Command:
         """Return one successful answer; raise the error that a refusal stands for."""
-        timeout_ms = self.session.config.admin_timeout_ms if timeout_ms is None else timeout_ms
-        return await self.session.call(addr, header, body, timeout_ms=timeout_ms, topic=topic)
+        with self._patience(addr, timeout_ms) as limit_ms:
+            return await self.session.call(addr, header, body, timeout_ms=limit_ms, topic=topic)
+
+    async def invoke(self, addr: str, header: object) -> Command:
+        """Return one answer of any code."""
+        with self._patience(addr, None) as limit_ms:
+            return await self.session.invoke(addr, header, timeout_ms=limit_ms)
 
     async def ask_for(
         self,
@@ -104,6 +114,21 @@ class AdminRequests:
     async def ask_each(self, addresses: Iterable[str], ask: Callable[[str], Awaitable[T]]) -> Answers[T]:
         """Send a request to several brokers at once."""
         return await ask_all(addresses, ask)
+
+    @contextmanager
+    def _patience(self, addr: str, wanted_ms: int | None) -> Iterator[int]:
+        """Yield how long to wait for a broker: less for a while if it has just let a request wait in vain."""
+        limit_ms = self.session.config.admin_timeout_ms if wanted_ms is None else wanted_ms
+        began = time.monotonic()
+        is_short = wanted_ms is None and began - self._late_at.get(addr, -_IMPATIENT_SECONDS) < _IMPATIENT_SECONDS
+        try:
+            yield min(limit_ms, _IMPATIENT_MS) if is_short else limit_ms
+        except (TimedOut, Unreachable):
+            now = time.monotonic()
+            if not is_short and (now - began) * 1000 >= _IMPATIENT_MS:
+                self._late_at[addr] = now
+            raise
+        self._late_at.pop(addr, None)
 
     @staticmethod
     def decode(kind: type[T], answer: Command, addr: str) -> T:
