@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
 from broker_core.client.admin import Admin
-from broker_core.client.admin.index import MAX_FOUND, SearchFigures
+from broker_core.client.admin.index import SearchFigures
 from broker_core.client.admin.messages import SearchResult
 from broker_core.client.admin.placed import PlacedMessage
 from broker_core.errors import GantryError
@@ -72,7 +72,7 @@ async def _older_page(
 ) -> Found:
     page, at, is_whole = Found(), upper, True
     for _ in range(_MOST_QUESTIONS):
-        result = await admin.messages.search(topic, key, begin=begin, end=at, max_messages=MAX_FOUND)
+        result = await admin.messages.search(topic, key, begin=begin, end=at, without=page.failed)
         _note(page, result)
         found, below, has_all = await _sure(admin, topic, key, result, at)
         is_whole = is_whole and has_all
@@ -100,7 +100,7 @@ async def newer_page(admin: Admin, topic: str, key: str, *, end: int, before: Pl
     upwards: list[PlacedMessage] = []
     for _ in range(_MOST_QUESTIONS):
         upto = min(end, at + span)
-        result = await admin.messages.search(topic, key, begin=at, end=upto, max_messages=MAX_FOUND)
+        result = await admin.messages.search(topic, key, begin=at, end=upto, without=page.failed)
         _note(page, result)
         found = _in_order(result.messages)
         if result.is_cut:
@@ -147,7 +147,7 @@ async def _sure(
 
     The time is None at the end. `upper` (ms) is the end of the range that was searched.
     """
-    if result.complete or not result.oldest_at:
+    if not result.is_cut or not result.oldest_at:
         return _in_order(result.messages), None, True
     # The answer does not say which brokers left something out; each may have, before its oldest message.
     horizon = max(result.oldest_at.values())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
@@ -87,13 +87,15 @@ class Messages:
         end: int = _MAX_TIME,
         max_messages: int = MAX_FOUND,
         on_brokers_of: str | None = None,
+        without: Collection[str] = (),
     ) -> SearchResult:
         """Return messages with `key` among their keys or as unique id, stored from `begin` to `end` (ms).
 
-        Every broker of the topic, or of another one, is asked for `max_messages`, at most 64. Raises TopicNotFound or
-        Unreachable.
+        Every broker of the topic, or of another one, is asked for `max_messages`, at most 64, but for those at the
+        addresses `without`. Raises TopicNotFound or Unreachable.
         """
         masters = await self._requests.masters_of(on_brokers_of or topic)
+        masters = {addr: name for addr, name in masters.items() if addr not in without}
         header = QueryMessageRequest(topic, key, min(max_messages, MAX_FOUND), begin, end)
         answers = await self._requests.ask_each(masters, lambda addr: ask_index(self._requests, addr, header))
         placed = [
