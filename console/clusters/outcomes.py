@@ -50,7 +50,7 @@ class BrokerAnswers:
         done = {*self.had_it, *(self.masters[addr] for addr in self.answers.found if addr in self.masters)}
         lacking = {
             **{self.masters.get(addr, addr): self._reason(error) for addr, error in self.answers.failed.items()},
-            **{broker.name: f"{broker.name} is not listed by any name server" for broker in self.missing},
+            **{broker.name: not_listed(broker) for broker in self.missing},
         }
         if not done:
             self._raise(lacking)
@@ -66,6 +66,11 @@ class BrokerAnswers:
         for error in self.answers.failed.values():
             raise error
         raise NoBrokerListed("; ".join(lacking.values()) or "the name server lists no broker")
+
+
+def not_listed(broker: RememberedBroker) -> str:
+    """Return why a known broker was not asked."""
+    return f"{broker.name} is not listed by any name server"
 
 
 def unlisted(memory: Remembered, masters: Mapping[str, str]) -> list[RememberedBroker]:

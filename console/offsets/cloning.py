@@ -21,7 +21,8 @@ from broker_core.protocol.topics import is_retry_topic
 from console.audit.record import Actor, record
 from console.clusters import operations
 from console.clusters.connections import ask
-from console.clusters.outcomes import BrokerOutcome
+from console.clusters.memory import remembered
+from console.clusters.outcomes import BrokerOutcome, not_listed
 from console.clusters.reasons import reason_of
 from console.errors import Conflict
 from console.offsets.shapes import UnknownQueues
@@ -121,6 +122,7 @@ def _offsets_of(cluster: str, group: str) -> tuple[_Offsets, list[UnknownQueues]
 
     answers, masters = ask(cluster, question)
     answers.raise_if_none()
+    asked = [masters.get(addr, addr) for addr in (*answers.found, *answers.failed)]
     offsets = {
         queue: at for found in answers.found.values() for queue, at in found.items() if not is_retry_topic(queue.topic)
     }
@@ -128,7 +130,12 @@ def _offsets_of(cluster: str, group: str) -> tuple[_Offsets, list[UnknownQueues]
         UnknownQueues(broker=masters.get(addr, addr), reason=reason_of(error, masters))
         for addr, error in answers.failed.items()
     ]
-    return offsets, unknown
+    unlisted = [
+        UnknownQueues(broker=broker.name, reason=not_listed(broker))
+        for broker in remembered(cluster).missing(asked)
+        if group in broker.groups
+    ]
+    return offsets, [*unknown, *unlisted]
 
 
 def _by_topic(offsets: Mapping[MessageQueue, int], answers: Answers[None]) -> list[ClonedTopic]:

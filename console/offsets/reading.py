@@ -40,6 +40,8 @@ class Situation:
     readings: list[QueueReading]
     members: int | None
     unknown: list[UnknownQueues]
+    asked: frozenset[str] = frozenset()
+    """Names of the brokers that were asked, those that did not answer included."""
 
 
 async def read(admin: Admin, wish: Wish) -> Situation:
@@ -67,7 +69,8 @@ async def read(admin: Admin, wish: Wish) -> Situation:
         UnknownQueues(broker=masters.get(addr, addr), reason=reason_of(error, masters))
         for addr, error in stored.failed.items()
     ]
-    return Situation(readings, await members_of(admin, wish.group), unknown)
+    asked = answering | {each.broker for each in unknown}
+    return Situation(readings, await members_of(admin, wish.group), unknown, frozenset(asked))
 
 
 async def offsets_now(admin: Admin, group: str, topic: str) -> dict[Place, int]:

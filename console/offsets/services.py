@@ -20,13 +20,22 @@ from broker_core.protocol.bodies.queues import MessageQueue
 from console.audit.record import Actor, Result, record
 from console.clusters.change_lock import change_lock
 from console.clusters.connections import ask
+from console.clusters.memory import remembered
+from console.clusters.outcomes import not_listed
 from console.clusters.reasons import reason_of
 from console.errors import Conflict, NotKnown
 from console.fields import moment
 from console.offsets import planning, reading
 from console.offsets.models import OffsetPlan, OffsetSnapshot
 from console.offsets.reading import Place, Wish
-from console.offsets.shapes import MovedQueue, OffsetPlanState, OffsetsMoved, OffsetSnapshotState, PlannedQueue
+from console.offsets.shapes import (
+    MovedQueue,
+    OffsetPlanState,
+    OffsetsMoved,
+    OffsetSnapshotState,
+    PlannedQueue,
+    UnknownQueues,
+)
 from console.rows import row_of
 
 R = TypeVar("R", OffsetPlan, OffsetSnapshot)
@@ -72,6 +81,11 @@ def preview(by: Actor, cluster: str, wish: Wish) -> OffsetPlanState:
     Raises NoEffect if it would change nothing, NotKnown for a queue that the topic does not have, TopicNotFound.
     """
     situation = ask(cluster, lambda admin: reading.read(admin, wish), seconds=_ASK_SECONDS)
+    unlisted = [
+        UnknownQueues(broker=broker.name, reason=not_listed(broker))
+        for broker in remembered(cluster).missing(situation.asked)
+        if broker.holds(wish.topic)
+    ]
     rows = planning.plan(situation.readings)
     _check_places(wish, rows)
     if planning.changes_nothing(rows):
@@ -95,7 +109,7 @@ def preview(by: Actor, cluster: str, wish: Wish) -> OffsetPlanState:
         to_replay=sum(row.to_replay for row in rows),
         skipped=sum(row.skipped for row in rows),
         members=situation.members,
-        unknown=situation.unknown,
+        unknown=[*situation.unknown, *unlisted],
     )
 
 

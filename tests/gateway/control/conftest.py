@@ -8,10 +8,12 @@ answered instead. Of the others, those marked ``sample`` run on ``apache`` each 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from itertools import count
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import httpx
 import pytest
@@ -23,6 +25,7 @@ from tests.compat import java_build
 from tests.gateway.installation import Installation
 from tests.support.apache import ApacheBroker, started_apache
 from tests.support.cluster import RunningBroker
+from tests.support.gantry import ROOT
 from tests.support.wait import wait_until
 
 _numbers = count(1)
@@ -186,3 +189,25 @@ def control(cluster: str, broker: Broker, installation: Installation) -> Iterato
             # In its first second Apache's broker has no figures of itself yet, and refuses to tell them.
             wait_until(lambda: clients["admin"].get(f"/api/v1/clusters/{APACHE}/groups").status_code == 200)
         yield Control(clients, cluster, broker)
+
+
+@pytest.fixture
+def gone(control: Control, installation: Installation) -> Iterator[Callable[..., None]]:
+    """Let the console remember a broker that also has the topic, and perhaps the group, and no longer exists."""
+
+    def remember(topic: str, group: str = "unused") -> None:
+        environment = {**os.environ, "GANTRY_DATA_DIR": str(installation.data)}
+        code = _REMEMBER.format(topic=topic, group=group, cluster=control.cluster)
+        subprocess.run([sys.executable, ROOT / "manage.py", "shell", "-c", code], env=environment, check=True)
+
+    yield remember
+    assert control.call("DELETE", "/brokers/broker-gone").status_code == 204
+
+
+_REMEMBER: Final = """
+from datetime import UTC, datetime
+from console.clusters.memory import QueueCounts, Sighting, remember
+topics, groups = {{"{topic}": QueueCounts(4, 4, 6)}}, {{"{group}": ("{topic}",)}}
+seen = Sighting("broker-gone", {{0: "127.0.0.1:1"}}, topics, groups)
+remember("{cluster}", [seen], datetime(2026, 5, 1, 8, tzinfo=UTC))
+"""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -87,3 +88,11 @@ def test_a_clone_has_no_offsets_in_topics_that_the_caller_may_not_read(control: 
     wait_until(lambda: positions(control, name) == [(seen, 0, 1)])
     audit = control.as_("oncall").get("/api/v1/audit", params={"resource": f"local/groups/{name}"})
     assert (audit.json()["items"][0]["action"], hidden in audit.text) == ("group.clone", False)
+
+
+def test_a_clone_names_a_broker_whose_offsets_nobody_could_read(control: Control, gone: Callable[..., None]) -> None:
+    topic, source, name = control.topic(), control.group(), control.name("clone")
+    gone(topic, source)
+    made = control.call("POST", f"/groups/{source}:clone", json={"name": name})
+    assert made.status_code == 207, made.text
+    assert [each["broker"] for each in made.json()["unknown"]] == ["broker-gone"]

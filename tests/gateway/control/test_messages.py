@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import base64
 import os
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, Final
 
 import pytest
@@ -15,7 +13,6 @@ from broker_core.client.blocking import BlockingSession
 from broker_core.protocol.headers.send import SendMessageV2Request
 from broker_core.protocol.sys_flag import COMPRESSED
 from tests.gateway.control.conftest import Broker, Control
-from tests.gateway.installation import ROOT, Installation
 from tests.support.wait import wait_until
 
 # Each page follows the chain of the key from its newest entry, so the time grows with the square: 100 takes minutes.
@@ -116,27 +113,6 @@ def test_every_message_of_a_key_is_reached_once_newest_first(control: Control) -
             cursor = page["prev_cursor"]
         assert back == ids
         assert page["next_cursor"] is not None
-
-
-@pytest.fixture
-def gone(control: Control, installation: Installation) -> Iterator[Callable[[str], None]]:
-    """Let the console remember a broker that also has the topic and no longer exists."""
-
-    def remember(topic: str) -> None:
-        environment = {**os.environ, "GANTRY_DATA_DIR": str(installation.data)}
-        code = _REMEMBER.format(topic=topic, cluster=control.cluster)
-        subprocess.run([sys.executable, ROOT / "manage.py", "shell", "-c", code], env=environment, check=True)
-
-    yield remember
-    assert control.call("DELETE", "/brokers/broker-gone").status_code == 204
-
-
-_REMEMBER: Final = """
-from datetime import UTC, datetime
-from console.clusters.memory import QueueCounts, Sighting, remember
-topics = {{"{topic}": QueueCounts(4, 4, 6)}}
-remember("{cluster}", [Sighting("broker-gone", {{0: "127.0.0.1:1"}}, topics)], datetime(2026, 5, 1, 8, tzinfo=UTC))
-"""
 
 
 def test_a_key_that_may_lie_on_a_broker_that_is_gone_is_no_complete_no(

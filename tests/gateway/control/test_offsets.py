@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -245,3 +246,13 @@ async def test_apply_and_undo_beside_a_consumer_and_strict_shows_the_conflict(co
         assert back.status_code == 200, back.text
         await eventually(lambda: heard[9:] == [b"5", b"5"])
         await consumer.close()
+
+
+def test_a_plan_names_a_broker_that_is_not_listed_any_more(control: Control, gone: Callable[..., None]) -> None:
+    topic, group = control.topic(), control.group()
+    control.produce(topic, "a", "b")
+    assert preview(control, group, topic, mode="earliest")["unknown"] == []
+    gone(topic)
+    plan = preview(control, group, topic, mode="earliest")
+    assert plan["unknown"] == [{"broker": "broker-gone", "reason": "broker-gone is not listed by any name server"}]
+    assert "broker-gone" not in {queue["broker"] for queue in plan["queues"]}
