@@ -125,7 +125,7 @@ class TopicImpact(Struct, frozen=True, kw_only=True):
 
     groups: Annotated[list[str], Meta(description="Consumer groups that the caller may see.")]
     hidden_groups: Annotated[int, Meta(description="Others, which the caller may not see.")]
-    messages: int
+    messages: Annotated[int | None, Meta(description="Null if a broker that may have some does not answer.")]
     scheduled: Annotated[
         int | None,
         Meta(description="Messages that wait for their delivery time, and are dropped when it comes; null if unknown."),

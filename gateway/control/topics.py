@@ -218,8 +218,14 @@ def _impact(view: ClusterScopedView, topic: Topic) -> Response:
         names = {name for names in groups.found.values() for name in names}
         seen = sorted(name for name in names if allows(view.request, "read", Resource("group", name)))
         scheduled = (await waiting_of(admin, known, [topic.name]))[topic.name]
+        answered = {queue.broker_name for queue in stats.queues}
+        holders = {broker for broker, config in topic.configs.items() if config.read_queue_nums}
+        is_whole = not stats.failed and answered >= holders
         return TopicImpact(
-            groups=seen, hidden_groups=len(names) - len(seen), messages=stats.messages, scheduled=scheduled
+            groups=seen,
+            hidden_groups=len(names) - len(seen),
+            messages=stats.messages if is_whole else None,
+            scheduled=scheduled,
         )
 
     known = remembered(view.cluster)

@@ -6892,7 +6892,8 @@ export interface components {
             groups: string[];
             /** @description Others, which the caller may not see. */
             hidden_groups: number;
-            messages: number;
+            /** @description Null if a broker that may have some does not answer. */
+            messages: number | null;
             /** @description Messages that wait for their delivery time, and are dropped when it comes; null if unknown. */
             scheduled: number | null;
         };

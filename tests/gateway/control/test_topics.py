@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -96,6 +97,16 @@ def test_a_dry_deletion_says_what_would_go_and_deletes_nothing(control: Control)
     del lost["scheduled"]  # RocketMQ's own brokers do not tell
     assert lost == {"groups": [group], "hidden_groups": 0, "messages": 3}
     assert control.get(f"/topics/{topic}")["name"] == topic
+
+
+def test_what_a_deletion_removes_from_a_broker_that_does_not_answer_is_not_known(
+    control: Control, gone: Callable[[str], None]
+) -> None:
+    topic = control.topic()
+    control.produce(topic, "a")
+    assert control.get(f"/topics/{topic}/impact")["messages"] == 1
+    gone(topic)
+    assert control.get(f"/topics/{topic}/impact")["messages"] is None
 
 
 def test_the_impact_of_a_deletion_is_read_like_anything_else(control: Control) -> None:

@@ -13,6 +13,7 @@ export const topics = {
     delete: "Delete topic",
     deleteNamed: "Delete {{topic}}",
     deleteTitle: "Delete topic {{topic}}",
+    lossUnknown: "How many messages can no longer be read is not known: a broker does not answer.",
     losesMessages_one: "{{n}} message can no longer be read.",
     losesMessages_other: "{{n}} messages can no longer be read.",
     losesScheduled_one: "{{n}} message waits for its time and is dropped when that comes.",

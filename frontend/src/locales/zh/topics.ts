@@ -13,6 +13,7 @@ export const topics = {
     delete: "删除 Topic",
     deleteNamed: "删除 {{topic}}",
     deleteTitle: "删除 Topic {{topic}}",
+    lossUnknown: "有 Broker 未响应，将有多少条消息无法再读取未知。",
     losesMessages_other: "{{n}} 条消息将无法再读取。",
     losesScheduled_other: "{{n}} 条定时消息尚未到期，到期后将被丢弃。",
     scheduledUnknown: "无法得知是否有尚未到期的定时消息；如有，到期后将被丢弃。",

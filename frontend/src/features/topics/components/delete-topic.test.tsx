@@ -30,6 +30,12 @@ describe("deleting a topic", () => {
     expect(await screen.findByText(words)).toBeTruthy()
   })
 
+  it("says that it is not known what is lost while a broker does not answer", async () => {
+    answer(IMPACT, { messages: null, groups: [], hidden_groups: 0, scheduled: 0 })
+    show()
+    expect(await screen.findByText("How many messages can no longer be read is not known: a broker does not answer.")).toBeTruthy()
+  })
+
   it("counts the groups that one may not see", async () => {
     answer(IMPACT, { messages: 0, groups: [], hidden_groups: 2, scheduled: 0 })
     show()

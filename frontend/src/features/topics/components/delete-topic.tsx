@@ -62,7 +62,11 @@ export function DeleteTopic({ cluster, topic, onClose }: DeleteTopicProps) {
       {impact.error && <Failed what={t("topics.impactFailed")} error={impact.error} retry={() => void impact.refetch()} />}
       {impact.data && (
         <>
-          <p>{t("topics.losesMessages", { count: impact.data.messages, n: count(impact.data.messages) })}</p>
+          <p>
+            {impact.data.messages === null
+              ? t("topics.lossUnknown")
+              : t("topics.losesMessages", { count: impact.data.messages, n: count(impact.data.messages) })}
+          </p>
           <Scheduled waiting={impact.data.scheduled} />
           <Groups impact={impact.data} />
         </>
