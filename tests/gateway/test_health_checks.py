@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
@@ -10,7 +11,7 @@ import pytest
 
 from broker_core.client.admin.clusters import BrokerRuntime
 from broker_core.client.answers import Answers
-from broker_core.client.errors import Unreachable
+from broker_core.client.errors import TimedOut, Unreachable
 from console.clusters.memory import Remembered, RememberedBroker
 from gateway import health_checks
 from gateway.health_checks import MEANINGS, everything
@@ -32,14 +33,18 @@ def known(monkeypatch: pytest.MonkeyPatch) -> dict[str, RememberedBroker]:
 
 
 def parts(answers: Answers[BrokerRuntime]) -> Any:
-    async def runtime() -> Answers[BrokerRuntime]:
-        return answers
+    async def runtime_of(addr: str, *, timeout_ms: int | None = None) -> BrokerRuntime:
+        if addr in answers.failed:
+            if isinstance(answers.failed[addr], TimedOut) and timeout_ms is None:
+                await asyncio.Event().wait()
+            raise answers.failed[addr]
+        return answers.found[addr]
 
     async def masters() -> dict[str, str]:
         return {address: f"broker-{'ab'[n]}" for n, address in enumerate([*answers.found, *answers.failed])}
 
     async def admin(_: str) -> Any:
-        return SimpleNamespace(clusters=SimpleNamespace(runtime=runtime, masters=masters))
+        return SimpleNamespace(clusters=SimpleNamespace(runtime_of=runtime_of, masters=masters))
 
     return SimpleNamespace(connections=SimpleNamespace(admin=admin), redis=None)
 
@@ -71,6 +76,14 @@ async def test_a_broker_that_does_not_answer_is_not_called_healthy(name: str) ->
     silent = Unreachable("b:2", "refused")
     state = await everything(parts(Answers({"b:1": BrokerRuntime(GOOD)}, {"b:2": silent}))).state()
     assert "broker-b at b:2" in str(state.reasons[name])
+
+
+async def test_a_broker_that_never_answers_is_named_and_does_not_make_the_others_seem_down() -> None:
+    silent = TimedOut("b:2", 1_500)
+    state = await everything(parts(Answers({"b:1": BrokerRuntime(GOOD)}, {"b:2": silent}))).state()
+    assert state.reasons["broker"] is None
+    for name in ("brokers", "disk", "dispatch"):
+        assert state.reasons[name] == "broker-b at b:2 did not answer within 1.5 s"
 
 
 @pytest.mark.parametrize("name", ["brokers", "disk", "dispatch"])
