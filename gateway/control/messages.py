@@ -265,20 +265,21 @@ def missing_of(
 ) -> list[MissingBroker]:
     """Return the known brokers that may have messages of the topic (of its queue, of any) and did not return them.
 
-    `asked` are the names of the asked brokers, `silent` the errors of those that did not answer, and `names` the names
-    of brokers by address, for the reasons.
+    `asked` are the names of the asked brokers, `silent` the errors of those that did not answer, by name or address,
+    and `names` the names of brokers by address, besides those that are known.
     """
+    memory = remembered(cluster)
+    by_address = {addr: each.name for each in memory.brokers.values() for addr in each.addresses.values()}
+    known = {**by_address, **names}
+    failed = {known.get(at, at): reason_of(error, known) for at, error in silent.items()}
     overview = current.find_overview(cluster)
     sampled = {each.broker: each for each in (overview.missing if overview else ())}
-    failed = [
-        MissingBroker(broker=name, reason=reason_of(error, names), since=None) for name, error in sorted(silent.items())
-    ]
     gone = [
         sampled.get(each.name) or MissingBroker(broker=each.name, reason=_NOT_LISTED, since=moment(each.last_seen_at))
-        for each in remembered(cluster).missing(asked)
+        for each in memory.missing([*asked, *failed])
         if _may_hold(each, topic, queue_id)
     ]
-    return failed + gone
+    return [MissingBroker(broker=name, reason=why, since=None) for name, why in sorted(failed.items())] + gone
 
 
 def _may_hold(broker: RememberedBroker, topic: str | None, queue_id: int | None) -> bool:
