@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import secrets
-from contextlib import suppress
 from typing import Final
 
 import msgspec
@@ -27,13 +25,12 @@ from console.lag.reading import Memory, Reader
 from console.lag.shapes import LastKnown
 from console.lag.shown import ShownNames
 from console.lag.state import ClusterState, StateBuilder
+from console.leader import Leadership
 
 BEAT_KEY: Final = "gantry:sampler:beat"
 LEADER_KEY: Final = "gantry:sampler:leader"
 STEP_SECONDS: Final = 1.0
 _BEAT_TTL_SECONDS: Final = 60
-# An instance that loses Redis for longer than this is replaced; it notices before it publishes again.
-_LEADER_TTL_MS: Final = 10_000
 _CLUSTERS_EVERY_SECONDS: Final = 5.0
 # A step that hangs must end; steps with thousands of groups take long.
 _STEP_TIMEOUT_SECONDS: Final = 30.0
@@ -154,7 +151,7 @@ class Sampler:
         self._store = redis.asyncio.Redis.from_url(settings.GANTRY_REDIS_URL)
         self._connections = Connections(find_address, store_ids)
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._token = secrets.token_hex(8)
+        self._leadership = Leadership(self._store, LEADER_KEY)
 
     async def run(self) -> None:
         """Work until cancelled."""
@@ -164,7 +161,7 @@ class Sampler:
                 group.create_task(self._follow_clusters(group), name="sampler clusters")
         finally:
             await self._connections.close()
-            await self._step_down()
+            await self._leadership.step_down()
             await self._store.aclose()
 
     async def _beat(self) -> None:
@@ -177,7 +174,7 @@ class Sampler:
 
     async def _follow_clusters(self, group: asyncio.TaskGroup) -> None:
         while True:
-            if await self._leads():
+            if await self._leadership.leads():
                 names = {name async for name in Cluster.objects.values_list("name", flat=True)}
                 for name in names - self._tasks.keys():
                     self._tasks[name] = group.create_task(self._follow(name), name=f"sampler {name}")
@@ -197,24 +194,6 @@ class Sampler:
             await feed.forget(name, store=self._store)
         except redis.RedisError as error:
             _log.warning("redis: the figures of %s were not deleted (%s)", name, error)
-
-    async def _leads(self) -> bool:
-        try:
-            if await self._store.set(LEADER_KEY, self._token, nx=True, px=_LEADER_TTL_MS):
-                return True
-            if await self._store.get(LEADER_KEY) != self._token.encode():
-                return False
-            await self._store.pexpire(LEADER_KEY, _LEADER_TTL_MS)
-        except redis.RedisError as error:
-            _log.warning("redis: this instance does not lead (%s)", error)
-            return False
-        return True
-
-    async def _step_down(self) -> None:
-        """Let another instance take over at once instead of after the key has expired."""
-        with suppress(redis.RedisError):
-            if await self._store.get(LEADER_KEY) == self._token.encode():
-                await self._store.delete(LEADER_KEY)
 
     async def _follow(self, name: str) -> None:
         watch = ClusterWatch(name, self._store)
