@@ -10,7 +10,7 @@ import httpx
 from django.db import transaction
 from django.utils import timezone
 
-from console.alerts.models import Channel, ChannelKind
+from console.alerts.models import Channel, ChannelKind, SignedUrl
 from console.audit.record import Actor, record
 from console.errors import AlreadyExists, Conflict
 from console.etags import etag
@@ -25,7 +25,12 @@ def target_of(channel: Channel) -> str:
     """Return where a channel leads, without what may be secret: the path of a webhook often is."""
     if channel.kind == ChannelKind.EMAIL:
         return ", ".join(channel.recipients)
-    url = httpx.URL(channel.url)
+    return origin_of(channel.url)
+
+
+def origin_of(text: str) -> str:
+    """Return a URL with an ellipsis for what follows its host."""
+    url = httpx.URL(text)
     return f"{url.scheme}://{url.netloc.decode('ascii')}/" + ("…" if url.raw_path != b"/" else "")
 
 
@@ -53,7 +58,7 @@ def change(by: Actor, channel: Channel, fields: Mapping[str, Any]) -> Channel:
     name, before = fields.get("name", channel.name), _shown(channel)
     taken = Channel.objects.filter(name=name).exclude(pk=channel.pk)
     with unless_taken(taken, AlreadyExists(f"There is another channel {name!r}.")):
-        _keep_former(channel, fields)
+        keep_former(channel, fields)
         for field in fields.keys() - {"secret_overlap_ms"}:
             setattr(channel, field, fields[field])
         channel.save()
@@ -68,22 +73,23 @@ def remove(by: Actor, channel: Channel) -> None:
         channel.delete()
 
 
-def secrets_of(channel: Channel, now: datetime) -> tuple[str, ...]:
-    """Return the secrets that sign at a time, the newest first; none for a channel without."""
-    until = channel.former_secret_until
-    former = (channel.former_secret,) if until is not None and now < until else ()
-    return tuple(secret for secret in (channel.secret, *former) if secret)
+def secrets_of(hook: SignedUrl, now: datetime) -> tuple[str, ...]:
+    """Return the secrets that sign at a time, the newest first; none if there is no secret."""
+    until = hook.former_secret_until
+    former = (hook.former_secret,) if until is not None and now < until else ()
+    return tuple(secret for secret in (hook.secret, *former) if secret)
 
 
-def _keep_former(channel: Channel, fields: Mapping[str, Any]) -> None:
-    secret, overlap_ms = fields.get("secret", channel.secret), fields.get("secret_overlap_ms", OVERLAP_MS)
-    if secret == channel.secret and overlap_ms:
+def keep_former(hook: SignedUrl, fields: Mapping[str, Any]) -> None:
+    """Remember the present secret if these fields replace it, for `secret_overlap_ms`."""
+    secret, overlap_ms = fields.get("secret", hook.secret), fields.get("secret_overlap_ms", OVERLAP_MS)
+    if secret == hook.secret and overlap_ms:
         return
     overlap = timedelta(milliseconds=overlap_ms)
     # Whoever takes signatures away wants none, and whoever had none has nothing to overlap.
-    is_kept = bool(secret and channel.secret and overlap)
-    channel.former_secret = channel.secret if is_kept else ""
-    channel.former_secret_until = timezone.now() + overlap if is_kept else None
+    is_kept = bool(secret and hook.secret and overlap)
+    hook.former_secret = hook.secret if is_kept else ""
+    hook.former_secret_until = timezone.now() + overlap if is_kept else None
 
 
 def _shown(channel: Channel) -> dict[str, Any]:

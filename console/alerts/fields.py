@@ -4,9 +4,28 @@ from __future__ import annotations
 
 from typing import Any
 
+import httpx
 from rest_framework import serializers
 
 from console.clusters.models import Cluster
+
+
+class WebhookUrlField(serializers.CharField):
+    """A URL of the web."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(max_length=1000, **options)
+
+    def to_internal_value(self, data: Any) -> str:
+        """Return it; refuse what is not a URL of the web, and one with a password: it would be shown."""
+        value: str = super().to_internal_value(data)
+        try:
+            url = httpx.URL(value)
+        except httpx.InvalidURL:
+            url = httpx.URL()
+        if url.scheme not in ("http", "https") or not url.host or url.userinfo or (url.port or 1) > 65_535:
+            raise serializers.ValidationError("must be a URL such as https://example.org/hook, without a password")
+        return value
 
 
 class PatternField(serializers.CharField):

@@ -81,19 +81,27 @@ class DeliveryState(models.TextChoices):
 OPEN_STATES: Final = (AlertState.PENDING, AlertState.FIRING, AlertState.NO_DATA)
 
 
-class Channel(models.Model):
-    """Where deliveries go: a URL that is posted to, or addresses that get mail."""
+class SignedUrl(models.Model):
+    """A URL that is posted to, and the secrets that sign what is posted."""
 
-    id = models.CharField(primary_key=True, max_length=_ID_LENGTH, default=new_id, editable=False)
-    name = models.CharField(max_length=100, unique=True)
-    kind = models.CharField(max_length=16, choices=ChannelKind.choices)
-    enabled = models.BooleanField(default=True)
     url = models.CharField(max_length=1000, default="")
     # Signs the bodies of a webhook: the receiver needs the same text, so it cannot be a hash.
     secret = models.CharField(max_length=200, default="")
     # Until then bodies are signed by the former secret too, so that receivers can change theirs meanwhile.
     former_secret = models.CharField(max_length=200, default="")
     former_secret_until = models.DateTimeField(null=True)
+
+    class Meta:
+        abstract = True
+
+
+class Channel(SignedUrl):
+    """Where deliveries go: a URL that is posted to, or addresses that get mail."""
+
+    id = models.CharField(primary_key=True, max_length=_ID_LENGTH, default=new_id, editable=False)
+    name = models.CharField(max_length=100, unique=True)
+    kind = models.CharField(max_length=16, choices=ChannelKind.choices)
+    enabled = models.BooleanField(default=True)
     recipients = models.JSONField(default=list)
     created_at = models.DateTimeField(auto_now_add=True)
 
