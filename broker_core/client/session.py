@@ -54,6 +54,7 @@ class Session:
         self._running = False
         self._why_not = "the session is not started"
         self._late: dict[str, int] = {}
+        self._greeted: set[str] = set()
 
     @property
     def client_id(self) -> str:
@@ -165,6 +166,7 @@ class Session:
         if self.members.checkers:
             # A half message of an earlier member may be with a broker to which this client has sent nothing.
             addresses += await self._masters()
+        self._greeted = set(addresses)
         answers = await ask_all(addresses, lambda addr: self.call(addr, HeartBeatRequest(), body))
         for addr, error in answers.failed.items():
             _log.warning("%s: heartbeat to %s failed: %s", self.client_id, addr, error)
@@ -180,9 +182,9 @@ class Session:
         return [addr for broker in brokers if (addr := broker.broker_addrs.get(MASTER_ID)) is not None]
 
     async def leave(self, *, producer_group: str | None = None, consumer_group: str | None = None) -> None:
-        """Unregister this client's group from every known broker; unreachable brokers notice later."""
+        """Unregister this client's group from every broker that may know it; unreachable brokers notice later."""
         header = UnregisterClientRequest(self.client_id, producer_group, consumer_group)
-        addresses = self.routes.addresses(masters_only=False)
+        addresses = self._greeted.union(self.routes.addresses(masters_only=False))
         await ask_all(addresses, lambda addr: self.call(addr, header, timeout_ms=_LEAVE_TIMEOUT_MS))
 
     def _request(self, header: object, body: bytes, code: int | None, *, one_way: bool = False) -> Command:

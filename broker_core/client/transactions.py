@@ -161,16 +161,19 @@ def prepared_by(result: SendResult) -> Prepared:
     return Prepared(result.queue.broker_name, result.queue_offset, log_offset, result.message_id)
 
 
-async def end_transaction(session: Session, group: str, prepared: Prepared, decision: Decision) -> bool:
+async def end_transaction(
+    session: Session, group: str, prepared: Prepared, decision: Decision, *, from_check: bool = False
+) -> bool:
     """Tell a broker the decision on a half message of a group; return whether it is as safe as the broker promises.
 
-    UNKNOWN is told without an answer. Raises NoRoute, Unreachable, TransactionUnknown, TransactionDecided or another
-    BrokerRefused; with TOPIC_NOT_EXIST if the topic of a message that is to be committed was deleted.
+    `from_check` says that the broker asked for it. UNKNOWN is told without an answer. Raises NoRoute, Unreachable,
+    TransactionUnknown, TransactionDecided or another BrokerRefused; with TOPIC_NOT_EXIST if the topic of a message that
+    is to be committed was deleted.
     """
     address = await session.master_of(prepared.broker_name)
     if address is None:
         raise NoRoute(HALF_TOPIC, f"no master of broker {prepared.broker_name!r} is known")
-    header = _header(group, prepared, decision, from_check=False)
+    header = _header(group, prepared, decision, from_check=from_check)
     if decision is Decision.UNKNOWN:
         await session.one_way(address, header)
         return True

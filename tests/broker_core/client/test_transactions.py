@@ -112,6 +112,21 @@ async def test_another_member_of_the_group_answers_for_one_that_is_gone(live: Li
         await eventually(lambda: live.holds(topic, 1))
 
 
+async def test_a_member_that_sent_nothing_joins_every_broker_and_leaves_it(
+    live: Live, application: Application
+) -> None:
+    group = live.group()
+
+    async def is_member() -> bool:
+        found = (await live.admin.transactions.producer_groups()).found
+        return any(group in groups for groups in found.values())
+
+    async with live.running.session() as session:
+        async with TransactionProducer(session, group, application.check):
+            await eventually(is_member)
+        assert not await is_member()
+
+
 async def test_a_session_has_one_transactional_producer_of_a_group(live: Live, payer: TransactionProducer) -> None:
     with pytest.raises(GroupTaken):
         await TransactionProducer(live.session, payer.group, lambda _: Decision.UNKNOWN).start()
