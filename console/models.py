@@ -11,6 +11,7 @@ from console.notes.models import TopicNote
 from console.offsets.models import OffsetPlan, OffsetSnapshot
 from console.redrives.models import Redriven
 from console.searches.models import SavedSearch
+from console.transaction_hooks.models import TransactionHook
 
 __all__ = [
     "Alert",
@@ -30,5 +31,6 @@ __all__ = [
     "Silence",
     "Token",
     "TopicNote",
+    "TransactionHook",
     "User",
 ]
