@@ -69,6 +69,8 @@ EXAMPLES: Final[Mapping[str, Mapping[str, Any]]] = {
     "produceMessages": {"body": _BODY, "keys": ["P1"]},
     "commitTransaction": {"reason": "the order was paid"},
     "rollbackTransaction": {"reason": "the order was cancelled"},
+    "createTransactionHook": {"group": "payments", "url": "https://payments.example.org/gantry/checks"},
+    "updateTransactionHook": {"enabled": True},
     "receiveMessages": {"max_messages": 1},
     "ackMessages": _RECEIPTS,
     "nackMessages": _RECEIPTS,

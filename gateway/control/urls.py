@@ -44,6 +44,7 @@ from gateway.control import (
     topic_queues,
     topic_stats,
     topics,
+    transaction_hooks,
     transactions,
 )
 from gateway.control.definitions import views as definitions
@@ -119,6 +120,8 @@ urlpatterns = [
     path(f"{CLUSTER}/transactions", transactions.TransactionsView.as_view()),
     path(f"{CLUSTER}/transactions/<str:transaction_id>:check", transactions.TransactionCheckView.as_view()),
     path(f"{CLUSTER}/transactions/<str:transaction_id>", transactions.TransactionView.as_view()),
+    path(f"{CLUSTER}/transaction-hooks", transaction_hooks.TransactionHooksView.as_view()),
+    path(f"{CLUSTER}/transaction-hooks/<str:hook_id>", transaction_hooks.TransactionHookView.as_view()),
     path(f"{CLUSTER}/messages:search", key_lookup.MessagesSearchView.as_view()),
     path(f"{CLUSTER}/messages:export", message_export.KeyExportView.as_view()),
     path(f"{CLUSTER}/messages/<str:message_id>/body", message_body.MessageBodyView.as_view()),

@@ -1707,6 +1707,58 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster}/transaction-hooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the transaction hooks, the newest first, with what came of their last check.
+         * @description List the transaction hooks, the newest first, with what came of their last check.
+         */
+        get: operations["listTransactionHooks"];
+        put?: never;
+        /**
+         * Have a producer group's checks posted to a URL, which decides; needs `produce` and `bodies` too.
+         * @description Have a producer group's checks posted to a URL, which decides; needs `produce` and `bodies` too.
+         */
+        post: operations["createTransactionHook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster}/transaction-hooks/{hook_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Return a transaction hook, with what came of its last check.
+         * @description Return a transaction hook, with what came of its last check.
+         */
+        get: operations["getTransactionHook"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a transaction hook; brokers ask the other members of the group, or nobody.
+         * @description Delete a transaction hook; brokers ask the other members of the group, or nobody.
+         */
+        delete: operations["deleteTransactionHook"];
+        options?: never;
+        head?: never;
+        /**
+         * Change, enable or disable a transaction hook; needs `produce` and `bodies` too.
+         * @description Change, enable or disable a transaction hook; needs `produce` and `bodies` too.
+         */
+        patch: operations["updateTransactionHook"];
+        trace?: never;
+    };
     "/api/v1/clusters/{cluster}/transactions": {
         parameters: {
             query?: never;
@@ -3669,6 +3721,8 @@ export interface components {
             missing: components["schemas"]["MissingBroker"][];
         };
         /** @enum {string} */
+        DecisionEnum: "commit" | "rollback" | "unknown";
+        /** @enum {string} */
         DefinitionAction: "create" | "change" | "refused";
         /** @enum {string} */
         DefinitionRemark: "not_allowed" | "unreachable" | "broker_missing" | "no_settings" | "brokers_differ" | "ordered";
@@ -4341,6 +4395,36 @@ export interface components {
         };
         /** @enum {string} */
         HiddenEnum: "bodies";
+        /** @description A hook to create. */
+        HookCreateRequest: {
+            /** @description http or https. */
+            url: string;
+            /** @description Signs the bodies that are posted. */
+            secret?: string;
+            /**
+             * @description If false, the gateway is no member of the group.
+             * @default true
+             */
+            enabled: boolean;
+            /** @description The producer group. */
+            group: string;
+        };
+        /** @description What came of one check. */
+        HookOutcome: {
+            /** Format: date-time */
+            at: string;
+            /** @description `unknown`: the broker asks again later. */
+            decision: components["schemas"]["DecisionEnum"];
+            /** @description Why nothing was decided, or why the broker did not take the decision; else null. */
+            failure: string | null;
+            /** @description Of HTTP; null without an answer. */
+            status: number | null;
+            took_ms: number;
+            message_id: string;
+            topic: string;
+            /** @description The how manyth check of the transaction it was. */
+            checks: number;
+        };
         /** @description A job. */
         Job: {
             id: string;
@@ -5210,6 +5294,20 @@ export interface components {
             retry_max_times?: number;
             consume_enabled?: boolean;
             consume_broadcast_enabled?: boolean;
+        };
+        /** @description Fields of a hook to change; its group stays. */
+        PatchedHookChangeRequest: {
+            /** @description http or https. */
+            url?: string;
+            /** @description Signs the bodies that are posted. */
+            secret?: string;
+            /**
+             * @description If false, the gateway is no member of the group.
+             * @default true
+             */
+            enabled: boolean;
+            /** @description How long the former secret goes on signing beside the new one; by default 86,400,000. */
+            secret_overlap_ms?: number;
         };
         /** @description What can be changed of a job that has not ended. */
         PatchedJobChangeRequest: {
@@ -7224,6 +7322,35 @@ export interface components {
             } | null;
             /** @description Why body and properties are null: a right is missing, or they are. */
             hidden: string | null;
+        };
+        /** @description Where checks of a producer group are posted. The path of the URL and the secret are never shown. */
+        TransactionHook: {
+            id: string;
+            /** @description The producer group. */
+            group: string;
+            enabled: boolean;
+            target: string;
+            has_secret: boolean;
+            /**
+             * Format: date-time
+             * @description Until when bodies are signed by the former secret too; null: there is none.
+             */
+            former_secret_until: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** @description The last check; null: there was none. */
+            last: components["schemas"]["HookOutcome"] | null;
+            /** @description The last check that decided nothing. */
+            last_failure: components["schemas"]["HookOutcome"] | null;
+            /** @description For If-Match. */
+            etag: string;
+        };
+        /** @description A page of TransactionHook. */
+        TransactionHookPage: {
+            items: components["schemas"]["TransactionHook"][];
+            next_cursor: string | null;
+            prev_cursor: string | null;
+            total: number | null;
         };
         /** @description A message whose transaction is open, or was given up. */
         TransactionRow: {
@@ -13597,6 +13724,281 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["BulkTopics"];
+                };
+            };
+            /** @description The caller does not have the right. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing, or the caller may not read it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listTransactionHooks: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` or `prev_cursor` of another page. */
+                cursor?: string;
+                /** @description Page size. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                cluster: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TransactionHookPage"];
+                };
+            };
+            /** @description The caller does not have the right. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing, or the caller may not read it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createTransactionHook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                cluster: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "group": "payments",
+                 *       "url": "https://payments.example.org/gantry/checks"
+                 *     }
+                 */
+                "application/json": components["schemas"]["HookCreateRequest"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TransactionHook"];
+                };
+            };
+            /** @description The caller does not have the right. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing, or the caller may not read it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getTransactionHook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                cluster: string;
+                hook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TransactionHook"];
+                };
+            };
+            /** @description The caller does not have the right. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing, or the caller may not read it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteTransactionHook: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The ETag of the resource to change, or `*`. */
+                "If-Match": string;
+            };
+            path: {
+                cluster: string;
+                hook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The caller does not have the right. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing, or the caller may not read it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    updateTransactionHook: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The ETag of the resource to change, or `*`. */
+                "If-Match": string;
+            };
+            path: {
+                cluster: string;
+                hook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "enabled": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["PatchedHookChangeRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TransactionHook"];
                 };
             };
             /** @description The caller does not have the right. */

@@ -64,7 +64,7 @@ _NEEDS: Final[Mapping[tuple[Verb | None, On], str]] = {
     ("read", "schedule"): "listSchedules getSchedule listScheduleRuns previewSchedule",
     ("read", "everything"): """
         listHealthChecks getHealthCheck
-        listAlertChannels getAlertChannel listDeliveries getDelivery
+        listAlertChannels getAlertChannel listDeliveries getDelivery listTransactionHooks getTransactionHook
     """,
     ("bodies", "topic"): "resendMessage deliverMessage getMessageBody",
     ("produce", "topic"): "produceMessages",
@@ -80,6 +80,7 @@ _NEEDS: Final[Mapping[tuple[Verb | None, On], str]] = {
     ("manage", "everything"): """
         createAlertRule updateAlertRule deleteAlertRule
         createSilence endSilence createAlertChannel updateAlertChannel deleteAlertChannel testAlertChannel retryDelivery
+        createTransactionHook updateTransactionHook deleteTransactionHook
     """,
     ("offsets", "group"): "previewOffsets applyOffsets undoOffsets",
     ("offsets", "list"): "previewOffsetsOfGroups applyOffsetsOfGroups undoOffsetsOfGroups",

@@ -400,6 +400,28 @@ def _check(s: Successes) -> Wish:
     return Wish([("transaction.check", f"local/topics/{topic}")], path={"transaction_id": half["transaction_id"]})
 
 
+def _hook(s: Successes) -> dict[str, str]:
+    return {"group": s.control.name("payments"), "url": "https://payments.example.org/checks"}
+
+
+@_for("createTransactionHook")
+def _create_hook(s: Successes) -> Wish:
+    body = _hook(s)
+    return Wish([("transaction_hook.create", f"local/transaction-hooks/{body['group']}")], json=body)
+
+
+def _of_hook(action: str, json: Any = None) -> Make:
+    def make(s: Successes) -> Wish:
+        hook = s.made(f"{s.control.path}/transaction-hooks", _hook(s))
+        return Wish([(action, f"local/transaction-hooks/{hook['group']}")], path={"hook_id": hook["id"]}, json=json)
+
+    return make
+
+
+_WISHES["updateTransactionHook"] = _of_hook("transaction_hook.update", {"enabled": False})
+_WISHES["deleteTransactionHook"] = _of_hook("transaction_hook.delete")
+
+
 @_for("redriveDeadLetters")
 def _redrive(s: Successes) -> Wish:
     topic, group = s.control.topic(), s.control.group()
