@@ -48,6 +48,7 @@ from gateway.shutdown import on_stop_signal
 from gateway.socket_rights import ClosableReceive, SocketRights
 from gateway.sockets import App, Receive, Scope, Send
 from gateway.streams import Streams
+from gateway.transaction_checks.answering import TransactionChecks
 from gateway.transaction_ids import TransactionIds
 
 LIVE_SOCKETS: Final[dict[str, App]] = {
@@ -136,6 +137,8 @@ class Gateway:
             health.use(health_checks.everything(parts))
             self._start_rates(parts)
             parts.told.start()
+            self._checks = TransactionChecks(parts)
+            self._checks.start()
             self._parts = parts
             return parts
 
@@ -152,6 +155,7 @@ class Gateway:
         if parts is None:
             return
         parts.draining.set()
+        await self._checks.stop()
         await lookups.wait_for_notes()
         health.use(None)
         control_rates.use(None)

@@ -227,24 +227,36 @@ def _place_for(parts: DataPlaneParts, request: Request) -> HalfPlace:
     return place
 
 
+async def end_checked(parts: DataPlaneParts, place: HalfPlace, decision: Decision) -> None:
+    """End a transaction as the answer to a broker's check says; raise like a request that decides."""
+    await _settle(parts, place, decision, from_check=True)
+
+
 async def _end_once(
     parts: DataPlaneParts, request: Request, place: HalfPlace, decision: Decision, reason: str | None
 ) -> Ended:
     ended = _ENDS[decision]
-    before = await _decided_before(parts, place)
-    if before is None:
-        await _end(parts, place, decision)
-        await _keep_decision(parts, place, ended)
+    if await _settle(parts, place, decision, from_check=False):
         _note(parts, request, place, ended, reason)
-    elif before != ended:
-        raise _contradicts(place, before)
     return ended
 
 
-async def _end(parts: DataPlaneParts, place: HalfPlace, decision: Decision) -> None:
+async def _settle(parts: DataPlaneParts, place: HalfPlace, decision: Decision, *, from_check: bool) -> bool:
+    """Tell the broker a decision that is not known yet; return whether it was new."""
+    ended = _ENDS[decision]
+    before = await _decided_before(parts, place)
+    if before is None:
+        await _end(parts, place, decision, from_check=from_check)
+        await _keep_decision(parts, place, ended)
+    elif before != ended:
+        raise _contradicts(place, before)
+    return before is None
+
+
+async def _end(parts: DataPlaneParts, place: HalfPlace, decision: Decision, *, from_check: bool) -> None:
     session = await parts.connections.session(place.cluster)
     try:
-        is_safe = await end_transaction(session, place.group, place.prepared, decision)
+        is_safe = await end_transaction(session, place.group, place.prepared, decision, from_check=from_check)
     except errors.TransactionDecided as error:
         raise _contradicts(place, error.decision) from error
     except errors.TransactionUnknown as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socketserver
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -19,6 +19,8 @@ class Hook:
     status: int = 202
     answer: bytes = b"thanks"
     location: str | None = None
+    decide: Callable[[bytes], bytes] | None = None
+    """Makes the answer to a body; without it, `answer` is the one to all."""
     posted: list[tuple[dict[str, str], bytes]] = field(default_factory=list)
 
     @property
@@ -35,12 +37,13 @@ def web_hook() -> Iterator[Hook]:
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             hook.posted.append((dict(self.headers.items()), body))
+            answer = hook.answer if hook.decide is None else hook.decide(body)
             self.send_response(hook.status)
             if hook.location:
                 self.send_header("Location", hook.location)
-            self.send_header("Content-Length", str(len(hook.answer)))
+            self.send_header("Content-Length", str(len(answer)))
             self.end_headers()
-            self.wfile.write(hook.answer)
+            self.wfile.write(answer)
 
         def log_message(self, *_: Any) -> None:
             """Say nothing."""
