@@ -15,7 +15,6 @@ from typing import Any, Final, Literal
 
 from msgspec.structs import replace as replace_struct
 
-from broker_core.protocol.signature import Credentials
 from broker_core.spark.checkpoint import Checkpoint, Damage, LeftOut
 from broker_core.spark.collector import Address, Reporter, SendPermit
 from broker_core.spark.copies import COLUMNS, Copier, Damaged, NoCopy
@@ -26,6 +25,7 @@ from broker_core.spark.replay_plan import Chunk, Lane, Start
 from broker_core.spark.row_sql import RowSql
 from broker_core.spark.target_queue import MOST_BYTES, MOST_MESSAGES, LaneFailed, Pair, Stopped, Targets
 from broker_core.spark.wire import session_of
+from broker_core.spark.wire_place import WirePlace
 
 _MOST_QUEUES: Final = 8
 """With order by key: so many batches are filled at once."""
@@ -41,8 +41,7 @@ class ReplayJob:
     by: str
     cluster: str
     options: SourceOptions
-    target_place: tuple[tuple[str, ...], Credentials | None]
-    """The name servers, and the account that signs."""
+    target: WirePlace
     address: Address
     stops_at_damage: bool = False
     sql: RowSql = field(default_factory=RowSql)
@@ -106,7 +105,7 @@ def with_unreported(job: ReplayJob, lane: Lane, start: Start) -> Checkpoint | No
     if not start.chunks:
         return None
     chunk = start.chunks[0]
-    arrived = Targets(session_of(*job.target_place), lane, job.copier(job.name_of(lane)), start).find_arrived()
+    arrived = Targets(session_of(job.target), lane, job.copier(job.name_of(lane)), start).find_arrived()
     sent = [offset for offset in arrived if chunk.begin <= offset < chunk.end]
     if not sent:
         return None
@@ -173,7 +172,7 @@ class _LaneRun:
 
     def __post_init__(self) -> None:
         self.copier = self.job.copier(self.job.name_of(self.lane))
-        self.target = Targets(session_of(*self.job.target_place), self.lane, self.copier, self.start)
+        self.target = Targets(session_of(self.job.target), self.lane, self.copier, self.start)
 
     def run(self) -> None:
         """Copy chunk after chunk."""

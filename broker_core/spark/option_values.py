@@ -89,6 +89,10 @@ def read_folders(name: str, text: str) -> tuple[Path, ...]:
     return folders
 
 
+def read_file(name: str, text: str) -> Path:
+    return Path(read_text(name, text))
+
+
 def _check_once(name: str, text: str, found: Sequence[object]) -> None:
     """What is named twice would be read twice."""
     twice = next((each for each in found if found.count(each) > 1), None)

@@ -14,9 +14,11 @@ from typing import Any, Final, NamedTuple
 
 from broker_core.protocol.signature import Credentials
 from broker_core.protocol.topics import BROWSING_GROUP
+from broker_core.remoting import ClientTls, ClientTlsFiles, TlsRefused
 from broker_core.spark import option_values as values
 from broker_core.spark.errors import BadOption, BadUse, UnknownOption
 from broker_core.spark.option_values import EARLIEST, LATEST, Mode, QueueOffsets, parse_time
+from broker_core.spark.wire_place import WirePlace
 
 __all__ = ["EARLIEST", "LATEST", "Mode", "QueueOffsets", "SourceOptions", "parse_source_options", "parse_time"]
 
@@ -38,6 +40,8 @@ class SourceOptions:
     name_servers: tuple[str, ...] = ()
     account: Credentials | None = None
     """Signs the requests to brokers; from the options accessKey, secretKey and securityToken."""
+    tls: ClientTls | None = None
+    """How to connect with TLS, from the options that begin with tls; None: in plaintext."""
     cluster: str | None = None
     """The name in the offsets of a stream; None: the folder's name, or that which the brokers give."""
     queues: frozenset[tuple[str | None, int]] | None = None
@@ -70,6 +74,11 @@ class SourceOptions:
     group: str = BROWSING_GROUP
     count_to: str | None = None
     """Where tasks report their numbers of rows (`counting.RowCounter.start`)."""
+
+    @property
+    def wire_place(self) -> WirePlace:
+        """How to reach the brokers, where these are read and not files."""
+        return WirePlace(self.name_servers, self.account, self.tls)
 
 
 def parse_source_options(given: Mapping[str, str], *, is_stream: bool | None = False) -> SourceOptions:
@@ -133,7 +142,7 @@ def _checked(fields: dict[str, Any]) -> SourceOptions:
     if not fields.get("topics") and "topic_pattern" not in fields:
         raise BadUse("name the topic to read, with the option topic, topics or topicPattern")
     stores, servers = fields.get("stores", ()), fields.get("name_servers", ())
-    take_account(fields)
+    take_wire_place(fields)
     if bool(stores) == bool(servers):
         wanted = "give either store (a folder) or nameServer (host:port)"
         raise BadUse(f"{wanted}, not both" if stores else wanted)
@@ -152,17 +161,52 @@ def _checked(fields: dict[str, Any]) -> SourceOptions:
     return options
 
 
-ACCOUNT_OPTIONS: Final[Sequence[Option]] = (
+_ACCOUNT_OPTIONS: Final[Sequence[Option]] = (
     Option("accessKey", "access_key", values.read_text),
     Option("secretKey", "secret_key", values.read_secret),
     Option("securityToken", "security_token", values.read_secret),
 )
 """An account with which requests to brokers are signed; only with nameServer."""
 
+_TLS_OPTIONS: Final[Sequence[Option]] = (
+    Option("tls", "tls_wanted", values.read_flag),
+    Option("tlsCaFile", "authorities", values.read_file),
+    Option("tlsCertFile", "certificate", values.read_file),
+    Option("tlsKeyFile", "key", values.read_file),
+    Option("tlsKeyPassword", "key_password", values.read_secret),
+    Option("tlsCheckHost", "checks_host", values.read_flag),
+)
+"""How to connect with TLS; only with nameServer."""
 
-def take_account(fields: dict[str, Any]) -> None:
-    """Replace the parts of an account in `fields` by the account; raises BadUse for some of its parts alone."""
-    key, secret, token = (fields.pop(option.field, None) for option in ACCOUNT_OPTIONS)
+WIRE_OPTIONS: Final[Sequence[Option]] = (*_ACCOUNT_OPTIONS, *_TLS_OPTIONS)
+"""The account and the TLS of connections to brokers."""
+
+
+def take_wire_place(fields: dict[str, Any]) -> None:
+    """Replace the parts of an account and of TLS in `fields` by `account` and `tls`; raises BadUse."""
+    _take_account(fields)
+    _take_tls(fields)
+
+
+def _take_tls(fields: dict[str, Any]) -> None:
+    """Read the files here: the tasks get their content, for they may run on other machines."""
+    given = {option.field: fields.pop(option.field) for option in _TLS_OPTIONS if option.field in fields}
+    if not given.pop("tls_wanted", False):
+        if given:
+            raise BadUse("the options of TLS say nothing without tls=true, which connects with it")
+        return
+    if not fields.get("name_servers"):
+        raise BadUse("tls connects to brokers; give it with nameServer")
+    try:
+        tls = ClientTlsFiles(**given).read()
+        tls.context()
+    except TlsRefused as error:
+        raise BadUse(f"the options of TLS: {error}") from error
+    fields["tls"] = tls
+
+
+def _take_account(fields: dict[str, Any]) -> None:
+    key, secret, token = (fields.pop(option.field, None) for option in _ACCOUNT_OPTIONS)
     if key is None and secret is None and token is None:
         return
     if key is None or secret is None:
@@ -176,7 +220,7 @@ OPTIONS: Final[Sequence[Option]] = (
     Option("store", "stores", values.read_folders),
     Option("broker", "brokers", values.read_some_words),
     Option("nameServer", "name_servers", values.read_servers),
-    *ACCOUNT_OPTIONS,
+    *WIRE_OPTIONS,
     Option("cluster", "cluster", values.read_text),
     Option("topic", "topics", values.read_words),
     Option("topics", "topics", values.read_words),
@@ -227,4 +271,4 @@ _EITHER: Final = (
 
 _NOT_SERVED: Final = {
     "path": "a topic has no path; give topic, and store or nameServer",
-} | dict.fromkeys(("tls", "tlscafile", "tlscertfile", "tlskeyfile"), "connections with TLS are not served")
+}

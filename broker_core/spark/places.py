@@ -85,7 +85,7 @@ def _all_topics(options: SourceOptions) -> tuple[Collection[str], Collection[str
 
 
 def _asked(options: SourceOptions, ask: Callable[[Admin], Coroutine[Any, Any, Any]]) -> Any:
-    session = session_of(options.name_servers, options.account)
+    session = session_of(options.wire_place)
     with translated():
         return session.run(ask(session.admin))
 

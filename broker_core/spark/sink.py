@@ -39,7 +39,7 @@ def _write(batches: Iterable[Any], options: SinkOptions, selector: QueueSelector
     task = context.partitionId() if context is not None else 0
     origin = None if replay_id is None else Origin(replay_id, _property(_BATCH_ID) or "", task)
     with translated():
-        session = session_of(options.name_servers, options.account)
+        session = session_of(options.wire_place)
         sender = BatchSender(session, options, selector, task=task, origin=origin)
         reader = RowReader(options, task, cache(lambda: session.run(session.admin.timers.limits())))
         try:

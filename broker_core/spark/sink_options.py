@@ -9,9 +9,11 @@ from typing import Any, Final
 
 from broker_core.client.config import MAX_BODY_BYTES
 from broker_core.protocol.signature import Credentials
+from broker_core.remoting import ClientTls
 from broker_core.spark import option_values as values
 from broker_core.spark.errors import BadOption, BadUse
-from broker_core.spark.options import ACCOUNT_OPTIONS, OPTIONS, Option, known_options, take_account
+from broker_core.spark.options import OPTIONS, WIRE_OPTIONS, Option, known_options, take_wire_place
+from broker_core.spark.wire_place import WirePlace
 
 
 class QueueSelector(StrEnum):
@@ -32,6 +34,8 @@ class SinkOptions:
     name_servers: tuple[str, ...]
     account: Credentials | None = None
     """Signs the requests; from the options accessKey, secretKey and securityToken."""
+    tls: ClientTls | None = None
+    """How to connect with TLS, from the options that begin with tls; None: in plaintext."""
     topic: str | None = None
     """For rows that name none in a column `topic`."""
     brokers: tuple[str, ...] = ()
@@ -49,6 +53,11 @@ class SinkOptions:
     send_timeout_ms: int = 10_000
     retries: int = 10
 
+    @property
+    def wire_place(self) -> WirePlace:
+        """How to reach the cluster."""
+        return WirePlace(self.name_servers, self.account, self.tls)
+
 
 def parse_sink_options(given: Mapping[str, str]) -> SinkOptions:
     """Return the options; raises UnknownOption with the nearest name, or BadOption with the expected form."""
@@ -63,7 +72,7 @@ def parse_sink_options(given: Mapping[str, str]) -> SinkOptions:
     }
     if not fields.get("name_servers"):
         raise BadUse("give nameServer (host:port), the cluster to write to")
-    take_account(fields)
+    take_wire_place(fields)
     options = SinkOptions(**fields)
     if options.batch_bytes > MAX_BODY_BYTES:
         raise BadOption("batchBytes", options.batch_bytes, f"brokers accept at most {MAX_BODY_BYTES}")
@@ -94,7 +103,7 @@ def _number(name: str, text: str) -> int:
 
 SINK_OPTIONS: Final[Sequence[Option]] = (
     Option("nameServer", "name_servers", values.read_servers),
-    *ACCOUNT_OPTIONS,
+    *WIRE_OPTIONS,
     Option("topic", "topic", _topic),
     Option("broker", "brokers", values.read_some_words),
     Option("queueSelector", "queue_selector", _selector),

@@ -28,7 +28,6 @@ from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.headers.pull import PullMessageResponse
-from broker_core.protocol.signature import Credentials
 from broker_core.spark.blocks import Block, cut_block
 from broker_core.spark.bytes_read import BytesRead
 from broker_core.spark.errors import UnknownOption, Unreachable
@@ -45,6 +44,7 @@ from broker_core.spark.partitions import (
     lose,
 )
 from broker_core.spark.topic_routes import route_of
+from broker_core.spark.wire_place import WirePlace
 from broker_core.store.columns import Damage, Records, Wanted, find_records
 
 _SUB_RANGE: Final = 1024
@@ -59,14 +59,15 @@ _FIRST_PAUSE_S: Final = 0.1
 _LONGEST_PAUSE_S: Final = 5.0
 
 # Global, because the next task of this worker creates its own reader.
-_sessions: dict[tuple[tuple[str, ...], Credentials | None], BlockingSession] = {}
+_sessions: dict[WirePlace, BlockingSession] = {}
 
 
-def session_of(name_servers: tuple[str, ...], account: Credentials | None = None) -> BlockingSession:
-    """Return this process's session with a cluster, whose requests `account` signs."""
-    if (name_servers, account) not in _sessions:
-        _sessions[name_servers, account] = BlockingSession(ClientConfig(name_servers, credentials=account))
-    return _sessions[name_servers, account]
+def session_of(place: WirePlace) -> BlockingSession:
+    """Return this process's session with a cluster."""
+    if place not in _sessions:
+        config = ClientConfig(place.name_servers, credentials=place.account, tls=place.tls)
+        _sessions[place] = BlockingSession(config)
+    return _sessions[place]
 
 
 def close_sessions() -> None:
@@ -82,11 +83,9 @@ def plan_wire(all_options: Sequence[SourceOptions]) -> list[list[WirePartition]]
     """
     planned: list[list[WirePartition]] = [[] for _ in all_options]
     with translated():
-        for place in dict.fromkeys((options.name_servers, options.account) for options in all_options):
-            session = session_of(*place)
-            mine = [
-                number for number, options in enumerate(all_options) if (options.name_servers, options.account) == place
-            ]
+        for place in dict.fromkeys(options.wire_place for options in all_options):
+            session = session_of(place)
+            mine = [number for number, options in enumerate(all_options) if options.wire_place == place]
             found = session.run(_plan(session.admin, [all_options[number] for number in mine]))
             for number, partitions in zip(mine, found, strict=True):
                 planned[number] = partitions
@@ -167,7 +166,7 @@ def read_wire_blocks(
     At most `MOST_BYTES` of answers are held at a time, plus one answer. Adds the bytes of the answers to `read`.
     """
     read = read or BytesRead()
-    session = session_of(options.name_servers, options.account)
+    session = session_of(options.wire_place)
     puller = _Puller(session.session, partition, options)
     at = partition.begin
     while at < partition.end:

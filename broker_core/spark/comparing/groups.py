@@ -17,13 +17,13 @@ import pyarrow as pa
 
 from broker_core.client.blocking import BlockingSession
 from broker_core.protocol import properties as names
-from broker_core.protocol.signature import Credentials
 from broker_core.protocol.topics import SCHEDULE_TOPIC, dead_letter_topic, retry_topic
 from broker_core.spark.comparing.sides import PLACE_FIELDS, Ranges, RowPlace, TopicSide
 from broker_core.spark.errors import BadRequest, UnknownOption, Unreachable
 from broker_core.spark.options import SourceOptions
 from broker_core.spark.reading import plan, read_rows
 from broker_core.spark.wire import session_of
+from broker_core.spark.wire_place import WirePlace
 
 WAITING: Final = "waiting"
 IN_RETRY: Final = "in retry"
@@ -97,15 +97,13 @@ class GroupSide:
         return replace(self, topic=self.topic.again())
 
 
-def group_side(
-    name: str, group: str, topic: TopicSide, name_servers: tuple[str, ...], account: Credentials | None = None
-) -> GroupSide:
+def group_side(name: str, group: str, topic: TopicSide, place: WirePlace) -> GroupSide:
     """Return the side of a group; raise BadRequest without a name server, Unreachable for a broker that is silent."""
-    if not name_servers:
+    if not place.name_servers:
         raise BadRequest(f"{name}.group: offsets are asked from the brokers, and no name server is known")
     wanted = topic.options.topics[0]
     everywhere = replace(topic.options, starting_timestamp=None, ending_timestamp=None, count_to=None)
-    session = session_of(name_servers, account)
+    session = session_of(place)
     committed = _offsets(session, group, wanted)
     of_retries = _offsets(session, group, retry_topic(group))
     return GroupSide(topic, committed, fates_of(group, wanted, everywhere, of_retries))

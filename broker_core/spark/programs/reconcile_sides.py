@@ -89,7 +89,7 @@ class Sides:
         kind = kind_of(asked)
         if kind == GROUP and topic is not None:
             place = place_of(self.run.request, asked.get("cluster"))
-            found = group_side(name, asked["group"], topic, place.name_servers, place.account)
+            found = group_side(name, asked["group"], topic, place.wire_place)
             self.retried = (self.retried or 0) + found.fates.retried
             return found
         if topic is not None:

@@ -17,7 +17,6 @@ from broker_core.client.blocking import BlockingSession
 from broker_core.client.errors import TopicNotFound
 from broker_core.errors import GantryError
 from broker_core.job_folder import NOT_YET_KNOWN, say
-from broker_core.protocol.signature import Credentials
 from broker_core.spark import changed_rows
 from broker_core.spark.bytes_read import PlanCost
 from broker_core.spark.checkpoint import Checkpoint, Damage, LeftOut, left_out_of, sum_counters
@@ -42,6 +41,7 @@ from broker_core.spark.session import run_tasks
 from broker_core.spark.tasks import run_tasks_on
 from broker_core.spark.topic_routes import brokers_of
 from broker_core.spark.wire import session_of
+from broker_core.spark.wire_place import WirePlace
 
 _SOFT_STOP_S: Final = 10.0
 _LAST_REPORTS_S: Final = 3.0
@@ -99,7 +99,7 @@ def _lanes(run: Run, selection: Selection) -> list[Lane]:
     if kept is not None:
         return from_json(kept, run.request.request_hash)
     target = run.request.asked["target"]
-    session, topic = session_of(*_target_place(run.request)), target["topic"]
+    session, topic = session_of(_target_place(run.request)), target["topic"]
     if not run.request.asked.get("allow_live_target"):
         _refuse_live(session, topic)
     cost = PlanCost()
@@ -126,11 +126,11 @@ def _refuse_live(session: BlockingSession, topic: str) -> None:
         raise BadRequest(f"{len(groups)} group(s) read topic {topic!r}; only allow_live_target gives them copies")
 
 
-def _target_place(request: ProgramRequest) -> tuple[tuple[str, ...], Credentials | None]:
+def _target_place(request: ProgramRequest) -> WirePlace:
     place = place_of(request, request.asked["target"].get("cluster"))
     if not place.name_servers:
         raise BadRequest("the request names no name server to send to")
-    return place.name_servers, place.account
+    return place.wire_place
 
 
 @dataclass(slots=True)
@@ -183,7 +183,7 @@ class Replaying:
             by=request.created_by,
             cluster=request.cluster,
             options=replace(self.selection.options, count_to=counter.start()),
-            target_place=_target_place(request),
+            target=_target_place(request),
             address=self.collector.start(),
             stops_at_damage=on_damage(request) == STOP,
             sql=sql,

@@ -10,8 +10,10 @@ from msgspec import Struct
 
 from broker_core.job_folder import JobFolder
 from broker_core.protocol.signature import Credentials
+from broker_core.remoting import ClientTls
 from broker_core.spark.errors import BadRequest
 from broker_core.spark.settings import SessionConfig
+from broker_core.spark.wire_place import WirePlace
 from broker_core.spark_conf import BadSparkConf, read_conf
 from broker_core.structs import decoded
 
@@ -28,6 +30,8 @@ class SourcePlace(Struct, frozen=True, kw_only=True):
     name_servers: tuple[str, ...] = ()
     access_key: str | None = None
     secret_key: str | None = None
+    tls: ClientTls | None = None
+    """How to connect with TLS; None: in plaintext."""
     more_stores: dict[str, str] = {}
     """The folders of further brokers, by their names."""
 
@@ -35,6 +39,11 @@ class SourcePlace(Struct, frozen=True, kw_only=True):
     def account(self) -> Credentials | None:
         """The account that signs requests to its brokers."""
         return Credentials(self.access_key, self.secret_key) if self.access_key and self.secret_key else None
+
+    @property
+    def wire_place(self) -> WirePlace:
+        """How to reach its brokers."""
+        return WirePlace(self.name_servers, self.account, self.tls)
 
     @property
     def stores(self) -> dict[str, Path]:

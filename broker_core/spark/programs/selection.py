@@ -138,7 +138,7 @@ def _brokers_of_queues(options: SourceOptions) -> dict[int, list[str]]:
     if options.stores:
         return {queue_id: list(options.brokers) for queue_id in range(1 << 10)}
     topic = options.topics[0]
-    session = session_of(options.name_servers, options.account)
+    session = session_of(options.wire_place)
     found: dict[int, list[str]] = {}
     for queue in session.run(route_of(session.admin, topic)):
         found.setdefault(queue.queue_id, []).append(queue.broker_name)

@@ -28,14 +28,14 @@ def whole_topic(request: ProgramRequest, topic: str, cluster: str | None = None)
                     f"the executors of {shown(master)} cannot reach the name server {server}, which is an address of "
                     "this machine only; use one that they can reach, and have the brokers announce such addresses too"
                 )
-    return SourceOptions(topics=(topic,), name_servers=servers, account=place.account)
+    return SourceOptions(topics=(topic,), name_servers=servers, account=place.account, tls=place.tls)
 
 
 def _is_elsewhere(topic: str, place: SourcePlace) -> bool:
     """Return whether a broker without a folder here has messages of a topic; raise Unreachable."""
     if not place.name_servers:
         return False
-    session = session_of(place.name_servers, place.account)
+    session = session_of(place.wire_place)
     with translated():
         return not session.run(_brokers_with(session.admin, topic)) <= place.stores.keys()
 

@@ -24,6 +24,7 @@ from broker_core.spark.options import SourceOptions
 from broker_core.spark.reading import plan
 from broker_core.spark.replay_plan import Lane, Positions, find_start, from_json, make_plan, to_json
 from broker_core.spark.target_queue import TargetQueue
+from broker_core.spark.wire_place import WirePlace
 from broker_core.store.reader import StoreReader
 from tests.support.cluster import RunningBroker
 from tests.support.replays import fill_topic, make_topic, read_topic
@@ -70,7 +71,7 @@ class Replay:
         self.runs += 1
         job = ReplayJob(
             job_id="job1", by="ann", cluster="local", options=self.options, address=collector.start(),
-            target_place=((self.running.name_server,), None), stops_at_damage=stops_at_damage,
+            target=WirePlace((self.running.name_server,)), stops_at_damage=stops_at_damage,
             **self.kept,
         )  # fmt: skip
         starts = [(lane, find_start(lane, self.checkpoints, is_resumed=self.runs > 1)) for lane in lanes]

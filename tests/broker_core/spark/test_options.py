@@ -134,7 +134,7 @@ def test_an_option_is_read(name: str, text: str, field: str, value: Any) -> None
         ({**STORE, "accessKey": "ak"}, "both accessKey and secretKey"),
         ({**STORE, "secretKey": "sk"}, "both accessKey and secretKey"),
         ({**STORE, "accessKey": "ak", "secretKey": "sk"}, "with nameServer"),
-        ({**STORE, "tls": "true"}, "TLS are not served"),
+        ({**STORE, "tls": "true"}, "give it with nameServer"),
         ({**STORE, "path": "/data"}, "no path"),
     ],
 )
