@@ -12,6 +12,7 @@ from broker_core.errors import GantryError
 from broker_core.job_folder import JobFolder
 from broker_core.protocol.dead_letters import DeadLetterFilter
 from broker_core.protocol.signature import Credentials
+from broker_core.remoting import ClientTls
 from broker_core.structs import decoded
 
 Destination = Literal["failed_group", "origin", "other"]
@@ -75,6 +76,8 @@ class Place(Struct, frozen=True, kw_only=True):
     address_map: dict[str, str] = {}
     access_key: str | None = None
     secret_key: str | None = None
+    tls: ClientTls | None = None
+    """How to connect with TLS; None: in plaintext."""
 
     @property
     def account(self) -> Credentials | None:

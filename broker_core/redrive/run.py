@@ -94,7 +94,9 @@ class Redrive:
     async def run(self) -> ProgramResult:
         """Send every chosen dead letter that no earlier run has sent; raise BadRequest or ClientError."""
         place = self.request.source
-        session = Session(ClientConfig(place.name_servers, address_map=place.address_map, credentials=place.account))
+        session = Session(
+            ClientConfig(place.name_servers, address_map=place.address_map, credentials=place.account, tls=place.tls)
+        )
         async with session, Producer(session, "GANTRY_REDRIVE") as producer:
             admin = Admin(session)
             sender = Sender(admin, producer, self.journal, self.request)
