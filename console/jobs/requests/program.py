@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
 from django.conf import settings
 
+from broker_core.remoting import ClientTls, ClientTlsFiles
 from console.clusters import own_brokers
 from console.clusters.models import Cluster, ClusterKind
 from console.clusters.services import address_of
@@ -59,7 +61,16 @@ def _place_of(name: str) -> dict[str, Any]:
         # The file is for this user alone, as the database is.
         "access_key": None if address.credentials is None else address.credentials.access_key,
         "secret_key": None if address.credentials is None else address.credentials.secret_key,
+        "tls": _texts_of(address.tls),
     }
+
+
+def _texts_of(tls: ClientTls | ClientTlsFiles | None) -> dict[str, Any] | None:
+    """Return TLS with the content of its files: a program may run where these are not."""
+    if tls is None:
+        return None
+    texts: dict[str, Any] = msgspec.to_builtins(tls.read() if isinstance(tls, ClientTlsFiles) else tls)
+    return texts
 
 
 def _other_clusters(job: Job) -> set[str]:
