@@ -14,7 +14,6 @@ export const JOB_REFUSALS: readonly [keyof (typeof refusals)["refusals"], RegExp
   ["queueOffsets", /^queue (?<n>\d+) of (?<name>\S+) has the offsets (?<low>\d+) to (?<high>\d+), not (?<value>\d+)$/],
   ["rangeTwice", /^has a range already; a job reads one of each queue$/],
   ["keySpace", /^has a space, which no key has$/],
-  ["needsTls", /^jobs connect to brokers without TLS; this cluster is reached with TLS$/],
   ["needsAddressMap", /^jobs connect to brokers at their announced addresses; this cluster needs its address map$/],
   ["storeElsewhere", /^only the store of the embedded broker is on this machine and can be checked$/],
   ["notWritable", /^topic '(?<name>[^']+)' belongs to the brokers or to a group \([^)]+\); jobs cannot write to it$/],

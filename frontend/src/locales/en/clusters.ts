@@ -46,7 +46,7 @@ export const clusters = {
     map: "Address map",
     mapWords: "where brokers announce what this host cannot reach; jobs cannot use it",
     tls: "Connect with TLS",
-    tlsWords: "for clusters that require it; jobs that connect to brokers cannot use it",
+    tlsWords: "for clusters that require it",
     tlsCa: "Trusted certificates",
     tlsCaWords: "of the authority, or of the servers themselves, as PEM; empty: those of the system",
     tlsHost: "Check the host name",

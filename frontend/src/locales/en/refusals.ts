@@ -13,7 +13,6 @@ export const refusals = {
     queueOffsets: "Queue {{n}} of {{name}} has the offsets {{low}} to {{high}}, not {{value}}",
     rangeTwice: "The queue has a range already",
     keySpace: "A key has no space",
-    needsTls: "Jobs connect to brokers without TLS; this cluster is reached with TLS",
     needsAddressMap: "Jobs connect to brokers at their announced addresses; this cluster needs its address map",
     storeElsewhere: "Only the store of the embedded broker can be checked",
     notWritable: "Topic {{name}} belongs to the brokers or to a group; jobs cannot write to it",

@@ -44,7 +44,7 @@ export const clusters = {
     map: "地址映射",
     mapWords: "用于本机无法连接的 Broker 地址；任务不支持地址映射",
     tls: "使用 TLS 连接",
-    tlsWords: "用于要求 TLS 的集群；需要连接 Broker 的任务不支持",
+    tlsWords: "用于要求 TLS 的集群",
     tlsCa: "受信任的证书",
     tlsCaWords: "CA 或服务器自身的证书，PEM 格式；留空则使用系统证书",
     tlsHost: "校验主机名",

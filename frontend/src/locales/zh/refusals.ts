@@ -13,7 +13,6 @@ export const refusals = {
     queueOffsets: "{{name}} 的队列 {{n}} 的位点为 {{low}} 到 {{high}}，不含 {{value}}",
     rangeTwice: "该队列已有范围，一个任务中每个队列只能有一个",
     keySpace: "Key 不能包含空格",
-    needsTls: "任务不支持以 TLS 连接 Broker，而该集群通过 TLS 连接",
     needsAddressMap: "任务按 Broker 公布的地址连接，而该集群需要地址映射，不能用于任务",
     storeElsewhere: "只能检查内置 Broker 的存储，其他集群的存储不在本机",
     notWritable: "Topic {{name}} 属于 Broker 或消费组，任务不能写入",
