@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from random import Random
 from typing import Final
 
@@ -10,12 +11,14 @@ import pytest
 
 from broker_core.broker.access.needs import ADMINS_ONLY, ANY_ACCOUNT, needs_of
 from broker_core.broker.processors.composition import processors_of
+from broker_core.broker.server import FAST_PORT_BELOW
 from broker_core.protocol.codes import FLAG_ONE_WAY, RequestCode, ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.signature import Credentials
-from tests.broker_core.broker.access.conftest import ADMIN, STRANGER
+from tests.broker_core.broker.access.conftest import ADMIN, FILE, STRANGER
 from tests.fuzz.requests import sound
-from tests.support.broker import TIMEOUT_MS, Wire
+from tests.support.broker import TIMEOUT_MS, Wire, started
+from tests.support.ports import free_ports
 
 _ROUNDS: Final = 5
 _EXCEPTION: Final = "org.apache.rocketmq.acl.common.AclException: "
@@ -44,6 +47,9 @@ def state(wire: Wire) -> tuple[object, ...]:
         [register.text() for register in registers],
         list(parts.leases.queues()),
         len(parts.timer),
+        sorted(group.name for group in parts.clients.consumer_groups()),
+        sorted(parts.clients.producers()),
+        len(parts.locks),
         None if parts.access is None else parts.access.table,
     )
 
@@ -82,6 +88,35 @@ async def test_without_a_valid_signature_nothing_is_served(guarded: Wire, how: s
             assert (answer.code, answer.remark) == (ResponseCode.SYSTEM_ERROR, _EXCEPTION + reason), RequestCode(code)
 
     assert state(guarded) == before
+
+
+@pytest.mark.parametrize("how", SIGNERS)
+async def test_what_asks_for_no_answer_changes_nothing_either(guarded: Wire, how: str) -> None:
+    sign, _ = SIGNERS[how]
+    before = state(guarded)
+
+    for code in sorted(served(guarded)):
+        for request in requests(code):
+            request.flag |= FLAG_ONE_WAY
+            await guarded.client.one_way(guarded.address, sign(request))
+    # The connection is read in order: what is answered now came after all of them.
+    await guarded.runtime_info()
+
+    assert state(guarded) == before
+
+
+async def test_the_second_port_serves_nothing_without_a_signature(tmp_path: Path) -> None:
+    (tmp_path / "store" / "config").mkdir(parents=True)
+    (tmp_path / "store" / "config" / "plain_acl.yml").write_text(FILE)
+    async with started(tmp_path / "store", port=free_ports(3) + FAST_PORT_BELOW, access_control=True) as wire:
+        host, _, port = wire.address.rpartition(":")
+        fast, before = f"{host}:{int(port) - FAST_PORT_BELOW}", state(wire)
+        for code in sorted(served(wire)):
+            for sign, reason in SIGNERS.values():
+                answer = await wire.client.invoke(fast, sign(requests(code)[0]), TIMEOUT_MS)
+                refusal = ResponseCode.SYSTEM_ERROR, _EXCEPTION + reason
+                assert (answer.code, answer.remark) == refusal, RequestCode(code)
+        assert state(wire) == before
 
 
 async def test_without_a_right_nothing_is_served_but_figures(guarded: Wire) -> None:
