@@ -131,7 +131,9 @@ def _pulls(c: Components, rights: ReadRights) -> PullProcessor:
 
 def _of_messages(c: Components, group_topics: GroupTopics) -> Sequence[Processor]:
     rights = WriteRights(settings=c.settings, address=c.address)
-    creation = TopicCreation(topics=c.topics, groups=c.groups, group_topics=group_topics, registration=c.registration)
+    creation = TopicCreation(
+        topics=c.topics, groups=c.groups, group_topics=group_topics, registration=c.registration, saver=c.saver
+    )
     sends = SendProcessor(
         topics=c.topics,
         creation=creation,

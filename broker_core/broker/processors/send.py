@@ -101,6 +101,7 @@ class SendProcessor:
         self._broker_name = config.identity.name
         self._topics = topics
         self._creation = creation
+        self._unsaved = creation.unsaved
         self._rights = rights
         self._intake = intake
         self._durability = durability if config.flushes_before_answer else None
@@ -159,8 +160,8 @@ class SendProcessor:
         if isinstance(stored, AppendedRecord) and stored.queue.topic == TIMER_TOPIC:
             self._add_handle(response, stored.text)
         waits = waits and self._durability is not None
-        if known is None:
-            return self._answer_when_registered(response, stored.end if waits else None, now)
+        if known is None or header.topic in self._unsaved:
+            return self._answer_when_known(response, header.topic, stored.end if waits else None, now)
         if not waits:
             return response
         self._answer_when_flushed(request, connection, response, stored.end, now)
@@ -318,8 +319,8 @@ class SendProcessor:
             due = int(pairs[names.TIMER_OUT_MS])
             response.ext_fields[_RECALL_HANDLE] = RecallHandle(topic, self._broker_name, due, unique_id).text
 
-    async def _answer_when_registered(self, response: Command, end: int | None, now: int) -> Command:
-        """Answer the first send to a topic: a consumer that starts after it must find the topic's route.
+    async def _answer_when_known(self, response: Command, topic: str, end: int | None, now: int) -> Command:
+        """Answer the first sends to a topic: a broker that is killed still knows it, and consumers find its route.
 
         With `end`, everything before that log offset must be on the disk too.
         """
@@ -328,6 +329,7 @@ class SendProcessor:
             flushed.set_result(True)
         else:
             self._durability.wait(end, flushed.set_result, now=now)
+        await self._creation.saved(topic)
         await self._creation.registered()
         return response if await flushed else _unflushed(response)
 

@@ -6,6 +6,7 @@ from broker_core.broker.errors import TopicUnknown
 from broker_core.broker.groups import Groups
 from broker_core.broker.registration import Registration
 from broker_core.broker.retries import GroupTopics, exhausted_retry
+from broker_core.broker.saving import Saver
 from broker_core.broker.topics import Topics, check_name
 from broker_core.protocol.bodies.topics import TopicConfig
 from broker_core.protocol.codes import MAX_RECONSUME_VERSION
@@ -18,8 +19,11 @@ class TopicCreation:
     """Creates topics and requests their registration with the name servers."""
 
     def __init__(
-        self, *, topics: Topics, groups: Groups, group_topics: GroupTopics, registration: Registration
+        self, *, topics: Topics, groups: Groups, group_topics: GroupTopics, registration: Registration, saver: Saver
     ) -> None:
+        self.unsaved: set[str] = set()
+        """Topics of which a killed broker would know nothing: what waits in another topic for them would be lost."""
+        self._saver = saver
         self._topics = topics
         self._groups = groups
         self._group_topics = group_topics
@@ -41,6 +45,7 @@ class TopicCreation:
                 raise
             topic = self._topics.get_or_create(header.topic, queues=1, now=now)
         self._registration.want()
+        self.unsaved.add(topic.topic_name)
         return topic
 
     def dead_letter_of(self, request: Command, header: SendHeader, *, now: int) -> str | None:
@@ -51,6 +56,11 @@ class TopicCreation:
         if dead is not None:
             self._group_topics.get_or_create(dead, queues=1, now=now)
         return dead
+
+    async def saved(self, topic: str) -> None:
+        """Return when a created topic is in the file of topics; it is tried again later if that cannot be written."""
+        await self._saver.save_all([self._topics])
+        self.unsaved.discard(topic)
 
     async def registered(self) -> None:
         """Return when the name servers know the created topics, or after a second."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -133,6 +134,29 @@ async def test_an_unknown_topic_is_made_after_its_template(wire: Wire) -> None:
     topic = wire.broker.components.topics.get("orders")
 
     assert (topic.read_queue_nums, topic.write_queue_nums, topic.perm) == (3, 3, 6)
+
+
+async def test_the_first_sends_to_a_topic_are_answered_when_the_topic_is_saved(wire: Wire) -> None:
+    file = wire.broker.components.config.config_folder / "topics.json"
+
+    async def sent(number: int) -> bool:
+        await wire.send("brand-new", b"%d" % number, properties={"TIMER_DELAY_MS": "60000"})
+        return "brand-new" in json.loads(file.read_bytes())["topicConfigTable"]
+
+    assert all(await asyncio.gather(*(sent(number) for number in range(8))))
+
+
+async def test_a_topic_that_cannot_be_saved_takes_messages_and_is_saved_later(wire: Wire) -> None:
+    topics = wire.broker.components.topics
+    folder = wire.broker.components.config.config_folder
+    moved = folder.rename(folder.with_name("elsewhere"))
+    folder.write_bytes(b"")
+    await wire.send("brand-new", b"x")
+    assert topics.is_changed
+    folder.unlink()
+    moved.rename(folder)
+    await wire.broker.components.saver.save(topics)
+    assert "brand-new" in json.loads((folder / "topics.json").read_bytes())["topicConfigTable"]
 
 
 async def test_a_topic_gets_no_more_queues_than_its_template_has(wire: Wire) -> None:
