@@ -22,7 +22,6 @@ NOW = 1_700_000_000_000
         ({"TIMER_DELAY_MS": "0"}, None),
         ({"TIMER_DELAY_MS": "-5"}, None),
         ({"DELAY": "3", "TIMER_DELAY_MS": "70"}, None),
-        ({"TIMER_DELAY_SEC": "259200"}, NOW + 259_200_000),
     ],
 )
 def test_the_due_time_is_that_of_5_x(pairs: dict[str, str], due: int | None) -> None:
@@ -39,6 +38,23 @@ def test_a_time_that_is_no_number_is_refused_by_name(name: str, text: str) -> No
 def test_a_time_beyond_the_limit_is_refused_with_the_setting() -> None:
     with pytest.raises(MessageIllegal, match="timerMaxDelaySec=60"):
         TimerSettings(max_delay_ms=60_000).due_time({"TIMER_DELAY_MS": "60001"}, NOW)
+
+
+THREE_DAYS_MS = 259_200_000
+
+
+@pytest.mark.parametrize(
+    ("name", "last", "beyond"),
+    [
+        ("TIMER_DELAY_MS", THREE_DAYS_MS, THREE_DAYS_MS + 1),
+        ("TIMER_DELAY_SEC", 259_200, 259_201),
+        ("TIMER_DELIVER_MS", NOW + THREE_DAYS_MS, NOW + THREE_DAYS_MS + 1_000),
+    ],
+)
+def test_three_days_are_kept_by_default_and_not_a_second_more(name: str, last: int, beyond: int) -> None:
+    assert TimerSettings().due_time({name: str(last)}, NOW) == NOW + THREE_DAYS_MS
+    with pytest.raises(MessageIllegal, match="timerMaxDelaySec=259200"):
+        TimerSettings().due_time({name: str(beyond)}, NOW)
 
 
 def test_a_time_is_refused_while_the_timer_is_switched_off() -> None:
