@@ -38,6 +38,15 @@ it("says how much waits, and lists what is due on the picked day", async () => {
   await vi.waitFor(() => expect(requests(`GET ${BASE}`).at(-1)?.query.get("to")).toBeTruthy())
 })
 
+it("finds a message by its key in all that waits, whatever day is picked", async () => {
+  const { user, address } = page(`/?from=${soon}&to=${due}`)
+  await screen.findByText("P-1")
+  await user.type(screen.getByRole("textbox", { name: i18next.t("scheduled.find") }), " P-1 {Enter}")
+  await vi.waitFor(() => expect(requests(`GET ${BASE}`).at(-1)?.query.get("key")).toBe("P-1"))
+  expect(requests(`GET ${BASE}`).at(-1)?.query.get("from")).toBeNull()
+  expect(address()).toContain("key=P-1")
+})
+
 it("does not call punctual what was never delivered", async () => {
   answer(`GET ${BASE}/summary`, summary({ last_day: { delivered: 0, late: 0, worst_late_ms: 0, recalled: 0, since: soon } }))
   page()
