@@ -78,7 +78,7 @@ class Group:
     def side(self) -> GroupSide:
         """Return what the group has consumed by now."""
         options = SourceOptions(topics=(self.topic,), stores=self._options.stores, brokers=self._options.brokers)
-        return group_side("right", self.name, topic_side(options, plan(options)), self._options.name_servers)
+        return group_side("right", self.name, topic_side(options, plan(options)), self._options.wire_place)
 
     def notes(self) -> list[str | None]:
         """Return the note of each message of the topic, None for what was consumed."""
