@@ -112,6 +112,24 @@ def test_decisions_and_recalls_are_told(control: Control, native: BlockingSessio
     assert [(each["success"], each["group"]) for each in answer["recalled"]] == [(False, "shop")]
 
 
+def test_traces_are_found_by_the_keys_and_ids_of_their_message(control: Control, native: BlockingSession) -> None:
+    topic, traces, group = control.topic(), control.topic("traces"), control.group()
+    of = "7F000001000000000000000000000023"
+    write(native, traces, SentTrace(1_000, None, "shop", topic, of, "late", "A17 A18", None, 1, 1, 0, None, True))
+    write(native, traces, DeliveredTrace(2_000, None, group, "R1", of, 0, "A17"))
+    write(native, traces, EndedTrace(3_000, None, "payers", topic, of, None, "A18", None, 1, of, "UNKNOW", False))
+
+    def found(word: str) -> list[str]:
+        items = control.get("/messages:search", topic=traces, key=word)["items"]
+        paths = [f"/messages/{each['message_id']}/body" for each in items]
+        read = [control.call("GET", path, params={"topic": traces}) for path in paths]
+        return sorted(answer.text.partition("\x01")[0] for answer in read)
+
+    assert found(of) == ["EndTransaction", "Pub", "SubBefore"]
+    assert found("A17") == ["Pub", "SubBefore"]
+    assert found("A18") == ["EndTransaction", "Pub"]
+
+
 def test_nothing_traced_and_no_topic_for_traces_are_two_things(control: Control) -> None:
     topic, traces = control.topic(), control.topic("traces")
     [stored] = control.produce(topic, "a")
