@@ -126,6 +126,8 @@ NOT_PERMITTED_BY_BROKER: Final = ProblemKind(
     409, "NOT_PERMITTED_BY_BROKER", "The topic, group or broker does not allow this"
 )
 GROUP_OFFLINE: Final = ProblemKind(409, "GROUP_OFFLINE", "No client of the group is connected", True)
+ACCESS_CONTROL_OFF: Final = ProblemKind(409, "ACCESS_CONTROL_OFF", "The brokers have access control off")
+OWN_ACCOUNT: Final = ProblemKind(409, "OWN_ACCOUNT", "Gantry itself needs this account")
 RECEIPT_EXPIRED: Final = ProblemKind(409, "RECEIPT_EXPIRED", "The receipt has expired")
 TRANSACTION_DECIDED: Final = ProblemKind(409, "TRANSACTION_DECIDED", "The transaction ended otherwise before")
 IN_PROGRESS: Final = ProblemKind(409, "IN_PROGRESS", "The first request with this key is still running", True, 1)
@@ -143,6 +145,7 @@ UNSUPPORTED_MEDIA_TYPE: Final = ProblemKind(415, "UNSUPPORTED_MEDIA_TYPE", "The 
 INVALID: Final = ProblemKind(422, "INVALID", "The request is not valid")
 INVALID_RECEIPT: Final = ProblemKind(422, "INVALID_RECEIPT", "Not a receipt of this gateway")
 MESSAGE_ILLEGAL: Final = ProblemKind(422, "MESSAGE_ILLEGAL", "No broker would accept this message")
+ACCOUNT_REFUSED: Final = ProblemKind(422, "ACCOUNT_REFUSED", "The broker does not accept this account")
 FILTER_REFUSED: Final = ProblemKind(422, "FILTER_REFUSED", "The filter or subscription was refused")
 DELAY_NOT_SERVED: Final = ProblemKind(422, "DELAY_NOT_SERVED", "Delivery at this time is not supported")
 TRANSACTIONS_NOT_SERVED: Final = ProblemKind(
@@ -208,6 +211,7 @@ PROBLEMS: Final[dict[type[BaseException], ProblemKind]] = {
     client.GroupPaused: GROUP_PAUSED,
     client.GroupNotFound: GROUP_NOT_FOUND,
     client.GroupOffline: GROUP_OFFLINE,
+    client.AccountRefused: ACCOUNT_REFUSED,
     client.SubscriptionRefused: FILTER_REFUSED,
     client.NotSupported: NOT_SERVED_BY_BROKER,
     client.TransactionUnknown: TRANSACTION_NOT_FOUND,
@@ -222,6 +226,7 @@ _IN_WORDS: Final = (
     client.SubscriptionRefused,
     client.NotSupported,
     client.AccessDenied,
+    client.AccountRefused,
     ClusterSilent,
 )
 

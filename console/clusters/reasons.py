@@ -61,6 +61,7 @@ _LACKING: Final[Mapping[int, tuple[str | None, str]]] = {
         "does not list its producers; RocketMQ 4.9.3, RocketMQ 5 and Gantry do",
     ),
     RequestCode.LIST_TOPIC_PRODUCERS: (None, "does not tell which producers send to a topic; Gantry does"),
+    RequestCode.GET_BROKER_CLUSTER_ACL_INFO: (None, "does not manage accounts in the way of RocketMQ 4.9; Gantry does"),
     RequestCode.PURGE_TOPIC: ("purge", "cannot purge a topic; Gantry can"),
     RequestCode.LITE_PULL_MESSAGE: (None, "does not support lite pull; RocketMQ 5 and Gantry do"),
 }

@@ -45,6 +45,13 @@ EXAMPLES: Final[Mapping[str, Mapping[str, Any]]] = {
     "probeCluster": _SERVERS,
     "previewBrokerSettings": _SETTINGS,
     "updateBrokerSettings": _SETTINGS,
+    "createBrokerAccount": {
+        "access_key": "depot-service",
+        "topic_permissions": {_TOPIC: "SUB"},
+        "group_permissions": {_GROUP: "SUB"},
+    },
+    "updateBrokerAccount": {"topic_permissions": {_TOPIC: "PUB|SUB"}},
+    "setGlobalAddresses": {"global_white_addresses": ["10.0.0.7"]},
     "createTopic": {"name": _TOPIC},
     "updateTopic": {"permission": "rw"},
     "updateTopics": {"topics": [_TOPIC], "permission": "rw"},

@@ -8,6 +8,7 @@ from drf_spectacular.views import SpectacularAPIView
 
 import console.path_numbers  # noqa: F401 - the paths have numbers
 from gateway.control import (
+    accounts,
     activity,
     brokers,
     dead_letter_export,
@@ -69,6 +70,9 @@ urlpatterns = [
     path(f"{CLUSTER}/events", activity.ClusterEventsView.as_view()),
     path(f"{CLUSTER}/brokers/<str:broker>/config", brokers.BrokerSettingsView.as_view()),
     path(f"{CLUSTER}/brokers/<str:broker>/config:preview", brokers.BrokerSettingsPreviewView.as_view()),
+    path(f"{CLUSTER}/accounts", accounts.AccountsView.as_view()),
+    path(f"{CLUSTER}/accounts/<str:access_key>", accounts.AccountView.as_view()),
+    path(f"{CLUSTER}/global-addresses", accounts.GlobalAddressesView.as_view()),
     path(f"{CLUSTER}/topics", topics.TopicsView.as_view()),
     path(f"{CLUSTER}/topics:delete", topic_bulk.BulkDeleteView.as_view()),
     path(f"{CLUSTER}/topics:update", topic_bulk.BulkChangeView.as_view()),

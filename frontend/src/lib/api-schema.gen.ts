@@ -380,6 +380,58 @@ export interface paths {
         patch: operations["updateCluster"];
         trace?: never;
     };
+    "/api/v1/clusters/{cluster}/accounts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the accounts of the brokers without their secrets, and on which broker access control is on.
+         * @description List the accounts of the brokers without their secrets, and on which broker access control is on.
+         */
+        get: operations["listBrokerAccounts"];
+        put?: never;
+        /**
+         * Create an account on every broker; a secret that is not given is made, and only this answer contains it.
+         * @description Create an account on every broker; a secret that is not given is made, and only this answer contains it.
+         */
+        post: operations["createBrokerAccount"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster}/accounts/{access_key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Return an account, and the brokers that lack it or have it otherwise.
+         * @description Return an account, and the brokers that lack it or have it otherwise.
+         */
+        get: operations["getBrokerAccount"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete an account on every broker: whoever signs with it is refused at once.
+         * @description Delete an account on every broker: whoever signs with it is refused at once.
+         */
+        delete: operations["deleteBrokerAccount"];
+        options?: never;
+        head?: never;
+        /**
+         * Change an account, so that it is the same on every broker; without a secret its secret stays.
+         * @description Change an account, so that it is the same on every broker; without a secret its secret stays.
+         */
+        patch: operations["updateBrokerAccount"];
+        trace?: never;
+    };
     "/api/v1/clusters/{cluster}/brokers/{broker}": {
         parameters: {
             query?: never;
@@ -599,6 +651,30 @@ export interface paths {
          */
         get: operations["listEvents"];
         put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster}/global-addresses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Return the addresses from which the brokers serve everybody.
+         * @description Return the addresses from which the brokers serve everybody.
+         */
+        get: operations["getGlobalAddresses"];
+        /**
+         * Replace the addresses from which the brokers serve everybody, on every broker.
+         * @description Replace the addresses from which the brokers serve everybody, on every broker.
+         */
+        put: operations["setGlobalAddresses"];
         post?: never;
         delete?: never;
         options?: never;
@@ -3032,6 +3108,32 @@ export interface components {
             /** @description Answer as if the role had these rules. */
             unsaved?: components["schemas"]["UnsavedRequest"];
         };
+        /** @description An account to create; what is left out is not allowed. */
+        AccountCreateRequest: {
+            admin?: boolean;
+            /** @description From here the account needs no signature: 10.0.0.7, 10.0.0.{7,9}, 10.0.1-5.*; blank for nowhere. */
+            white_address?: string;
+            default_topic_permission?: components["schemas"]["DefaultTopicPermissionEnum"];
+            default_group_permission?: components["schemas"]["DefaultGroupPermissionEnum"];
+            topic_permissions?: {
+                [key: string]: "DENY" | "PUB" | "SUB" | "PUB|SUB";
+            };
+            group_permissions?: {
+                [key: string]: "DENY" | "PUB" | "SUB" | "PUB|SUB";
+            };
+            access_key: string;
+            /** @description Without it one is made, and shown in the answer. */
+            secret_key?: string;
+        };
+        /** @description An account file of a broker. */
+        AccountFile: {
+            /** @description Its path on the broker's machine. */
+            file: string;
+            /** @description How often the broker changed it. */
+            changes: number;
+            /** Format: date-time */
+            changed_at: string | null;
+        };
         /** @description Who acknowledges says until when, and may say why. */
         AcknowledgeRequest: {
             /** @default  */
@@ -3092,6 +3194,10 @@ export interface components {
             last_seq: number;
             /** @description Whether every event since `after` is still kept; false: some were lost in between. */
             complete: boolean;
+        };
+        /** @description The addresses that need no account. */
+        AddressesRequest: {
+            global_white_addresses: string[];
         };
         /** @description One time that a rule was not quiet for a subject. */
         Alert: {
@@ -3315,6 +3421,85 @@ export interface components {
             /** Format: double */
             disk_used_ratio: number | null;
             commit_log_bytes: number | null;
+        };
+        /** @description Access control of one broker process. */
+        BrokerAccessControl: {
+            /** @description A slave has its id behind its name: `broker-a (1)`. */
+            broker: string;
+            address: string;
+            /** @description off: everybody is served. unlisted: it takes changes and lists nothing, as RocketMQ 4.9.8. unknown: it did not answer, or refused. */
+            state: components["schemas"]["BrokerAccessControlStateEnum"];
+            /** @description Why nothing is known, or how to switch access control on. */
+            reason: string | null;
+            files: components["schemas"]["AccountFile"][];
+        };
+        /** @enum {string} */
+        BrokerAccessControlStateEnum: "on" | "off" | "unlisted" | "unknown";
+        /** @description An account as the first broker that has it lists it. */
+        BrokerAccount: {
+            /** @description May change brokers; without listed rights it may do everything. */
+            admin: boolean;
+            /** @description From here the account needs no signature and no right. */
+            white_address: string;
+            default_topic_permission: string;
+            default_group_permission: string;
+            /** @description The right by topic, instead of the default. */
+            topic_permissions: {
+                [key: string]: string;
+            };
+            /** @description The right by consumer group. */
+            group_permissions: {
+                [key: string]: string;
+            };
+            access_key: string;
+            /** @description Gantry signs its own requests with it. */
+            is_own: boolean;
+            /** @description Brokers that list their accounts without this one. */
+            missing_on: string[];
+            /** @description Brokers that list it with other rights. */
+            differs_on: string[];
+            /** @description For If-Match; secrets are not part of it. */
+            etag: string;
+        };
+        /** @description An account after a change, with the outcome on each broker. */
+        BrokerAccountChanged: {
+            /** @description May change brokers; without listed rights it may do everything. */
+            admin: boolean;
+            /** @description From here the account needs no signature and no right. */
+            white_address: string;
+            default_topic_permission: string;
+            default_group_permission: string;
+            /** @description The right by topic, instead of the default. */
+            topic_permissions: {
+                [key: string]: string;
+            };
+            /** @description The right by consumer group. */
+            group_permissions: {
+                [key: string]: string;
+            };
+            access_key: string;
+            /** @description Gantry signs its own requests with it. */
+            is_own: boolean;
+            /** @description Brokers that list their accounts without this one. */
+            missing_on: string[];
+            /** @description Brokers that list it with other rights. */
+            differs_on: string[];
+            /** @description For If-Match; secrets are not part of it. */
+            etag: string;
+            /** @description A secret that was made now. It is shown in this answer and never again. */
+            secret_key: string | null;
+            brokers: components["schemas"]["BrokerOutcome"][];
+        };
+        /** @description The accounts of a cluster. */
+        BrokerAccounts: {
+            items: components["schemas"]["BrokerAccount"][];
+            /** @description Null if no broker lists them. */
+            global_addresses: components["schemas"]["GlobalAddresses"] | null;
+            brokers: components["schemas"]["BrokerAccessControl"][];
+            /** @description The brokers are Gantry's own: GANTRY_ACL=on switches it on. */
+            is_embedded: boolean;
+            /** @description Whether brokers differ; null if some do not tell. */
+            differ: boolean | null;
         };
         /** @description Whether one broker made a change. */
         BrokerOutcome: {
@@ -3723,6 +3908,10 @@ export interface components {
         /** @enum {string} */
         DecisionEnum: "commit" | "rollback" | "unknown";
         /** @enum {string} */
+        DefaultGroupPermissionEnum: "DENY" | "PUB" | "SUB" | "PUB|SUB";
+        /** @enum {string} */
+        DefaultTopicPermissionEnum: "DENY" | "PUB" | "SUB" | "PUB|SUB";
+        /** @enum {string} */
         DefinitionAction: "create" | "change" | "refused";
         /** @enum {string} */
         DefinitionRemark: "not_allowed" | "unreachable" | "broker_missing" | "no_settings" | "brokers_differ" | "ordered";
@@ -3904,6 +4093,21 @@ export interface components {
             cluster?: string;
             /** @description Only these. */
             sections?: components["schemas"]["DefinitionSection"][];
+        };
+        /** @description The addresses that need no account. */
+        GlobalAddresses: {
+            global_white_addresses: string[];
+            /** @description Brokers that have others. */
+            differs_on: string[];
+            etag: string;
+        };
+        /** @description The addresses after a change, with the outcome on each broker. */
+        GlobalAddressesChanged: {
+            global_white_addresses: string[];
+            /** @description Brokers that have others. */
+            differs_on: string[];
+            etag: string;
+            brokers: components["schemas"]["BrokerOutcome"][];
         };
         /** @description A consumer group, queue by queue. */
         Group: {
@@ -5265,6 +5469,26 @@ export interface components {
         PasswordRequest: {
             current: string;
             new: string;
+        };
+        /** @description What to change of an account; what is left out stays. */
+        PatchedAccountChangeRequest: {
+            admin?: boolean;
+            /** @description From here the account needs no signature: 10.0.0.7, 10.0.0.{7,9}, 10.0.1-5.*; blank for nowhere. */
+            white_address?: string;
+            default_topic_permission?: components["schemas"]["DefaultTopicPermissionEnum"];
+            default_group_permission?: components["schemas"]["DefaultGroupPermissionEnum"];
+            topic_permissions?: {
+                [key: string]: "DENY" | "PUB" | "SUB" | "PUB|SUB";
+            };
+            group_permissions?: {
+                [key: string]: "DENY" | "PUB" | "SUB" | "PUB|SUB";
+            };
+            secret_key?: string;
+            /**
+             * @description Make a secret, and show it in the answer.
+             * @default false
+             */
+            new_secret: boolean;
         };
         /** @description Fields of a channel to change; its kind stays. */
         PatchedChannelChangeRequest: {
@@ -9136,6 +9360,307 @@ export interface operations {
             };
         };
     };
+    listBrokerAccounts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                cluster: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BrokerAccounts"];
+                };
+            };
+            /** @description The caller does not have the right. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing, or the caller may not read it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createBrokerAccount: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                cluster: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "access_key": "depot-service",
+                 *       "topic_permissions": {
+                 *         "parcels": "SUB"
+                 *       },
+                 *       "group_permissions": {
+                 *         "depot": "SUB"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["AccountCreateRequest"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BrokerAccountChanged"];
+                };
+            };
+            207: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BrokerAccountChanged"];
+                };
+            };
+            /** @description The caller does not have the right. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing, or the caller may not read it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getBrokerAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                access_key: string;
+                cluster: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BrokerAccount"];
+                };
+            };
+            /** @description The caller does not have the right. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing, or the caller may not read it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteBrokerAccount: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The ETag of the resource to change, or `*`. */
+                "If-Match": string;
+            };
+            path: {
+                access_key: string;
+                cluster: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            207: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PartlyDeleted"];
+                };
+            };
+            /** @description The caller does not have the right. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing, or the caller may not read it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    updateBrokerAccount: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The ETag of the resource to change, or `*`. */
+                "If-Match": string;
+            };
+            path: {
+                access_key: string;
+                cluster: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "topic_permissions": {
+                 *         "parcels": "PUB|SUB"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["PatchedAccountChangeRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BrokerAccountChanged"];
+                };
+            };
+            207: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BrokerAccountChanged"];
+                };
+            };
+            /** @description The caller does not have the right. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing, or the caller may not read it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     forgetBroker: {
         parameters: {
             query?: never;
@@ -9826,6 +10351,124 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ActivityPage"];
+                };
+            };
+            /** @description The caller does not have the right. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing, or the caller may not read it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getGlobalAddresses: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                cluster: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GlobalAddresses"];
+                };
+            };
+            /** @description The caller does not have the right. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing, or the caller may not read it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    setGlobalAddresses: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The ETag of the resource to change, or `*`. */
+                "If-Match": string;
+            };
+            path: {
+                cluster: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "global_white_addresses": [
+                 *         "10.0.0.7"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["AddressesRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GlobalAddressesChanged"];
+                };
+            };
+            207: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GlobalAddressesChanged"];
                 };
             };
             /** @description The caller does not have the right. */

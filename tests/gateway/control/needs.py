@@ -90,7 +90,11 @@ _NEEDS: Final[Mapping[tuple[Verb | None, On], str]] = {
     ("delete", "list"): "deleteTopics deleteGroups",
     ("jobs", "job"): "startJob updateJob cancelJob pauseJob resumeJob retryJob replayMissing",
     ("jobs", "schedule"): "createSchedule updateSchedule deleteSchedule runScheduleNow",
-    ("admin", "cluster"): "previewBrokerSettings updateBrokerSettings",
+    ("admin", "cluster"): """
+        previewBrokerSettings updateBrokerSettings
+        listBrokerAccounts createBrokerAccount getBrokerAccount updateBrokerAccount deleteBrokerAccount
+        getGlobalAddresses setGlobalAddresses
+    """,
     ("admin", "everything"): """
         listUsers createUser getUser updateUser deleteUser listSessions endSession
         listRoles createRole getRole updateRole deleteRole createCluster updateCluster deleteCluster probeCluster

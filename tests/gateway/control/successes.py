@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import httpx
@@ -25,6 +27,7 @@ from tests.gateway.control.test_dead_letters import bury
 from tests.gateway.control.test_scheduled import sent
 from tests.gateway.control.test_transactions import prepared
 from tests.gateway.installation import PASSWORD, ROOT, Installation
+from tests.support.cluster import started_broker
 
 CHANGES_NOTHING: Final = frozenset(
     [
@@ -170,6 +173,20 @@ class Successes:
             self._kept["behind"] = tuple(done.split())
         cluster, alert, delivery = self._kept["behind"]
         return cluster, alert, delivery
+
+    def guarded(self) -> str:
+        """Return a cluster with access control, whose account of Gantry is in the console."""
+        if "guarded" not in self._kept:
+            account = {"access_key": "gantry-itself", "secret_key": "secret-of-gantry"}
+            data = Path(self._stack.enter_context(TemporaryDirectory()))
+            file = data / "broker" / "config" / "plain_acl.yml"
+            file.parent.mkdir(parents=True)
+            known = f"accessKey: {account['access_key']}, secretKey: {account['secret_key']}, admin: true"
+            file.write_text(f"accounts: [{{{known}}}]\n")
+            running = self._stack.enter_context(started_broker(data, settings={"aclEnable": "true"}))
+            body = {"name": self.control.name("east"), "name_servers": [running.name_server], **account}
+            self._kept["guarded"] = self.made("/api/v1/clusters", body)["name"]
+        return str(self._kept["guarded"])
 
     def reconciled(self) -> str:
         """Return the id of a reconciliation that found something missing."""
@@ -620,6 +637,30 @@ def _update_broker(s: Successes) -> Wish:
     body = {"settings": {"shortPollingTimeMills": "999"}}
     s.put_back("broker-a", {"shortPollingTimeMills": "1000"})
     return Wish([("broker.update", "local/brokers/broker-a")], path={"broker": "broker-a"}, json=body)
+
+
+def _of_account(action: str, json: Any) -> Make:
+    def make(s: Successes) -> Wish:
+        cluster, key = s.guarded(), f"account-{s.control.name()}"
+        if action != "account.create":
+            s.made(f"/api/v1/clusters/{cluster}/accounts", {"access_key": key})
+        body = {"access_key": key} if action == "account.create" else json
+        path = {"cluster": cluster, "access_key": key}
+        return Wish([(action, f"{cluster}/accounts/{key}")], path=path, json=body)
+
+    return make
+
+
+_WISHES["createBrokerAccount"] = _of_account("account.create", None)
+_WISHES["updateBrokerAccount"] = _of_account("account.update", {"topic_permissions": {"parcels": "SUB"}})
+_WISHES["deleteBrokerAccount"] = _of_account("account.delete", None)
+
+
+@_for("setGlobalAddresses")
+def _set_addresses(s: Successes) -> Wish:
+    cluster = s.guarded()
+    records = [("global_addresses.update", f"{cluster}/global-addresses")]
+    return Wish(records, path={"cluster": cluster}, json={"global_white_addresses": ["10.0.0.7"]})
 
 
 @_for("applyDefinitions")
