@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gateway.cli import (
+    acl,
     alerts,
     dead_letters,
     events,
@@ -21,6 +22,7 @@ from gateway.cli import (
 from gateway.cli.root import gantry
 
 __all__ = [
+    "acl",
     "alerts",
     "dead_letters",
     "events",
