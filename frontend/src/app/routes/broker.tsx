@@ -1,17 +1,36 @@
+import type { ReactNode } from "react"
+import { useTranslation } from "react-i18next"
 import { DockedPage } from "@/components/drawer/docked-drawer"
+import { currentTab, TabBar } from "@/components/layout/tab-bar"
+import { AccountsPage } from "@/features/broker-accounts/components/accounts-page"
 import { BrokerSettings, SettingDrawer } from "@/features/brokers/components/broker-settings"
 import { useOverview } from "@/features/clusters/api/get-overview"
 import { BrokerPage } from "@/features/clusters/components/broker-page"
 import { useCluster } from "@/hooks/use-cluster"
+import { useMay } from "@/hooks/use-rights"
+import { useUrlState } from "@/hooks/use-url-state"
+
+/** The brokers, and for administrators who may use them. */
+export function BrokerRoute() {
+  const { t } = useTranslation()
+  const cluster = useCluster()
+  const [state] = useUrlState()
+  // Without the right there is nothing behind the second tab.
+  if (!useMay("admin")) return <Brokers cluster={cluster} />
+  const all = [{ id: "brokers", label: t("brokerAccounts.brokersTab") }, { id: "accounts", label: t("brokerAccounts.tab") }]
+  const tabs = <TabBar tabs={all} />
+  return currentTab(all, state.tab) === "accounts" ? <AccountsPage cluster={cluster} tabs={tabs} /> : <Brokers cluster={cluster} tabs={tabs} />
+}
 
 /** The brokers, and the settings of one that answers. */
-export function BrokerRoute() {
-  const cluster = useCluster()
+function Brokers({ cluster, tabs }: { cluster: string; tabs?: ReactNode }) {
   const brokers = useMastersThatAnswer(cluster)
   const isAsked = brokers.length > 0
   return (
     <DockedPage drawer={isAsked && <SettingDrawer cluster={cluster} brokers={brokers} />}>
-      <BrokerPage cluster={cluster}>{isAsked && <BrokerSettings cluster={cluster} brokers={brokers} />}</BrokerPage>
+      <BrokerPage cluster={cluster} tabs={tabs}>
+        {isAsked && <BrokerSettings cluster={cluster} brokers={brokers} />}
+      </BrokerPage>
     </DockedPage>
   )
 }

@@ -3,7 +3,7 @@ import type { AuditEntry } from "@/lib/api-types"
 import { shortId } from "@/lib/format"
 
 const VERBS = ["create", "update", "delete", "start", "cancel", "retry", "run_now", "password", "login", "logout", "forget", "export", "session_end", "offsets", "undo_offsets", "acknowledge", "unacknowledge", "end", "send_again", "clone", "apply", "purge", "pause", "resume", "limits", "deliver_to", "resend_to", "test", "recall_from", "reschedule_in", "commit_in", "roll_back_in", "check_in"] as const
-const NOUNS = ["topic", "group", "broker", "replay", "reconcile", "redrive", "export", "schedule", "token", "user", "cluster", "session", "audit", "role", "alert", "alert_rule", "alert_channel", "silence", "delivery", "search", "note", "definitions"] as const
+const NOUNS = ["topic", "group", "broker", "replay", "reconcile", "redrive", "export", "schedule", "token", "user", "cluster", "session", "audit", "role", "alert", "alert_rule", "alert_channel", "silence", "delivery", "search", "note", "definitions", "account", "global_addresses"] as const
 /** What somebody asked for without the right, by the method of HTTP or the frame of a socket. */
 const ASKED = ["get", "post", "put", "patch", "delete", "produce", "receive", "ack", "nack", "extend", "commit", "rollback", "send", "subscribe"] as const
 export const RESULTS = ["ok", "refused", "failed", "partial"] as const
@@ -13,7 +13,7 @@ const pick = <T extends string>(known: readonly T[], word: string | undefined): 
 const BY_ID: ReadonlySet<string> = new Set(["replay", "reconcile", "redrive", "export", "schedule"])
 
 /** Of these there is only one, so it has no name. */
-const NAMELESS: ReadonlySet<string> = new Set(["audit", "definitions"])
+const NAMELESS: ReadonlySet<string> = new Set(["audit", "definitions", "global_addresses"])
 
 /** Jobs and schedules are recorded by their ids, which are cut; a name never is. */
 function nameOf(noun: string, resource: string): string {

@@ -44,6 +44,8 @@ export const audit = {
       search: "saved search",
       note: "the note of topic",
       definitions: "definitions",
+      account: "broker account",
+      global_addresses: "the addresses without a broker account",
     },
     denied: "{{actor}} was not allowed to {{act}} {{resource}}",
     withoutRight: "{{act}} without the right",

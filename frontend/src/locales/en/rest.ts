@@ -1,6 +1,7 @@
 import { activity } from "./activity"
 import { alertStory } from "./alert-story"
 import { apiReference } from "./api-reference"
+import { brokerAccounts } from "./broker-accounts"
 import { brokers } from "./brokers"
 import { bulkTopics } from "./bulk-topics"
 import { clusters } from "./clusters"
@@ -49,6 +50,7 @@ export const rest = {
   ...activity,
   ...alertStory,
   ...apiReference,
+  ...brokerAccounts,
   ...brokers,
   ...bulkTopics,
   ...clusters,

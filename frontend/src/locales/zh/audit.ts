@@ -44,6 +44,8 @@ export const audit = {
       search: "已保存的查询",
       note: " Topic 备注",
       definitions: "定义文件",
+      account: "Broker 账号",
+      global_addresses: "免账号地址",
     },
     denied: "{{actor}} 无权{{act}} {{resource}}",
     withoutRight: "无权{{act}}",

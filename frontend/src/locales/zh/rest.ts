@@ -3,6 +3,7 @@ import type { rest as english } from "../en/rest"
 import type { Shape } from "../shape"
 import { alertStory } from "./alert-story"
 import { apiReference } from "./api-reference"
+import { brokerAccounts } from "./broker-accounts"
 import { brokers } from "./brokers"
 import { bulkTopics } from "./bulk-topics"
 import { clusters } from "./clusters"
@@ -51,6 +52,7 @@ export const rest: Shape<typeof english> = {
   ...activity,
   ...alertStory,
   ...apiReference,
+  ...brokerAccounts,
   ...brokers,
   ...bulkTopics,
   ...clusters,

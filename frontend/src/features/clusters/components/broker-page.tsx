@@ -24,12 +24,14 @@ import { ForgetBroker } from "./forget-broker"
 
 interface BrokerPageProps {
   cluster: string
+  /** Leads to what else there is of the brokers. */
+  tabs?: ReactNode
   /** Panels of other features, under the brokers. */
   children?: ReactNode
 }
 
 /** The brokers of a cluster: what each says of itself, and why another is silent. */
-export function BrokerPage({ cluster, children }: BrokerPageProps) {
+export function BrokerPage({ cluster, tabs, children }: BrokerPageProps) {
   const { t } = useTranslation()
   const overview = useOverview(cluster)
   const known = overview.data
@@ -43,6 +45,7 @@ export function BrokerPage({ cluster, children }: BrokerPageProps) {
       facts={known && !isUnknown && (known.brokers.length === 0 ? t("overview.noBroker") : t("overview.answering", { n: known.brokers_answering, count: known.brokers.length }))}
       actions={<CurlButton request={{ path: paths.overview(cluster) }} />}
     >
+      {tabs}
       {known && <Figures overview={known} />}
       <QueryPanel
         query={overview}

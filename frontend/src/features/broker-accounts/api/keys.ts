@@ -1,0 +1,3 @@
+export const accountKeys = {
+  all: (cluster: string) => ["clusters", cluster, "broker-accounts"] as const,
+}

@@ -1,0 +1,87 @@
+import { Stack, Textarea, Button } from "@mantine/core"
+import { useState } from "react"
+import { useTranslation } from "react-i18next"
+import { Tag } from "@/components/badges/badge"
+import { FormDrawer } from "@/components/drawer/form-drawer"
+import { Callout, Panel } from "@/components/layout/panel"
+import { toastDone, toastFailed } from "@/components/toast/toast"
+import type { GlobalAddresses as Addresses } from "@/lib/api-types"
+import { useSetAddresses } from "../api/set-addresses"
+import { Outcomes } from "./account-answer"
+import classes from "./accounts.module.css"
+
+interface GlobalAddressesProps {
+  addresses: Addresses
+  onChange: () => void
+}
+
+/** From where everybody is served without an account. */
+export function GlobalAddresses({ addresses, onChange }: GlobalAddressesProps) {
+  const { t } = useTranslation()
+  const { global_white_addresses: known, differs_on: others } = addresses
+  return (
+    <Panel
+      title={t("brokerAccounts.global")}
+      note={t("brokerAccounts.globalNote")}
+      actions={
+        <Button size="xs" onClick={onChange}>
+          {t("brokerAccounts.globalChange")}
+        </Button>
+      }
+    >
+      <div className={classes.addresses}>
+        {known.length === 0 ? <span>{t("brokerAccounts.globalNone")}</span> : known.map((address) => <Tag key={address}>{address}</Tag>)}
+        {others.length > 0 && <Callout>{t("brokerAccounts.globalDiffers", { brokers: others.join(t("list.comma")) })}</Callout>}
+      </div>
+    </Panel>
+  )
+}
+
+interface ChangeAddressesProps {
+  cluster: string
+  addresses: Addresses
+  onClose: () => void
+}
+
+export function ChangeAddresses({ cluster, addresses: first, onClose }: ChangeAddressesProps) {
+  const { t } = useTranslation()
+  const [{ etag, global_white_addresses: known }] = useState(first)
+  const [text, setText] = useState(known.join("\n"))
+  const set = useSetAddresses(cluster)
+  const wanted = text.split("\n").map((line) => line.trim()).filter((line) => line !== "")
+  const submit = () =>
+    set.mutate(
+      { global_white_addresses: wanted, etag },
+      {
+        onSuccess: ({ brokers }) => {
+          if (brokers.some(({ done }) => !done)) return
+          toastDone(t("brokerAccounts.globalChanged"))
+          onClose()
+        },
+        onError: (error) => toastFailed(t("brokerAccounts.globalNotChanged"), error),
+      },
+    )
+  const partly = set.data && set.data.brokers.some(({ done }) => !done) ? set.data.brokers : undefined
+  return (
+    <FormDrawer
+      title={t("brokerAccounts.global")}
+      action={t("brokerAccounts.globalChange")}
+      right="admin"
+      isReady
+      isBusy={set.isPending}
+      onSubmit={submit}
+      onClose={onClose}
+      answer={
+        partly && (
+          <Stack gap={12}>
+            <Outcomes brokers={partly} />
+            <Button onClick={onClose}>{t("actions.close")}</Button>
+          </Stack>
+        )
+      }
+    >
+      <Callout>{t("brokerAccounts.globalWarn")}</Callout>
+      <Textarea label={t("brokerAccounts.globalField")} description={t("brokerAccounts.globalFieldWords")} autosize minRows={4} value={text} onChange={(event) => setText(event.currentTarget.value)} autoFocus />
+    </FormDrawer>
+  )
+}

@@ -1,0 +1,50 @@
+import { ActionIcon, Button, Group, Select, Stack, TextInput } from "@mantine/core"
+import { IconPlus, IconX } from "@tabler/icons-react"
+import { useTranslation } from "react-i18next"
+import { Field } from "@/components/forms/field"
+import { type AccessRight, type NamedRight, namesTwice, RIGHTS } from "../draft"
+
+interface NamedRightsProps {
+  kind: "topic" | "group"
+  rights: NamedRight[]
+  isLocked: boolean
+  onChange: (rights: NamedRight[]) => void
+}
+
+/** The rights of an account by name, a row each. */
+export function NamedRights({ kind, rights, isLocked, onChange }: NamedRightsProps) {
+  const { t } = useTranslation()
+  const twice = namesTwice(rights)
+  const add = () => onChange([...rights, { id: Math.max(-1, ...rights.map(({ id }) => id)) + 1, name: "", right: kind === "topic" ? "PUB|SUB" : "SUB" }])
+  const set = (id: number, change: Partial<NamedRight>) => onChange(rights.map((each) => (each.id === id ? { ...each, ...change } : each)))
+  return (
+    <Field label={t(`brokerAccounts.of.${kind}`)} description={t(`brokerAccounts.ofWords.${kind}`)} error={twice.length > 0 ? t("brokerAccounts.twice", { names: twice.join(t("list.comma")) }) : null}>
+      <Stack gap={6} mt={4} align="flex-start">
+        {rights.map(({ id, name, right }) => (
+          <Group key={id} gap={6} wrap="nowrap" w="100%">
+            <TextInput flex={1} aria-label={t(`brokerAccounts.nameOf.${kind}`)} value={name} disabled={isLocked} onChange={(event) => set(id, { name: event.currentTarget.value })} />
+            <RightSelect label={t("brokerAccounts.rightOf", { name })} value={right} isLocked={isLocked} onChange={(next) => set(id, { right: next })} />
+            <ActionIcon variant="subtle" disabled={isLocked} aria-label={t("brokerAccounts.removeRight", { name })} onClick={() => onChange(rights.filter((each) => each.id !== id))}>
+              <IconX size={15} stroke={1.6} />
+            </ActionIcon>
+          </Group>
+        ))}
+        <Button size="xs" variant="subtle" disabled={isLocked} leftSection={<IconPlus size={14} stroke={1.8} />} onClick={add}>
+          {t(`brokerAccounts.add.${kind}`)}
+        </Button>
+      </Stack>
+    </Field>
+  )
+}
+
+interface RightSelectProps {
+  label: string
+  value: AccessRight
+  isLocked?: boolean
+  onChange: (right: AccessRight) => void
+}
+
+/** A right, by the words of RocketMQ. */
+export function RightSelect({ label, value, isLocked = false, onChange }: RightSelectProps) {
+  return <Select w={112} aria-label={label} allowDeselect={false} disabled={isLocked} data={[...RIGHTS]} value={value} onChange={(next) => onChange(RIGHTS.find((right) => right === next) ?? value)} />
+}
