@@ -1,4 +1,4 @@
-"""Which messages somebody looks for: by tag, key, property, text and JSON field (docs/http-api.md, "Scan a topic").
+"""Which messages somebody looks for: tag, key, property, text, JSON field, SQL92 (docs/http-api.md, "Scan a topic").
 
 All conditions must hold. A condition on something that a message does not have does not hold, whatever its operator,
 except `absent`.
@@ -15,6 +15,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from broker_core.protocol.message import StoredMessage
+from broker_core.sql92 import Sql92
 
 Operator = Literal["eq", "ne", "lt", "le", "gt", "ge", "contains", "prefix", "exists", "absent"]
 ORDERING: Final = frozenset({"lt", "le", "gt", "ge"})
@@ -72,11 +73,13 @@ class MessageFilter:
     properties: Sequence[tuple[str, Condition]] = ()
     fields: Sequence[tuple[tuple[object, ...], Condition]] = field(default=())
     """Paths as `parse_path` returns them, with what must hold there."""
+    sql: Sql92 | None = None
+    """Over the properties, as a broker would test them."""
 
     @property
     def reads_contents(self) -> bool:
         """Whether body or properties decide: an answer tells something about them."""
-        return self.text is not None or bool(self.fields) or bool(self.properties)
+        return self.text is not None or bool(self.fields or self.properties or self.sql)
 
     def matches(self, message: StoredMessage) -> bool:
         """Return whether all conditions hold; a body that is damaged or not JSON has no fields."""
@@ -88,6 +91,8 @@ class MessageFilter:
         for name, condition in self.properties:
             if not condition.holds_for_any(iter([properties[name]] if name in properties else [])):
                 return False
+        if self.sql is not None and not self.sql.matches(properties):
+            return False
         if self.text is not None and self.text not in message.body:
             return False
         return not self.fields or self._fields_match(message)

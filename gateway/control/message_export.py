@@ -35,7 +35,7 @@ from gateway.control.message_shapes import read_message_of, summary_of
 from gateway.control.messages import FROM, TO, TOPIC, SearchCut, first_page, missing_of, needed
 from gateway.control.scan import Wanted, scan
 from gateway.control.search import Place, search_page
-from gateway.control.topic_messages import FILTER, QUEUE, TAG, check_queue_of, filter_of, wanted_of
+from gateway.control.topic_messages import FILTER, QUEUE, SQL, TAG, check_queue_of, filter_of, wanted_of
 from gateway.data.schemas import encode
 from gateway.message_filter import MessageFilter
 
@@ -81,7 +81,7 @@ class TopicExportView(_ExportView):
     @extend_schema(
         operation_id="exportMessages",
         tags=["messages"],
-        parameters=[FROM, TO, QUEUE, TAG, FILTER, AS, BODIES],
+        parameters=[FROM, TO, QUEUE, TAG, FILTER, SQL, AS, BODIES],
         responses=_FILE,
     )
     def get(self, request: Request, cluster: str, topic: str) -> HttpResponseBase:

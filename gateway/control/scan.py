@@ -18,6 +18,8 @@ from broker_core.protocol.bodies.queues import MessageQueue
 from gateway.message_filter import MessageFilter
 
 _BLOCK: Final = 512
+_SLICE_SECONDS: Final = 0.02
+"""How long the filter holds up the loop."""
 EndReason = Literal["end", "limit", "budget"]
 Positions = Mapping[MessageQueue, int]
 
@@ -90,7 +92,7 @@ async def scan(admin: Admin, wanted: Wanted) -> AsyncIterator[Block]:
         size = min(_BLOCK, wanted.budget - progress.read)
         page = await read_page(admin, wanted, positions, size)
         _note(progress, page)
-        matches = _matches(page, wanted, progress)
+        matches = await _matches(page, wanted, progress)
         positions = progress.positions
         end = _end(progress, wanted)
         yield Block(matches, progress, end)
@@ -137,10 +139,14 @@ def _note(progress: Progress, page: BrowsePage) -> None:
     progress.finished = {**progress.finished, **page.finished}
 
 
-def _matches(page: BrowsePage, wanted: Wanted, progress: Progress) -> list[PlacedMessage]:
+async def _matches(page: BrowsePage, wanted: Wanted, progress: Progress) -> list[PlacedMessage]:
     """Return the matches of a page; if there are too many, go back to the last one that is returned."""
     matches: list[PlacedMessage] = []
+    free_at = time.perf_counter() + _SLICE_SECONDS
     for index, placed in enumerate(page.messages):
+        if time.perf_counter() > free_at:  # a filter may take long with each message
+            await asyncio.sleep(0)
+            free_at = time.perf_counter() + _SLICE_SECONDS
         message = placed.message
         progress.read += 1
         progress.reached = message.store_timestamp

@@ -15,10 +15,12 @@ from rest_framework import serializers
 
 from broker_core.clock import now_ms
 from broker_core.protocol.bodies.queues import MessageQueue
+from broker_core.sql92 import Sql92
 from console.fields import MomentField
 from console.paging import CursorGone
 from gateway.control.scan import Positions, Wanted
 from gateway.message_filter import WITHOUT_VALUE, BadPath, Condition, MessageFilter, parse_path, why_never
+from gateway.sql_filter import MOST_OF_READERS, BadSql, parse_sql
 
 MOST_MATCHES: Final = 10_000
 MOST_READ: Final = 10_000_000
@@ -93,6 +95,9 @@ class ScanSerializer(serializers.Serializer[Any]):
     text = serializers.CharField(
         max_length=10_000, required=False, trim_whitespace=False, help_text="A part of the body, letter for letter."
     )
+    sql = serializers.CharField(
+        max_length=MOST_OF_READERS, required=False, trim_whitespace=False, help_text="SQL92 over the properties."
+    )
     properties = PropertyConditionSerializer(many=True, required=False)
     fields_ = FieldConditionSerializer(many=True, required=False)
     limit = serializers.IntegerField(
@@ -111,6 +116,10 @@ class ScanSerializer(serializers.Serializer[Any]):
             for name, each in super().get_fields().items()
         }
 
+    def validate_sql(self, text: str) -> str:
+        """Refuse what does not compile."""
+        return sql_of(text).text
+
     def validate(self, values: dict[str, Any]) -> dict[str, Any]:
         """Refuse more conditions than one message should cost, and a time that ends before it begins."""
         if "from" in values and "to" in values and values["from"] > values["to"]:
@@ -123,7 +132,7 @@ class ScanSerializer(serializers.Serializer[Any]):
 
 def wanted_of(topic: str, values: dict[str, Any]) -> Wanted:
     """Return the scan that a valid request asks for; raise CursorGone for a cursor of another one."""
-    text = values.get("text")
+    text, sql = values.get("text"), values.get("sql")
     cursor = values.get("cursor")
     return Wanted(
         topic=topic,
@@ -135,12 +144,21 @@ def wanted_of(topic: str, values: dict[str, Any]) -> Wanted:
             text=None if text is None else text.encode(),
             properties=[(each["name"], _condition(each)) for each in values.get("properties", ())],
             fields=[(parse_path(each["path"]), _condition(each)) for each in values.get("fields", ())],
+            sql=None if sql is None else sql_of(sql),
         ),
         limit=values["limit"],
         budget=values["max_read"],
         queue_id=values.get("queue"),
         positions=None if cursor is None else _positions(topic, values, cursor),
     )
+
+
+def sql_of(text: str) -> Sql92:
+    """Return an SQL92 filter; raise ValidationError."""
+    try:
+        return parse_sql(text)
+    except BadSql as error:
+        raise serializers.ValidationError(str(error)) from None
 
 
 def cursor_of(topic: str, values: dict[str, Any], positions: Positions) -> str | None:

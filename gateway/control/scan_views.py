@@ -65,7 +65,7 @@ class ScanView(ClusterScopedView):
         responses={(200, "application/json"): serializer_of(ScanPage), (200, LINES): OpenApiTypes.STR},
     )
     def post(self, request: Request, cluster: str, topic: str) -> HttpResponseBase:
-        """Find messages of a topic by tag, key, property, text or JSON field, newest first.
+        """Find messages of a topic by tag, key, property, text, JSON field or SQL92, newest first.
 
         With `Accept: application/x-ndjson` the matches are sent as they are found, with the progress between them and
         an `end` or `error` as the last line. A scan ends when its client disconnects.

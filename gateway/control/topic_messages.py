@@ -28,12 +28,14 @@ from gateway.control.scan import Positions, Wanted, found_page, read_page
 from gateway.control.scan_limits import SECONDS, give_back, take_place
 from gateway.filter_text import BadFilter, parse_filter
 from gateway.message_filter import BadPath, MessageFilter
+from gateway.sql_filter import MOST_OF_READERS, BadSql, parse_sql
 
 MOST_READ: Final = 100_000
 """Messages that one page with a tag or filter looks at."""
 _LONGEST: Final = 10_000
 QUEUE = OpenApiParameter("queue", {"type": "integer", "minimum": 0, "maximum": 2**31 - 1})
 TAG = OpenApiParameter("tag", str, description="Only messages with this tag.")
+SQL = OpenApiParameter("sql", str, description="Only what this SQL92 expression over properties selects.")
 FILTER = OpenApiParameter(
     "filter", str, description="Only messages that fulfil it, such as `$.amount >= 100 and property.source = web`."
 )
@@ -48,13 +50,13 @@ class TopicMessagesView(ClusterScopedView):
     @extend_schema(
         operation_id="browseMessages",
         tags=["messages"],
-        parameters=[FROM, TO, QUEUE, TAG, FILTER, *PAGE_PARAMETERS],
+        parameters=[FROM, TO, QUEUE, TAG, FILTER, SQL, *PAGE_PARAMETERS],
         responses=serializer_of(Browse),
     )
     def get(self, request: Request, cluster: str, topic: str) -> Response:
-        """List messages of a topic by store time, the newest first; with a tag or filter only those that fulfil it.
+        """List messages of a topic by store time, the newest first; with `tag`, `filter` or `sql` only what passes.
 
-        A page with a tag or filter ends after 100,000 messages read, whether or not it is full.
+        A page with one of these ends after 100,000 messages read, whether or not it is full.
         """
         chosen = filter_of(request)
         if chosen is not None and chosen.reads_contents:
@@ -142,10 +144,11 @@ def _cursors(request: Request, wanted: Wanted, page: BrowsePage) -> tuple[str | 
 
 def filter_of(request: Request) -> MessageFilter | None:
     """Return the filter of the query, None without one; raise ValidationError."""
-    tag, text = request.query_params.get("tag", ""), request.query_params.get("filter", "")
-    if len(text) > _LONGEST:
-        raise serializers.ValidationError({"filter": f"has more than {_LONGEST:,} characters"})
-    if not tag and not text:
+    tag, text, sql = (request.query_params.get(name, "") for name in ("tag", "filter", "sql"))
+    for name, given, most in (("filter", text, _LONGEST), ("sql", sql, MOST_OF_READERS)):
+        if len(given) > most:
+            raise serializers.ValidationError({name: f"has more than {most:,} characters"})
+    if not tag and not text and not sql:
         return None
     try:
         found = parse_filter(text)
@@ -153,4 +156,8 @@ def filter_of(request: Request) -> MessageFilter | None:
         raise serializers.ValidationError({"filter": str(error)}) from None
     if tag and found.tags:
         raise serializers.ValidationError({"tag": "the filter has a condition on the tag already"})
-    return replace(found, tags=frozenset([tag])) if tag else found
+    try:
+        compiled = parse_sql(sql) if sql else None
+    except BadSql as error:
+        raise serializers.ValidationError({"sql": str(error)}) from None
+    return replace(found, tags=frozenset([tag]) if tag else found.tags, sql=compiled)

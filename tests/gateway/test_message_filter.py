@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from broker_core.protocol.message import LogOffset, QueueOffset, StoredMessage
 from gateway.message_filter import BadPath, Condition, MessageFilter, Operator, parse_path
+from gateway.sql_filter import parse_sql
 
 BODY = b'{"id":"A17","amount":1.10,"paid":true,"n":1,"note":null,"items":[{"sku":"x"},{"sku":"y"}],"odd name":[1,2]}'
 
@@ -89,6 +91,26 @@ def test_all_conditions_must_hold() -> None:
     assert not wanted.matches(message(TAGS="paid", KEYS="A17", source="web", trace="1"))
     assert not wanted.matches(message(b"{}", TAGS="paid", KEYS="A17", source="web"))
     assert MessageFilter().matches(message(b""))
+
+
+@pytest.mark.parametrize(
+    ("expression", "properties", "passes"),
+    [
+        ("amount > 100", {"amount": "250"}, True),
+        ("amount > 100", {"amount": "50"}, False),
+        ("amount > 100", {"amount": "many"}, False),
+        ("amount > 100", {}, False),
+        ("NOT (amount > 100)", {}, False),
+        ("amount IS NULL AND TAGS = 'paid'", {}, True),
+        ("KEYS CONTAINS 'A17'", {"KEYS": "A17 B2"}, True),
+    ],
+)
+def test_sql_is_tested_as_a_broker_does(expression: str, properties: dict[str, str], passes: bool) -> None:
+    wanted = MessageFilter(sql=parse_sql(expression))
+    stored = replace(message(), properties={"TAGS": "paid", **properties})
+    assert wanted.reads_contents
+    assert wanted.matches(stored) is passes
+    assert not replace(wanted, tags=frozenset({"sent"})).matches(stored)
 
 
 @pytest.mark.parametrize("text", ["", "$..a", "$.a[", "a b", "$.a[-1]", "$[?(@.a)]", "$" + ".a" * 33])

@@ -1488,10 +1488,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List messages of a topic by store time, the newest first; with a tag or filter only those that fulfil it.
-         * @description List messages of a topic by store time, the newest first; with a tag or filter only those that fulfil it.
+         * List messages of a topic by store time, the newest first; with `tag`, `filter` or `sql` only what passes.
+         * @description List messages of a topic by store time, the newest first; with `tag`, `filter` or `sql` only what passes.
          *
-         *     A page with a tag or filter ends after 100,000 messages read, whether or not it is full.
+         *     A page with one of these ends after 100,000 messages read, whether or not it is full.
          */
         get: operations["browseMessages"];
         put?: never;
@@ -1536,8 +1536,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Find messages of a topic by tag, key, property, text or JSON field, newest first.
-         * @description Find messages of a topic by tag, key, property, text or JSON field, newest first.
+         * Find messages of a topic by tag, key, property, text, JSON field or SQL92, newest first.
+         * @description Find messages of a topic by tag, key, property, text, JSON field or SQL92, newest first.
          *
          *     With `Accept: application/x-ndjson` the matches are sent as they are found, with the progress between them and
          *     an `end` or `error` as the last line. A scan ends when its client disconnects.
@@ -6480,6 +6480,8 @@ export interface components {
             key?: string;
             /** @description A part of the body, letter for letter. */
             text?: string;
+            /** @description SQL92 over the properties. */
+            sql?: string;
             properties?: components["schemas"]["PropertyConditionRequest"][];
             fields?: components["schemas"]["FieldConditionRequest"][];
             /**
@@ -13287,6 +13289,8 @@ export interface operations {
                 /** @description Page size. */
                 limit?: number;
                 queue?: number;
+                /** @description Only what this SQL92 expression over properties selects. */
+                sql?: string;
                 /** @description Only messages with this tag. */
                 tag?: string;
                 /** @description Stored at this moment or before it (RFC 3339). */
@@ -13456,6 +13460,8 @@ export interface operations {
                 /** @description Stored at this moment or after it (RFC 3339). */
                 from?: string;
                 queue?: number;
+                /** @description Only what this SQL92 expression over properties selects. */
+                sql?: string;
                 /** @description Only messages with this tag. */
                 tag?: string;
                 /** @description Stored at this moment or before it (RFC 3339). */

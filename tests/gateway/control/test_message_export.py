@@ -42,6 +42,8 @@ def test_what_a_filter_finds_is_a_file(control: Control, topic: str) -> None:
     assert answer.headers["content-disposition"] == f'attachment; filename="messages-{topic}.csv"'
     listed = control.get(f"/topics/{topic}/messages", tag="paid")["items"]
     assert [row["message_id"] for row in rows(answer)] == [item["message_id"] for item in listed]
+    found = rows(control.call("GET", f"/topics/{topic}/messages:export", params={"sql": "n BETWEEN 1 AND 2"}))
+    assert [row["message_id"] for row in found] == [item["message_id"] for item in listed[:2]]
     # And nothing in it is a formula for a spreadsheet
     [row] = rows(control.call("GET", f"/topics/{topic}/messages:export?tag=odd&bodies=true"))
     assert row["body"] == "'=1+1"

@@ -23,7 +23,7 @@ def topic(control: Control) -> str:
             {
                 "keys": [f"K{n}"],
                 "tag": "odd" if n % 2 else "even",
-                "properties": {"region": "eu" if n < 20 else "us"},
+                "properties": {"region": "eu" if n < 20 else "us"} | ({"amount": str(n)} if n < 10 else {}),
                 "body": {"encoding": "json", "data": {"n": n, "price": n / 10, "who": [{"name": f"u{n % 3}"}]}},
             }
             for n in range(first, first + 10)
@@ -57,6 +57,9 @@ def numbers(page: Any) -> set[int]:
             {0, 6, 12, 18, 24},
         ),
         ({"fields": [{"path": "$.gone", "operator": "exists"}]}, set()),
+        ({"sql": "amount >= 7"}, {7, 8, 9}),
+        ({"sql": "NOT (amount < 7)"}, {7, 8, 9}),
+        ({"sql": "region = 'eu' AND amount IS NULL", "tags": ["odd"]}, set(range(11, 20, 2))),
     ],
 )
 def test_a_scan_finds_what_fulfils_all_conditions(
@@ -75,7 +78,7 @@ def test_a_scan_goes_on_where_it_ended_and_shows_each_match_once(
     seen: list[str] = []
     cursor: dict[str, str] = {}
     while True:
-        page = scan(control, topic, tags=["even"], **steps, **cursor)
+        page = scan(control, topic, tags=["even"], sql="region IN ('eu', 'us')", **steps, **cursor)
         seen += [item["message_id"] for item in page["items"]]
         if page["next_cursor"] is None:
             break
@@ -123,6 +126,8 @@ def test_a_client_that_leaves_frees_the_place_of_its_scan(control: Control, topi
         ({"properties": [{"name": "a", "operator": "exists", "value": "x"}]}, "#/properties/0/value"),
         ({"properties": [{"name": "a", "operator": "eq"}]}, "#/properties/0/value"),
         ({"properties": [{"name": "a", "operator": "exists"}] * 17}, "#/properties"),
+        ({"sql": "amount LIKE '1%'"}, "#/sql"),
+        ({"sql": "a = 1".ljust(1_025)}, "#/sql"),
         ({"limit": 10_001}, "#/limit"),
         ({"filter": "x"}, "#/filter"),
     ],

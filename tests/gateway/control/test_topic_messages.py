@@ -25,6 +25,8 @@ def topic(control: Control) -> str:
         ({"tag": "open", "filter": "key = O2"}, ["O2"]),
         ({"filter": "body contains ell", "tag": "open", "queue": 9}, None),
         ({"filter": "property.source exists and $.n < 2"}, ["P1", "P0"]),
+        ({"sql": "source = 'web'", "filter": "$.n < 2"}, ["P1", "P0"]),
+        ({"sql": "source IS NULL AND KEYS <> 'O1'", "tag": "open"}, ["O3", "O2", "O0"]),
     ],
 )
 def test_only_what_fulfils_tag_and_filter_is_listed_page_by_page(
@@ -58,6 +60,9 @@ def test_only_what_fulfils_tag_and_filter_is_listed_page_by_page(
     [
         ({"filter": "colour = red"}, "character 1: expected tag"),
         ({"filter": "tag = a", "tag": "b"}, "condition on the tag already"),
+        ({"sql": "source >"}, '"pointer":"?sql"'),
+        ({"sql": "source >"}, "is needed here, at character 9."),
+        ({"sql": "a = 1".ljust(1_025)}, "has more than 1,024 characters"),
     ],
 )
 def test_what_is_no_filter_is_refused_with_the_place(
@@ -70,6 +75,7 @@ def test_what_is_no_filter_is_refused_with_the_place(
 
 def test_a_filter_of_contents_needs_the_right_to_read_them(control: Control, topic: str) -> None:
     assert control.call("GET", f"/topics/{topic}/messages?tag=paid", role="viewer").status_code == 200
-    refused = control.call("GET", f"/topics/{topic}/messages", role="viewer", params={"filter": "$.n = 1"})
-    assert refused.status_code == 403
-    assert "bodies" in refused.json()["detail"]
+    for query in ({"filter": "$.n = 1"}, {"sql": "source = 'web'"}):
+        refused = control.call("GET", f"/topics/{topic}/messages", role="viewer", params=query)
+        assert refused.status_code == 403
+        assert "bodies" in refused.json()["detail"]
