@@ -13,7 +13,9 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from broker_core.protocol.message import StoredMessage
 from gateway.data.bodies import is_json
+from gateway.data.schemas import invalid
 from gateway.message_filter import WITHOUT_VALUE, BadPath, Condition, MessageFilter, parse_path, why_never
+from gateway.sql_filter import MOST_OF_READERS, BadSql, parse_sql
 
 MOST_CONDITIONS: Final = 16
 TextOperator = Literal["eq", "ne", "contains", "prefix", "exists", "absent"]
@@ -60,11 +62,20 @@ class TailFilter(Struct, frozen=True, forbid_unknown_fields=True):
     text: Annotated[str, Meta(min_length=1, max_length=10_000)] | None = None
     properties: Annotated[list[PropertyCondition], Meta(max_length=MOST_CONDITIONS)] = []
     fields: Annotated[list[FieldCondition], Meta(max_length=MOST_CONDITIONS)] = []
+    sql: Annotated[str, Meta(min_length=1, max_length=MOST_OF_READERS)] | None = None
 
     @property
     def reads_content(self) -> bool:
         """Whether it needs bodies or values of properties."""
-        return bool(self.text or self.properties or self.fields)
+        return bool(self.text or self.properties or self.fields or self.sql)
+
+    def check(self) -> None:
+        """Raise INVALID at the field for SQL that does not compile."""
+        if self.sql is not None:
+            try:
+                parse_sql(self.sql)
+            except BadSql as error:
+                raise invalid("#/filter/sql", str(error)) from None
 
 
 class Judgement(Struct, frozen=True):
@@ -87,6 +98,7 @@ class Judge:
             key=wanted.key,
             text=None if wanted.text is None else wanted.text.encode(),
             properties=[(each.name, _condition(each.operator, each.value)) for each in wanted.properties],
+            sql=None if wanted.sql is None else parse_sql(wanted.sql),
         )
         paths = [(parse_path(each.path), _condition(each.operator, each.value)) for each in wanted.fields]
         self._by_fields = MessageFilter(fields=paths)

@@ -66,6 +66,7 @@ class TailConsumer(LiveSocket):
             await self._end("stopped")
             return
         begin = _begin(frame)
+        frame.filter.check()
         await self._check(frame)
         await self._end("replaced")
         self._running = asyncio.create_task(self._run(frame, begin), name="tail")
@@ -82,7 +83,7 @@ class TailConsumer(LiveSocket):
         for topic in wanted.topics:
             self.principal.require("read", Resource("topic", topic))
             if wanted.filter.reads_content and not self._shows_bodies(topic):
-                detail = f"A filter by text, property or field needs the right to read the bodies of {topic!r}."
+                detail = f"A filter by text, property, field or SQL needs the right to read the bodies of {topic!r}."
                 raise ProblemError(FORBIDDEN, detail)
         try:
             session = await self.connections.session(wanted.cluster)

@@ -207,6 +207,8 @@ def test_a_query_is_the_first_frame_of_the_socket() -> None:
     fields = b"topics=a&filter.fields=[{%22path%22:%22$.a%22,%22operator%22:%22eq%22,%22value%22:1}]"
     assert json.loads(first_frame(tail, fields, "place"))["resume"] == "place"
     assert json.loads(first_frame(tail, fields, None))["filter"]["fields"][0]["value"] == 1
+    sql = b"topics=a&filter.sql=region+IN+('eu',+'us')+AND+n+%3E+1"
+    assert json.loads(first_frame(tail, sql, None))["filter"] == {"sql": "region IN ('eu', 'us') AND n > 1"}
     events = b"subjects=activity:a,topics:a&after.activity:a=5&rows.topics:a=x,y"
     frame = json.loads(first_frame(CHANNELS["/ws/v1/events"], events, None))
     assert (frame["after"], frame["rows"]) == ({"activity:a": 5}, {"topics:a": ["x", "y"]})

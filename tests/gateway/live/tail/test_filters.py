@@ -51,6 +51,9 @@ def judge(text: str, message: StoredMessage = ORDER) -> Judgement:
         ('{"fields":[{"path":"$.open","operator":"eq","value":1}]}', False),
         ('{"fields":[{"path":"$.note","operator":"eq","value":null}]}', True),
         ('{"tags":["paid"],"fields":[{"path":"$.amount","operator":"lt","value":100}]}', False),
+        ('{"sql":"tenant = \'east\'"}', True),
+        ('{"sql":"tenant = \'east\' AND zone > 1"}', False),
+        ('{"sql":"zone IS NULL","tags":["refunded"]}', False),
     ],
 )
 def test_a_message_passes_if_all_that_is_given_holds(text: str, passes: bool) -> None:

@@ -87,6 +87,27 @@ async def test_viewers_of_one_topic_share_its_reader_and_each_has_its_own_filter
         assert [frame["keys"] for frame in await heard(other, "message")] == [["A2"]]
 
 
+async def test_sql_shows_what_it_selects_and_a_fault_is_told_at_its_field(installation: Installation) -> None:
+    topic = topic_of(installation, "tail-sql", queues=1)
+    async with listening(installation, "tail", role="developer") as socket:
+        await socket.say(type="start", topics=[topic], filter={"sql": "amount LIKE '1%'"})
+        [fault] = (await socket.hear())["problem"]["errors"]
+        assert fault["pointer"] == "#/filter/sql"
+        assert fault["detail"].endswith("the expression ends before it, at character 8.")
+        await started(socket, topics=[topic], filter={"sql": "amount > 1", "tags": ["paid"]})
+        amounts: tuple[dict[str, str], ...] = ({"amount": "1"}, {}, {"amount": "many"}, {"amount": "2"})
+        produce(installation, topic, *({**order(n), "properties": each} for n, each in enumerate(amounts)))
+        produce(installation, topic, {**order(9, "refunded"), "properties": {"amount": "5"}})
+        [frame] = await heard(socket, "message")
+        assert (frame["keys"], frame["properties"]["amount"]) == (["A3"], "2")
+        while (progress := (await heard(socket, "progress"))[0])["read"] < 5:
+            pass
+        assert (progress["matched"], progress["shown"]) == (1, 1)
+    async with listening(installation, "tail", role="viewer") as socket:
+        await socket.say(type="start", topics=[topic], filter={"sql": "amount > 1"})
+        assert "needs the right to read the bodies" in (await socket.hear())["problem"]["detail"]
+
+
 async def test_above_the_rate_messages_are_dropped_and_said(installation: Installation) -> None:
     topic = topic_of(installation, "tail-rate", queues=1)
     async with listening(installation, "tail", role="developer") as socket:
@@ -156,6 +177,8 @@ async def test_a_sample_reads_one_of_n(installation: Installation) -> None:
         ({"topics": ["orders"], "from": "20260501T080000Z"}, "INVALID"),
         ({"topics": ["orders"], "resume": "[1]"}, "INVALID"),
         ({"topics": ["orders"], "group": "g"}, "INVALID"),
+        ({"topics": ["orders"], "filter": {"sql": ""}}, "INVALID"),
+        ({"topics": ["orders"], "filter": {"sql": "a = 1".ljust(1_025)}}, "INVALID"),
         ({"topics": ["orders"], "filter": {"fields": [{"path": "$..amount", "operator": "exists"}]}}, "INVALID"),
     ],
 )
