@@ -54,6 +54,7 @@ def browse(session: Session, topic: str, start: str | None, end: str | None, que
 @click.option("--to", "end", help="Stored at this time or before.")
 @click.option("--tag", "tags", multiple=True, help="One of these; may be repeated.")
 @click.option("--text", help="A part of the body.")
+@click.option("--sql", help="What this SQL92 expression over properties selects, such as 'amount > 100'.")
 @click.option("--where", "conditions", multiple=True, metavar="PATH=VALUE", help="A field of the JSON body ($.id=A17).")
 @click.option("--limit", type=click.IntRange(1), help="End after so many matches; all by default.")
 @click.option("--bodies", is_flag=True, help="With body and properties.")

@@ -17,6 +17,7 @@ from gateway.cli.root import Session, gantry, pass_session
 @click.option("--from", "start", default="now", show_default=True, help="Or a time: what was stored since then first.")
 @click.option("--tag", "tags", multiple=True, help="One of these; may be repeated.")
 @click.option("--text", help="A part of the body.")
+@click.option("--sql", help="What this SQL92 expression over properties selects, such as 'amount > 100'.")
 @click.option("--where", "conditions", multiple=True, metavar="PATH=VALUE", help="A field of the JSON body ($.id=A17).")
 @click.option("--max-rate", type=click.IntRange(1, 1000), default=50, show_default=True, help="Messages a second.")
 @click.option("--max", "most", type=click.IntRange(1), help="End after so many messages.")

@@ -94,6 +94,15 @@ def test_a_tail_prints_the_messages_that_fit_and_consumes_nothing(run: Run, http
     assert (message["topic"], message["keys"], message["body"]["data"]) == ("cli-tailed", ["b"], {"id": "b"})
 
 
+@pytest.mark.parametrize("words", [("tail", "--from", "2026-01-01T00:00:00Z", "--max", "1"), ("messages", "scan")])
+def test_sql_narrows_what_is_read(run: Run, http: httpx.Client, words: tuple[str, ...]) -> None:
+    produce(http, "cli-sql-read")
+    done = run(*words, "cli-sql-read", "--sql", "weight > 10")
+    assert {tuple(json.loads(line)["keys"]) for line in done.stdout.splitlines()} == {("b",)}
+    refused = run(*words, "cli-sql-read", "--sql", "weight >")
+    assert "at character 9" in str(refused.exception)
+
+
 def test_consume_by_sql_takes_what_it_selects(run: Run, http: httpx.Client) -> None:
     produce(http, "cli-sql")
     done = run("consume", "cli-selecting", "cli-sql", "--sql", "weight > 10")
