@@ -12,6 +12,7 @@ const SIGNS: [string, Operator][] = [
 const PATH = /^\$(?:\.?[A-Za-z_][\w-]*|\[(?:\d{1,9}|\*|"(?:[^"\\]|\\.)*")\])*/
 const SIGN = /^(?:!=|>=|<=|=|>|<|~)/
 const PROPERTY = /^([\w.-]+)\s*(!=|=|~)\s*(.*)$/
+const ONCE = ["key", "text", "sql"] as const
 const COMPARABLE = /^(?:".*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)$/
 
 /** What is wrong with a condition as it is typed: what it begins with, and from which character on. */
@@ -28,13 +29,14 @@ interface FieldCondition {
 }
 
 /**
- * One condition as it is typed: `tag:paid,refunded`, `key:A17`, `tenant = east` (a property), `$.amount > 100` (a field
- * of the body); anything else is text in the body. It changes `filter`.
+ * One condition as it is typed: `tag:paid,refunded`, `key:A17`, `sql:amount > 100`, `tenant = east` (a property),
+ * `$.amount > 100` (a field of the body); anything else is text in the body. It changes `filter`.
  */
 export function addCondition(filter: TailFilter, typed: string): TailFilter {
   const text = typed.trim()
   if (text.startsWith("tag:")) return { ...filter, tags: [...(filter.tags ?? []), ...tagsOf(text)] }
   if (text.startsWith("key:")) return { ...filter, key: text.slice(4).trim() }
+  if (isSql(text)) return { ...filter, sql: text.slice(4).trim() }
   const field = readField(text)
   if (field && !("kind" in field)) return { ...filter, fields: [...(filter.fields ?? []), fieldOf(field)] }
   const property = PROPERTY.exec(text)
@@ -45,6 +47,8 @@ export function addCondition(filter: TailFilter, typed: string): TailFilter {
   return { ...filter, text: unquoted(text) }
 }
 
+/** Only the server compiles it. */
+export const isSql = (typed: string): boolean => typed.startsWith("sql:")
 const tagsOf = (text: string): string[] => text.slice(4).split(",").map((tag) => tag.trim()).filter(Boolean)
 
 /** Why a condition cannot be added to others: no message could pass it, or it would take the place of one of them. */
@@ -54,11 +58,11 @@ export function conditionFault(typed: string, others: readonly string[] = []): C
   if (text.startsWith("tag:")) return tagsOf(text).length === 0 ? { kind: "value", ...end } : null
   const field = readField(text)
   if (field) return "kind" in field ? field : null
-  const property = PROPERTY.exec(text)
+  const property = isSql(text) ? null : PROPERTY.exec(text)
   if (property) return property[3] === "" ? { kind: "value", ...end } : null
-  if (text === "key:") return { kind: "value", ...end }
+  if (text === "key:" || text === "sql:") return { kind: "value", ...end }
   const [own, known] = [addCondition({}, text), filterOf(others)]
-  return (own.key !== undefined && known.key !== undefined) || (own.text !== undefined && known.text !== undefined) ? { kind: "twice", at: 0, what: text } : null
+  return ONCE.some((name) => own[name] !== undefined && known[name] !== undefined) ? { kind: "twice", at: 0, what: text } : null
 }
 
 /** The first fault of conditions, and whose it is. */

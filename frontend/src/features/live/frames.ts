@@ -7,6 +7,7 @@ export interface TailFilter {
   text?: string
   properties?: { name: string; operator: Operator; value?: string }[]
   fields?: { path: string; operator: Operator; value?: string | number | boolean | null }[]
+  sql?: string
 }
 
 export interface TailRequest {
@@ -58,6 +59,7 @@ export interface Dropped {
 export interface Problem {
   code: string
   detail: string
+  errors?: { pointer: string; detail: string }[]
 }
 
 export type TailFrame =

@@ -62,6 +62,7 @@ describe("conditions as they are typed", () => {
   it.each([
     ["tag:paid, refunded", { tags: ["paid", "refunded"] }],
     ["key:A17", { key: "A17" }],
+    ["sql: region = 'eu' AND amount > 100", { sql: "region = 'eu' AND amount > 100" }],
     ["tenant = east", { properties: [{ name: "tenant", operator: "eq", value: "east" }] }],
     ["tenant != \"a b\"", { properties: [{ name: "tenant", operator: "ne", value: "a b" }] }],
     ["$.amount >= 100.5", { fields: [{ path: "$.amount", operator: "ge", value: 100.5 }] }],

@@ -5,7 +5,7 @@ import { useTranslation } from "react-i18next"
 import { useKeys } from "@/hooks/use-keys"
 import type { UrlState } from "@/hooks/use-url-state"
 import { percent } from "@/lib/format"
-import { type ConditionFault, conditionFault, writeConditions } from "../conditions"
+import { type ConditionFault, conditionFault, isSql, writeConditions } from "../conditions"
 import type { Counts } from "../frames"
 import { MOST_RATE, SAMPLES, type Watched } from "../watched"
 import { faultWords } from "./fault-words"
@@ -14,16 +14,18 @@ import classes from "./live.module.css"
 interface FilterBarProps {
   watched: Watched
   counts: Counts
+  /** What the server finds wrong with the SQL. */
+  sqlFault: string | null
   onChange: (patch: UrlState) => void
 }
 
 /** What is shown of what comes by: the filter, how much is read, how much is shown. */
-export function FilterBar({ watched, counts, onChange }: FilterBarProps) {
+export function FilterBar({ watched, counts, sqlFault, onChange }: FilterBarProps) {
   const { t } = useTranslation()
   const words = watched.sample === "1" ? "tail.passing" : "tail.passingAbout"
   return (
     <div className={classes.bar}>
-      <Conditions conditions={watched.conditions} onChange={(next) => onChange({ filter: writeConditions(next) })} />
+      <Conditions conditions={watched.conditions} sqlFault={sqlFault} onChange={(next) => onChange({ filter: writeConditions(next) })} />
       {watched.conditions.length > 0 && counts.read > 0 && <span className={classes.passing}>{t(words, { percent: percent(counts.matched / counts.read) })}</span>}
       <span className={classes.amounts}>
         <span>{t("tail.read")}</span>
@@ -40,12 +42,19 @@ export function FilterBar({ watched, counts, onChange }: FilterBarProps) {
   )
 }
 
-function Conditions({ conditions, onChange }: { conditions: string[]; onChange: (next: string[]) => void }) {
+interface ConditionsProps {
+  conditions: string[]
+  sqlFault: string | null
+  onChange: (next: string[]) => void
+}
+
+function Conditions({ conditions, sqlFault, onChange }: ConditionsProps) {
   const { t } = useTranslation()
   const [typed, setTyped] = useState("")
   const [refused, setRefused] = useState<ConditionFault | null>(null)
   const field = useRef<HTMLInputElement>(null)
   useKeys({ "/": () => field.current?.focus() })
+  const words = refused === null ? sqlFault : faultWords(t, refused)
   return (
     <form
       className={classes.filter}
@@ -66,7 +75,7 @@ function Conditions({ conditions, onChange }: { conditions: string[]; onChange: 
           type="button"
           className={classes.condition}
           aria-label={t("tail.removeCondition", { condition })}
-          data-faulty={conditionFault(condition, conditions.slice(0, at)) !== null || undefined}
+          data-faulty={conditionFault(condition, conditions.slice(0, at)) !== null || (sqlFault !== null && isSql(condition)) || undefined}
           onClick={() => onChange(conditions.filter((_, index) => index !== at))}
         >
           {condition}
@@ -78,13 +87,13 @@ function Conditions({ conditions, onChange }: { conditions: string[]; onChange: 
         placeholder={t("tail.filterWords")}
         value={typed}
         spellCheck={false}
-        aria-invalid={refused !== null || undefined}
+        aria-invalid={words !== null || undefined}
         onChange={(event) => {
           setTyped(event.currentTarget.value)
           setRefused(null)
         }}
       />
-      {refused !== null && <span role="alert">{faultWords(t, refused)}</span>}
+      {words !== null && <span role="alert">{words}</span>}
     </form>
   )
 }

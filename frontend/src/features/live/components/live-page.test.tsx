@@ -94,6 +94,7 @@ describe("the live page", () => {
     ["tag:", "Character 5: a value was expected, not the end"],
     ["key:", "Character 5: a value was expected, not the end"],
     ["tenant =", "Character 9: a value was expected, not the end"],
+    ["sql:", "Character 5: a value was expected, not the end"],
     ["key:B", "key:B would take the place of another condition of its kind; remove that one first"],
   ])("refuses %s where it is typed, and says at which place", async (typed, words) => {
     const { user, address } = show("/live?topics=orders&filter=key:A")
@@ -112,6 +113,21 @@ describe("the live page", () => {
     expect(screen.getByText("No messages are read")).toBeTruthy()
     expect(screen.queryByText("Connecting")).toBeNull()
     expect(FakeSocket.all).toEqual([])
+  })
+
+  it("says at the field what the server finds wrong with SQL, and nowhere else", async () => {
+    show("/live?topics=orders&filter=sql:amount LIKE 'x'")
+    await screen.findByText("Connecting")
+    FakeSocket.last.greet()
+    expect(FakeSocket.last.sent[0]).toMatchObject({ filter: { sql: "amount LIKE 'x'" } })
+    const refuse = (detail: string) => say({ type: "error", problem: { code: "INVALID", detail, errors: [{ pointer: "#/filter/sql", code: "INVALID", detail }] } })
+    refuse("This is no SQL92 filter: 'LIKE' does not belong here: the expression ends before it, at character 8.")
+    expect((await screen.findByRole("alert")).textContent).toBe("SQL, character 8: LIKE does not belong here")
+    expect(screen.getByLabelText("Filter").getAttribute("aria-invalid")).toBe("true")
+    expect(screen.getByRole("button", { name: /^Remove the condition sql:/ }).getAttribute("data-faulty")).toBe("true")
+    expect(screen.queryByText("The tail was refused.")).toBeNull()
+    refuse("Must have at most 1,024 characters.")
+    expect(await screen.findByText("Must have at most 1,024 characters.")).toBeTruthy()
   })
 
   it("says in Chinese what the server refuses, and that nothing is read", async () => {

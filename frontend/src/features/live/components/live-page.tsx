@@ -14,6 +14,7 @@ import { count } from "@/lib/format"
 import { Problem } from "@/lib/problem"
 import { problemIn, reasonIn } from "@/lib/reasons"
 import { firstFault } from "../conditions"
+import { sqlFaultIn } from "../sql-fault"
 import { waitingCount } from "../tail-state"
 import { type TailStream, useTailStream } from "../use-tail-stream"
 import { requestOf, watchedOf } from "../watched"
@@ -39,6 +40,7 @@ export function LivePage({ cluster, names, tabs, drawerOf }: LivePageProps) {
   const watched = useMemo(() => watchedOf(url), [url])
   const fault = useMemo(() => firstFault(watched.conditions), [watched])
   const stream = useTailStream(fault ? null : requestOf(cluster, watched))
+  const sqlFault = sqlFaultIn(t, stream.state.problem)
   const close = () => change({ open: undefined, of: undefined })
   const hasTopics = watched.topics.length > 0
   return (
@@ -58,8 +60,8 @@ export function LivePage({ cluster, names, tabs, drawerOf }: LivePageProps) {
         }
       >
         {tabs}
-        <FilterBar watched={watched} counts={stream.state.counts} onChange={change} />
-        <Notices stream={stream} fault={fault} />
+        <FilterBar watched={watched} counts={stream.state.counts} sqlFault={sqlFault} onChange={change} />
+        <Notices stream={stream} fault={fault} isToldAtField={sqlFault !== null} />
         {hasTopics ? (
           <>
             <RatePanel state={stream.state} limit={watched.rate} isSampled={watched.sample !== "1"} />
@@ -99,14 +101,20 @@ function PauseButton({ stream }: { stream: TailStream }) {
   )
 }
 
-function Notices({ stream: { state, isOpen }, fault }: { stream: TailStream; fault: ReturnType<typeof firstFault> }) {
+interface NoticesProps {
+  stream: TailStream
+  fault: ReturnType<typeof firstFault>
+  isToldAtField: boolean
+}
+
+function Notices({ stream: { state, isOpen }, fault, isToldAtField }: NoticesProps) {
   const { t } = useTranslation()
   const language = useLanguage()
   const isLost = !isOpen && state.nextId > 1
   return (
     <div className={classes.notices} aria-live="polite">
       {isLost && <Callout>{t("tail.lost")}</Callout>}
-      {state.problem && (
+      {state.problem && !isToldAtField && (
         <Callout tone="crit">
           <b>{t("tail.refused")}</b> <span>{problemIn(t, language, new Problem(0, state.problem))}</span>
         </Callout>
