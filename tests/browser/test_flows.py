@@ -264,6 +264,29 @@ def test_the_live_page_shows_what_passes_its_filter(flow: Flow, data: Data) -> N
     expect(rows.nth(1)).to_contain_text("paid")
 
 
+def test_the_live_page_shows_what_sql_selects_and_says_where_it_is_wrong(flow: Flow, data: Data) -> None:
+    flow.console.open(f"/live?topics={flow.topic}")
+    field = flow.console.page.get_by_role("textbox", name=flow.t("tail.filter"))
+    field.fill("sql:amount >")
+    flow.console.page.keyboard.press("Enter")
+    reason = flow.t("tail.sqlReasons.ends", need="a property, a value or a bracket")
+    expect(flow.console.main.get_by_role("alert")).to_have_text(flow.t("tail.sqlFault", n="9", reason=reason))
+    expect(field).to_have_attribute("aria-invalid", "true")
+    flow.button("tail.removeCondition", condition="sql:amount >").click()
+    field.fill("sql:amount > 100 AND region = 'south'")
+    flow.console.page.keyboard.press("Enter")
+    expect(flow.console.main).to_contain_text(flow.t("tail.nothing"))
+    for number, amount in ((1_100, "50"), (1_101, "many"), (1_102, "250")):
+        data.send(flow.topic, number, properties={"amount": amount, "region": "south"})
+    data.send(flow.topic, 1_103)
+    data.send(flow.topic, 1_104, properties={"amount": "300", "region": "north"})
+    data.send(flow.topic, 1_105, properties={"amount": "300", "region": "south"})
+    rows = flow.console.main.get_by_label(flow.t("tail.table")).get_by_role("row")
+    expect(rows).to_have_count(1 + 2)
+    for row, number in ((1, 1_105), (2, 1_102)):
+        expect(rows.nth(row)).to_contain_text(f"{flow.topic}-{number}")
+
+
 # The installation
 
 
