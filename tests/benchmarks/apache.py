@@ -2,6 +2,8 @@
 
 Apache's broker is 4.9.7, the newest of its line in Maven Central, with its defaults and a JVM of 1 GiB; the client is
 4.9.8. Every case runs in turns (Gantry, Apache, Gantry, Apache) and the better round of each counts.
+
+With ``GANTRY_BROKERS=2`` each side has two brokers under one name server, and every line says so.
 """
 
 from __future__ import annotations
@@ -11,18 +13,24 @@ import re
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
+from broker_core.client.blocking import BlockingSession
+from console.clusters.own_brokers import broker_names
 from tests.compat.java_build import CLIENT, SERVER, missing_tool
 from tests.support.apache import ApacheBroker, started_apache
 from tests.support.cluster import RunningBroker, started_broker
+from tests.support.wait import wait_until
 
 Flush = Literal["async", "sync"]
 Server = RunningBroker | ApacheBroker
+Side = Sequence[Server]
+"""The brokers of Gantry, or those of Apache; the first has the name server of all."""
 
 ROUNDS: Final = 2
 SECONDS: Final = 4.0
@@ -30,6 +38,8 @@ LIVE_PER_SECOND: Final = 500
 LARGE_MESSAGES: Final = int(os.environ.get("LARGE_MESSAGES", "10000000"))
 """Each has two index entries, its key and its unique id, and 1 KiB of body."""
 SEARCHES: Final = 5_000
+BROKERS: Final = int(os.environ.get("GANTRY_BROKERS", "1"))
+"""On each side."""
 TOPIC: Final = "bench"
 _FILE_BYTES: Final = 512 << 20
 # Apache's own sizes, but for the commit log's files: some tens of gigabytes for a benchmark would be too much.
@@ -45,6 +55,7 @@ _SETTINGS: Final = {
 _ANY_DISK: Final = {"diskSpaceCleanForciblyRatio": "99", "diskSpaceWarningLevelRatio": "99"}
 _FULL_INDEX: Final = {"maxHashSlotNum": "5000000", "maxIndexNum": "20000000"}
 _SERVER_JVM: Final = ("-server", "-Xms1g", "-Xmx1g", "-XX:+UseG1GC")
+_EACH: Final = "" if BROKERS == 1 else f", {BROKERS} brokers each"
 _CLIENT_JVM: Final = ("-Xms512m", "-Xmx1g")
 
 
@@ -173,13 +184,13 @@ def run() -> Iterator[Heading | Compared | Beside | LeftOut]:
     yield from large()
 
 
-def _compare(bench: Bench, case: Case, gantry: Server, apache: Server, flush: Flush) -> Compared:
+def _compare(bench: Bench, case: Case, gantry: Side, apache: Side, flush: Flush) -> Compared:
     ours: list[Figure] = []
     theirs: list[Figure] = []
     for _ in range(ROUNDS):
-        ours.append(bench.measure(case.line.format(ns=gantry.name_server)))
-        theirs.append(bench.measure(case.line.format(ns=apache.name_server)))
-    return Compared(f"{case.name}, {flush} flush", _better(ours), _better(theirs))
+        ours.append(bench.measure(case.line.format(ns=gantry[0].name_server)))
+        theirs.append(bench.measure(case.line.format(ns=apache[0].name_server)))
+    return Compared(f"{case.name}, {flush} flush{_EACH}", _better(ours), _better(theirs))
 
 
 def large() -> Iterator[Heading | Compared | Beside]:
@@ -189,33 +200,49 @@ def large() -> Iterator[Heading | Compared | Beside]:
         with (
             tempfile.TemporaryDirectory() as folder,
             _bench() as bench,
-            start(Path(folder), "async", _FULL_INDEX) as server,
+            start(Path(folder), "async", _FULL_INDEX) as side,
         ):
-            rows.append(_of_large_store(bench, server))
+            rows.append(_of_large_store(bench, side))
     ours, theirs = rows
-    entries = f"{2 * LARGE_MESSAGES / 1e6:,.0f} M index entries"
+    entries = f"{2 * LARGE_MESSAGES / 1e6:,.0f} M index entries{_EACH.replace(' each', '')}"
     yield Compared(f"look up a key among {entries}", ours.search, theirs.search)
     yield Beside(f"resident memory with {entries}, MiB", ours.memory_mib, theirs.memory_mib)
-    yield Beside(f"start after kill -9, {ours.log_gib:.1f} GiB of messages, s", ours.recovery_s, theirs.recovery_s)
+    messages = f"{ours.log_gib:.1f} GiB of messages{_EACH.replace(' each', '')}"
+    yield Beside(f"start after kill -9, {messages}, s", ours.recovery_s, theirs.recovery_s)
 
 
-def _of_large_store(bench: Bench, server: Server) -> Large:
-    bench.measure(f"fill {server.name_server} {TOPIC} 8 1024 32 {LARGE_MESSAGES}")
-    search = bench.measure(f"search {server.name_server} {TOPIC} {SEARCHES} {LARGE_MESSAGES}")
-    assert server.process is not None
-    memory = _anonymous_mib(server.process.pid)
-    log_gib = sum(file.stat().st_blocks * 512 for file in (server.store / "commitlog").iterdir()) / 2**30
-    server.stop(kill=True)
+def _of_large_store(bench: Bench, side: Side) -> Large:
+    name_server = side[0].name_server
+    bench.measure(f"fill {name_server} {TOPIC} 8 1024 32 {LARGE_MESSAGES}")
+    search = bench.measure(f"search {name_server} {TOPIC} {SEARCHES} {LARGE_MESSAGES}")
+    memory = sum(map(_anonymous_mib, side))
+    log_gib = sum(map(_log_bytes, side)) / 2**30
+    for server in side:
+        server.stop(kill=True)
     began = time.monotonic()
-    server.start()
+    with ThreadPoolExecutor(len(side)) as starting:
+        list(starting.map(lambda server: server.start(), side))
     recovery = time.monotonic() - began
-    bench.measure(f"search {server.name_server} {TOPIC} 100 {LARGE_MESSAGES}")
+    _wait_until_listed(side)
+    bench.measure(f"search {name_server} {TOPIC} 100 {LARGE_MESSAGES}")
     return Large(search, memory, recovery, log_gib)
 
 
-def _anonymous_mib(pid: int) -> float:
+def _wait_until_listed(side: Side) -> None:
+    """Wait until the name server, which ended with the first broker, knows all of them again."""
+    with BlockingSession(side[0].config) as session:
+        wait_until(lambda: len(session.run(session.admin.clusters.masters())) == len(side))
+
+
+def _log_bytes(server: Server) -> int:
+    return sum(file.stat().st_blocks * 512 for file in (server.store / "commitlog").iterdir())
+
+
+def _anonymous_mib(server: Server) -> float:
     """Return what a process holds in memory of its own; mapped files are the system's to drop."""
-    found = re.search(r"^RssAnon:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)
+    assert server.process is not None
+    status = Path(f"/proc/{server.process.pid}/status").read_text()
+    found = re.search(r"^RssAnon:\s+(\d+) kB", status, re.MULTILINE)
     assert found is not None
     return int(found[1]) / 1024
 
@@ -227,19 +254,43 @@ def _better(rounds: Sequence[Figure]) -> Figure:
 
 
 @contextmanager
-def _servers(folder: Path, flush: Flush) -> Iterator[tuple[Server, Server]]:
+def _servers(folder: Path, flush: Flush) -> Iterator[tuple[Side, Side]]:
     with ExitStack() as running:
         gantry = running.enter_context(_gantry(folder, flush, {}))
         yield gantry, running.enter_context(_apache(folder, flush, {}))
 
 
-def _gantry(folder: Path, flush: Flush, more: Mapping[str, str]) -> AbstractContextManager[Server]:
+def _gantry(folder: Path, flush: Flush, more: Mapping[str, str]) -> AbstractContextManager[Side]:
     settings = {"mappedFileSizeCommitLog": str(_FILE_BYTES), **_ANY_DISK, **more}
-    return started_broker(folder / "gantry", flush=flush, settings=settings)
+
+    def start(name: str, name_servers: str | None) -> AbstractContextManager[Server]:
+        place = folder / f"gantry-{name}"
+        return started_broker(place, flush=flush, settings=settings, broker_name=name, name_servers=name_servers)
+
+    return _started(start)
 
 
-def _apache(folder: Path, flush: Flush, more: Mapping[str, str]) -> AbstractContextManager[Server]:
-    return started_apache(folder / "apache", flush=flush, settings={**_SETTINGS, **more}, options=_SERVER_JVM)
+def _apache(folder: Path, flush: Flush, more: Mapping[str, str]) -> AbstractContextManager[Side]:
+    settings = {**_SETTINGS, **more}
+
+    def start(name: str, name_servers: str | None) -> AbstractContextManager[Server]:
+        place = folder / f"apache-{name}"
+        return started_apache(
+            place, flush=flush, settings=settings, options=_SERVER_JVM, broker_name=name, name_servers=name_servers
+        )
+
+    return _started(start)
+
+
+@contextmanager
+def _started(start: Callable[[str, str | None], AbstractContextManager[Server]]) -> Iterator[Side]:
+    """Start the brokers of one side; `start` takes the name of each, and the name server that has been started."""
+    with ExitStack() as running:
+        side: list[Server] = []
+        for name in broker_names(BROKERS):
+            side.append(running.enter_context(start(name, side[0].name_server if side else None)))
+        _wait_until_listed(side)
+        yield side
 
 
 class Bench:
