@@ -3,7 +3,7 @@
 Apache's broker is 4.9.7, the newest of its line in Maven Central, with its defaults and a JVM of 1 GiB; the client is
 4.9.8. Every case runs in turns (Gantry, Apache, Gantry, Apache) and the better round of each counts.
 
-With ``GANTRY_BROKERS=2`` each side has two brokers under one name server, and every line says so.
+With ``GANTRY_BROKERS=2`` each side has two brokers under one name server, and the first line says so.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ class Heading:
     def text(self) -> str:
         """Return the names of the columns."""
         return (
-            f"{'Java client 4.9.8':<48} {'Gantry/s':>9} {'Apache/s':>9} {'ratio':>6} "
+            f"{'Java client 4.9.8' + _EACH:<48} {'Gantry/s':>9} {'Apache/s':>9} {'ratio':>6} "
             f"{'p50 us':>8} {'Apache':>8} {'p99 us':>8} {'Apache':>8} {'ratio':>6}"
         )
 
@@ -190,7 +190,7 @@ def _compare(bench: Bench, case: Case, gantry: Side, apache: Side, flush: Flush)
     for _ in range(ROUNDS):
         ours.append(bench.measure(case.line.format(ns=gantry[0].name_server)))
         theirs.append(bench.measure(case.line.format(ns=apache[0].name_server)))
-    return Compared(f"{case.name}, {flush} flush{_EACH}", _better(ours), _better(theirs))
+    return Compared(f"{case.name}, {flush} flush", _better(ours), _better(theirs))
 
 
 def large() -> Iterator[Heading | Compared | Beside]:
@@ -204,11 +204,10 @@ def large() -> Iterator[Heading | Compared | Beside]:
         ):
             rows.append(_of_large_store(bench, side))
     ours, theirs = rows
-    entries = f"{2 * LARGE_MESSAGES / 1e6:,.0f} M index entries{_EACH.replace(' each', '')}"
+    entries = f"{2 * LARGE_MESSAGES / 1e6:,.0f} M index entries"
     yield Compared(f"look up a key among {entries}", ours.search, theirs.search)
     yield Beside(f"resident memory with {entries}, MiB", ours.memory_mib, theirs.memory_mib)
-    messages = f"{ours.log_gib:.1f} GiB of messages{_EACH.replace(' each', '')}"
-    yield Beside(f"start after kill -9, {messages}, s", ours.recovery_s, theirs.recovery_s)
+    yield Beside(f"start after kill -9, {ours.log_gib:.1f} GiB of messages, s", ours.recovery_s, theirs.recovery_s)
 
 
 def _of_large_store(bench: Bench, side: Side) -> Large:
