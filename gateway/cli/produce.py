@@ -61,7 +61,7 @@ def produce(
     else:
         portions = [[(1, file.read())]] if whole else _portions(file)
     # A message that waits has no queue and no offset yet.
-    place = ["deliver_at"] if is_delayed or fields["deliver_at"] else ["queue_id", "offset"]
+    place = ["deliver_at"] if is_delayed or fields["deliver_at"] else ["broker", "queue_id", "offset"]
     table = Table(session.out, ["status", "message_id", *place, "stored_at", "problem.detail"])
     is_whole = True
     for results in _send(session, topic, shared, portions):

@@ -8,6 +8,7 @@ from typing import Final
 
 from msgspec import UNSET, to_builtins
 
+from broker_core.protocol.bodies.queues import MessageQueue
 from gateway.data.parts import Answer, Header, Request
 from gateway.data.schemas import ProduceAnswer, encode
 from gateway.data.sending import SendOutcome
@@ -48,19 +49,19 @@ def _content(outcomes: list[SendOutcome], as_text: bool) -> ProduceAnswer:
     return ProduceAnswer(results, stored, len(results) - stored)
 
 
-def answer_of_one(entry_id: str | None, message_id: str, queue_id: int, offset: int, stored_at: str) -> bytes:
+def answer_of_one(entry_id: str | None, message_id: str, queue: MessageQueue, offset: int, stored_at: str) -> bytes:
     """Return the answer to a request with one message that was stored."""
     name = _FIRST_ID if entry_id is None else encode(entry_id)
-    stored = b'"message_id":"%b","queue_id":%d,"offset":%d,"stored_at":"%b"'
-    fields = stored % (message_id.encode(), queue_id, offset, stored_at.encode())
+    stored = b'"message_id":"%b","broker":%b,"queue_id":%d,"offset":%d,"stored_at":"%b"'
+    fields = stored % (message_id.encode(), encode(queue.broker_name), queue.queue_id, offset, stored_at.encode())
     return b'{"results":[{"entry_id":%b,"status":"stored",%b}],"stored":1,"failed":0}' % (name, fields)
 
 
 def answer_of_batch(
-    entry_ids: Iterable[str | None], message_ids: Sequence[str], queue_id: int, offset: int, stored_at: str
+    entry_ids: Iterable[str | None], message_ids: Sequence[str], queue: MessageQueue, offset: int, stored_at: str
 ) -> bytes:
     """Return the answer to a request whose messages were stored as one batch that begins at `offset`."""
-    end = f'","queue_id":{queue_id},"offset":'
+    end = f'","broker":{encode(queue.broker_name).decode()},"queue_id":{queue.queue_id},"offset":'
     last = f',"stored_at":"{stored_at}"}}'
     entries = [f'"{place}"' if each is None else encode(each).decode() for place, each in enumerate(entry_ids)]
     results = [

@@ -54,7 +54,7 @@ async def find_ended(parts: DataPlaneParts, cluster: str, drafts: Sequence[Draft
                 stored = await _find(admin.messages, draft)
             except GantryError as error:
                 return _still_unknown(draft, str(error))
-        return None if stored is None else already_stored(draft, stored.message)
+        return None if stored is None else already_stored(draft, stored)
 
     outcomes = await asyncio.gather(*map(one, drafts))
     ended = {outcome.result.entry_id: outcome for outcome in outcomes if outcome is not None}

@@ -151,6 +151,7 @@ class Produced(Struct, omit_defaults=True):
     entry_id: str
     status: Literal["stored", "stored_not_flushed", "unknown", "failed"]
     message_id: str | UnsetType = UNSET
+    broker: str | UnsetType = UNSET
     queue_id: int | UnsetType = UNSET
     offset: int | str | UnsetType = UNSET
     stored_at: str | UnsetType = UNSET

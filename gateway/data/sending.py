@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Final
 
+from broker_core.client.admin.placed import PlacedMessage
 from broker_core.client.producer import Producer
 from broker_core.client.selection import queue_for_key
 from broker_core.client.sending import SendResult, SendStatus
@@ -21,7 +22,6 @@ from broker_core.errors import GantryError
 from broker_core.protocol import properties as names
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.errors import MalformedHandle
-from broker_core.protocol.message import StoredMessage
 from broker_core.protocol.recall_handle import RecallHandle
 from broker_core.protocol.topics import SCHEDULE_TOPIC, TIMER_TOPIC
 from console.moments import rfc3339
@@ -163,8 +163,9 @@ async def _send_batch(
     ]
 
 
-def already_stored(draft: Draft, message: StoredMessage) -> SendOutcome:
+def already_stored(draft: Draft, placed: PlacedMessage) -> SendOutcome:
     """Return the outcome of a message that an earlier request stored."""
+    message = placed.message
     result = Produced(draft.entry_id, "stored", message_id=message.message_id)
     result.stored_at = rfc3339(message.store_timestamp)
     if message.topic == TIMER_TOPIC:
@@ -172,6 +173,7 @@ def already_stored(draft: Draft, message: StoredMessage) -> SendOutcome:
     elif message.topic == SCHEDULE_TOPIC:
         result.deliver_at = rfc3339(message.born_timestamp + draft.delay_ms)
     else:
+        result.broker = placed.broker_name
         result.queue_id, result.offset = message.queue_id, message.queue_offset
     return SendOutcome(result)
 
@@ -199,6 +201,7 @@ def stored(
         # The broker answers with a position in its schedule; queue and offset are known only when the message is due.
         result.deliver_at = rfc3339(due)
     else:
+        result.broker = sent.queue.broker_name
         result.queue_id, result.offset = sent.queue.queue_id, sent.queue_offset + place
     if sent.status is SendStatus.SEND_OK:
         return SendOutcome(result)

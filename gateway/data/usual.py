@@ -90,7 +90,7 @@ def answer_of_usual(parts: DataPlaneParts, wanted: ProduceRequest, sent: SendRes
     if sent.status is not SendStatus.SEND_OK:
         raise _problem([stored(wanted.entry_id or "0", sent, sent.message_id, 0, now)])
     parts.metrics.messages("produced", 1)
-    return answer_of_one(wanted.entry_id, sent.message_id, sent.queue.queue_id, sent.queue_offset, rfc3339(now))
+    return answer_of_one(wanted.entry_id, sent.message_id, sent.queue, sent.queue_offset, rfc3339(now))
 
 
 def problem_of_usual(wanted: ProduceRequest, error: GantryError) -> ProblemError:
@@ -158,7 +158,7 @@ def answer_of_usual_batch(parts: DataPlaneParts, batch: UsualBatch, sent: SendRe
         pairs = enumerate(zip(batch.entry_ids, batch.message_ids, strict=True))
         raise _problem([stored(name or str(place), sent, its, place, now) for place, (name, its) in pairs])
     parts.metrics.messages("produced", len(batch.message_ids))
-    return answer_of_batch(batch.entry_ids, batch.message_ids, sent.queue.queue_id, sent.queue_offset, rfc3339(now))
+    return answer_of_batch(batch.entry_ids, batch.message_ids, sent.queue, sent.queue_offset, rfc3339(now))
 
 
 def problem_of_usual_batch(batch: UsualBatch, error: GantryError) -> ProblemError:

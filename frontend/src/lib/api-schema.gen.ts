@@ -7848,6 +7848,7 @@ export interface components {
             /** @enum {unknown} */
             status: "failed" | "stored" | "stored_not_flushed" | "unknown";
             message_id?: string;
+            broker?: string;
             queue_id?: number;
             /** @description With `Accept: application/json;offsets=string` a string. */
             offset?: number;

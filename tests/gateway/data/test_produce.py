@@ -36,6 +36,7 @@ async def test_one_json_message_is_stored_with_all_its_attributes(api: Api) -> N
     (result,) = answer.json()["results"]
     assert answer.json() | {"results": []} == {"results": [], "stored": 1, "failed": 0}
     assert (result["entry_id"], result["status"], result["queue_id"], result["offset"]) == ("a", "stored", 0, 0)
+    assert result["broker"] == "broker-a"
     found = await stored(api, topic)
     assert found.body == b'{"id":"A17","n":1.5}'
     assert found.message_id == result["message_id"]

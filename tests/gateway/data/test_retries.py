@@ -60,7 +60,7 @@ async def test_a_message_of_which_nobody_knew_is_stored_once(
     assert third.headers["idempotency-replayed"] == "true"
     (result,) = again.json()["results"]
     assert (result["status"], result["queue_id"], result["offset"]) == ("stored", 0, 0)
-    assert set(result) == {"entry_id", "status", "message_id", "queue_id", "offset", "stored_at"}
+    assert set(result) == {"entry_id", "status", "message_id", "broker", "queue_id", "offset", "stored_at"}
     assert third.json() == again.json()
     assert await stored_in(api, topic) == 1
 

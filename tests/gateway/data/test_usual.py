@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from broker_core.client.producer import Producer
 from broker_core.protocol import properties as names
 from broker_core.protocol.batch import decode_batch
+from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.properties import format_properties
 from gateway.data.messages import draft_of_entry
 from gateway.data.produce_answers import answer_of_batch, answer_of_one
@@ -100,15 +101,18 @@ def test_what_is_not_one_usual_batch_is_left_to_the_general_way(fields: dict[str
     assert encode_usual_batch(cast(Producer, Ids()), wanted, "orders", SIZES) is None
 
 
-@given(st.text(min_size=1, max_size=5), st.integers(0, 9), st.integers(0, 2**40))
-def test_an_answer_is_the_json_that_the_general_way_encodes(entry_id: str, queue_id: int, offset: int) -> None:
+@given(st.text(min_size=1, max_size=5), st.text(max_size=5), st.integers(0, 9), st.integers(0, 2**40))
+def test_an_answer_is_the_json_that_the_general_way_encodes(
+    entry_id: str, broker: str, queue_id: int, offset: int
+) -> None:
     one: dict[str, Any] = {
-        "entry_id": entry_id, "status": "stored", "message_id": "7F00", "queue_id": queue_id, "offset": offset,
-        "stored_at": "2026-05-01T08:00:00.123Z",
+        "entry_id": entry_id, "status": "stored", "message_id": "7F00", "broker": broker, "queue_id": queue_id,
+        "offset": offset, "stored_at": "2026-05-01T08:00:00.123Z",
     }  # fmt: skip
-    alone = answer_of_one(entry_id, "7F00", queue_id, offset, one["stored_at"])
+    queue = MessageQueue("orders", broker, queue_id)
+    alone = answer_of_one(entry_id, "7F00", queue, offset, one["stored_at"])
     assert json.loads(alone) == {"results": [one], "stored": 1, "failed": 0}
-    two = answer_of_batch([entry_id, None], ["7F00", "7F01"], queue_id, offset, one["stored_at"])
+    two = answer_of_batch([entry_id, None], ["7F00", "7F01"], queue, offset, one["stored_at"])
     second = {**one, "entry_id": "1", "message_id": "7F01", "offset": offset + 1}
     assert json.loads(two) == {"results": [one, second], "stored": 2, "failed": 0}
 

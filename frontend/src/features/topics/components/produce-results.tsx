@@ -5,6 +5,7 @@ import { Badge } from "@/components/badges/badge"
 import { Panel } from "@/components/layout/panel"
 import { Empty } from "@/components/states/empty"
 import { useFormat } from "@/hooks/use-format"
+import { useSeveralBrokers } from "@/hooks/use-several-brokers"
 import { count, queueAndOffset, shortId } from "@/lib/format"
 import type { Problem } from "@/lib/problem"
 import { problemIn } from "@/lib/reasons"
@@ -19,6 +20,7 @@ export type SentMessage = SendOutcome & { id: number; elapsedMs: number }
 export function ProduceResults({ topic, sent, sending }: { topic: string; sent: SentMessage[]; sending: Sending | null }) {
   const { t } = useTranslation()
   const format = useFormat()
+  const withBroker = useSeveralBrokers()
   const stored = sent.filter(({ status }) => status === "stored" || status === "stored_not_flushed").length
   return (
     <Panel title={t("produce.results")} note={stored > 0 ? count(stored) : undefined}>
@@ -35,6 +37,7 @@ export function ProduceResults({ topic, sent, sending }: { topic: string; sent: 
             <span className="dense">{result.problem && problemIn(t, format.language, result.problem)}</span>
           )}
           <span className="dense">
+            {withBroker && result.broker !== undefined && `${result.broker} `}
             {result.queue_id !== undefined && result.offset !== undefined ? queueAndOffset(result.queue_id, result.offset) : ""}
           </span>
           <small className="micro">{format.milliseconds(result.elapsedMs)}</small>
