@@ -2,7 +2,7 @@ import { useQueryClient } from "@tanstack/react-query"
 import { Outlet, useLocation, useNavigate } from "@tanstack/react-router"
 import { lazy, type MouseEvent, Suspense, useEffect, useRef, useState } from "react"
 import { useTranslation } from "react-i18next"
-import { useOutageReason } from "@/features/clusters/api/get-overview"
+import { useHasSeveralBrokers, useOutageReason } from "@/features/clusters/api/get-overview"
 import { MissingNotice } from "@/features/clusters/components/missing-notice"
 import { useJobsFeed } from "@/features/jobs/api/jobs-feed"
 import { chosenMessage } from "@/features/messages/comparison"
@@ -10,6 +10,7 @@ import { useCluster } from "@/hooks/use-cluster"
 import { refreshAll } from "@/hooks/use-frozen-order"
 import { useKeys } from "@/hooks/use-keys"
 import { Outage } from "@/hooks/use-outage"
+import { SeveralBrokers } from "@/hooks/use-several-brokers"
 import { meQuery } from "@/hooks/use-rights"
 import { signedOut } from "@/lib/api-client"
 import { withAllWords } from "@/lib/i18n"
@@ -31,6 +32,7 @@ export function Shell() {
   const { pathname } = useLocation()
   const cluster = useCluster()
   const outage = useOutageReason(cluster)
+  const hasSeveralBrokers = useHasSeveralBrokers(cluster)
   const hasChosen = useStore(chosenMessage) !== null
   useLeaveWhenSignedOut()
   useJobsFeed()
@@ -54,7 +56,9 @@ export function Shell() {
         <MissingNotice cluster={cluster} />
         <Suspense fallback={null}>{hasChosen && <ComparisonBar cluster={cluster} />}</Suspense>
         <Outage value={outage}>
-          <Outlet />
+          <SeveralBrokers value={hasSeveralBrokers}>
+            <Outlet />
+          </SeveralBrokers>
         </Outage>
       </main>
       <PaletteDoor />

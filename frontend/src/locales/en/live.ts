@@ -63,7 +63,7 @@ export const live = {
       waiting: "more waited than are kept",
       disconnected: "the connection was lost",
     },
-    columns: { stored: "Stored", topic: "Topic", queue: "Queue / offset", id: "Message ID", tag: "Tag", key: "Key", body: "Body", size: "Size" },
+    columns: { stored: "Stored", topic: "Topic", broker: "Broker", queue: "Queue / offset", id: "Message ID", tag: "Tag", key: "Key", body: "Body", size: "Size" },
     table: "Messages as they are stored",
     nothing: "No message yet",
     nothingNext: "What is stored from now on appears here.",

@@ -62,7 +62,7 @@ export const live = {
       waiting: "等待的消息超出保留上限",
       disconnected: "连接中断",
     },
-    columns: { stored: "存储时间", topic: "Topic", queue: "队列 / 位点", id: "消息 ID", tag: "Tag", key: "Key", body: "消息体", size: "大小" },
+    columns: { stored: "存储时间", topic: "Topic", broker: "Broker", queue: "队列 / 位点", id: "消息 ID", tag: "Tag", key: "Key", body: "消息体", size: "大小" },
     table: "实时存储的消息",
     nothing: "还没有消息",
     nothingNext: "从现在起存储的消息会显示在这里。",

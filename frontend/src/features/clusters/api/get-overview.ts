@@ -25,6 +25,12 @@ export function useOutageReason(cluster: string): string | null {
   return overview.unknown_reason ?? overview.missing[0]?.reason ?? overview.name_server_reason
 }
 
+/** Whether more than one broker is known; false before anything was read. */
+export function useHasSeveralBrokers(cluster: string): boolean {
+  const overview = useOverview(cluster).data
+  return overview !== undefined && new Set([...overview.brokers.map(({ name }) => name), ...overview.missing.map(({ broker }) => broker)]).size > 1
+}
+
 /** Why it is not known which topics or groups there are; null where it is, and before anything was read. */
 export function useUnknownReason(cluster: string, what: "topics" | "groups"): string | null {
   const { t } = useTranslation()

@@ -1,6 +1,7 @@
 import { act, screen } from "@testing-library/react"
 import i18next from "i18next"
 import { beforeEach, describe, expect, it } from "vitest"
+import { SeveralBrokers } from "@/hooks/use-several-brokers"
 import { renderApp } from "@/testing/render"
 import { FakeSocket } from "@/testing/socket"
 import { LivePage } from "./live-page"
@@ -64,6 +65,21 @@ describe("the live page", () => {
     expect(await screen.findByText("drawer of AC11000000000000001")).toBeTruthy()
     expect(address()).toContain("of=orders")
     expect(screen.getByRole("button", { name: "Continue" })).toBeTruthy()
+  })
+
+  it("says which broker stored a message where there are several", async () => {
+    renderApp(
+      <SeveralBrokers value>
+        <LivePage cluster="local" names={["orders"]} drawerOf={() => null} />
+      </SeveralBrokers>,
+      { at: "/live?topics=orders" },
+    )
+    await screen.findByText("Connecting")
+    FakeSocket.last.greet()
+    say(message(1, { broker: "broker-a" }), message(1, { broker: "broker-b", message_id: "B1" }))
+    expect(await screen.findByText("broker-a")).toBeTruthy()
+    expect(screen.getByText("broker-b")).toBeTruthy()
+    expect(screen.getByRole("columnheader", { name: "Broker" })).toBeTruthy()
   })
 
   it("says what cannot be judged, what is refused and who is silent", async () => {

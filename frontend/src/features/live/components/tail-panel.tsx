@@ -4,6 +4,7 @@ import { Badge } from "@/components/badges/badge"
 import { Panel } from "@/components/layout/panel"
 import { Empty } from "@/components/states/empty"
 import { useFormat } from "@/hooks/use-format"
+import { useSeveralBrokers } from "@/hooks/use-several-brokers"
 import { count } from "@/lib/format"
 import type { TailMessage } from "../frames"
 import { waitingCount } from "../tail-state"
@@ -19,12 +20,14 @@ interface TailPanelProps {
   onOpen: (message: TailMessage) => void
 }
 
-const COLUMNS = ["stored", "topic", "queue", "id", "tag", "key", "body", "size"] as const
+const COLUMNS = ["stored", "topic", "broker", "queue", "id", "tag", "key", "body", "size"] as const
 
 /** The messages, the newest on top; they stand still while paused. */
 export function TailPanel({ stream, isRefused, openId, onOpen }: TailPanelProps) {
   const { t } = useTranslation()
   const { state, clear } = stream
+  const withBroker = useSeveralBrokers()
+  const columns = withBroker ? COLUMNS : COLUMNS.filter((name) => name !== "broker")
   return (
     <Panel
       grow
@@ -41,7 +44,7 @@ export function TailPanel({ stream, isRefused, openId, onOpen }: TailPanelProps)
           <table className={classes.table}>
             <thead>
               <tr>
-                {COLUMNS.map((name) => (
+                {columns.map((name) => (
                   <th key={name} data-column={name}>
                     {t(`tail.columns.${name}`)}
                   </th>
@@ -51,9 +54,9 @@ export function TailPanel({ stream, isRefused, openId, onOpen }: TailPanelProps)
             <tbody>
               {state.rows.map((row) =>
                 row.type === "message" ? (
-                  <MessageRow key={row.id} message={row} isOpen={row.message_id === openId} onOpen={onOpen} />
+                  <MessageRow key={row.id} message={row} withBroker={withBroker} isOpen={row.message_id === openId} onOpen={onOpen} />
                 ) : (
-                  <DroppedRow key={row.id} dropped={row} columns={COLUMNS.length} />
+                  <DroppedRow key={row.id} dropped={row} columns={columns.length} />
                 ),
               )}
             </tbody>

@@ -14,12 +14,13 @@ const MOST_SHOWN = 200
 
 interface MessageRowProps {
   message: TailMessage
+  withBroker: boolean
   isOpen: boolean
   onOpen: (message: TailMessage) => void
 }
 
 /** One message; drawn once, however many come after it. */
-export const MessageRow = memo(function MessageRow({ message, isOpen, onOpen }: MessageRowProps) {
+export const MessageRow = memo(function MessageRow({ message, withBroker, isOpen, onOpen }: MessageRowProps) {
   const format = useFormat()
   return (
     <tr data-selected={isOpen || undefined} onClick={() => onOpen(message)}>
@@ -29,6 +30,7 @@ export const MessageRow = memo(function MessageRow({ message, isOpen, onOpen }: 
         </button>
       </td>
       <td data-column="topic">{message.topic}</td>
+      {withBroker && <td data-column="broker">{message.broker}</td>}
       <td data-column="queue">{queueAndOffset(message.queue_id, message.offset)}</td>
       <td data-column="id">
         <Ident id={message.message_id} />
@@ -47,7 +49,7 @@ export const MessageRow = memo(function MessageRow({ message, isOpen, onOpen }: 
 }, isSameRow)
 
 function isSameRow(before: MessageRowProps, after: MessageRowProps): boolean {
-  return before.message === after.message && before.isOpen === after.isOpen
+  return before.message === after.message && before.isOpen === after.isOpen && before.withBroker === after.withBroker
 }
 
 function Body({ message: { body, body_hidden, unjudged } }: { message: TailMessage }) {

@@ -1,6 +1,7 @@
 import { type ReactNode, useMemo } from "react"
 import { useTranslation } from "react-i18next"
 import { DataTable } from "@/components/data-table/data-table"
+import { useSeveralBrokers } from "@/hooks/use-several-brokers"
 import type { MessageSummary } from "@/lib/api-types"
 import { messageColumns } from "./message-columns"
 
@@ -18,7 +19,7 @@ export const rowIdOf = ({ broker, topic, queue_id, queue_offset }: MessageSummar
 
 export function MessagesTable({ rows, selectedId, onRow, onEnd, withTopic = true, natural = false, end }: MessagesTableProps) {
   const { t } = useTranslation()
-  const withBroker = rows.some(({ broker }) => broker !== rows[0]?.broker)
+  const withBroker = useSeveralBrokers()
   const columns = useMemo(() => messageColumns(t, withTopic, withBroker), [t, withTopic, withBroker])
   const selected = rows.find(({ message_id }) => message_id === selectedId)
   return (
