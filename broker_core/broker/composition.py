@@ -306,7 +306,7 @@ def _load_transactions(
 
 def _deliver_with(intake: Intake, register: Topics, clock: Callable[[], int]) -> delay.Deliver:
     def deliver(message: Message, queue_id: int, parked: StoredMessage) -> bool:
-        topic = register.find(message.topic)
+        topic = register.find_or_restore(message.topic, now=clock())
         if topic is None:
             _log.warning("topic=%s: deleted in the meantime; dropping a delayed message for it", message.topic)
             return False

@@ -27,6 +27,7 @@ from broker_core.protocol.topics import (
     NAME,
     OFFSET_MOVED_EVENT,
     OP_HALF_TOPIC,
+    RETRY_PREFIX,
     SCHEDULE_TOPIC,
     SELF_TEST_TOPIC,
     SYSTEM_TOPICS,
@@ -192,6 +193,17 @@ class Topics:
             config = _topic(topic, queues)
             self.put(config, now=now)
         return config
+
+    def find_or_restore(self, topic: str, *, now: int) -> TopicConfig | None:
+        """Return a topic; a retry topic that was lost and not deleted is there again, whatever the limit of topics.
+
+        It is created by a heartbeat, and a crash may come before it is saved.
+        """
+        known = self._table.get(topic)
+        if known is None and topic.startswith(RETRY_PREFIX) and topic not in self._deleted:
+            self._table[topic] = known = _topic(topic, 1)
+            self._changed(now, topic)
+        return known
 
     def delete(self, topic: str, *, now: int) -> None:
         """Delete a topic; nothing happens for an unknown topic."""

@@ -175,3 +175,26 @@ async def test_a_delayed_message_of_a_deleted_topic_is_dropped(tmp_path: Path) -
         assert wire.broker.components.delay.step(now_ms() + HOUR) == 2
         assert [message.body for message in await wire.pull("bills", 0, wait_ms=10_000)] == [b"y"]
         assert wire.broker.store.max_offset("orders", 0) == 0
+
+
+async def test_a_retry_comes_though_its_topic_was_lost_in_a_crash_and_not_if_it_was_deleted(
+    tmp_path: Path,
+) -> None:
+    folder, retry = tmp_path / "store", "%RETRY%billing"
+    store = small_store(folder, delay_levels_ms=(HOUR,))
+    async with started(folder, store=store) as wire:
+        await wire.send(retry, b"again", properties={"DELAY": "1"})
+    for file in (folder / "config").glob("topics.json*"):
+        file.unlink()
+    async with started(folder, store=store) as wire:
+        topics = wire.broker.components.topics
+        assert topics.find(retry) is None
+
+        assert wire.broker.components.delay.step(now_ms() + HOUR) == 1
+        assert [message.body for message in await wire.pull(retry, 0, wait_ms=10_000)] == [b"again"]
+        assert topics.get(retry).read_queue_nums == 1
+
+        await wire.send(retry, b"never", properties={"DELAY": "1"})
+        topics.delete(retry, now=now_ms())
+        assert wire.broker.components.delay.step(now_ms() + HOUR) == 1
+        assert topics.find(retry) is None
