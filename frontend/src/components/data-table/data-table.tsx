@@ -92,7 +92,7 @@ export function DataTable<T extends RowData>(props: DataTableProps<T>) {
                 takeFocus={keys.takeFocus}
                 isPinnedLast={row.index + 1 === props.pinnedCount}
                 onRow={onRow}
-                render={(cell) => <table.FlexRender cell={cell} />}
+                render={shownOf}
               />
             ))}
             {after > 0 && <Spacer height={after} columns={columnCount} />}
@@ -103,6 +103,12 @@ export function DataTable<T extends RowData>(props: DataTableProps<T>) {
       <TableFoot label={label} rows={rows as readonly object[]} hasMore={onEnd !== undefined} />
     </div>
   )
+}
+
+/** What a cell shows. As a component of its own it would be mounted anew, and lose a click, each time the columns are made again. */
+function shownOf<T extends RowData>(cell: Cell<T>): ReactNode {
+  const show = cell.column.columnDef.cell
+  return typeof show === "function" ? (show(cell.getContext()) as ReactNode) : show
 }
 
 type Cell<T extends RowData> = ReturnType<Row<Features, T>["getVisibleCells"]>[number]
