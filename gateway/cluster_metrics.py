@@ -76,6 +76,7 @@ GAUGES: Final = (
     _Figure("disk_used_ratio", "Used share of the disk, 0 to 1.", lambda of: of.disk_used_ratio),
     _Figure("leases", "Messages on lease.", lambda of: of.figure("leases")),
     _Figure("delayed_messages", "Messages that wait for their time.", _delayed),
+    _Figure("open_transactions", "Half messages without a decision.", lambda of: of.figure("openTransactions")),
 )
 COUNTERS: Final = (
     _Figure("stored_messages", "Messages stored since the start.", lambda of: of.stored_total),

@@ -95,6 +95,7 @@ async def test_a_running_broker_tells_its_figures(shared_broker: RunningBroker, 
     put = [found["gantry_broker_put_latency_seconds", CLUSTER, broker.name, each] for each in ("0.5", "0.99", "0.999")]
     assert 0 < put[0] <= put[1] <= put[2]
     assert found["gantry_broker_leases", CLUSTER, broker.name] >= 0
+    assert found["gantry_broker_open_transactions", CLUSTER, broker.name] >= 0
     assert found["gantry_dead_letter_messages", CLUSTER, "billing"] == 3
     assert [key[2] for key in found if key[0] == "gantry_topic_messages"] == ["orders"]
     assert found["gantry_jobs", "failed"] == 0

@@ -277,6 +277,7 @@ def _of_administration(
         "parkedNotifications": notifications.waiting,
         "leases": partial(len, c.leases),
         "timerMessages": partial(len, c.timer),
+        "openTransactions": partial(len, c.transactions.table),
         # Under these names clusterList of 5.x reads them.
         "timerReadBehind": c.timer.late_seconds,
         "timerOffsetBehind": c.timer.unread,

@@ -62,12 +62,14 @@ async def test_a_half_message_is_read_when_it_is_committed(wire: Wire) -> None:
     first = await prepared(wire, "paid", b"1")
     second = await prepared(wire, "paid", b"2")
     assert (first.queue_id, second.queue_offset - first.queue_offset) == (0, 1)
+    assert (await wire.runtime_info())["openTransactions"] == "2"
     waiting = asyncio.create_task(wire.pull("paid", 0, wait_ms=30_000))
 
     assert (await wire.ask(decision(second, ROLLBACK))).code == ResponseCode.SUCCESS
     assert (await wire.ask(decision(first, COMMIT))).code == ResponseCode.SUCCESS
 
     assert [message.body for message in await waiting] == [b"1"]
+    assert (await wire.runtime_info())["openTransactions"] == "0"
 
 
 async def test_a_decision_that_is_repeated_does_nothing_and_one_that_contradicts_is_refused(wire: Wire) -> None:
