@@ -18,6 +18,7 @@ from gateway.cli import (
     schedules,
     tail,
     topics,
+    transactions,
 )
 from gateway.cli.root import gantry
 
@@ -38,4 +39,5 @@ __all__ = [
     "schedules",
     "tail",
     "topics",
+    "transactions",
 ]

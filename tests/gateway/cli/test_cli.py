@@ -210,6 +210,32 @@ def test_a_message_that_waits_is_told_with_its_time_listed_and_recalled(run: Run
     assert (nobody.returncode, "waits or waited" in nobody.stderr) == (1, True)
 
 
+def test_transactions_are_listed_shown_checked_and_decided(run: Run, installation: Installation) -> None:
+    run("topics", "create", "cli-paid", "--queues", "1")
+    prepare = "/api/v1/clusters/local/topics/cli-paid/messages?transaction=prepare&group=cli-payments"
+    with installation.client("operator") as http:
+        for key in ("commit", "rollback"):
+            sent = {"body": {"encoding": "text", "data": key}, "keys": [key]}
+            http.post(prepare, json=sent).raise_for_status()
+    listed = [
+        json.loads(line) for line in run("transactions", "list", "--topic", "cli-paid", "--json").stdout.splitlines()
+    ]
+    assert [each["keys"] for each in listed] == [["commit"], ["rollback"]], "the oldest first"
+    only = run("transactions", "list", "--group", "cli-payments", "--limit", "1")
+    assert [line.split()[0] for line in only.stdout.splitlines()] == ["MESSAGE", listed[0]["message_id"]]
+    paid, cancelled = (each["transaction_id"] for each in listed)
+    assert "cli-payments" in run("transactions", "show", paid).stdout
+    assert run("transactions", "check", paid).stdout.endswith("again, once one of them is connected.\n")
+    done = run("transactions", "commit", paid, "--reason", "it was paid", "--json")
+    assert json.loads(done.stdout)["decision"] == "committed"
+    asked = run("transactions", "rollback", cancelled)
+    assert (asked.returncode, "never delivered" in asked.stderr) == (1, True)
+    assert "was rolled back." in run("transactions", "rollback", cancelled, "--yes").stdout
+    assert run("transactions", "list", "--topic", "cli-paid", "--json").stdout == ""
+    refused = run("transactions", "commit", cancelled)
+    assert (refused.returncode, "rolled back before" in refused.stderr) == (1, True)
+
+
 def test_clusters_are_listed_with_and_without_the_word(run: Run) -> None:
     short, long = run("clusters", "--json"), run("clusters", "list", "--json")
     assert json.loads(short.stdout.splitlines()[0])["name"] == json.loads(long.stdout.splitlines()[0])["name"]
