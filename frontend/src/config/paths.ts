@@ -52,6 +52,7 @@ export const paths = {
   topicNote: (c: string, topic: string) => `${cluster(c)}/topics/${part(topic)}/note`,
   topicStats: (c: string, topic: string) => `${cluster(c)}/topics/${part(topic)}/stats`,
   topicMessages: (c: string, topic: string) => `${cluster(c)}/topics/${part(topic)}/messages`,
+  prepareMessage: (c: string, topic: string) => `${cluster(c)}/topics/${part(topic)}/messages?transaction=prepare`,
   queueMessages: (c: string, topic: string, queue: number) =>
     `${cluster(c)}/topics/${part(topic)}/queues/${queue}/messages`,
   groups: (c: string) => `${cluster(c)}/groups`,
@@ -84,6 +85,8 @@ export const paths = {
   transaction: (c: string, id: string) => `${cluster(c)}/transactions/${part(id)}`,
   decideTransaction: (c: string, id: string, decision: "commit" | "rollback") => `${cluster(c)}/transactions/${part(id)}:${decision}`,
   checkTransaction: (c: string, id: string) => `${cluster(c)}/transactions/${part(id)}:check`,
+  transactionHooks: (c: string) => `${cluster(c)}/transaction-hooks`,
+  transactionHook: (c: string, id: string) => `${cluster(c)}/transaction-hooks/${part(id)}`,
   scheduledMessage: (c: string, id: string) => `${cluster(c)}/scheduled/${part(id)}`,
   receive: (c: string, group: string, topic: string) =>
     `${cluster(c)}/groups/${part(group)}/topics/${part(topic)}:receive`,

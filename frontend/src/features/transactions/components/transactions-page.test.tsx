@@ -77,3 +77,33 @@ it("leaves the buttons to those who may produce", async () => {
   page("/?open=t1.A", reader())
   expect((await screen.findByRole<HTMLButtonElement>("button", { name: "Commit" })).disabled).toBe(true)
 })
+
+const HOOKS = "/api/v1/clusters/local/transaction-hooks"
+const outcome = { at: ago, decision: "unknown", failure: "127.0.0.1 answered 500", status: 500, took_ms: 3, message_id: "AC1100010000", topic: "orders", checks: 2 }
+const hook = {
+  id: "h1", group: "payments", enabled: true, target: "https://example.org/…", has_secret: true, former_secret_until: null, created_at: ago,
+  last: { ...outcome, decision: "commit", failure: null, status: 200 }, last_failure: outcome, etag: '"e"',
+}
+
+it("shows what hooks answered last, and why one decided nothing", async () => {
+  answer(`GET ${HOOKS}`, { items: [hook], next_cursor: null, prev_cursor: null, total: null })
+  page("/?tab=hooks")
+  expect(await screen.findByText("https://example.org/…")).toBeTruthy()
+  expect(screen.getByText("commit")).toBeTruthy()
+  expect(screen.getByText(/127.0.0.1 answered 500/)).toBeTruthy()
+})
+
+it("adds a hook, and changes only what was filled in", async () => {
+  answer(`GET ${HOOKS}`, { items: [hook], next_cursor: null, prev_cursor: null, total: null })
+  answer(`POST ${HOOKS}`, hook)
+  answer(`PATCH ${HOOKS}/h1`, hook)
+  const { user } = page("/?tab=hooks&new=hook")
+  await user.type(await screen.findByRole("textbox", { name: "Producer group" }), "payments")
+  await user.type(screen.getByRole("textbox", { name: "URL" }), "https://example.org/checks")
+  await user.click(screen.getAllByRole("button", { name: "Add webhook" }).at(-1) as HTMLElement)
+  await vi.waitFor(() => expect(requests(`POST ${HOOKS}`)[0]?.body).toEqual({ group: "payments", url: "https://example.org/checks", secret: "" }))
+  await user.click(await screen.findByRole("button", { name: "Change" }))
+  await user.type(await screen.findByRole("textbox", { name: "URL" }), "https://example.org/new")
+  await user.click(screen.getAllByRole("button", { name: "Change" }).at(-1) as HTMLElement)
+  await vi.waitFor(() => expect(requests(`PATCH ${HOOKS}/h1`)[0]?.body).toEqual({ url: "https://example.org/new" }))
+})
