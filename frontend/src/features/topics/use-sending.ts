@@ -19,7 +19,7 @@ export interface Sending {
 }
 
 /** Whether the messages may have been stored all the same: the broker, or the gateway, took them and did not answer. */
-const isUnsure = ({ status }: Problem): boolean => status === 504 || status === 0
+export const isUnsure = ({ status }: Problem): boolean => status === 504 || status === 0
 
 /** Sends messages a hundred at a time, at a pace, until all are sent, one request fails or somebody stops it. */
 export function useSending(cluster: string, topic: string) {
@@ -64,7 +64,7 @@ export function useSending(cluster: string, topic: string) {
     await producedTo()
     return problem
   }
-  return { sending, sent, send, stop: () => void (stopped.current = true), isUnsure }
+  return { sending, sent, send, stop: () => void (stopped.current = true) }
 }
 
 function counted(now: Sending, outcomes: readonly SendOutcome[]): Sending {

@@ -23,6 +23,16 @@ describe("the produce form", () => {
     expect(requests(SEND)[0]?.body).toEqual({ messages: [{ keys: ["A17"], body: { encoding: "json", data: { hello: "harbour" } } }] })
   })
 
+  it("prepares the message of a transaction, and leads to where it is decided", async () => {
+    answer(SEND, { transaction_id: "t1.A", message_id: "AC11", topic: "orders", group: "GANTRY_TRANSACTIONS", stored_at: "2026-05-01T08:00:00.000Z", check_after_ms: null }, 201)
+    const { user } = renderApp(<ProduceForm cluster="local" topic="orders" />)
+    await user.click(await screen.findByRole("button", { name: "Prepare as a transaction" }))
+    const link = await screen.findByRole<HTMLAnchorElement>("link", { name: "Commit or roll back" })
+    expect(link.getAttribute("href")).toContain("/transactions?open=t1.A")
+    expect(requests(SEND)[0]?.query.get("transaction")).toBe("prepare")
+    expect(requests(SEND)[0]?.body).toEqual({ body: { encoding: "json", data: { hello: "harbour" } } })
+  })
+
   it("calls an unknown end unknown, never an error and never a success", async () => {
     refuse(SEND, 504, "SEND_UNCERTAIN", "The broker did not answer in 3 s.")
     await send()

@@ -33,7 +33,8 @@ import {
   requestText,
   SENDS,
 } from "../produce-draft"
-import { useSending } from "../use-sending"
+import { isUnsure, useSending } from "../use-sending"
+import { PrepareButton } from "./prepare-button"
 import { ProduceResults } from "./produce-results"
 import classes from "./topics.module.css"
 
@@ -43,7 +44,7 @@ const SHOWN_IN_CURL = 3
 export function ProduceForm({ cluster, topic }: { cluster: string; topic: string }) {
   const { t } = useTranslation()
   const [draft, setDraft] = useState(EMPTY_DRAFT)
-  const { sending, sent, send, stop, isUnsure } = useSending(cluster, topic)
+  const { sending, sent, send, stop } = useSending(cluster, topic)
   const problems = problemsOf(draft)
   const messages = useMemo(() => messagesOf(draft), [draft])
   const isMany = draft.sends !== "one"
@@ -78,6 +79,7 @@ export function ProduceForm({ cluster, topic }: { cluster: string; topic: string
                       {action}
                     </Button>
                   </NeedsRight>
+                  {!isMany && <PrepareButton cluster={cluster} topic={topic} message={messages[0]} isReady={isReady} />}
                   {isBusy && isMany && (
                     <Button size="md" onClick={stop}>
                       {t("produce.stop")}
