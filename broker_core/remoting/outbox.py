@@ -2,8 +2,11 @@
 
 ::
 
-    put ─► parts ─┬─ flush, or the end of this turn of the loop ─► one writelines ─► transport
-                  └─ _WRITE_SIZE bytes are collected ────────────►
+    put ─► parts ─┬─ flush, or the end of this turn of the loop ─► one writev ─► socket
+                  └─ many commands or bytes are collected ───────► the rest of it ─► transport
+
+A transport keeps what it is given until the turn ends. So the socket is written to directly while the transport holds
+nothing, and the peer works on the first answers while the others are made. A transport over TLS hands out no socket.
 
 The transport reports when its buffer is full. `is_full` is then true, and calls wait for room.
 """
@@ -11,6 +14,7 @@ The transport reports when its buffer is full. `is_full` is then true, and calls
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable
 from typing import Final
 
@@ -18,12 +22,19 @@ from broker_core.protocol.command import Command
 
 _WRITE_SIZE: Final = 1024 * 1024  # collected bytes that are written at once, even if more will follow
 _HEADER_GUESS: Final = 256  # an estimate of the bytes of a header, to know when to write
+_WRITE_COMMANDS: Final = (
+    24  # collected commands that are written at once: fewer cost more in system calls than they gain
+)
+_MOST_PARTS: Final = 1024  # of one writev (IOV_MAX)
+_NO_SOCKET: Final = -1
 
 
 class Outbox:
     """Writes the commands of one connection."""
 
     __slots__ = (
+        "_commands",
+        "_descriptor",
         "_is_collecting",
         "_loop",
         "_on_backlog",
@@ -44,6 +55,8 @@ class Outbox:
         self._transport: asyncio.WriteTransport | None = None
         self._parts: list[bytes | memoryview] = []
         self._size = 0
+        self._commands = 0
+        self._descriptor = _NO_SOCKET
         self._is_collecting = False  # a `flush` will follow
         self._room: asyncio.Future[None] | None = None
 
@@ -56,13 +69,17 @@ class Outbox:
         """Write to `transport` from now on."""
         self._transport = transport
         transport.set_write_buffer_limits(high=full_from_bytes)
+        socket = transport.get_extra_info("socket")
+        if socket is not None:
+            self._descriptor = socket.fileno()
 
     def put(self, command: Command) -> None:
         """Write a command at the end of this turn of the loop, together with the others of this turn."""
         self._parts += command.encode_parts()
         self._size += command.body_size + _HEADER_GUESS
-        if self._size >= _WRITE_SIZE:
-            self.flush()
+        self._commands += 1
+        if self._commands >= _WRITE_COMMANDS or self._size >= _WRITE_SIZE:
+            self._write()
         if not self._is_collecting:
             self._is_collecting = True
             self._loop.call_soon(self.flush)
@@ -74,15 +91,7 @@ class Outbox:
     def flush(self) -> None:
         """Write what is collected."""
         self._is_collecting = False
-        parts = self._parts
-        if not parts or self._transport is None:
-            return
-        self._parts = []
-        self._size = 0
-        self.last_write = self._loop.time()
-        self._transport.writelines(parts)
-        if self.is_full:
-            self._on_backlog()
+        self._write()
 
     async def wait_for_room(self, deadline: float) -> bool:
         """Wait while the buffer is full; return False if it still is at `deadline`, in the loop's time."""
@@ -106,3 +115,31 @@ class Outbox:
         self._transport = None
         self._parts.clear()
         self.give_room()
+
+    def _write(self) -> None:
+        parts, transport = self._parts, self._transport
+        if not parts or transport is None:
+            return
+        self._parts = []
+        self._size = self._commands = 0
+        self.last_write = self._loop.time()
+        # Behind what the transport holds, and not into a descriptor that it may have closed.
+        if self._descriptor != _NO_SOCKET and not (transport.get_write_buffer_size() or transport.is_closing()):
+            parts = self._write_now(parts)
+        if parts:
+            transport.writelines(parts)
+        if self.is_full:
+            self._on_backlog()
+
+    def _write_now(self, parts: list[bytes | memoryview]) -> list[bytes | memoryview]:
+        """Write what the socket takes at once; return the rest."""
+        try:
+            written = os.writev(self._descriptor, parts[:_MOST_PARTS])
+        except OSError:
+            # It takes nothing now, or the peer has gone: the transport writes again, and finds out which.
+            return parts
+        for at, part in enumerate(parts):
+            if written < len(part):
+                return [memoryview(part)[written:], *parts[at + 1 :]]
+            written -= len(part)
+        return []

@@ -226,9 +226,11 @@ class TlsTransport(asyncio.Transport, asyncio.Protocol):
         return cast(asyncio.Protocol, self._protocol)
 
     def get_extra_info(self, name: str, default: Any = None) -> Any:
-        """Return what is known of the connection; ``ssl_object`` is that of this layer."""
+        """Return what is known of the connection; ``ssl_object`` is that of this layer, and nobody gets the socket."""
         if name == "ssl_object":
             return self._ssl
+        if name == "socket":
+            return default
         return default if self._raw is None else self._raw.get_extra_info(name, default)
 
     def pause_reading(self) -> None:

@@ -1,7 +1,7 @@
 """Sending: one message or a batch (broker/README.md#sending).
 
 Everything here is a plain function: a send is answered in the same turn of the event loop, and the answers to the sends
-of one read leave in one write. Under synchronous flush the answer waits in `durability.py` instead.
+of one read leave in few writes. Under synchronous flush the answer waits in `durability.py` instead.
 """
 
 from __future__ import annotations

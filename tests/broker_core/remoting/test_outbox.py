@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+import socket
+from collections.abc import Iterable, Iterator
+
+import pytest
 
 from broker_core.protocol import Command, ResponseCode
 from broker_core.remoting.outbox import Outbox
@@ -93,3 +96,84 @@ async def test_a_closed_outbox_writes_nothing_and_lets_waiting_calls_continue() 
     assert await waiting
     await asyncio.sleep(0)
     assert transport.writes == []
+
+
+class OnSocket(Written):
+    """One that has a socket, which the outbox writes to by itself."""
+
+    def __init__(self, own: socket.socket) -> None:
+        super().__init__()
+        self._extra = {"socket": own}
+        self.closes = False
+
+    def is_closing(self) -> bool:
+        return self.closes
+
+
+@pytest.fixture
+def ends() -> Iterator[tuple[socket.socket, socket.socket]]:
+    """Two ends of a connection that hold little between them."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        ours.setblocking(False)
+        theirs.setblocking(False)
+        ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
+        yield ours, theirs
+
+
+def read_all(theirs: socket.socket) -> bytes:
+    read = b""
+    try:
+        while part := theirs.recv(1 << 20):
+            read += part
+    except BlockingIOError:
+        return read
+    return read
+
+
+async def test_many_answers_of_one_turn_leave_before_it_ends(ends: tuple[socket.socket, socket.socket]) -> None:
+    ours, theirs = ends
+    outbox = outbox_to(transport := OnSocket(ours))
+    outbox.collect()
+    for _ in range(24):
+        assert read_all(theirs) == b""
+        outbox.put(answer())
+    assert read_all(theirs) == answer().encode() * 24
+    outbox.put(answer())
+    assert read_all(theirs) == b""
+    outbox.flush()
+    assert read_all(theirs) == answer().encode()
+    assert transport.writes == []
+
+
+async def test_what_the_socket_does_not_take_is_left_to_the_transport(
+    ends: tuple[socket.socket, socket.socket],
+) -> None:
+    ours, theirs = ends
+    outbox = outbox_to(transport := OnSocket(ours))
+    large, small = answer(bytes(range(256)) * 4096), answer(b"behind it")
+    outbox.put(large)
+    outbox.put(small)
+    outbox.flush()
+    # The transport holds the rest, so what follows goes behind that.
+    assert read_all(theirs) + b"".join(transport.writes) == large.encode() + small.encode()
+    written = len(transport.writes)
+    assert written
+    outbox.put(small)
+    outbox.flush()
+    assert transport.writes[written:] == [small.encode()]
+    assert read_all(theirs) == b""
+
+
+async def test_a_closing_transport_and_a_peer_that_has_gone_are_left_to_the_transport(
+    ends: tuple[socket.socket, socket.socket],
+) -> None:
+    ours, theirs = ends
+    closing = OnSocket(ours)
+    closing.closes = True
+    for transport in (closing, OnSocket(ours)):
+        outbox = outbox_to(transport)
+        outbox.put(answer())
+        outbox.flush()
+        assert transport.writes == [answer().encode()]
+        theirs.close()
