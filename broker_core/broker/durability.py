@@ -6,8 +6,9 @@
     put ──► wait(end, answer) ──┤   one flush elsewhere (disk.py)   flushed up to X
     put ──► wait(end, answer) ──┴──────────────────────────────────► answer(True) for every end ≤ X
 
-While one flush runs, arriving sends gather for the next, so each flush covers everything appended before it. With
-asynchronous flush no sender waits, and the same flush runs twice a second.
+While one flush runs, arriving sends gather for the next, so each flush covers everything appended before it. The next
+one begins when the sends of one read are all stored, or at once if enough of them wait: the disk works while the rest
+are stored. With asynchronous flush no sender waits, and the same flush runs twice a second.
 
 If the disk is faster than handing the work to another thread and back, the flush runs on the loop's own thread
 (`DiskPace`); one slow flush moves the work back to the other thread.
@@ -35,6 +36,8 @@ _QUICK_NS: Final = 200_000
 _UNKNOWN_NS: Final = 10_000_000
 # After this many flushes the weight of a slow one has fallen to a third.
 _REMEMBERED: Final = 20
+# So many waiting sends are worth a flush of their own.
+_ENOUGH: Final = 24
 
 _log = get_logger(__name__)
 
@@ -116,7 +119,7 @@ class GroupCommit:
             return
         self._waiting.append(_Waiter(end, now + self._timeout_ms, answer))
         if self._is_running:
-            # Among many sends: answer for a flush that has ended and start the next one without delay.
+            # Among many sends: answer for a flush that has ended without waiting for the end of this turn.
             self._disk.look()
         else:
             self._want()
@@ -146,12 +149,21 @@ class GroupCommit:
     # Callbacks, not coroutines: each turn of the loop between a send and its answer adds to the sender's wait.
 
     def _want(self) -> None:
-        if not self._is_wanted and not self._is_running:
+        """Begin a flush after this turn of the loop, or now if it is worth it."""
+        if self._is_running:
+            return
+        if len(self._waiting) >= _ENOUGH:
+            self._begin()
+        elif not self._is_wanted:
             self._is_wanted = True
-            self._loop.call_soon(self._begin)
+            self._loop.call_soon(self._begin_wanted)
+
+    def _begin_wanted(self) -> None:
+        self._is_wanted = False
+        if not self._is_running:
+            self._begin()
 
     def _begin(self) -> None:
-        self._is_wanted = False
         self._is_running = True
         served, self._asked = self._asked, []
         if self._failure is not None:
@@ -184,4 +196,4 @@ class GroupCommit:
             if not each.done():
                 each.set_result(None)
         if self._waiting or self._asked:
-            self._begin()
+            self._want()

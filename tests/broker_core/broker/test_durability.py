@@ -79,6 +79,31 @@ async def test_one_flush_serves_all_waiting_sends_and_later_ones_get_the_next(
     task.cancel()
 
 
+async def test_enough_waiting_sends_get_a_flush_before_the_turn_ends(disk: Disk) -> None:
+    begun: list[int] = []
+
+    class Begun:
+        """A disk on which a flush only begins."""
+
+        def flush(self, done: Done) -> None:
+            begun.append(disk.appended)
+
+        def look(self) -> None:
+            """No flush has ended."""
+
+        def close(self) -> None:
+            """There is nothing to close."""
+
+    commit = GroupCommit(disk, Begun(), limits=BrokerLimits(), timeout_ms=1_000)
+    for number in range(1, 25):
+        assert begun == []
+        disk.appended = number
+        commit.wait(number, lambda flushed: None, now=0)
+    assert begun == [24]
+    await asyncio.sleep(0)  # the flush that the first send asked for has become needless
+    assert begun == [24]
+
+
 async def test_without_anybody_waiting_it_flushes_now_and_then(disk: Disk, executor: ThreadPoolExecutor) -> None:
     disk.free.set()
     task = asyncio.create_task(commit_of(disk, executor).run(10))
