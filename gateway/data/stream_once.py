@@ -60,7 +60,7 @@ def _first(document: dict[str, Any]) -> dict[str, Any]:
 def _request(socket: Socket, entry: Entry, route: Route, key: str) -> Request:
     fields = {name: getattr(entry, name) for name in Entry.__struct_fields__}
     headers = dict([_JSON, (idempotency.HEADER, key.encode())])
-    scope: dict[str, Any] = {"path": _PATH, "headers": [_JSON]}
+    scope: dict[str, Any] = {"path": _PATH, "headers": [_JSON], "query_string": b""}
     who = (socket.principal, socket.parts.address_of)
     return Request(route, scope, headers, encode(Entry(**fields)), *who, "", _never)
 
