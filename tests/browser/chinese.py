@@ -34,7 +34,7 @@ _TERM: Final = re.compile(
 )
 # Patterns, fields, codes and the like: what a program reads.
 _SIGNS: Final = re.compile(
-    r"""\S*[_*{}$=/@#…|\\%~]\S*|\S+[:.]\S+|\b\w*\d\w*\b|\b[a-z]+[A-Z]\w*\b|“[^”]*”|'[^']*'|"[^"]*\""""
+    r"""\S*[_*{}$=/@#…|\\%~]\S*|\S+[:.]\S+|\b\w*\d\w*\b|\b[a-z]+[A-Z]\w*\b|“[^”]*”|'[^']*'|"[^"]*\"|`[^`]*`"""
 )
 _WORD: Final = re.compile(r"[A-Za-z]{2,}")
 

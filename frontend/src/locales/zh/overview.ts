@@ -74,7 +74,7 @@ export const overview = {
     sendForMe: "替我发送",
     waitMessage: "等待第一条消息，本页会自动更新。",
     receive: "接收消息",
-    receiveWords: "租约 30 秒；用响应中的 receipt 确认。",
+    receiveWords: "租约 30 秒；用响应中的 `receipt` 确认。",
     readIt: "读取消息",
     readWords: "该集群不支持租约，无法通过 HTTP 消费，由消费组的原生客户端接收。读取不会移动位点。",
     waitGroup: "等待第一个消费组，本页会自动更新。",
