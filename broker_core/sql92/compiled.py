@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 from broker_core.sql92 import values
 from broker_core.sql92.errors import IllegalExpression
 from broker_core.sql92.parser import Parser
+from broker_core.sql92.program import MAX_BYTES
 from broker_core.sql92.values import Kind
 
 MAX_CHARACTERS: Final = 16_384
@@ -46,11 +47,15 @@ _HELPERS: Final[dict[str, Any]] = {
 
 
 class Sql92(NamedTuple):
-    """An expression: `test` takes the values of the properties `names`, None for one that is missing."""
+    """An expression: `test` takes the values of the properties `names`, None for one that is missing.
+
+    `program` decides the same in compiled code; it is empty for an expression that only Python decides.
+    """
 
     text: str
     names: tuple[str, ...]
     test: Callable[..., bool]
+    program: bytes = b""
 
     def matches(self, properties: Mapping[str, str]) -> bool:
         """Return whether a message with these properties is selected; false where a property is no number."""
@@ -101,7 +106,8 @@ def _compiled(text: str) -> Sql92:
     if len(text) > MAX_CHARACTERS:
         raise IllegalExpression(f"longer than {MAX_CHARACTERS} characters", MAX_CHARACTERS + 1)
     parser = Parser(text)
-    code = parser.expression().code
+    whole = parser.expression()
+    code = whole.code
     if _depth_of(code) > _MAX_BRACKETS:
         raise IllegalExpression("its conditions are nested too deeply", len(text))
     names = tuple(parser.parts.names)
@@ -109,7 +115,8 @@ def _compiled(text: str) -> Sql92:
     found: dict[str, Any] = dict(_HELPERS)
     # The source is made of our own words, of numbers and of texts as Python writes them.
     exec(compile(source, "<sql92>", "exec"), found)  # noqa: S102
-    return Sql92(text, names, found["test"])
+    program = whole.program or b""
+    return Sql92(text, names, found["test"], program if len(program) <= MAX_BYTES else b"")
 
 
 def _depth_of(code: str) -> int:

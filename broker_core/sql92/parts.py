@@ -12,8 +12,9 @@ from functools import partial
 from itertools import count
 from typing import Final
 
-from broker_core.sql92 import values
+from broker_core.sql92 import program, values
 from broker_core.sql92.errors import IllegalExpression
+from broker_core.sql92.program import Program
 from broker_core.sql92.values import NUMBERS, Kind, Value
 
 Failure = Callable[[str], IllegalExpression]
@@ -38,7 +39,8 @@ class Part:
     """A part of an expression.
 
     `code` is its Python source. `is_literal`: it is a literal as written, whose value is `value`. `is_condition`: it is
-    true, false or unknown. `is_property`: it is a property, and `code` its variable.
+    true, false or unknown, and `program` the same for compiled code. `is_property`: it is a property, `code` its
+    variable and `place` the number of its name.
     """
 
     kind: Kind
@@ -48,6 +50,8 @@ class Part:
     value: Value = None
     is_condition: bool = False
     is_property: bool = False
+    place: int = 0
+    program: Program = None
 
     @property
     def is_computed(self) -> bool:
@@ -68,7 +72,8 @@ class Parts:
         """Return a property, a text or missing."""
         if name not in self.names:
             self.names.append(name)
-        return Part(Kind.TEXT, f"p{self.names.index(name)}", is_property=True)
+        place = self.names.index(name)
+        return Part(Kind.TEXT, f"p{place}", is_property=True, place=place)
 
     # -- conditions
 
@@ -77,18 +82,19 @@ class Parts:
         if part.is_condition:
             return part
         if part.is_property:
-            return _condition(f"(None if {part.code} is None else False)")
+            return _condition(f"(None if {part.code} is None else False)", program.condition(part.place))
         raise failure("true or false is needed here")
 
     def any_of(self, parts: Sequence[Part]) -> Part:
         """Join conditions by OR: they are computed in order until one is true."""
-        return self._chain(parts, "True", "False")
+        return self._chain(parts, decides=True)
 
     def all_of(self, parts: Sequence[Part]) -> Part:
         """Join conditions by AND: they are computed in order until one is false."""
-        return self._chain(parts, "False", "True")
+        return self._chain(parts, decides=False)
 
-    def _chain(self, parts: Sequence[Part], decides: str, otherwise: str) -> Part:
+    def _chain(self, parts: Sequence[Part], *, decides: bool) -> Part:
+        otherwise = not decides
         tests, unknown = [], []
         for part in parts:
             variable = self._variable()
@@ -96,14 +102,17 @@ class Parts:
             if part.can_be_unknown:
                 unknown.append(f"{variable} is None")
         undecided = f"None if {' or '.join(unknown)} else {otherwise}" if unknown else otherwise
-        return _condition(f"({decides} if {' or '.join(tests)} else {undecided})", can_be_unknown=bool(unknown))
+        code = f"({decides} if {' or '.join(tests)} else {undecided})"
+        whole = program.chain((part.program for part in parts), decides=decides)
+        return _condition(code, whole, can_be_unknown=bool(unknown))
 
     def negation(self, part: Part) -> Part:
         """Return the opposite of a condition."""
+        opposite = program.negation(part.program)
         if not part.can_be_unknown:
-            return _condition(f"(not {part.code})", can_be_unknown=False)
+            return _condition(f"(not {part.code})", opposite, can_be_unknown=False)
         variable = self._variable()
-        return _condition(f"(None if ({variable} := {part.code}) is None else not {variable})")
+        return _condition(f"(None if ({variable} := {part.code}) is None else not {variable})", opposite)
 
     def twice(self, part: Part) -> tuple[Part, Part]:
         """Return a part for two places, of which the first is computed first: its source does not double."""
@@ -118,8 +127,10 @@ class Parts:
 
 def literal(kind: Kind, value: Value) -> Part:
     """Return a literal as it is written; TRUE, FALSE and NULL are conditions."""
-    is_condition = kind in (Kind.BOOLEAN, Kind.NULL)
-    return Part(kind, repr(value), value is None, is_literal=True, value=value, is_condition=is_condition)
+    is_condition = value is None or isinstance(value, bool)
+    constant = program.constant(value) if value is None or isinstance(value, bool) else None
+    is_unknown = value is None
+    return Part(kind, repr(value), is_unknown, True, value, is_condition, program=constant)
 
 
 def negative(part: Part) -> Part:
@@ -132,8 +143,9 @@ def negative(part: Part) -> Part:
 def is_missing(part: Part) -> Part:
     """Return whether a part is missing, or unknown."""
     if part.is_literal or part.value is not None:
-        return _condition(repr(part.value is None), can_be_unknown=False)
-    return _condition(f"({part.code} is None)", can_be_unknown=False)
+        return _constant(part.value is None)
+    missing = program.is_missing(part.place) if part.is_property else program.is_unknown(part.program)
+    return _condition(f"({part.code} is None)", missing, can_be_unknown=False)
 
 
 # -- comparisons
@@ -146,7 +158,7 @@ def equality(left: Part, right: Part, failure: Failure) -> Part:
             raise failure("NULL is compared by IS NULL")
     if left.is_literal and right.is_literal and left.is_condition and not right.is_condition:
         raise failure(f"{left.code.upper()} cannot be compared with {right.code}")
-    return _condition(_equality(left, right))
+    return _condition(_equality(left, right), _equality_program(left, right))
 
 
 def _equality(left: Part, right: Part) -> str:
@@ -158,6 +170,16 @@ def _equality(left: Part, right: Part) -> str:
     if right.is_property and left.value is not None and left.kind is not Kind.BOOLEAN:
         return f"({right.code} is not None and {_converted(right, left)} == {left.code})"
     return f"equal({left.code}, {left.kind.name}, {right.code}, {right.kind.name})"
+
+
+def _equality_program(left: Part, right: Part) -> Program:
+    if left.is_property and right.is_property:
+        return program.equality_of_properties(left.place, right.place)
+    if left.is_property and right.value is not None:
+        return program.comparison(left.place, "=", right.kind, right.value)
+    if right.is_property and left.value is not None and left.kind is not Kind.BOOLEAN:
+        return program.comparison(right.place, "=", left.kind, left.value, is_left=False, missing=False)
+    return None
 
 
 def _converted(text: Part, other: Part) -> str:
@@ -174,7 +196,10 @@ def order(left: Part, operator: str, right: Part, failure: Failure) -> Part:
     for part in (left, right):
         if part.is_condition or (part.is_literal and part.kind not in NUMBERS):
             raise failure(f"{operator} compares numbers")
-    return _condition(_order(left, operator, right))
+    if left.value is not None and right.value is not None:
+        sign = values.compare_numbers(left.value, left.kind, right.value, right.kind)
+        return _constant(_ORDERS[operator](sign), can_be_unknown=True)
+    return _condition(_order(left, operator, right), _order_program(left, operator, right))
 
 
 def _order(left: Part, operator: str, right: Part) -> str:
@@ -185,10 +210,18 @@ def _order(left: Part, operator: str, right: Part) -> str:
         return f"(None if {left.code} is None else {_converted(left, right)} {operator} {right.code})"
     if right.is_property and left.value is not None:
         return f"(None if {right.code} is None else {left.code} {operator} {_converted(right, left)})"
-    if left.value is not None and right.value is not None:
-        return repr(_ORDERS[operator](values.compare_numbers(left.value, left.kind, right.value, right.kind)))
     missing = f"missing({right.code})"
     return missing if left.value is not None else f"(None if {left.code} is None else {missing})"
+
+
+def _order_program(left: Part, operator: str, right: Part) -> Program:
+    if left.is_property and right.is_property:
+        return program.order_of_properties(left.place, operator, right.place)
+    if left.is_property and right.value is not None:
+        return program.comparison(left.place, operator, right.kind, right.value)
+    if right.is_property and left.value is not None:
+        return program.comparison(right.place, operator, left.kind, left.value, is_left=False)
+    return None
 
 
 def check_bounds(low: Part, high: Part, failure: Failure) -> None:
@@ -206,21 +239,27 @@ def membership(part: Part, texts: Sequence[str], *, is_in: bool, failure: Failur
     if not part.is_property:
         raise failure("only a property can be IN a list")
     listed = "{" + ", ".join(sorted(map(repr, set(texts)))) + "}"
-    return _condition(f"(None if {part.code} is None else {part.code} {'in' if is_in else 'not in'} {listed})")
+    code = f"(None if {part.code} is None else {part.code} {'in' if is_in else 'not in'} {listed})"
+    return _condition(code, program.membership(part.place, texts, is_in=is_in))
 
 
 def search(part: Part, word: str, text: str, *, holds: bool) -> Part:
     """Return whether a property contains, starts or ends with a text, or does not; never unknown, false if missing."""
     condition = partial(_condition, can_be_unknown=False)
-    if not text:
-        return condition("False")
+    if not text or (part.kind is not Kind.TEXT and not part.is_computed):
+        return _constant(value=False)
     if part.kind is not Kind.TEXT:
-        return condition(f"(missing({part.code}) is not None)" if part.is_computed else "False")
+        return condition(f"(missing({part.code}) is not None)", None)
     found = _SEARCHES[word].format(text=text, code=part.code)
     if part.is_literal:
-        return condition(f"({'' if holds else 'not '}({found}))")
-    return condition(f"({part.code} is not None and {'' if holds else 'not '}({found}))")
+        return condition(f"({'' if holds else 'not '}({found}))", None)
+    code = f"({part.code} is not None and {'' if holds else 'not '}({found}))"
+    return condition(code, program.search(part.place, word, text, holds=holds))
 
 
-def _condition(code: str, *, can_be_unknown: bool = True) -> Part:
-    return Part(Kind.BOOLEAN, code, can_be_unknown, is_condition=True)
+def _constant(value: bool, *, can_be_unknown: bool = False) -> Part:
+    return _condition(repr(value), program.constant(value), can_be_unknown=can_be_unknown)
+
+
+def _condition(code: str, computed: Program, *, can_be_unknown: bool = True) -> Part:
+    return Part(Kind.BOOLEAN, code, can_be_unknown, is_condition=True, program=computed)
