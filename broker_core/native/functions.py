@@ -218,7 +218,7 @@ class Native(Protocol):
         topic: bytes,
         queue_id: int,
         accept: Callable[[int], bool] | None,
-        properties: tuple[tuple[str, ...], Callable[..., bool]] | None,
+        properties: tuple[tuple[str, ...], Callable[..., bool], bytes] | None,
         records: list[memoryview],
         max_messages: int,
         room: int,

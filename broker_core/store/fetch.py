@@ -35,10 +35,14 @@ AcceptTag = Callable[[int], bool]
 
 
 class PropertyTest(NamedTuple):
-    """A test of messages: `test` takes the values of the properties `names`, None for one that is missing."""
+    """A test of messages: `test` takes the values of the properties `names`, None for one that is missing.
+
+    `program` decides the same in compiled code, for what it understands; see `sql92/program.py`.
+    """
 
     names: tuple[str, ...]
     test: Callable[..., bool]
+    program: bytes = b""
 
 
 class BitTest(NamedTuple):

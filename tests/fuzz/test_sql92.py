@@ -29,12 +29,15 @@ from broker_core.protocol.command import Command
 from broker_core.protocol.headers.clients import CheckClientConfigRequest, HeartBeatRequest
 from broker_core.protocol.headers.pop import PopMessageRequest
 from broker_core.protocol.headers.pull import PullMessageRequest
+from broker_core.protocol.properties import format_properties, parse_properties
 from broker_core.sql92 import MAX_CHARACTERS, IllegalExpression, compile_sql92
 from broker_core.sql92.tokens import RESERVED
+from broker_core.store.fetch import PropertyTest
 from tests.fuzz.cases import BASE_SEED, TIMES, run_cases
 from tests.fuzz.mutations import mutate
 from tests.fuzz.test_live import answers_to, resident_bytes, serves_well, tracebacks
 from tests.support.cluster import RunningBroker, create_topic, started_broker
+from tests.support.walks import selected
 
 TOPIC: Final = "orders"
 REQUESTS: Final = int(600 * TIMES)
@@ -116,6 +119,17 @@ def test_any_expression_compiles_or_is_refused_and_decides_soon() -> None:
         compiled = compile_sql92(expression(random))
         for _ in range(10):
             assert compiled.matches({name: random.choice(VALUES) for name in "ab"}) in (True, False)
+
+    run_cases(1_000, case, named=IllegalExpression)
+
+
+def test_a_walk_selects_what_any_expression_selects() -> None:
+    def case(random: Random) -> None:
+        sql = compile_sql92(expression(random))
+        every = [{name: random.choice(VALUES) for name in "abc"} for _ in range(10)]
+        texts = [format_properties(each).encode() for each in every]
+        found = selected(texts, PropertyTest(sql.names, sql.test, sql.program))
+        assert found == [sql.matches(parse_properties(each.decode())) for each in texts]
 
     run_cases(1_000, case, named=IllegalExpression)
 

@@ -24,7 +24,7 @@ def accept_of(kind: str | None, expression: str | None) -> Accept:
         compiled = compile_sql92(expression or "")
     except IllegalExpression as error:
         raise BadSubscription(f"parse the consumer's subscription failed: {error}") from error
-    return Accept(None, PropertyTest(compiled.names, compiled.test))
+    return Accept(None, PropertyTest(compiled.names, compiled.test, compiled.program))
 
 
 def accept_of_subscription(subscription: SubscriptionData) -> Accept:

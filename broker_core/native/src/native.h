@@ -251,6 +251,12 @@ PyObject *native_find_properties(PyObject *module, PyObject *const *args, Py_ssi
 PyObject *native_split_pairs(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *native_split_words(PyObject *module, PyObject *const *args, Py_ssize_t count);
 
+/* predicate.c: say whether the values of properties pass, an empty one being missing; PREDICATE_ASKS for what is left to
+ * Python. */
+#define PREDICATE_ASKS 2
+
+int run_predicate(Span program, const Span *values, Py_ssize_t count);
+
 /* walk.c */
 PyObject *native_walk_units(PyObject *module, PyObject *const *args, Py_ssize_t count);
 

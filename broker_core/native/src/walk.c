@@ -71,6 +71,7 @@ static int is_wanted(PyObject *accept, int64_t tags_code)
 /* What a message is tested by: the values of some properties (store/fetch.py, PropertyTest). */
 typedef struct {
     PyObject *test; /* NULL: every message passes */
+    Span program;   /* that decides the same, for predicate.c; empty for none */
     Py_ssize_t count;
     Span names[MOST_NAMES];
 } Test;
@@ -81,42 +82,48 @@ static int read_test(PyObject *given, Test *test)
     *test = (Test){0};
     if (given == Py_None)
         return 0;
-    if (!PyTuple_Check(given) || PyTuple_GET_SIZE(given) != 2 || !PyTuple_Check(PyTuple_GET_ITEM(given, 0))) {
-        PyErr_SetString(PyExc_TypeError, "walk_units takes names and a test");
+    if (!PyTuple_Check(given) || PyTuple_GET_SIZE(given) != 3 || !PyTuple_Check(PyTuple_GET_ITEM(given, 0))) {
+        PyErr_SetString(PyExc_TypeError, "walk_units takes names, a test and its program");
         return -1;
     }
+    if (read_bytes(PyTuple_GET_ITEM(given, 2), &test->program) < 0)
+        return -1;
     PyObject *names = PyTuple_GET_ITEM(given, 0);
     test->count = PyTuple_GET_SIZE(names);
     if (test->count > MOST_NAMES)
         return 1;
-    for (Py_ssize_t i = 0; i < test->count; i++)
-        if (text_span(PyTuple_GET_ITEM(names, i), &test->names[i]) < 0)
+    for (Py_ssize_t i = 0; i < test->count; i++) {
+        Span *name = &test->names[i];
+        if (text_span(PyTuple_GET_ITEM(names, i), name) < 0)
             return -1;
+        if (name->size == 0 || memchr(name->bytes, NAME_END, (size_t)name->size) != NULL)
+            return 1;
+    }
     test->test = PyTuple_GET_ITEM(given, 1);
     return 0;
 }
 
-/* Note the value of one pair, if it is asked for; the last duplicate with a value counts. */
-static void note_value(const Test *test, Span pair, Span *values)
+/* Find the values that are asked for, in property text; the last duplicate with a value counts. */
+static void find_values(const Test *test, Span text, Span *values)
 {
-    const uint8_t *end = memchr(pair.bytes, NAME_END, (size_t)pair.size);
-    Py_ssize_t size = end == NULL ? 0 : end - pair.bytes;
-    if (size == 0 || size + 1 == pair.size)
-        return;
-    for (Py_ssize_t i = 0; i < test->count; i++)
-        if (test->names[i].size == size && memcmp(test->names[i].bytes, pair.bytes, (size_t)size) == 0)
-            values[i] = (Span){end + 1, pair.size - size - 1};
+    const uint8_t *at = text.bytes, *end = at + text.size;
+    while (at < end) {
+        const uint8_t *pair = at;
+        at = memchr(pair, PAIR_END, (size_t)(end - pair));
+        at = at == NULL ? end : at;
+        for (Py_ssize_t i = 0; i < test->count; i++) {
+            Span name = test->names[i];
+            if (at - pair > name.size + 1 && *pair == *name.bytes && pair[name.size] == NAME_END &&
+                memcmp(pair, name.bytes, (size_t)name.size) == 0)
+                values[i] = (Span){pair + name.size + 1, at - pair - name.size - 1};
+        }
+        at++;
+    }
 }
 
-/* Return whether a usual record passes, -1 with an exception. */
-static int passes(const Test *test, const uint8_t *record, Py_ssize_t topic_size)
+/* Have Python test values; return whether they pass, -1 with an exception. */
+static int ask(const Test *test, const Span *values)
 {
-    if (test->test == NULL)
-        return 1;
-    const uint8_t *text = record + BODY_AT + get32(record + BODY_AT - 4) + topic_size;
-    Span rest = {text + 2, (int16_t)get16(text)}, values[MOST_NAMES] = {{0}};
-    while (rest.size > 0)
-        note_value(test, next_pair(&rest), values);
     PyObject *arguments[MOST_NAMES], *answer = NULL;
     Py_ssize_t made = 0;
     for (; made < test->count; made++) {
@@ -133,6 +140,18 @@ static int passes(const Test *test, const uint8_t *record, Py_ssize_t topic_size
     int passed = answer == NULL ? -1 : PyObject_IsTrue(answer);
     Py_XDECREF(answer);
     return passed;
+}
+
+/* Return whether a usual record passes, -1 with an exception. */
+static int passes(const Test *test, const uint8_t *record, Py_ssize_t topic_size)
+{
+    if (test->test == NULL)
+        return 1;
+    const uint8_t *text = record + BODY_AT + get32(record + BODY_AT - 4) + topic_size;
+    Span values[MOST_NAMES] = {{0}};
+    find_values(test, (Span){text + 2, (int16_t)get16(text)}, values);
+    int passed = test->program.size == 0 ? PREDICATE_ASKS : run_predicate(test->program, values, test->count);
+    return passed == PREDICATE_ASKS ? ask(test, values) : passed;
 }
 
 static int add_record(PyObject *records, PyObject *view, int64_t at, int32_t size)

@@ -120,7 +120,10 @@ def test_they_touch_no_memory_but_their_own(tmp_path: Path) -> None:
         str(path),
         # That test counts bytes over thousands of calls, after the first of which the sanitizers see nothing new.
         "--deselect=tests/broker_core/native/test_memory.py::test_nothing_is_kept_of_what_was_made",
-        *[f"tests/broker_core/native/test_{each}.py" for each in ("wire", "store", "syncer", "memory")],
+        *[
+            f"tests/broker_core/native/test_{each}.py"
+            for each in ("wire", "store", "syncer", "memory", "walk", "predicate")
+        ],
         "tests/broker_core/spark/test_batches.py",
         "tests/broker_core/spark/test_text.py",
         "tests/broker_core/store/test_columns.py",

@@ -15,12 +15,10 @@ from broker_core.sql92 import IllegalExpression, Sql92, compile_sql92
 from broker_core.store import fetch
 from broker_core.store.fetch import Accept, PropertyTest
 from broker_core.store.units import UNIT
-from tests.broker_core.native.twins import TEXTS, TOPIC
+from tests.broker_core.native.twins import TEXTS
 from tests.broker_core.sql92 import generated
+from tests.support.walks import BEGIN, FIRST, QUEUE_ID, TOPIC, File, Log, Queue
 
-BEGIN: Final = 4096
-QUEUE_ID: Final = 3
-FIRST: Final = 40
 TAGS: Final = ("TagA", "order-created")
 IPV4, IPV6 = bytes(8), bytes(20)
 
@@ -56,46 +54,6 @@ STORED: Final = st.builds(
 
 
 @dataclass
-class File:
-    """A segment."""
-
-    view: memoryview
-    start: int = BEGIN
-
-    @property
-    def wrote(self) -> int:
-        return len(self.view)
-
-
-@dataclass
-class Log:
-    """A log of one segment."""
-
-    file: File
-    begin: int = BEGIN
-
-    @property
-    def files(self) -> Log:
-        return self
-
-    def find(self, log_offset: int) -> File:
-        return self.file
-
-    def read(self, log_offset: int, size: int) -> memoryview:
-        return self.file.view[log_offset - BEGIN :][:size]
-
-
-@dataclass
-class Queue:
-    """What a walk asks of a queue."""
-
-    topic: str = "topic"
-    record_topic: bytes = TOPIC
-    queue_id: int = QUEUE_ID
-    extension: None = None
-
-
-@dataclass
 class Asked:
     """A test that tells what it was asked."""
 
@@ -126,7 +84,7 @@ def walked(messages: list[Stored], accept: Accept, many: int, room: int) -> tupl
     """Return everything that a walk finds, and what its test was asked."""
     file, units = stored(messages)
     asked = None if accept.properties is None else Asked(accept.properties)
-    properties = None if asked is None else PropertyTest(asked.of.names, asked)
+    properties = None if asked is None else PropertyTest(asked.of.names, asked, asked.of.program)
     walk = fetch._Walk(Log(file), Queue(), FIRST, many, room, accept._replace(properties=properties))  # type: ignore[arg-type]
     walk.take_for(units, 60.0)
     found = [bytes(each) for each in walk.records]
@@ -152,6 +110,9 @@ def test_walk(messages: list[Stored], sql: Sql92 | None, tag: Any, many: int, ro
     with mock.patch.object(fetch, "native", None):
         plain = walked(messages, accept, many, room)
     assert walked(messages, accept, many, room) == plain
+    if sql is not None:
+        decided = accept._replace(properties=PropertyTest(sql.names, sql.test, sql.program))
+        assert walked(messages, decided, many, room)[:-1] == plain[:-1]
 
 
 @given(st.lists(STORED, min_size=1, max_size=5))

@@ -15,7 +15,7 @@ properties = st.dictionaries(st.sampled_from(NAMES), st.sampled_from(VALUES).fil
 
 _property = st.sampled_from(NAMES)
 _text = st.sampled_from(("'x'", "'eu'", "''", "'it''s'", "'5'", "'5.5'", "'true'"))
-_number = st.sampled_from(
+numbers = st.sampled_from(
     ("0", "1", "5", "-5", "+5", "5L", "- -5", "2147483647", "2147483648", "3000000000", "5.5", "5.", ".5", "1E3", "5.0",
      "9223372036854775807", "9223372036854775808", "0.0", "1e400", "-3000000000l")
 )  # fmt: skip
@@ -25,7 +25,7 @@ _order = st.sampled_from((">", ">=", "<", "<="))
 
 def _operand(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     return st.one_of(
-        _property, _property, _number, _number, _text, _constant, inner.map("({})".format), inner.map("-({})".format)
+        _property, _property, numbers, numbers, _text, _constant, inner.map("({})".format), inner.map("-({})".format)
     )
 
 
@@ -37,7 +37,7 @@ def _condition(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
         st.builds("{} = {}".format, side, side),
         st.builds("{} <> {}".format, side, side),
         st.builds("{} {} {}".format, side, _order, side),
-        st.builds("{} {} {}".format, _property, _order, _number),
+        st.builds("{} {} {}".format, _property, _order, numbers),
         st.builds("{} {}BETWEEN {} AND {}".format, side, negated, side, side),
         st.builds("{} {}IN ({})".format, _property, negated, texts),
         st.builds("{} {}{} {}".format, side, negated, st.sampled_from(("CONTAINS", "STARTSWITH", "endswith")), _text),
@@ -53,8 +53,8 @@ def _condition(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
 
 _leaf = st.one_of(
     _property,
-    st.builds("{} = {}".format, _property, st.one_of(_number, _text, _constant)),
-    st.builds("{} {} {}".format, _property, _order, _number),
+    st.builds("{} = {}".format, _property, st.one_of(numbers, _text, _constant)),
+    st.builds("{} {} {}".format, _property, _order, numbers),
     _constant,
 )
 expressions = st.recursive(_leaf, _condition, max_leaves=6)
