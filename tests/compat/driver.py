@@ -141,6 +141,7 @@ class Driver:
             self.process = subprocess.Popen(
                 project.java("gantry.Driver", options=(*options, *settings)),
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True,
+                cwd=folder,  # `mqadmin consumerStatus` leaves a file there
             )  # fmt: skip
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
