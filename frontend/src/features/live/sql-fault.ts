@@ -5,7 +5,7 @@ type ReasonKey = "ends" | "misplaced" | "character" | "quote" | "isNull" | "numb
 
 /** The reasons for which an expression is refused, as the server says them (broker_core/sql92). */
 const REASONS: readonly [ReasonKey, RegExp][] = [
-  ["ends", /^the text ends: (?<need>.+) is needed here$/],
+  ["ends", /^the text ends: .+ is needed here$/],
   ["misplaced", /^'(?<what>.+)' does not belong here: .+$/],
   ["character", /^(?<what>.+) means nothing here$/],
   ["quote", /^a text that does not end: a quote is missing$/],
@@ -32,7 +32,7 @@ export function sqlFaultIn(t: TFunction, problem: Problem | null): string | null
 function reasonIn(t: TFunction, reason: string): string {
   for (const [key, pattern] of REASONS) {
     const found = pattern.exec(reason)
-    if (found) return t(`tail.sqlReasons.${key}`, { need: "", what: "", other: "", ...found.groups })
+    if (found) return t(`tail.sqlReasons.${key}`, { what: "", other: "", ...found.groups })
   }
   return reason
 }

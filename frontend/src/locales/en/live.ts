@@ -15,7 +15,7 @@ export const live = {
     },
     sqlFault: "SQL, character {{n}}: {{reason}}",
     sqlReasons: {
-      ends: "the expression ends, and {{need}} is needed",
+      ends: "the expression is incomplete",
       misplaced: "{{what}} does not belong here",
       character: "{{what}} means nothing here",
       quote: "the text has no quote at its end",
