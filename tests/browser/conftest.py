@@ -12,7 +12,9 @@ from playwright.sync_api import Browser, BrowserContext
 
 from tests.browser.chromium import EXECUTABLE, MISSING, chromium
 from tests.browser.data import Data
+from tests.browser.guarded import guarded_cluster
 from tests.browser.pages import Console, signed_in, tab, window
+from tests.support.cluster import RunningBroker
 from tests.support.gantry import Gantry, Place
 
 # The receiver of an alert's webhook is this process.
@@ -68,6 +70,13 @@ def http(gantry: Gantry) -> Iterator[httpx.Client]:
 def data(http: httpx.Client) -> Data:
     """What puts topics and messages in."""
     return Data(http)
+
+
+@pytest.fixture(scope="module")
+def guarded(http: httpx.Client, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningBroker]:
+    """A broker with access control, and its cluster in the console while a module runs."""
+    with guarded_cluster(http, tmp_path_factory.mktemp("guarded")) as running:
+        yield running
 
 
 @pytest.fixture(scope="package")

@@ -13,9 +13,11 @@ from playwright.sync_api import expect
 
 from tests.browser.accessible import broken_rules
 from tests.browser.data import LOCAL, Data, order
+from tests.browser.guarded import GUARDED
 from tests.browser.pages import Console
 from tests.browser.shots import DESK, PHONE
 from tests.browser.walk import pages
+from tests.support.cluster import RunningBroker
 from tests.support.gantry import ROOT
 from tests.support.wait import wait_until
 
@@ -43,6 +45,8 @@ def at(path: str, *presses: tuple[Role, str]) -> Opened:
 
 
 MORE: Final[tuple[Role, str]] = ("button", "More actions")
+ACCOUNT: Final = "access-clerk"
+ACCOUNTS: Final = f"/broker?cluster={GUARDED}&tab=accounts"
 TOPIC_PAGE, GROUP_PAGE = f"/topics/{TOPIC}", f"/groups/{GROUP}"
 CHOSEN_TOPIC: Final = (f"/topics?search={TOPIC}", ("checkbox", f"Choose {TOPIC}"))
 CHOSEN_GROUP: Final = (f"/groups?search={GROUP}", ("checkbox", f"Choose {GROUP}"))
@@ -98,6 +102,13 @@ OPENED: Final = {
     "features/topics/components/delete-topics": at(*CHOSEN_TOPIC, ("button", "Delete")),
     "features/topics/components/pause-topic": at(TOPIC_PAGE, MORE, ("menuitem", "Pause topic")),
     "features/topics/components/purge-topic": at(TOPIC_PAGE, MORE, ("menuitem", "Purge topic")),
+    "features/transactions/components/hook-form": at("/transactions?tab=hooks&new=hook"),
+    "features/transactions/components/hooks-panel": at("/transactions?tab=hooks", ("button", "Remove")),
+    # Last: the console stays in the cluster that an address names.
+    "features/broker-accounts/components/create-account": at(f"{ACCOUNTS}&new=account"),
+    "features/broker-accounts/components/change-account": at(ACCOUNTS, ("button", f"Change {ACCOUNT}")),
+    "features/broker-accounts/components/delete-account": at(ACCOUNTS, ("button", f"Delete {ACCOUNT}")),
+    "features/broker-accounts/components/global-addresses": at(ACCOUNTS, ("button", "Change addresses")),
 }
 ELSEWHERE: Final = {
     # Opens only beside a broker that is gone: test_outage.py looks at it.
@@ -110,7 +121,7 @@ _OPENS: Final = re.compile(r"<(?:FormDrawer|DockedDrawer|Modal|ConfirmDanger|Con
 
 
 @pytest.fixture(scope="module")
-def names(http: httpx.Client, data: Data) -> Iterator[dict[str, str]]:
+def names(http: httpx.Client, data: Data, guarded: RunningBroker) -> Iterator[dict[str, str]]:
     """Something for every page to show, and what its address names."""
     data.create_topic(TOPIC)
     data.create_topic(COPY)
@@ -128,6 +139,8 @@ def names(http: httpx.Client, data: Data) -> Iterator[dict[str, str]]:
     made = _post(http, "/alert-rules", rule | {"for_ms": 0})["id"]
     _post(http, "/alert-channels", {"name": "access: hook", "kind": "webhook", "url": "https://example.com/hook"})
     _post(http, "/roles", {"name": "access-clerk", "rules": [{"kind": "topic", "pattern": "a*", "allow": ["read"]}]})
+    _post(http, f"{LOCAL}/transaction-hooks", {"group": GROUP, "url": "https://example.com/hook", "secret": "a secret"})
+    _post(http, f"/clusters/{GUARDED}/accounts", {"access_key": ACCOUNT})
     _post(http, "/users", {"username": "access-ann", "password": "long enough, really", "role": "viewer"})
     _post(http, "/clusters", {"name": "access-gone", "name_servers": ["127.0.0.1:9"]})
     plan = _post(http, f"{LOCAL}/groups/{GROUP}/offsets:preview", {"topic": TOPIC, "mode": "earliest"})["plan_id"]

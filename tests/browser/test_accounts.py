@@ -2,39 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import httpx
-import pytest
 from playwright.sync_api import Locator, expect
 
 from broker_core.client.blocking import BlockingSession
 from broker_core.client.config import ClientConfig
 from broker_core.protocol.signature import Credentials
+from tests.browser.guarded import GUARDED, SIGNED_WITH
 from tests.browser.pages import Console
 from tests.browser.shots import shoot
-from tests.support.cluster import RunningBroker, started_broker
-from tests.support.wait import wait_until
+from tests.support.cluster import RunningBroker
 
-OWN = {"access_key": "gantry-itself", "secret_key": "secret-of-gantry"}
-CLUSTER = "guarded"
-PAGE = f"/broker?cluster={CLUSTER}&tab=accounts"
-
-
-@pytest.fixture(scope="module")
-def guarded(http: httpx.Client, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningBroker]:
-    """A broker with access control, whose cluster is in the console."""
-    data = tmp_path_factory.mktemp("guarded")
-    file = data / "broker" / "config" / "plain_acl.yml"
-    file.parent.mkdir(parents=True)
-    known = f"accessKey: {OWN['access_key']}, secretKey: {OWN['secret_key']}, admin: true"
-    file.write_text(f"accounts: [{{{known}}}]\n")
-    with started_broker(data, settings={"aclEnable": "true"}) as running:
-        body = {"name": CLUSTER, "name_servers": [running.name_server], **OWN}
-        http.post("/clusters", json=body).raise_for_status()
-        wait_until(lambda: http.get(f"/clusters/{CLUSTER}").json()["reachable"] is True)
-        yield running
-        http.delete(f"/clusters/{CLUSTER}", headers={"If-Match": "*"}).raise_for_status()
+PAGE = f"/broker?cluster={GUARDED}&tab=accounts"
 
 
 def row(console: Console, key: str) -> Locator:
@@ -53,7 +31,7 @@ def test_the_page_says_how_access_control_is_switched_on(console: Console) -> No
 def test_the_life_of_an_account(console: Console, guarded: RunningBroker) -> None:
     page = console.page
     console.open(PAGE)
-    own = row(console, OWN["access_key"])
+    own = row(console, SIGNED_WITH["access_key"])
     expect(own).to_contain_text("Gantry signs with it")
     expect(own.get_by_role("button", name="Delete")).to_have_count(0)
 
