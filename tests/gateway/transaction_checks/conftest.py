@@ -15,6 +15,7 @@ from tests.console.alerts.receivers import Hook, web_hook
 from tests.gateway.installation import Installation, running_installation
 from tests.support.apache import ApacheBroker, started_apache
 from tests.support.cluster import RunningBroker, started_broker
+from tests.support.redis import redis_server
 from tests.support.wait import wait_until
 
 LOCAL: Final = "local"
@@ -32,6 +33,13 @@ def brokers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[RunningBr
             tmp_path_factory.mktemp("b"), settings=_OFTEN, name_servers=first.name_server, broker_name="broker-b"
         )
         yield [first, stack.enter_context(second)]
+
+
+@pytest.fixture(scope="module")
+def redis_url() -> Iterator[str]:
+    """A Redis of its own: of all gateways at one Redis a single one serves hooks."""
+    with redis_server() as url:
+        yield url
 
 
 @pytest.fixture(scope="module")
