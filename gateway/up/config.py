@@ -45,7 +45,7 @@ SETTINGS: Final = (
     ),
     ("GANTRY_ACL_ACCOUNT", "(made by GANTRY_ACL)", "file with accessKey and secretKey with which Gantry signs"),
     ("GANTRY_FLUSH", "async", "async, or sync (answer a send only after fdatasync)"),
-    ("GANTRY_REDIS_URL", "(own redis-server)", "redis://… of another Redis"),
+    ("GANTRY_REDIS_URL", "(own redis-server)", "redis://… of another Redis, whose database no other Gantry uses"),
     ("GANTRY_DATABASE_URL", "(sqlite in the data folder)", "postgres://… of a PostgreSQL"),
     ("GANTRY_NAME_SERVERS", "(own name server)", "host:port,… for processes that are started without make up"),
     ("GANTRY_SPARK_MASTER", "local[*]", "local[N], spark://host:7077, sc://host:15002, k8s://… or yarn"),
