@@ -216,7 +216,7 @@ class StateBuilder:
         if made.messages is not None and all(each.unknown_reason is None for each in readers if name in each.topics):
             made.out_rate = self._groups.topic_rate(reading, name)
         is_measured = made.messages is not None
-        settles = is_measured and (made.in_rate is None or (made.out_rate is None and bool(lags)))
+        settles = is_measured and (made.in_rate is None or made.out_rate is None)
         moves = is_measured and bool(made.in_rate or made.out_rate)
         _sort(name, self._restless.topics, self._settling.topics, moves=moves, settles=settles)
         return made

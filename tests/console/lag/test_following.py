@@ -13,8 +13,10 @@ from broker_core.client.admin import Admin
 from broker_core.client.producer import Producer
 from broker_core.client.session import Session
 from broker_core.protocol.bodies import MessageQueue
+from broker_core.protocol.half_records import PROGRESS_GROUP
 from broker_core.protocol.headers.progress import GetProgressRequest
 from broker_core.protocol.message import Message
+from broker_core.protocol.topics import HALF_TOPIC
 from console.lag.reading import Reader
 from console.lag.shapes import GroupState, TopicState
 from console.lag.state import ClusterState, StateBuilder
@@ -144,6 +146,17 @@ async def test_what_is_carried_along_is_what_would_be_made_anew(tmp_path: Path) 
         # And what did not differ was not called changed
         assert carried.changed is not None
         assert carried.changed.topics == set()
+
+
+async def test_the_rate_of_a_topic_that_only_the_broker_itself_reads_becomes_known(tmp_path: Path) -> None:
+    async with watched(tmp_path) as cluster:
+        carried, _ = await cluster.step()
+        queue = MessageQueue(HALF_TOPIC, "broker-a", 0)
+        assert carried.topics[HALF_TOPIC].groups == 0
+        await cluster.admin.offsets.set(PROGRESS_GROUP, {queue: 0})
+        for _ in range(70):
+            carried, anew = await cluster.step(5)
+        assert (carried.topics[HALF_TOPIC].out_rate, anew.topics[HALF_TOPIC].out_rate) == (0.0, 0.0)
 
 
 async def advance(cluster: Watched, number: int, chance: random.Random) -> None:
