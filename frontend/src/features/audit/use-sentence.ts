@@ -3,7 +3,7 @@ import type { AuditEntry } from "@/lib/api-types"
 import { shortId } from "@/lib/format"
 
 const VERBS = ["create", "update", "delete", "start", "cancel", "retry", "run_now", "password", "login", "logout", "forget", "export", "session_end", "offsets", "undo_offsets", "acknowledge", "unacknowledge", "end", "send_again", "clone", "apply", "purge", "pause", "resume", "limits", "deliver_to", "resend_to", "test", "recall_from", "reschedule_in", "commit_in", "roll_back_in", "check_in"] as const
-const NOUNS = ["topic", "group", "broker", "replay", "reconcile", "redrive", "export", "schedule", "token", "user", "cluster", "session", "audit", "role", "alert", "alert_rule", "alert_channel", "silence", "delivery", "search", "note", "definitions", "account", "global_addresses"] as const
+const NOUNS = ["topic", "group", "broker", "replay", "reconcile", "redrive", "export", "schedule", "token", "user", "cluster", "session", "audit", "role", "alert", "alert_rule", "alert_channel", "silence", "delivery", "search", "note", "definitions", "account", "global_addresses", "transaction_hook"] as const
 /** What somebody asked for without the right, by the method of HTTP or the frame of a socket. */
 const ASKED = ["get", "post", "put", "patch", "delete", "produce", "receive", "ack", "nack", "extend", "commit", "rollback", "send", "subscribe"] as const
 export const RESULTS = ["ok", "refused", "failed", "partial"] as const

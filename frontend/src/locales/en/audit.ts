@@ -46,6 +46,7 @@ export const audit = {
       definitions: "definitions",
       account: "broker account",
       global_addresses: "the addresses without a broker account",
+      transaction_hook: "transaction hook",
     },
     denied: "{{actor}} was not allowed to {{act}} {{resource}}",
     withoutRight: "{{act}} without the right",

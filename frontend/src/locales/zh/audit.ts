@@ -46,6 +46,7 @@ export const audit = {
       definitions: "定义文件",
       account: "Broker 账号",
       global_addresses: "免账号地址",
+      transaction_hook: "事务回查 Webhook",
     },
     denied: "{{actor}} 无权{{act}} {{resource}}",
     withoutRight: "无权{{act}}",
