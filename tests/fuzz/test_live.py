@@ -76,6 +76,11 @@ def tracebacks(running: RunningBroker) -> list[str]:
     return list(found)
 
 
+def says_undecided(command: Command) -> bool:
+    """Say whether a producer tells that it does not know yet how a transaction ends, which nobody answers."""
+    return command.code == RequestCode.END_TRANSACTION and command.ext_fields.get("commitOrRollback") == "0"
+
+
 async def answers_to(address: str, commands: list[Command]) -> str:
     """Send requests on one connection; return what happened to those that were not answered."""
     wanted = set()
@@ -86,7 +91,7 @@ async def answers_to(address: str, commands: list[Command]) -> str:
                 writer.write(command.encode())
             except ProtocolError:
                 continue
-            if not command.flag & FLAG_ONE_WAY:
+            if not (command.flag & FLAG_ONE_WAY or says_undecided(command)):
                 wanted.add(number)
         frames = FrameReader()
         while wanted:
