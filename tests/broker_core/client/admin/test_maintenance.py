@@ -32,7 +32,7 @@ async def test_the_settings_of_a_broker_are_read_and_changed(live: Live) -> None
     [
         ({"colour": "blue"}, "no setting 'colour'"),
         ({"deleteWhen": "noon"}, "'noon' is not hours of the day"),
-        ({"brokerName": "other"}, "brokerName is fixed or can be set only on"),
+        ({"brokerName": "other"}, "brokerName is fixed or can be set only at the start"),
     ],
 )
 async def test_a_broker_names_the_settings_that_it_refuses(live: Live, settings: dict[str, str], said: str) -> None:
