@@ -156,9 +156,16 @@ class Offsets:
         """Let a group continue at the given offsets; answers by ``topic@broker@queue``.
 
         Brokers that can (`BrokerRuntime.resets_queues`) take the connected `members` along. At others the offsets of a
-        group with members cannot be changed, which would overwrite them: their answers are MembersConnected.
+        group with members cannot be changed, which would overwrite them: their answers are MembersConnected. A broker
+        that does not answer keeps none of the others from moving.
         """
-        taking = {name for name in {queue.broker_name for queue in offsets} if await self._resets_queues(name)}
+        queues = {f"{queue.topic}@{queue.broker_name}@{queue.queue_id}": queue for queue in offsets}
+        abilities = await ask_all({queue.broker_name for queue in offsets}, self._resets_queues)
+        silent = {
+            name: abilities.failed[at]
+            for name, queue in queues.items()
+            if (at := queue.broker_name) in abilities.failed
+        }
 
         async def take(name: str) -> None:
             queue = queues[name]
@@ -166,17 +173,13 @@ class Offsets:
             header = ResetOffsetRequest(queue.topic, group, 0, True, queue.queue_id, offsets[queue])
             await self._requests.ask(addr, header)
 
-        queues = {f"{queue.topic}@{queue.broker_name}@{queue.queue_id}": queue for queue in offsets}
-        answers = await ask_all([name for name, queue in queues.items() if queue.broker_name in taking], take)
-        others = {queue: to for queue, to in offsets.items() if queue.broker_name not in taking}
+        taken = await ask_all([name for name, queue in queues.items() if abilities.found.get(queue.broker_name)], take)
+        others = {name: queue for name, queue in queues.items() if abilities.found.get(queue.broker_name) is False}
         if others and members:
-            lacking = {
-                f"{queue.topic}@{queue.broker_name}@{queue.queue_id}": MembersConnected(queue.broker_name)
-                for queue in others
-            }
-            return Answers(answers.found, {**answers.failed, **lacking})
-        stored = await self.set(group, others)
-        return Answers(answers.found | stored.found, answers.failed | stored.failed)
+            lacking = {name: MembersConnected(queue.broker_name) for name, queue in others.items()}
+            return Answers(taken.found, {**taken.failed, **silent, **lacking})
+        stored = await self.set(group, {queue: offsets[queue] for queue in others.values()})
+        return Answers(taken.found | stored.found, {**taken.failed, **silent, **stored.failed})
 
     async def _resets_queues(self, broker_name: str) -> bool:
         addr = await self._requests.master(broker_name)

@@ -8,7 +8,7 @@ import pytest
 
 from broker_core.client.admin import Admin
 from broker_core.client.config import ClientConfig
-from broker_core.client.errors import MembersConnected
+from broker_core.client.errors import MembersConnected, Unreachable
 from broker_core.client.session import Session
 from broker_core.protocol.bodies import coder
 from broker_core.protocol.bodies.queues import MessageQueue
@@ -16,7 +16,7 @@ from broker_core.protocol.bodies.routes import KVTable
 from broker_core.protocol.codes import ABILITIES_KEY, RESETS_QUEUES, RequestCode, ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.headers.offsets import ResetOffsetRequest, UpdateConsumerOffsetRequest
-from tests.support.scripted import Cluster, scripted_cluster, succeed
+from tests.support.scripted import Cluster, hang_up, scripted_cluster, succeed
 
 STORE, RESET = RequestCode.UPDATE_CONSUMER_OFFSET, RequestCode.INVOKE_BROKER_TO_RESET_OFFSET
 FIRST, SECOND = MessageQueue("orders", "broker-a", 0), MessageQueue("orders", "broker-a", 1)
@@ -24,7 +24,7 @@ FIRST, SECOND = MessageQueue("orders", "broker-a", 0), MessageQueue("orders", "b
 
 @pytest.fixture
 async def cluster() -> AsyncIterator[Cluster]:
-    async with scripted_cluster("broker-a") as cluster:
+    async with scripted_cluster("broker-a", "broker-b") as cluster:
         cluster.add_topic("orders", queues=2)
         for code in (STORE, RESET):
             cluster["broker-a"].on(code, succeed())
@@ -73,3 +73,17 @@ async def test_elsewhere_connected_members_are_in_the_way(cluster: Cluster, admi
     assert [type(each) for each in answers.failed.values()] == [MembersConnected]
     assert not cluster["broker-a"].asked(STORE)
     assert not cluster["broker-a"].asked(RESET)
+
+
+@pytest.mark.parametrize(
+    ("figures", "code"), [({ABILITIES_KEY: RESETS_QUEUES}, RESET), ({"brokerVersionDesc": "V4_9_7"}, STORE)]
+)
+async def test_a_broker_that_does_not_answer_keeps_no_other_from_moving(
+    cluster: Cluster, admin: Admin, figures: dict[str, str], code: RequestCode
+) -> None:
+    is_of(cluster, **figures)
+    cluster["broker-b"].on(RequestCode.GET_BROKER_RUNTIME_INFO, hang_up())
+    answers = await admin.offsets.move("billing", {FIRST: 7, MessageQueue("orders", "broker-b", 0): 8}, members=[])
+    assert list(answers.found) == ["orders@broker-a@0"]
+    assert {name: type(error) for name, error in answers.failed.items()} == {"orders@broker-b@0": Unreachable}
+    assert len(cluster["broker-a"].asked(code)) == 1
