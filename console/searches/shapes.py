@@ -53,6 +53,7 @@ class SearchQuerySerializer(serializers.Serializer[Any]):
     keys = serializers.CharField(max_length=60_000, required=False, help_text="Keys with blanks between them.")
     id = serializers.CharField(max_length=1_000, required=False)
     queue = serializers.RegexField(r"^[0-9]{1,15}$", required=False)
+    broker = serializers.CharField(max_length=255, required=False, help_text="Where the queue is.")
     offset = serializers.RegexField(r"^[0-9]{1,15}$", required=False)
     where = serializers.CharField(max_length=10_000, required=False, help_text="A filter as one line of text.")
     span = serializers.ChoiceField(SPANS, required=False)

@@ -141,8 +141,9 @@ class Browse(Struct, frozen=True, kw_only=True):
 
 
 class QueuePage(Struct, frozen=True, kw_only=True):
-    """Messages of a queue from an offset on, and the bounds of the queue."""
+    """Messages of a queue of one broker from an offset on, and the bounds of the queue."""
 
+    broker: str
     items: list[ReadMessage]
     next_offset: int
     min_offset: int

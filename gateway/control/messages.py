@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Final
 
@@ -153,33 +153,35 @@ class QueueMessagesView(ClusterScopedView):
         tags=["messages"],
         parameters=[
             OpenApiParameter("offset", int, required=True),
-            OpenApiParameter("broker", str, description="Name of the broker; by default the first one with the topic."),
+            OpenApiParameter("broker", str, description="Name of the broker; needed where several have the queue."),
             OpenApiParameter("bodies", bool, description="Whether the messages have body and properties."),
             PAGE_PARAMETERS[0],
         ],
         responses=serializer_of(QueuePage),
     )
     def get(self, request: Request, cluster: str, topic: str, queue_id: int) -> HttpResponse:
-        """Return messages of a queue from an offset on, the oldest first; no group is involved."""
+        """Return messages of a queue from an offset on, the oldest first; no group is involved.
+
+        A queue has its number on each broker: where several have it, `broker` says which one is meant.
+        """
         offset = number_of(request, "offset", None)
         if offset is None:
             raise serializers.ValidationError({"offset": "is required"})
         limit, bodies = limit_of(request), flag_of(request, "bodies")
         if bodies:
             require(request, "bodies", Resource("topic", topic))
-        known = remembered(cluster).brokers
+        known, wanted = remembered(cluster).brokers, request.query_params.get("broker") or None
 
-        async def question(admin: Admin) -> BrowsePage:
+        async def question(admin: Admin) -> tuple[str, BrowsePage]:
             found = await admin.topics.get(topic)
-            check_queue(found, queue_id, "{queue_id}")
-            broker = request.query_params.get("broker") or found.brokers[0]
-            _check_broker(found, broker, known)
-            return await admin.messages.page(MessageQueue(topic, broker, queue_id), offset, limit)
+            broker = queue_holder(found, queue_id, wanted, known)
+            return broker, await admin.messages.page(MessageQueue(topic, broker, queue_id), offset, limit)
 
-        page = self.ask(question)
+        broker, page = self.ask(question)
         if offset < page.min_offset:
             raise OffsetGone(page.min_offset, page.max_offset)
         shown = QueuePage(
+            broker=broker,
             items=[read_message_of(each, bodies=bodies) for each in page.messages],
             # Behind the end nothing is stored yet: one goes on at the end, and misses none that come there.
             next_offset=min(next(iter(page.positions.values()), offset), page.max_offset),
@@ -235,11 +237,26 @@ def check_queue(topic: Topic, queue_id: int, pointer: str) -> None:
         raise NotServed([Fault(pointer, "INVALID", fault)])
 
 
-def _check_broker(topic: Topic, broker: str, known: Collection[str]) -> None:
-    """Raise ValidationError if the broker neither has the topic nor was ever seen."""
-    if broker not in topic.configs and broker not in known:
-        has = ", ".join(topic.brokers)
-        raise serializers.ValidationError({"broker": f"topic {topic.name!r} is on {has}, not on {broker[:100]!r}"})
+def queue_holder(topic: Topic, queue_id: int, wanted: str | None, known: Mapping[str, RememberedBroker]) -> str:
+    """Return the broker whose queue of this number is meant.
+
+    Raises NotServed if none has it, ValidationError if it is not said which one, or the one that is said has none.
+    A `known` broker that no name server lists may have the queue as well.
+    """
+    counts = {name: config.read_queue_nums for name, config in topic.configs.items()}
+    for name, broker in known.items():
+        if broker.holds(topic.name):
+            counts.setdefault(name, broker.topics[topic.name].read)
+    holders = sorted(name for name, count in counts.items() if queue_id < count)
+    if not holders:
+        check_queue(topic, queue_id, "{queue_id}")
+    if wanted is None and len(holders) == 1:
+        return holders[0]
+    if wanted in holders:
+        return wanted
+    fault = "say on which one" if wanted is None else f"not on {wanted[:100]!r}"
+    has = f"queue {queue_id} of topic {topic.name!r} is on {', '.join(holders)}"
+    raise serializers.ValidationError({"broker": f"{has}{':' if wanted is None else ','} {fault}"})
 
 
 def found_message(view: ClusterScopedView, topic: str, message_id: str) -> PlacedMessage:

@@ -1627,6 +1627,8 @@ export interface paths {
         /**
          * Return messages of a queue from an offset on, the oldest first; no group is involved.
          * @description Return messages of a queue from an offset on, the oldest first; no group is involved.
+         *
+         *     A queue has its number on each broker: where several have it, `broker` says which one is meant.
          */
         get: operations["readQueue"];
         put?: never;
@@ -5863,8 +5865,9 @@ export interface components {
             /** Format: int64 */
             offset: number;
         };
-        /** @description Messages of a queue from an offset on, and the bounds of the queue. */
+        /** @description Messages of a queue of one broker from an offset on, and the bounds of the queue. */
         QueuePage: {
+            broker: string;
             items: components["schemas"]["ReadMessage"][];
             next_offset: number;
             min_offset: number;
@@ -6781,6 +6784,8 @@ export interface components {
             keys?: string;
             id?: string;
             queue?: string;
+            /** @description Where the queue is. */
+            broker?: string;
             offset?: string;
             /** @description A filter as one line of text. */
             where?: string;
@@ -13871,7 +13876,7 @@ export interface operations {
             query: {
                 /** @description Whether the messages have body and properties. */
                 bodies?: boolean;
-                /** @description Name of the broker; by default the first one with the topic. */
+                /** @description Name of the broker; needed where several have the queue. */
                 broker?: string;
                 /** @description Page size. */
                 limit?: number;

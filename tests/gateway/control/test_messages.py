@@ -5,13 +5,21 @@ from __future__ import annotations
 import base64
 import os
 from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any, Final
 
 import pytest
+from rest_framework.exceptions import ValidationError
 
+from broker_core.client.admin.topics import Topic, TopicKind
 from broker_core.client.blocking import BlockingSession
+from broker_core.protocol.bodies import TopicConfig
 from broker_core.protocol.headers.send import SendMessageV2Request
 from broker_core.protocol.sys_flag import COMPRESSED
+from console.clusters.memory import QueueCounts, RememberedBroker
+from console.errors import NotServed
+from gateway.control.messages import queue_holder
 from tests.gateway.control.conftest import Broker, Control
 from tests.support.wait import wait_until
 
@@ -302,10 +310,32 @@ def test_a_queue_is_read_by_offset(control: Control) -> None:
     page = control.get(f"/topics/{topic}/queues/0/messages", offset=1, limit=2)
     assert [item["queue_offset"] for item in page["items"]] == [1, 2]
     assert (page["next_offset"], page["min_offset"], page["max_offset"]) == (3, 0, 4)
+    assert page["broker"] == page["items"][0]["broker"]
     end = control.get(f"/topics/{topic}/queues/0/messages", offset=4)
     assert (end["items"], end["next_offset"]) == ([], 4)
     behind = control.get(f"/topics/{topic}/queues/0/messages", offset=9)
     assert (behind["items"], behind["next_offset"], behind["max_offset"]) == ([], 4, 4), "what comes next is not missed"
+
+
+def test_a_queue_number_of_several_brokers_names_none_of_them() -> None:
+    seen = datetime(2026, 7, 1, tzinfo=UTC)
+    topic = Topic("orders", TopicKind.NORMAL, {"broker-a": TopicConfig("orders", 4, 4, 6)})
+    other = replace(topic, configs={**topic.configs, "broker-b": TopicConfig("orders", 2, 2, 6)})
+    gone = {"broker-c": RememberedBroker("broker-c", {}, seen, seen, topics={"orders": QueueCounts(8, 8, 6)})}
+
+    assert queue_holder(topic, 0, None, {}) == "broker-a"
+    assert queue_holder(other, 3, None, {}) == "broker-a"
+    assert queue_holder(other, 1, "broker-b", {}) == "broker-b"
+    assert queue_holder(topic, 7, None, gone) == "broker-c"
+    with pytest.raises(ValidationError, match="is on broker-a, broker-b: say on which one") as unclear:
+        queue_holder(other, 1, None, {})
+    assert unclear.value.get_codes() == {"broker": ["invalid"]}
+    with pytest.raises(ValidationError, match="is on broker-a, broker-c: say on which one"):
+        queue_holder(topic, 0, None, gone)
+    with pytest.raises(ValidationError, match="is on broker-a, not on 'broker-b'"):
+        queue_holder(other, 3, "broker-b", {})
+    with pytest.raises(NotServed, match="has the queues 0 to 3"):
+        queue_holder(other, 9, "broker-b", {})
 
 
 def test_a_damaged_message_is_shown_with_its_stored_bytes_and_the_reason(control: Control, broker: Broker) -> None:

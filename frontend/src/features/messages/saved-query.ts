@@ -9,7 +9,7 @@ const FIELDS: Record<Mode, readonly (keyof Query)[]> = {
   keys: ["topic", "keys"],
   id: ["topic", "id"],
   time: ["topic", "queue"],
-  offset: ["topic", "queue", "offset"],
+  offset: ["topic", "broker", "queue", "offset"],
   content: ["topic", "where"],
 }
 const WITHOUT_SPAN: readonly Mode[] = ["id", "offset"]

@@ -58,7 +58,7 @@ export function timeBrowseOf(state: UrlState, now: number): TimeBrowse | null {
 
 export function offsetBrowseOf(state: UrlState): OffsetBrowse | null {
   if (modeOf(state) !== "offset" || !state.topic || !isCount(state.queue) || !isCount(state.offset)) return null
-  return { topic: state.topic, queue: Number(state.queue), offset: Number(state.offset) }
+  return { topic: state.topic, queue: Number(state.queue), ...(state.broker && { broker: state.broker }), offset: Number(state.offset) }
 }
 
 /** Each key once, in order. */

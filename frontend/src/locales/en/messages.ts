@@ -7,6 +7,7 @@ export const messages = {
     idWords: "Message ID",
     anyQueue: "Any queue",
     queue: "Queue",
+    broker: "Broker of the queue",
     offset: "Queue offset",
     topic: "Topic",
     chooseTopic: "Choose a topic",

@@ -7,6 +7,7 @@ export const messages = {
     idWords: "消息 ID",
     anyQueue: "任意队列",
     queue: "队列",
+    broker: "队列所在的 Broker",
     offset: "队列位点",
     topic: "Topic",
     chooseTopic: "选择 Topic",

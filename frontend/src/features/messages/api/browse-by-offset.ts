@@ -6,6 +6,8 @@ import type { QueuePage } from "@/lib/api-types"
 export interface OffsetBrowse {
   topic: string
   queue: number
+  /** Needed where several brokers have a queue of this number. */
+  broker?: string
   offset: number
 }
 
@@ -16,8 +18,8 @@ export const useBrowseByOffset = (cluster: string, browse: OffsetBrowse | null) 
   useQuery({
     queryKey: ["messages", cluster, "offset", browse],
     queryFn: ({ signal }) => {
-      const { topic, queue, offset } = browse ?? { topic: "", queue: 0, offset: 0 }
-      return api.get<QueuePage>(paths.queueMessages(cluster, topic, queue), { offset, limit: PAGE_SIZE }, signal)
+      const { topic, queue, broker, offset }: OffsetBrowse = browse ?? { topic: "", queue: 0, offset: 0 }
+      return api.get<QueuePage>(paths.queueMessages(cluster, topic, queue), { broker, offset, limit: PAGE_SIZE }, signal)
     },
     enabled: browse !== null,
   })

@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "react"
 import { useTranslation } from "react-i18next"
 import { NamePicker } from "@/components/forms/name-picker"
 import { useKeys } from "@/hooks/use-keys"
+import { useSeveralBrokers } from "@/hooks/use-several-brokers"
 import type { UrlState } from "@/hooks/use-url-state"
 import { MOST_KEYS } from "../api/look-up-keys"
 import { filterFault, isCount, keysOf, type Mode, rangeFault, type Span, SPANS, spanOf } from "../search-state"
@@ -40,6 +41,7 @@ export function SearchBar({ mode, state, topics, isBusy, onSearch }: SearchBarPr
       where: mode === "content" ? draft.where?.trim() : undefined,
       id: mode === "id" ? draft.id?.trim() : undefined,
       queue: mode === "offset" || mode === "time" ? draft.queue : undefined,
+      broker: mode === "offset" ? draft.broker?.trim() : undefined,
       offset: mode === "offset" ? draft.offset : undefined,
       open: undefined,
       ...(hasSpan && range),
@@ -116,11 +118,12 @@ interface ModeInputsProps {
 function ModeInputs({ mode, draft, onChange }: ModeInputsProps) {
   const { t } = useTranslation()
   const first = useRef<HTMLInputElement>(null)
+  const withBroker = useSeveralBrokers() || draft.broker !== undefined
   useKeys({ "/": () => first.current?.focus() })
   useEffect(() => {
     if (window.matchMedia("(min-width: 900px)").matches) first.current?.focus()
   }, [mode])
-  const input = (field: "key" | "keys" | "where" | "id" | "queue" | "offset", label: string, isFirst: boolean) => (
+  const input = (field: "key" | "keys" | "where" | "id" | "queue" | "broker" | "offset", label: string, isFirst: boolean) => (
     <input
       key={field}
       ref={isFirst ? first : undefined}
@@ -138,5 +141,9 @@ function ModeInputs({ mode, draft, onChange }: ModeInputsProps) {
   if (mode === "content") return input("where", t("find.whereWords"), true)
   if (mode === "id") return input("id", t("messages.idWords"), true)
   if (mode === "time") return input("queue", t("messages.anyQueue"), true)
-  return [input("queue", t("messages.queue"), true), input("offset", t("messages.offset"), false)]
+  return [
+    input("queue", t("messages.queue"), true),
+    withBroker && input("broker", t("messages.broker"), false),
+    input("offset", t("messages.offset"), false),
+  ]
 }

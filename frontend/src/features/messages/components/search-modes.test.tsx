@@ -2,6 +2,7 @@ import { fireEvent, screen, waitFor } from "@testing-library/react"
 import { describe, expect, it } from "vitest"
 import { message, messageSummary, page, search } from "@/testing/factories"
 import { button, choose } from "@/testing/fields"
+import { SeveralBrokers } from "@/hooks/use-several-brokers"
 import { renderApp } from "@/testing/render"
 import { answer, refuse, requests } from "@/testing/server"
 import { MessagesPage } from "./messages-page"
@@ -100,6 +101,16 @@ describe("the messages of one queue", () => {
     await waitFor(() => expect(address()).toContain("offset=132"))
     await user.click(button("Older"))
     await waitFor(() => expect(address()).toContain("offset=100"))
+  })
+
+  it("are those of the broker that is named where there are several", async () => {
+    answer(QUEUE, queuePage())
+    const page = <SeveralBrokers value><MessagesPage cluster="local" topics={["orders"]} /></SeveralBrokers>
+    const { user, address } = renderApp(page, { at: "/messages?mode=offset&topic=orders&queue=2&offset=100" })
+    await screen.findByText("the queue holds offsets 0 to 499")
+    await user.type(screen.getByLabelText("Broker of the queue"), "broker-b{Enter}")
+    await waitFor(() => expect(address()).toContain("broker=broker-b"))
+    await waitFor(() => expect(requests(QUEUE).at(-1)?.query.get("broker")).toBe("broker-b"))
   })
 
   it("end where the queue ends", async () => {
