@@ -229,6 +229,7 @@ _IN_WORDS: Final = (
     client.AccountRefused,
     ClusterSilent,
 )
+_IF_NAMED: Final = (client.BrokerBusy, client.BrokerUnavailable)
 
 
 def find_problem(error: BaseException) -> ProblemError | None:
@@ -249,11 +250,13 @@ def _detail_of(error: BaseException) -> str:
         reason = error.remark or "there is no such consumer group"
     elif isinstance(error, client.GroupPaused):
         reason = f"the delivery to group {error.group!r} is paused (consume_enabled is false)"
-    elif isinstance(error, _IN_WORDS):
+    elif isinstance(error, _IN_WORDS) or (isinstance(error, _IF_NAMED) and error.broker_name is not None):
         reason = reason_of(error)
     else:
         return str(error)
-    return f"{reason[:1].upper()}{reason[1:]}."
+    name = error.broker_name if isinstance(error, client.ClientError) else None
+    # A name is not written with a capital of ours.
+    return f"{reason}." if name and reason.startswith(name) else f"{reason[:1].upper()}{reason[1:]}."
 
 
 def internal(request_id: str) -> ProblemError:

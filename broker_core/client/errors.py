@@ -76,6 +76,8 @@ class ClientError(GantryError):
 
     of_name_server = False
     """Whether a name server failed or refused, rather than a broker."""
+    broker_name: str | None = None
+    """The name of the broker that failed or refused, as far as the session knows who is at its address."""
 
 
 class ClientClosed(ClientError):
@@ -136,10 +138,12 @@ class MessageRefused(ClientError):
 class SendUncertain(ClientError):
     """The message was sent and no answer arrived: it is unknown whether it was stored."""
 
-    def __init__(self, topic: str, addr: str, reason: str) -> None:
-        super().__init__(f"topic {topic!r}: sent to {addr}, state unknown: {reason}")
+    def __init__(self, topic: str, addr: str, reason: str, *, broker_name: str | None = None) -> None:
+        peer = addr if broker_name is None else f"{broker_name} at {addr}"
+        super().__init__(f"topic {topic!r}: sent to {peer}, state unknown: {reason}")
         self.topic = topic
         self.addr = addr
+        self.broker_name = broker_name
 
 
 class LeaseExpired(ClientError):

@@ -94,6 +94,7 @@ class Routes:
     _known: dict[str, _Known] = field(default_factory=dict)
     _asking: dict[str, asyncio.Task[Route]] = field(default_factory=dict)
     _brokers: dict[str, dict[int, str]] = field(default_factory=dict)
+    _names: dict[str, str] = field(default_factory=dict)
 
     def find(self, topic: str) -> Route | None:
         """Return the cached route."""
@@ -142,11 +143,21 @@ class Routes:
 
     def learn(self, broker: BrokerData) -> bool:
         """Record a broker's addresses; return whether they changed."""
+        self.note_names(broker)
         addrs = dict(broker.broker_addrs)
         if self._brokers.get(broker.broker_name) == addrs:
             return False
         self._brokers[broker.broker_name] = addrs
         return True
+
+    def note_names(self, broker: BrokerData) -> None:
+        """Record who is at a broker's addresses, for the texts of errors: nothing is sent there because of it."""
+        for addr in broker.broker_addrs.values():
+            self._names[addr] = broker.broker_name
+
+    def name_at(self, addr: str) -> str | None:
+        """Return the name of the broker that was seen last at an address."""
+        return self._names.get(addr)
 
     def forget(self, topic: str) -> None:
         """Drop the cached route, after a broker reported that it does not have the topic."""

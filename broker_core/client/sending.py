@@ -119,7 +119,7 @@ class Sending:
         except Unreachable as error:
             self._faults.note_failure(queue.broker_name, now=now_ms())
             if error.was_sent:
-                raise SendUncertain(packed.topic, addr, str(error)) from error
+                raise SendUncertain(packed.topic, addr, str(error), broker_name=queue.broker_name) from error
             raise
         result = self._result(packed, queue, answer, addr)
         self._faults.note_latency(queue.broker_name, int((time.monotonic() - started) * 1000), now=now_ms())
@@ -137,7 +137,7 @@ class Sending:
                 self.session.routes.forget(packed.topic)
             elif answer.code in self._config.retried_codes or self._faults.every_refusal_counts:
                 self._faults.note_failure(queue.broker_name, now=now_ms())
-            raise refusal(answer.code, answer.remark, addr, topic=packed.topic)
+            raise self.session.named(refusal(answer.code, answer.remark, addr, topic=packed.topic), addr)
         try:
             stored = answer.header(SendMessageResponse)
         except HeaderError as error:

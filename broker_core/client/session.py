@@ -106,9 +106,10 @@ class Session:
             answer = await connection.invoke(self._request(header, body, code), left_ms)
         except RemotingTimeout as error:
             self._note_late(addr)
-            raise TimedOut(addr, timeout) from error
+            raise self.named(TimedOut(addr, timeout), addr) from error
         except RemotingError as error:
-            raise Unreachable(addr, str(error), was_sent=not isinstance(error, Overloaded)) from error
+            lost = Unreachable(addr, str(error), was_sent=not isinstance(error, Overloaded))
+            raise self.named(lost, addr) from error
         if self._late:
             self._late.pop(addr, None)
         return answer
@@ -125,8 +126,13 @@ class Session:
         """Send one request and return its successful answer; raise the error of a refusal (client/errors.py)."""
         answer = await self.invoke(addr, header, body, timeout_ms=timeout_ms)
         if answer.code != ResponseCode.SUCCESS:
-            raise refusal(answer.code, answer.remark, addr, topic=topic)
+            raise self.named(refusal(answer.code, answer.remark, addr, topic=topic), addr)
         return answer
+
+    def named(self, error: ClientError, addr: str) -> ClientError:
+        """Return the error of a peer with the name of the broker at that address, if it is known."""
+        error.broker_name = self.routes.name_at(addr)
+        return error
 
     async def one_way(self, addr: str, header: object, body: bytes = b"", *, code: int | None = None) -> None:
         """Send one request without an answer; raise Unreachable if it cannot be sent."""
@@ -136,7 +142,7 @@ class Session:
         try:
             connection.send(self._request(header, body, code, one_way=True))
         except RemotingError as error:
-            raise Unreachable(addr, str(error)) from error
+            raise self.named(Unreachable(addr, str(error)), addr) from error
 
     async def master_of(self, broker_name: str) -> str | None:
         """Return the address of a broker's master; if no route has it, a name server is asked for the whole cluster."""
@@ -198,7 +204,10 @@ class Session:
         try:
             return await self._remoting.connection(self._reached_at(addr), timeout_ms)
         except RemotingError as error:
-            raise Unreachable(addr, str(error)) from error
+            raise self.named(Unreachable(addr, str(error)), addr) from error
+        except ClientError as error:
+            self.named(error, addr)
+            raise
 
     async def _examine(self, addr: str, connection: Connection) -> None:
         if self._accept is not None and addr not in map(self._reached_at, self.name_servers.addresses):

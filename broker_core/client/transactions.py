@@ -179,7 +179,7 @@ async def end_transaction(
         return True
     answer = await session.invoke(address, header)
     if answer.code not in _DONE:
-        raise refused_decision(answer.code, answer.remark, address)
+        raise session.named(refused_decision(answer.code, answer.remark, address), address)
     return answer.code == ResponseCode.SUCCESS
 
 

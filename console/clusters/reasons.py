@@ -95,12 +95,12 @@ def lacking_of(error: BaseException) -> str | None:
 def reason_of(error: BaseException, names: Mapping[str, str] | None = None) -> str:
     """Return the reason in words, e.g. ``broker-a at 127.0.0.1:10911 refused the connection``.
 
-    `names` has the broker's name of each address that is known.
+    `names` has the broker's name of each address that is known, besides the one that the error itself knows.
     """
     if isinstance(error, client.TimedOut):
         return _late(error, _peer(error, error.addr, names))
     if isinstance(error, client.OtherBroker):
-        return replaced(error.addr, (names or {}).get(error.addr))
+        return replaced(error.addr, (names or {}).get(error.addr) or error.broker_name)
     if isinstance(error, client.Unreachable):
         return _unreachable(error, _peer(error, error.addr, names))
     if isinstance(error, client.MalformedAnswer):
@@ -125,7 +125,7 @@ def replaced(address: str, name: str | None) -> str:
 def _peer(error: client.ClientError, address: str, names: Mapping[str, str] | None) -> str:
     if error.of_name_server:
         return f"name server {address}"
-    name = (names or {}).get(address)
+    name = (names or {}).get(address) or error.broker_name
     return f"the broker at {address}" if name is None else f"{name} at {address}"
 
 

@@ -177,7 +177,8 @@ async def _send(producer: Producer, draft: Draft, options: Options, group: str) 
         return await producer.send(half, timeout_ms=options.timeout_ms, is_repeatable=False)
     except errors.NoPermission as error:
         if _FORBIDDEN_REMARK in (error.remark or ""):
-            detail = f"The broker at {error.addr} accepts no transactional messages (rejectTransactionMessage)."
+            peer = f"The broker at {error.addr}" if error.broker_name is None else f"Broker {error.broker_name}"
+            detail = f"{peer} accepts no transactional messages (rejectTransactionMessage)."
             raise ProblemError(TRANSACTIONS_NOT_SERVED, detail) from error
         raise
 

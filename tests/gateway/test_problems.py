@@ -49,6 +49,24 @@ def test_an_error_of_the_client_is_a_problem_by_the_table(error: Exception, stat
 
 
 @pytest.mark.parametrize(
+    ("error", "detail"),
+    [
+        (client.TimedOut("h:1", 3000), "broker-b at h:1 did not answer within 3 s."),
+        (client.BrokerUnavailable(14, "disk full", "h:1"), "broker-b at h:1 refused: disk full."),
+        (
+            client.SendUncertain("orders", "h:1", "no answer", broker_name="broker-b"),
+            "topic 'orders': sent to broker-b at h:1, state unknown: no answer",
+        ),
+    ],
+)
+def test_a_broker_is_named_where_its_name_is_known(error: client.ClientError, detail: str) -> None:
+    error.broker_name = "broker-b"
+    problem = find_problem(error)
+    assert problem is not None
+    assert problem.detail == detail
+
+
+@pytest.mark.parametrize(
     ("error", "code", "detail"),
     [
         (client.TimedOut("h:1", 3000), "TIMED_OUT", "The broker at h:1 did not answer within 3 s."),

@@ -67,7 +67,7 @@ async def ask_index(requests: AdminRequests, addr: str, header: QueryMessageRequ
     wider = replace(header, begin_timestamp=max(0, header.begin_timestamp - _INDEX_SECOND_MS))
     answer = await requests.invoke(addr, wider)
     if answer.code not in (ResponseCode.SUCCESS, ResponseCode.QUERY_NOT_FOUND):
-        raise refusal(answer.code, answer.remark, addr, topic=header.topic)
+        raise requests.session.named(refusal(answer.code, answer.remark, addr, topic=header.topic), addr)
     try:
         found = decode_many(answer.body) if answer.code == ResponseCode.SUCCESS else []
         figures = answer.header(QueryMessageResponse) if answer.ext_fields else None

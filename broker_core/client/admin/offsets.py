@@ -87,7 +87,7 @@ class Offsets:
         if answer.code == ResponseCode.QUERY_NOT_FOUND:
             return None
         if answer.code != ResponseCode.SUCCESS:
-            raise refusal(answer.code, answer.remark, addr, topic=queue.topic)
+            raise self._requests.session.named(refusal(answer.code, answer.remark, addr, topic=queue.topic), addr)
         return QueueOffset(self._requests.read(QueryConsumerOffsetResponse, answer, addr).offset)
 
     async def set(self, group: str, offsets: Mapping[MessageQueue, int]) -> Answers[None]:

@@ -55,7 +55,10 @@ class AdminRequests:
         """Return all brokers, by name and id; raise Unreachable if no name server answers."""
         if time.monotonic() - self._asked_at > _KEEP_CLUSTER_SECONDS:
             answer = await self.session.ask_name_server(GetBrokerClusterInfoRequest())
-            self._brokers = _addresses(self.decode(ClusterInfo, answer, "name server"))
+            info = self.decode(ClusterInfo, answer, "name server")
+            self._brokers = _addresses(info)
+            for broker in info.broker_addr_table.values():
+                self.session.routes.note_names(broker)
             self._asked_at = time.monotonic()
         return self._brokers
 

@@ -195,7 +195,7 @@ class Transactions:
         addr = await self._requests.master(broker_name)
         answer = await self._requests.session.invoke(addr, ResumeCheckHalfMessageRequest(offset_id))
         if answer.code not in (ResponseCode.SUCCESS, ResponseCode.FLUSH_DISK_TIMEOUT):
-            raise refused_decision(answer.code, answer.remark, addr)
+            raise self._requests.session.named(refused_decision(answer.code, answer.remark, addr), addr)
 
     async def _range(self, broker_name: str, topic: str) -> tuple[int, int]:
         """Return the offsets between which records count that are not done with."""

@@ -76,7 +76,7 @@ class BrokerOffsets(Noted):
         if answer.code == ResponseCode.QUERY_NOT_FOUND:
             return None
         if answer.code != ResponseCode.SUCCESS:
-            raise refusal(answer.code, answer.remark, addr, topic=queue.topic)
+            raise self._session.named(refusal(answer.code, answer.remark, addr, topic=queue.topic), addr)
         return answer.header(QueryConsumerOffsetResponse).offset
 
     async def persist(self, queues: Iterable[MessageQueue]) -> None:

@@ -241,7 +241,7 @@ class LeaseConsumer(LeaseSettler):
         if answer.code != ResponseCode.SUCCESS:
             if answer.code == ResponseCode.NO_PERMISSION and (answer.remark or "").startswith(_TOPIC_UNREADABLE):
                 raise TopicPaused(wanted.topic)
-            raise refusal(answer.code, answer.remark, addr, topic=wanted.topic)
+            raise self._session.named(refusal(answer.code, answer.remark, addr, topic=wanted.topic), addr)
         try:
             header_of_answer = answer.header(PopMessageResponse)
         except ProtocolError as error:

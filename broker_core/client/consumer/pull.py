@@ -112,7 +112,7 @@ async def pull(session: Session, wanted: Pull) -> PullResult:
     answer = await session.invoke(addr, wanted.header(), timeout_ms=wanted.timeout_ms)
     status = _STATUSES.get(answer.code)
     if status is None:
-        raise refusal(answer.code, answer.remark, addr, topic=queue.topic)
+        raise session.named(refusal(answer.code, answer.remark, addr, topic=queue.topic), addr)
     return _result(status, answer, wanted.subscription, addr)
 
 

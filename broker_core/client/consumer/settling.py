@@ -157,7 +157,7 @@ class LeaseSettler:
         if answer.code in _LEASE_OVER:
             raise LeaseExpired(receipt.topic, receipt.queue_id, receipt.queue_offset, answer.remark or "")
         if answer.code != ResponseCode.SUCCESS:
-            raise refusal(answer.code, answer.remark, addr, topic=receipt.topic)
+            raise self._session.named(refusal(answer.code, answer.remark, addr, topic=receipt.topic), addr)
         return answer
 
 

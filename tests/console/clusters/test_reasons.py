@@ -11,11 +11,13 @@ import pytest
 
 from broker_core.client.admin import Admin
 from broker_core.client.config import ClientConfig
-from broker_core.client.errors import BrokerRefused, TimedOut, Unreachable
+from broker_core.client.errors import BrokerBusy, BrokerRefused, TimedOut, Unreachable
 from broker_core.client.session import Session
 from broker_core.errors import GantryError
+from broker_core.protocol.codes import RequestCode
 from console.clusters.reasons import reason_of
 from tests.support.cluster import RunningBroker
+from tests.support.scripted import hang_up, in_turn, refuse, scripted_cluster
 
 
 async def failure(name_server: str) -> GantryError:
@@ -80,6 +82,25 @@ async def test_a_broker_is_called_by_its_name(shared_broker: RunningBroker) -> N
             await Admin(session).clusters.runtime_of(address)
     assert reason_of(caught.value, {address: "broker-a"}) == f"broker-a at {address} refused the connection"
     assert reason_of(caught.value) == f"the broker at {address} refused the connection"
+
+
+async def test_an_error_itself_names_a_broker_that_a_name_server_told() -> None:
+    async with scripted_cluster("broker-a") as cluster:
+        peer = cluster["broker-a"]
+        peer.on(RequestCode.GET_BROKER_RUNTIME_INFO, in_turn(refuse(2, "busy"), hang_up()))
+        async with Session(ClientConfig([cluster.name_server.addr])) as session:
+            admin = Admin(session)
+            await admin.clusters.masters()
+            with pytest.raises(BrokerBusy) as busy:
+                await admin.clusters.runtime_of(peer.addr)
+            with pytest.raises(Unreachable) as lost:
+                await admin.clusters.runtime_of(peer.addr)
+            await peer.stop()
+            with pytest.raises(Unreachable) as gone:
+                await admin.clusters.runtime_of(peer.addr)
+    assert reason_of(busy.value) == f"broker-a at {peer.addr} is too busy to answer"
+    assert reason_of(lost.value) == f"broker-a at {peer.addr} closed the connection"
+    assert reason_of(gone.value) == f"broker-a at {peer.addr} refused the connection"
 
 
 @pytest.mark.parametrize(
