@@ -34,6 +34,14 @@ class Conflict(APIException):
     default_code = "conflict"
 
 
+class BrokersSilent(APIException):
+    """The request needs answers of brokers that do not come; the detail names the brokers."""
+
+    status_code = 503
+    default_detail = "A broker does not answer."
+    default_code = "broker_unreachable"
+
+
 class RedisUnreachable(APIException):
     """The request needs Redis, which does not answer."""
 

@@ -244,13 +244,13 @@ class Topics:
 
         return await ask_all(names, ask)
 
-    async def groups(self, name: str) -> Answers[Names]:
+    async def groups(self, name: str, *, timeout_ms: int | None = None) -> Answers[Names]:
         """Return the consumer groups of the topic, online or with offsets, by broker address; raise TopicNotFound."""
         masters = await self._requests.masters_of(name)
         header = QueryTopicConsumeByWhoRequest(name)
 
         async def ask(addr: str) -> Names:
-            return sorted((await self._requests.ask_for(GroupList, addr, header)).group_list)
+            return sorted((await self._requests.ask_for(GroupList, addr, header, timeout_ms=timeout_ms)).group_list)
 
         return await self._requests.ask_each(masters, ask)
 

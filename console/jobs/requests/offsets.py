@@ -12,21 +12,24 @@ from broker_core.client.admin.topics import Ends, Topic, TopicStats
 from broker_core.client.errors import NoRoute
 from broker_core.protocol.bodies.queues import MessageQueue
 from console.clusters.connections import ask
+from console.clusters.reasons import reason_of
+from console.errors import BrokersSilent
 
 
 def check_offsets(cluster: str, part: str, topic: Topic, given: Sequence[Mapping[str, Any]]) -> None:
     """Raise ValidationError for a range that its queue does not have now, with the one that it has.
 
-    Raises the error of a broker that does not answer: what its queues have is not known. What is removed before the
-    job starts, its program finds.
+    Raises BrokersSilent for a broker that does not answer: what its queues have is not known. What is removed before
+    the job starts, its program finds.
     """
 
     async def question(admin: Admin) -> TopicStats:
         return await admin.topics.stats(topic.name)
 
     stats = ask(cluster, question)
-    for error in stats.failed.values():
-        raise error
+    if stats.failed:
+        reasons = "; ".join(map(reason_of, stats.failed.values()))
+        raise BrokersSilent(f"Which offsets the queues of topic {topic.name!r} have is not known: {reasons}.")
     if silent := topic.configs.keys() - {queue.broker_name for queue in stats.queues}:
         raise NoRoute(topic.name, f"no master of broker {min(silent)!r} is known")
     faults: Any = {number: fault for number, each in enumerate(given) if (fault := _fault(each, stats.queues))}

@@ -12,6 +12,7 @@ from broker_core.client.errors import NoRoute, Unreachable
 from broker_core.errors import GantryError
 from broker_core.protocol.bodies import MessageQueue, TopicOffset
 from broker_core.protocol.bodies.topics import TopicConfig
+from console.errors import BrokersSilent
 from console.jobs.requests import offsets
 
 TOPIC = Topic("orders", TopicKind.NORMAL, {name: TopicConfig("orders") for name in ("a", "b")})
@@ -40,7 +41,7 @@ def test_a_range_without_a_broker_is_one_of_each_broker_with_the_queue(monkeypat
 
 
 def test_ranges_are_not_accepted_while_a_broker_of_the_topic_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(Unreachable):
+    with pytest.raises(BrokersSilent, match="is not known: the broker at b:1 cannot be reached"):
         check(monkeypatch, stats_of("a", b=Unreachable("b:1", "refused")), {"queue": 0, "from": 5})
     with pytest.raises(NoRoute, match="no master of broker 'b'"):
         check(monkeypatch, stats_of("a"), {"queue": 0, "from": 5})
