@@ -50,6 +50,7 @@ const SENTENCES = [
   "the broker at 10.0.0.1:10911 does not list its producers; RocketMQ 4.9.3, RocketMQ 5 and Gantry do",
   "the broker at 10.0.0.1:10911 does not tell which producers send to a topic; Gantry does",
   "the broker at 10.0.0.1:10911 does not support lite pull; RocketMQ 5 and Gantry do",
+  "the broker at 10.0.0.1:10911 filters by tags alone: its enablePropertyFilter is off",
   "the broker at 10.0.0.1:10911 refused: disk full",
   "the broker at 10.0.0.1:10911 refused: it gave no reason",
   "the cluster did not answer within 3 s",
@@ -135,6 +136,26 @@ it.each([
   await i18next.changeLanguage("zh")
   expect(t(sentence)).toMatch(CHINESE)
   expect(t(sentence)).not.toMatch(/ (?:the|not|is|at) /)
+})
+
+/** As console/broker_accounts/changes.py and reading.py write them, and console/jobs/requests/live.py. */
+it.each([
+  "Gantry signs its requests to 'local' with the account 'gantry-gateway'; without it Gantry would be refused. Give Gantry another account first.",
+  "Gantry signs its requests to 'local' with the account 'gantry-gateway': it would no longer be an administrator, and Gantry would be refused. Give Gantry another account first.",
+  "Gantry signs its requests to 'local' with the account 'gantry-gateway': its secret would be another one than Gantry has, and Gantry would be refused. Give Gantry another account first.",
+  "Gantry signs its requests to 'local' with the account 'gantry-gateway': the listed rights would be all that it may do, and Gantry would be refused. Give Gantry another account first.",
+  "Gantry signs its requests to 'east' with no account: its address may be all that lets it in. Give Gantry an account for this cluster first.",
+  "Access control is off: the brokers of 'local' serve everybody and have no accounts. To switch it on, start Gantry with GANTRY_ACL=on.",
+  "Access control is off: the brokers of 'east' serve everybody and have no accounts. To switch it on, set aclEnable=true in the broker's configuration file and restart it.",
+  "broker: queue 0 of topic 'orders' is on broker-a, broker-b: say on which one.",
+  "broker: queue 5 of topic 'orders' is on broker-a, not on 'broker-b'.",
+  "Which groups read topic 'orders' is not known: broker-b at 10.0.0.2:10911 did not answer within 2 s; with allow_live_target the job starts without knowing them.",
+])("has the refusal %s in Chinese as a whole", async (detail) => {
+  const problem = new Problem(409, { code: "OWN_ACCOUNT", detail })
+  expect(problemIn(i18next.t, "en", problem)).toBe(detail)
+  await i18next.changeLanguage("zh")
+  expect(problemIn(i18next.t, "zh", problem)).toMatch(CHINESE)
+  expect(problemIn(i18next.t, "zh", problem)).not.toMatch(/服务器原文| (?:the|not|is|would) /)
 })
 
 it("says of one of many that was refused what it would say of a single one", async () => {

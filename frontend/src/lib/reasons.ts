@@ -13,7 +13,7 @@ export function learnRefusals(known: typeof JOB_REFUSALS): void {
 type ReasonKey =
   | "tlsUntrusted" | "tlsOtherHost" | "tlsClient" | "tlsNone" | "tlsOnly" | "tlsRefused" | "tlsFailed"
   | "refused" | "unknownHost" | "noNetwork" | "noConnection" | "closed" | "unreachable" | "late" | "stranger" | "notNameServer"
-  | "busy" | "notServed" | "notServedType" | "noLeases" | "noAssignment" | "noMessageTypes" | "noScheduled" | "noGroupConfig" | "noProducers" | "noSenders" | "noPurge" | "noLitePull"
+  | "busy" | "notServed" | "notServedType" | "noLeases" | "noAssignment" | "noMessageTypes" | "noScheduled" | "noGroupConfig" | "noProducers" | "noSenders" | "noPurge" | "noLitePull" | "tagsAlone"
   | "malformed" | "noBrokers" | "noCluster" | "noSession" | "refusedSilently" | "refusedBecause" | "unlisted" | "notConsumed" | "justAdded" | "notSampled"
   | "notAnswered" | "replaced" | "otherBroker" | "notOfTopic" | "noSetting" | "noTopicNamed" | "noGroupNamed" | "ofBrokers" | "ofBrokersOrGroup" | "noOffsetIn" | "noOffset"
   | "purgeMost" | "keysEnded" | "noNativeClient" | "perhapsNoNativeClient" | "lists" | "notListedBy" | "listsNone" | "noTime" | "ms"
@@ -48,6 +48,7 @@ const REASONS: readonly [ReasonKey, RegExp][] = [
   ["noProducers", /^(?<peer>.+) does not list its producers; RocketMQ 4\.9\.3, RocketMQ 5 and Gantry do$/],
   ["noSenders", /^(?<peer>.+) does not tell which producers send to a topic; Gantry does$/],
   ["noPurge", /^(?<peer>.+) cannot purge a topic; Gantry can$/],
+  ["tagsAlone", /^(?<peer>.+) filters by tags alone: its enablePropertyFilter is off$/],
   ["noLitePull", /^(?<peer>.+) does not support lite pull; RocketMQ 5 and Gantry do$/],
   ["malformed", /^(?<peer>.+) sent an answer that cannot be read$/],
   ["noBrokers", /^the topic's brokers were not found within (?<seconds>[\d.]+) s$/],
@@ -102,11 +103,12 @@ const REASONS: readonly [ReasonKey, RegExp][] = [
 ]
 
 /** The sentences around another reason. */
-const AROUND: readonly ["nothingKnown" | "notSearched" | "ownerMayNot" | "retryIt" | "resumeIt", RegExp][] = [
+const AROUND: readonly ["nothingKnown" | "notSearched" | "readersUnknown" | "ownerMayNot" | "retryIt" | "resumeIt", RegExp][] = [
   ["retryIt", /^(?<reason>.+) Whoever may start it can retry it\.$/],
   ["resumeIt", /^(?<reason>.+) Whoever may start its job can resume it\.$/],
   ["ownerMayNot", /^The user '(?<user>[^']+)', by whose rights it runs, may not start it any more\. (?<reason>.+)$/],
   ["nothingKnown", /^nothing is known of cluster '(?<cluster>[^']+)': (?<reason>.+)$/],
+  ["readersUnknown", /^Which groups read topic '(?<topic>[^']+)' is not known: (?<reason>.+); with allow_live_target the job starts without knowing them$/],
   ["notSearched", /^(?<broker>\S+) was not searched: (?<reason>.+)$/],
 ]
 
