@@ -297,6 +297,14 @@ def test_a_topic_is_browsed_with_the_names_of_those_that_are_gone(
     for page in (first, last, one):
         assert [each["broker"] for each in page["missing"]] == ["broker-gone"]
         assert page["items"]
+    # A number of a queue of both names neither, and what the broker has is unknown
+    path = f"/topics/{topic}/queues/0/messages"
+    unclear = control.call("GET", path, params={"offset": 0}).json()
+    assert [error["pointer"] for error in unclear["errors"]] == ["?broker"]
+    assert "is on broker-a, broker-gone: say on which one" in unclear["detail"]
+    away = control.call("GET", path, params={"offset": 0, "broker": "broker-gone"})
+    assert away.status_code == 503
+    assert "'broker-gone' is not in its route" in away.json()["detail"]
     # A topic that only it had is unknown, not "no such topic"
     assert control.call("GET", f"/topics/{lost}/messages").status_code == 404
     gone(lost)
