@@ -23,7 +23,7 @@ from console.clusters.connections import ask
 from console.clusters.memory import remembered
 from console.clusters.outcomes import not_listed
 from console.clusters.reasons import reason_of
-from console.errors import Conflict, NotKnown
+from console.errors import BrokersSilent, Conflict, NotKnown
 from console.fields import moment
 from console.offsets import planning, reading
 from console.offsets.models import OffsetPlan, OffsetSnapshot
@@ -78,7 +78,8 @@ class _Target:
 def preview(by: Actor, cluster: str, wish: Wish) -> OffsetPlanState:
     """Return what the change would do, and keep it as a plan for five minutes; nothing is changed.
 
-    Raises NoEffect if it would change nothing, NotKnown for a queue that the topic does not have, TopicNotFound.
+    Raises NoEffect if it would change nothing, NotKnown for a queue that the topic does not have, BrokersSilent for one
+    of a broker that does not answer, TopicNotFound.
     """
     situation = ask(cluster, lambda admin: reading.read(admin, wish), seconds=_ASK_SECONDS)
     unlisted = [
@@ -86,8 +87,9 @@ def preview(by: Actor, cluster: str, wish: Wish) -> OffsetPlanState:
         for broker in remembered(cluster).missing(situation.asked)
         if broker.holds(wish.topic)
     ]
+    unknown = [*situation.unknown, *unlisted]
     rows = planning.plan(situation.readings)
-    _check_places(wish, rows)
+    _check_places(wish, rows, unknown)
     if planning.changes_nothing(rows):
         raise NoEffect(_why_nothing(wish, rows))
     kept = OffsetPlan.objects.create(
@@ -109,7 +111,7 @@ def preview(by: Actor, cluster: str, wish: Wish) -> OffsetPlanState:
         to_replay=sum(row.to_replay for row in rows),
         skipped=sum(row.skipped for row in rows),
         members=situation.members,
-        unknown=[*situation.unknown, *unlisted],
+        unknown=unknown,
     )
 
 
@@ -269,12 +271,16 @@ def _rows_of(snapshot: OffsetSnapshot) -> list[MovedQueue]:
     return convert(snapshot.rows, list[MovedQueue])
 
 
-def _check_places(wish: Wish, rows: Sequence[PlannedQueue]) -> None:
+def _check_places(wish: Wish, rows: Sequence[PlannedQueue], unknown: Sequence[UnknownQueues]) -> None:
+    """Raise BrokersSilent for a queue of a broker that does not answer, NotKnown for one that is not there."""
     wanted = {*(wish.queues or ()), *(wish.offsets or ())}
     strange = sorted(wanted - {row.place for row in rows})
     if strange:
         names = ", ".join(f"{broker}/{queue}" for broker, queue in strange[:_SHOWN])
-        raise NotKnown(f"Topic {wish.topic!r} has no queue {names}, or its broker does not answer.")
+        silent = [each.reason for each in unknown if each.broker in {broker for broker, _ in strange}]
+        if silent:
+            raise BrokersSilent(f"Where the group is in {names} is not known: {'; '.join(silent)}.")
+        raise NotKnown(f"Topic {wish.topic!r} has no queue {names}.")
 
 
 def _why_nothing(wish: Wish, rows: Sequence[PlannedQueue]) -> str:

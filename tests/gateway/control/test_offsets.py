@@ -68,6 +68,24 @@ def test_a_preview_says_what_would_happen_and_changes_nothing(
     assert offsets(control, group) == {0: 3}
 
 
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        {"mode": "latest", "queues": [{"broker": "broker-gone", "queue_id": 0}]},
+        {"mode": "offset", "offsets": [{"broker": "broker-gone", "queue_id": 0, "offset": 1}]},
+    ],
+)
+def test_where_a_group_is_on_a_broker_that_is_away_is_unknown(
+    control: Control, gone: Callable[[str, str], None], wanted: dict[str, Any]
+) -> None:
+    topic, group = ready(control)
+    gone(topic, group)
+    answer = control.call("POST", f"/groups/{group}/offsets:preview", json={"topic": topic, **wanted})
+    assert (answer.status_code, answer.json()["code"]) == (503, "BROKER_UNREACHABLE"), answer.text
+    unknown = "Where the group is in broker-gone/0 is not known: broker-gone is not listed by any name server."
+    assert answer.json()["detail"] == unknown
+
+
 def test_a_time_goes_to_the_first_message_stored_then_or_later(control: Control) -> None:
     topic, group = control.topic(), control.group()
     control.produce(topic, "old")
