@@ -26,7 +26,8 @@ from console.clusters import operations
 from console.clusters.change_lock import change_lock
 from console.clusters.known_topics import known_topic
 from console.clusters.reasons import reason_of
-from console.errors import Conflict
+from console.errors import BrokersSilent, Conflict
+from console.lag.shapes import MissingBroker
 from console.query import flag_of
 from console.shapes import as_json, serializer_of
 from gateway.control.cluster_view import ClusterScopedView, with_outcomes
@@ -64,14 +65,18 @@ class TopicPurgeView(ClusterScopedView):
             if known_topic(cluster, topic).kind.value == "system":
                 raise Conflict(f"{topic!r} belongs to the brokers; it cannot be purged.")
             found = self.ask(lambda admin: _read(admin, topic))
-            queues = _chosen(found, form.validated_data.get("queues"))
-            plan = self._plan(topic, found, queues)
+            missing = missing_of(cluster, topic, found.asked, found.silent)
+            away = {each.broker: each.reason for each in missing}
+            queues = _chosen(found, form.validated_data.get("queues"), away)
+            plan = self._plan(topic, found, queues, missing)
             if flag_of(request, "dry_run"):
                 return Response(as_json(plan))
             outcomes = operations.purge_topic(actor_of(request), cluster, topic, _by_broker(queues))
             return with_outcomes(Response(as_json(plan)), outcomes)
 
-    def _plan(self, topic: str, found: _Found, queues: Sequence[PurgedQueue]) -> TopicPurge:
+    def _plan(
+        self, topic: str, found: _Found, queues: Sequence[PurgedQueue], missing: list[MissingBroker]
+    ) -> TopicPurge:
         seen = [name for name in found.groups if allows(self.request, "read", Resource("group", name))]
         whole = {(each.broker, each.queue_id) for each in queues if each.before == each.max_offset}
         return TopicPurge(
@@ -80,7 +85,7 @@ class TopicPurgeView(ClusterScopedView):
             bytes=found.kept_bytes if whole == found.ends.keys() else None,
             groups=self.ask(lambda admin: _losses(admin, topic, seen, queues)),
             hidden_groups=len(found.groups) - len(seen),
-            missing=missing_of(self.cluster, topic, found.asked, found.silent),
+            missing=missing,
         )
 
 
@@ -128,14 +133,20 @@ async def _read(admin: Admin, topic: str) -> _Found:
     )
 
 
-def _chosen(found: _Found, wanted: Iterable[Mapping[str, object]] | None) -> list[PurgedQueue]:
-    """Return what is purged of each queue; raise ValidationError for a queue or an offset that is not there."""
+def _chosen(found: _Found, wanted: Iterable[Mapping[str, object]] | None, away: Mapping[str, str]) -> list[PurgedQueue]:
+    """Return what is purged of each queue.
+
+    Raises ValidationError for a queue or an offset that is not there, BrokersSilent for a queue of a broker that is
+    `away`, which has the reasons by broker.
+    """
     if wanted is None:
         return [_purged(place, end, end.max_offset) for place, end in found.ends.items()]
     queues = []
     for entry in wanted:
         broker, queue_id, before = str(entry["broker"]), int(str(entry["queue_id"])), int(str(entry["before"]))
         end = found.ends.get((broker, queue_id))
+        if end is None and broker in away:
+            raise BrokersSilent(f"What queue {broker}/{queue_id} holds is not known: {away[broker]}.")
         if end is None:
             raise serializers.ValidationError({"queues": f"{broker}/{queue_id} is not a queue of the topic."})
         if before > end.max_offset:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from tests.gateway.control.conftest import Control
@@ -45,6 +46,15 @@ def test_a_purge_does_what_its_preview_said_and_offsets_go_on(control: Control) 
     gone = control.call("GET", f"/topics/{name}/queues/0/messages", params={"offset": 3})
     assert (gone.status_code, gone.json()["code"]) == (410, "OFFSET_GONE"), gone.text
     assert control.produce(name, "next")[0]["offset"] == 6
+
+
+def test_what_a_broker_that_is_away_has_cannot_be_purged(control: Control, gone: Callable[[str], None]) -> None:
+    name = control.topic()
+    gone(name)
+    wish = {"queues": [{"broker": "broker-gone", "queue_id": 0, "before": 1}]}
+    answer = control.call("POST", f"/topics/{name}:purge", json=wish)
+    assert (answer.status_code, answer.json()["code"]) == (503, "BROKER_UNREACHABLE"), answer.text
+    assert answer.json()["detail"].startswith("What queue broker-gone/0 holds is not known: ")
 
 
 def test_a_purge_is_recorded(control: Control) -> None:
