@@ -13,8 +13,10 @@ from console.audit.record import Actor, record
 from console.brokers.catalogue import CATALOGUE, KnownSetting, Product, product_of
 from console.brokers.shapes import BrokerSetting, BrokerSettings, SettingChange, SettingsChanged, SettingsPreview
 from console.clusters.connections import ask
+from console.clusters.memory import remembered
+from console.clusters.outcomes import not_listed
 from console.clusters.reasons import reason_of
-from console.errors import Fault, NotKnown, NotServed
+from console.errors import BrokersSilent, Fault, NotKnown, NotServed
 from console.etags import etag
 from console.pointers import escaped
 
@@ -50,8 +52,18 @@ class Read:
 
 
 def read(of: BrokerName) -> Read:
-    """Ask the broker; raise NotKnown for one that no name server lists, or what the client raises."""
-    address, texts = ask(of.cluster, lambda admin: _read(admin, of))
+    """Ask the broker.
+
+    Raises NotKnown for one that was never seen, BrokersSilent if no name server lists it any more, or what the client
+    raises.
+    """
+    try:
+        address, texts = ask(of.cluster, lambda admin: _read(admin, of))
+    except NotKnown:
+        known = remembered(of.cluster).brokers.get(of.name)
+        if known is None or of.broker_id not in known.addresses:
+            raise
+        raise BrokersSilent(f"The settings of {of.name} are not known: {not_listed(known)}.") from None
     return Read(of, address, texts)
 
 

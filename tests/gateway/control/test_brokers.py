@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -87,6 +88,14 @@ def test_only_administrators_change_settings(control: Control) -> None:
 
     assert control.call("PATCH", CONFIG, headers={"If-Match": "*"}, json=body).status_code == 403
     assert control.call("POST", f"{CONFIG}:preview", json=body).status_code == 403
+
+
+def test_the_settings_of_a_broker_that_is_away_are_unknown(control: Control, gone: Callable[[str], None]) -> None:
+    gone("orders")
+    answer = control.call("GET", "/brokers/broker-gone/config")
+    assert (answer.status_code, answer.json()["code"]) == (503, "BROKER_UNREACHABLE"), answer.text
+    assert "broker-gone is not listed by any name server" in answer.json()["detail"]
+    assert control.call("GET", "/brokers/broker-gone/config", params={"broker_id": 1}).status_code == 404
 
 
 def test_a_broker_that_is_not_listed_is_not_found(control: Control) -> None:
