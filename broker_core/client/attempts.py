@@ -65,6 +65,7 @@ class Attempts:
         tried = _Tried(self._config.retried_codes, terms.is_repeatable)
         pauses: Iterator[float] | None = None
         pause_s: float | None = 0.0
+        retries = self._config.retries
         while pause_s is not None:
             try:
                 if self._sending.find_picker(packed.topic) is None:
@@ -80,13 +81,16 @@ class Attempts:
                 break
             tried.broker_name = queue.broker_name
             try:
-                result = await self._sending.attempt(packed, queue, timeout_ms=left_ms)
+                # A broker that hangs accepts no connection: half of the time is left for another broker.
+                connect_ms = left_ms // 2 if retries > 0 else left_ms
+                result = await self._sending.attempt(packed, queue, timeout_ms=left_ms, connect_ms=connect_ms)
             except (BrokerRefused, TopicNotFound, NoRoute, Unreachable, SendUncertain, ClientClosed) as error:
                 tried.failed(error)
             else:
                 if result.status is SendStatus.SEND_OK or not self._config.retry_when_not_stored_ok:
                     return result
                 tried.result = result
+            retries -= 1
             pauses = pauses or self._pauses(deadline)
             pause_s = next(pauses, None)
         return tried.end(TimedOut(f"topic {packed.topic}", terms.timeout_ms, was_sent=False))

@@ -107,14 +107,24 @@ class Sending:
             raise TopicReadOnly(topic)
         return queue
 
-    async def attempt(self, packed: Packed, queue: MessageQueue, *, timeout_ms: int) -> SendResult:
-        """Send once; raise SendUncertain if the broker may have stored the message without answering."""
+    async def attempt(
+        self, packed: Packed, queue: MessageQueue, *, timeout_ms: int, connect_ms: int | None = None
+    ) -> SendResult:
+        """Send once; raise SendUncertain if the broker may have stored the message without answering.
+
+        `connect_ms` is what of the time may pass before there is a connection.
+        """
         addr = self._master_of(queue)
         code = RequestCode.SEND_BATCH_MESSAGE if packed.is_batch else None
         started = time.monotonic()
         try:
             answer = await self.session.invoke(
-                addr, self._header(packed, queue), packed.body, timeout_ms=timeout_ms, code=code
+                addr,
+                self._header(packed, queue),
+                packed.body,
+                timeout_ms=timeout_ms,
+                connect_ms=connect_ms,
+                code=code,
             )
         except Unreachable as error:
             self._faults.note_failure(queue.broker_name, now=now_ms())

@@ -90,17 +90,24 @@ class Session:
         await self.close()
 
     async def invoke(
-        self, addr: str, header: object, body: bytes = b"", *, timeout_ms: int | None = None, code: int | None = None
+        self,
+        addr: str,
+        header: object,
+        body: bytes = b"",
+        *,
+        timeout_ms: int | None = None,
+        connect_ms: int | None = None,
+        code: int | None = None,
     ) -> Command:
         """Send one request and return its answer, of any code; raise Unreachable or TimedOut.
 
-        The time to connect is included.
+        The time to connect is included, and may have a shorter limit of its own.
         """
         timeout = left_ms = self.config.timeout_ms if timeout_ms is None else timeout_ms
         connection = self._remoting.find_connection(self._reached_at(addr))
         if connection is None:
             begin = time.monotonic()
-            connection = await self._connect(addr, timeout)
+            connection = await self._connect(addr, timeout if connect_ms is None else connect_ms)
             left_ms = max(1, timeout - int((time.monotonic() - begin) * 1000))
         try:
             answer = await connection.invoke(self._request(header, body, code), left_ms)

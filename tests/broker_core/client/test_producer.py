@@ -22,6 +22,7 @@ from broker_core.client.errors import (
     TopicReadOnly,
     Unreachable,
 )
+from broker_core.client.faults import FaultAvoidance
 from broker_core.client.producer import Producer, SendResult, SendStatus
 from broker_core.client.session import Session
 from broker_core.protocol.batch import decode_batch, encode_entries
@@ -31,6 +32,7 @@ from broker_core.protocol.command import Command
 from broker_core.protocol.headers.send import SendMessageResponse, SendMessageV2Request
 from broker_core.protocol.message import Message
 from broker_core.protocol.properties import parse_properties
+from broker_core.remoting.connection import Connection
 from broker_core.remoting.dispatch import Handler
 from tests.support.scripted import Cluster, Peer, hang_up, in_turn, refuse, say_nothing, scripted_cluster, succeed
 from tests.support.wait import eventually
@@ -407,3 +409,21 @@ async def test_looking_for_the_route_is_part_of_the_time(cluster: Cluster) -> No
         for queue in (None, MessageQueue("orders", "broker-a", 0)):
             with pytest.raises(TimedOut):
                 await producer.send(MESSAGE, timeout_ms=200, queue=queue)
+
+
+async def test_a_broker_that_lets_nobody_connect_leaves_time_for_another_one(cluster: Cluster) -> None:
+    cluster.add_topic("bills", queues=1)
+    hanging = cluster["broker-b"].addr
+
+    async def accept(addr: str, _: Connection) -> None:
+        if addr == hanging:
+            await asyncio.Event().wait()
+
+    config = ProducerConfig(fault_avoidance=FaultAvoidance.OFF)
+    async with (
+        Session(ClientConfig([cluster.name_server.addr]), accept=accept) as session,
+        Producer(session, "checkout", config) as producer,
+    ):
+        # Whichever queue is chosen first, the next message begins with the other broker
+        results = [await producer.send(Message("bills", b"hi"), timeout_ms=400) for _ in range(2)]
+    assert {result.queue.broker_name for result in results} == {"broker-a"}
