@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 from broker_core.client.admin.requests import AdminRequests
 from broker_core.client.admin.topics import check_name
 from broker_core.client.answers import Answers, ask_all
-from broker_core.client.errors import BrokerRefused, GroupOffline, NotSupported
+from broker_core.client.errors import BrokerRefused, GroupOffline, NotSupported, Unreachable
 from broker_core.errors import GantryError
 from broker_core.protocol.bodies import coder
 from broker_core.protocol.bodies.groups import (
@@ -279,8 +279,9 @@ class Groups:
         for broker in await self._requests.brokers():
             try:
                 return await self._requests.ask_for(ConsumerRunningInfo, broker.addr, header)
-            except BrokerRefused as error:
-                failure = error
+            except (BrokerRefused, Unreachable) as error:
+                # That one does not answer says more than that another one does not know the client.
+                failure = failure if isinstance(failure, Unreachable) else error
         raise failure
 
     async def owners(self, name: str) -> dict[MessageQueue, str]:

@@ -8,9 +8,9 @@ from broker_core.client.admin import Admin
 from broker_core.client.config import ClientConfig, PushConfig
 from broker_core.client.consumer.pop import LeaseConsumer
 from broker_core.client.consumer.push import PushConsumer
-from broker_core.client.errors import BrokerRefused, NameIllegal
+from broker_core.client.errors import BrokerRefused, NameIllegal, Unreachable
 from broker_core.client.session import Session
-from broker_core.protocol.bodies import coder
+from broker_core.protocol.bodies import ConsumerRunningInfo, coder
 from broker_core.protocol.bodies.groups import ConsumerOffsetSerializeWrapper, SubscriptionGroupWrapper
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.bodies.stats import ConsumeStats, ConsumeStatsList, OffsetWrapper
@@ -19,7 +19,7 @@ from broker_core.protocol.command import Command
 from broker_core.protocol.message import StoredMessage
 from broker_core.remoting.dispatch import Handler
 from tests.broker_core.client.conftest import Live
-from tests.support.scripted import Cluster, refuse, scripted_cluster, succeed
+from tests.support.scripted import Cluster, hang_up, in_turn, refuse, scripted_cluster, succeed
 from tests.support.wait import eventually
 
 
@@ -142,6 +142,17 @@ async def test_a_member_reports_its_inner_state(live: Live) -> None:
     assert MessageQueue(topic, "broker-a", 0) in info.mq_table
     assert info.properties["PROP_NAMESERVER_ADDR"] == live.running.name_server
     assert {data.topic for data in info.subscription_set} == {topic, f"%RETRY%{name}"}
+
+
+async def test_a_member_is_asked_through_the_broker_that_answers() -> None:
+    code = RequestCode.GET_CONSUMER_RUNNING_INFO
+    async with scripted_cluster("broker-a", "broker-b") as cluster:
+        cluster["broker-a"].on(code, hang_up())
+        cluster["broker-b"].on(code, in_turn(say(ConsumerRunningInfo()), refuse(ResponseCode.CONSUMER_NOT_ONLINE)))
+        async with Session(ClientConfig([cluster.name_server.addr])) as session:
+            await Admin(session).groups.running_info("billing", "10.0.0.1@1")
+            with pytest.raises(Unreachable):
+                await Admin(session).groups.running_info("billing", "10.0.0.1@1")
 
 
 def say(body: object) -> Handler:
