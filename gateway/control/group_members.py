@@ -23,7 +23,7 @@ from broker_core.errors import GantryError
 from broker_core.protocol.bodies import ConsumerRunningInfo, MessageQueue
 from broker_core.protocol.bodies.running import ConsumeStatus, ProcessQueueInfo
 from console.clusters.reasons import reason_of
-from console.errors import Conflict, NotKnown
+from console.errors import BrokersSilent, Conflict, NotKnown
 from console.lag.subscriptions import Subscription, agree, subscriptions_of
 from console.moments import rfc3339
 from console.shapes import as_json, serializer_of
@@ -36,6 +36,7 @@ from gateway.control.member_shapes import (
     MemberTopic,
     SilentMember,
 )
+from gateway.control.messages import missing_of
 
 _MEMBER_SECONDS: Final = 2.0
 # More members are not asked one by one while a page waits.
@@ -66,12 +67,18 @@ class GroupSubscriptionsView(ClusterScopedView):
     def get(self, request: Request, cluster: str, group: str) -> Response:
         """List what each connected native client of a group subscribes to, and say whether they agree."""
 
-        async def question(admin: Admin) -> tuple[GroupConnections, _Infos, dict[str, str]]:
+        async def question(admin: Admin) -> tuple[list[str], GroupConnections, _Infos, dict[str, str]]:
             members = await admin.groups.connections(group)
-            return members, *await _infos(admin, group, list(members.members))
+            asked = list((await admin.clusters.masters()).values())
+            return asked, members, *await _infos(admin, group, list(members.members))
 
-        shown = _subscriptions(*self.ask(question))
-        return Response(as_json(replace(shown, items=_seen(self, group, shown.items))))
+        asked, members, infos, reasons = self.ask(question)
+        shown = _subscriptions(members, infos, reasons)
+        missing = missing_of(cluster, None, asked, members.failed)
+        # A broker that does not answer may have members that no other one has.
+        consistent = None if missing and shown.consistent else shown.consistent
+        seen = _seen(self, group, shown.items)
+        return Response(as_json(replace(shown, items=seen, consistent=consistent, missing=missing)))
 
 
 class GroupMemberView(ClusterScopedView):
@@ -84,7 +91,11 @@ class GroupMemberView(ClusterScopedView):
         """Return the queues and the pace of a native client of a group, as it reports them itself."""
 
         async def question(admin: Admin) -> ConsumerRunningInfo:
-            if client not in (await admin.groups.connections(group)).members:
+            found = await admin.groups.connections(group)
+            if client not in found.members and found.failed:
+                reasons = "; ".join(map(reason_of, found.failed.values()))
+                raise BrokersSilent(f"Whether group {group!r} has a client {client!r} is not known: {reasons}.")
+            if client not in found.members:
                 raise NotKnown(f"Group {group!r} has no native client {client!r} now.")
             return await _info(admin, group, client)
 
@@ -135,7 +146,7 @@ def _subscriptions(members: GroupConnections, infos: _Infos, reasons: Mapping[st
         told = subscriptions_of(members.subscriptions.values())
         consistent = None if silent else True
         return GroupSubscriptions(
-            items=[_row(each, None) for each in sorted(told)], consistent=consistent, silent=silent
+            items=[_row(each, None) for each in sorted(told)], consistent=consistent, silent=silent, missing=[]
         )
     subscribers: dict[Subscription, list[str]] = {}
     for name in sorted(by_member):
@@ -143,7 +154,7 @@ def _subscriptions(members: GroupConnections, infos: _Infos, reasons: Mapping[st
             subscribers.setdefault(each, []).append(name)
     consistent = False if not agree(by_member) else None if silent else True
     items = [_row(each, subscribers[each]) for each in sorted(subscribers)]
-    return GroupSubscriptions(items=items, consistent=consistent, silent=silent)
+    return GroupSubscriptions(items=items, consistent=consistent, silent=silent, missing=[])
 
 
 def _row(each: Subscription, clients: list[str] | None) -> GroupSubscription:

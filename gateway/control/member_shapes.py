@@ -6,6 +6,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from console.lag.shapes import MissingBroker
 from console.moments import Moment
 
 
@@ -31,9 +32,10 @@ class GroupSubscriptions(Struct, frozen=True, kw_only=True):
     items: list[GroupSubscription]
     consistent: Annotated[
         bool | None,
-        Meta(description="Whether all members subscribe to the same; null while one that may differ is silent."),
+        Meta(description="Whether all members subscribe to the same; null while one that may differ is not known."),
     ]
     silent: list[SilentMember]
+    missing: Annotated[list[MissingBroker], Meta(description="Brokers that may have more members and did not answer.")]
 
 
 class MemberQueue(Struct, frozen=True, kw_only=True):

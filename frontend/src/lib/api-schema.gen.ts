@@ -4479,9 +4479,11 @@ export interface components {
         /** @description All subscriptions of a group. */
         GroupSubscriptions: {
             items: components["schemas"]["GroupSubscription"][];
-            /** @description Whether all members subscribe to the same; null while one that may differ is silent. */
+            /** @description Whether all members subscribe to the same; null while one that may differ is not known. */
             consistent: boolean | null;
             silent: components["schemas"]["SilentMember"][];
+            /** @description Brokers that may have more members and did not answer. */
+            missing: components["schemas"]["MissingBroker"][];
         };
         /** @description A consumer group in one line. */
         GroupSummary: {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from urllib.parse import quote
 
@@ -53,6 +54,15 @@ async def joined(stack: AsyncExitStack, broker: Broker, group: str, wanted: tupl
     consumer.subscribe(*wanted)
     await stack.enter_async_context(consumer)
     return session.client_id
+
+
+def test_members_of_a_broker_that_is_away_are_unknown(control: Control, gone: Callable[[str], None]) -> None:
+    topic, group = control.topic(), control.group()
+    path = f"/groups/{group}/subscriptions"
+    assert (control.get(path)["consistent"], control.get(path)["missing"]) == (True, [])
+    gone(topic)
+    shown = control.get(path)
+    assert (shown["consistent"], [each["broker"] for each in shown["missing"]]) == (None, ["broker-gone"])
 
 
 def test_a_client_that_is_not_there_is_not_found(control: Control) -> None:
