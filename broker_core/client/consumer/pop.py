@@ -36,6 +36,9 @@ _ONE_BROKER_WAIT_MS: Final = 15_000
 _MANY_BROKERS_WAIT_MS: Final = 500
 _ANSWER_SLACK_MS: Final = 5_000
 _IDLE_PAUSE_MS: Final = 100
+# A broker that hangs would hold up what the others have at every receive.
+_LATE_SECONDS: Final = 1.0
+_AVOID_SECONDS: Final = 10.0
 _DAMAGED_AGAIN_MS: Final = 5_000
 """The pause between deliveries of a damaged message; a lease may be hours, and an ordered queue waits for it."""
 
@@ -90,6 +93,8 @@ class LeaseConsumer(LeaseSettler):
         self._turn = 0
         self._asked_at: dict[str, float] = {}
         """When the route of the last topic without readable queues was asked for (s, monotonic)."""
+        self._avoided: dict[str, float] = {}
+        """Until when brokers that let a request wait in vain are left out where there are others (s, monotonic)."""
         self._log = get_logger(__name__, f"group={group}")
 
     async def receive(
@@ -123,7 +128,8 @@ class LeaseConsumer(LeaseSettler):
             if len(brokers) == 1:
                 messages = await self._pop(*brokers[0], wanted, wanted.max_messages, min(left_ms, _ONE_BROKER_WAIT_MS))
             else:
-                messages = await self._sweep(brokers, wanted) or await self._wait_at_one(brokers, wanted, left_ms)
+                messages = await self._sweep(brokers, wanted)
+                messages = messages or await self._wait_at_one(self._answering(brokers), wanted, left_ms)
             if messages or wait_ms <= _since(started):
                 return Received(messages, _since(started))
             if _since(asked_at) < _IDLE_PAUSE_MS:  # the brokers are not holding requests at the moment
@@ -159,15 +165,19 @@ class LeaseConsumer(LeaseSettler):
     async def _sweep(self, brokers: list[tuple[str, str]], wanted: _Wanted) -> list[LeasedMessage]:
         """Query every broker without waiting, starting with a different one each time, until there are enough."""
         self._turn += 1
+        brokers = self._answering(brokers)
         messages: list[LeasedMessage] = []
         failure: Unreachable | None = None
         failed = 0
         for step in range(len(brokers)):
             name, addr = brokers[(self._turn + step) % len(brokers)]
+            asked_at = time.monotonic()
             try:
                 messages += await self._pop(name, addr, wanted, wanted.max_messages - len(messages), 0)
             except Unreachable as error:
                 failure, failed = error, failed + 1
+                if time.monotonic() - asked_at >= _LATE_SECONDS:
+                    self._avoided[addr] = time.monotonic() + _AVOID_SECONDS
             except BaseException:
                 self._release(messages)  # messages of the brokers queried before; the caller will not receive them
                 raise
@@ -176,6 +186,12 @@ class LeaseConsumer(LeaseSettler):
         if failure is not None and failed == len(brokers):
             raise failure
         return messages
+
+    def _answering(self, brokers: list[tuple[str, str]]) -> list[tuple[str, str]]:
+        """Return the brokers without those that let a request wait in vain lately; all of them if none is left."""
+        now = time.monotonic()
+        self._avoided = {addr: until for addr, until in self._avoided.items() if until > now}
+        return [broker for broker in brokers if broker[1] not in self._avoided] or brokers
 
     async def _wait_at_one(self, brokers: list[tuple[str, str]], wanted: _Wanted, left_ms: int) -> list[LeasedMessage]:
         """Wait briefly at one broker, since a message may arrive at another. Unreachable brokers are skipped."""

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 import pytest
 
 from broker_core.client.config import ClientConfig
+from broker_core.client.consumer import pop
 from broker_core.client.consumer.leases import LeasedMessage, LeaseReceipt
 from broker_core.client.consumer.pop import LeaseConsumer, Received
 from broker_core.client.errors import LeaseExpired, NoPermission, NotSupported, TopicNotFound, Unreachable
@@ -24,7 +25,7 @@ from broker_core.protocol.headers.pop import (
     PopMessageResponse,
 )
 from tests.broker_core.client.conftest import Live
-from tests.support.scripted import Peer, refuse, scripted_cluster
+from tests.support.scripted import Peer, refuse, say_nothing, scripted_cluster
 from tests.support.wait import PATIENCE_SECONDS, eventually
 
 FOR_EVER_MS = 600_000
@@ -301,6 +302,21 @@ async def test_a_broker_that_holds_no_request_is_not_asked_without_pause() -> No
 
         assert received.messages == []
         assert 2 <= len(cluster["broker-a"].asked(RequestCode.POP_MESSAGE)) <= 6
+
+
+async def test_a_broker_that_hangs_does_not_hold_up_every_receive(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pop, "_ANSWER_SLACK_MS", 100)
+    monkeypatch.setattr(pop, "_LATE_SECONDS", 0.05)
+    async with scripted_cluster("broker-a", "broker-b") as cluster:
+        cluster.add_topic("orders")
+        cluster["broker-a"].on(RequestCode.POP_MESSAGE, refuse(ResponseCode.PULL_NOT_FOUND))
+        cluster["broker-b"].on(RequestCode.POP_MESSAGE, say_nothing())
+        async with Session(ClientConfig([cluster.name_server.addr])) as session:
+            consumer = LeaseConsumer(session, "billing")
+            for _ in range(3):
+                assert (await consumer.receive("orders")).messages == []
+            asked = {name: len(peer.asked(RequestCode.POP_MESSAGE)) for name, peer in cluster.brokers.items()}
+            assert asked == {"broker-a": 3, "broker-b": 1}
 
 
 async def test_every_broker_has_its_turn_and_one_that_is_gone_does_not_matter() -> None:
