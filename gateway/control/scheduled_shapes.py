@@ -76,7 +76,10 @@ class ScheduledDay(Struct, frozen=True, kw_only=True):
 
 
 class ScheduledSummary(Struct, frozen=True, kw_only=True):
-    """Everything that waits, in figures: those of topics that the caller may read."""
+    """Everything that waits, in figures: those of topics that the caller may read, on the brokers that answered.
+
+    While `missing` names a broker, there is at least so much.
+    """
 
     waiting: int
     topics: list[ScheduledTopic]

@@ -6734,7 +6734,11 @@ export interface components {
             next_cursor: string | null;
             missing: components["schemas"]["MissingBroker"][];
         };
-        /** @description Everything that waits, in figures: those of topics that the caller may read. */
+        /**
+         * @description Everything that waits, in figures: those of topics that the caller may read, on the brokers that answered.
+         *
+         *     While `missing` names a broker, there is at least so much.
+         */
         ScheduledSummary: {
             waiting: number;
             topics: components["schemas"]["ScheduledTopic"][];
