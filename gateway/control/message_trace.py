@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from broker_core.client.admin.messages import SearchResult
 from broker_core.client.admin.placed import PlacedMessage
-from broker_core.client.errors import TopicNotFound
+from broker_core.client.errors import TopicNotFound, Unreachable
 from broker_core.protocol.properties import RETRY_TOPIC, split_keys
 from broker_core.protocol.topics import TRACE_TOPIC, is_topic_name
 from broker_core.protocol.traces import (
@@ -35,7 +35,7 @@ from console.lag.shapes import MissingBroker
 from console.moments import rfc3339
 from console.shapes import as_json, serializer_of
 from gateway.control.cluster_view import TopicInQueryView
-from gateway.control.messages import TOPIC, found_message, missing_of, needed
+from gateway.control.messages import TOPIC, NotAllSearched, found_message, missing_of, needed
 from gateway.control.trace_shapes import (
     MessageTrace,
     TracedConsumption,
@@ -86,11 +86,11 @@ class MessageTraceView(TopicInQueryView):
         )
         return Response(as_json(shown))
 
-    def _find(self, topic: str, message_id: str) -> tuple[PlacedMessage | None, exceptions.APIException | None]:
-        """Return the message, or why it is not there: its traces may be there still."""
+    def _find(self, topic: str, message_id: str) -> tuple[PlacedMessage | None, Exception | None]:
+        """Return the message, or why it is not there: its traces may be there still, and on a broker that answers."""
         try:
             return found_message(self, topic, message_id), None
-        except exceptions.NotFound as error:
+        except (exceptions.NotFound, NotAllSearched, Unreachable) as error:
             return None, error
 
     def _search(self, trace_topic: str, message_id: str, begin: int) -> _Searched:

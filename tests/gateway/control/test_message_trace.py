@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -152,6 +152,19 @@ def test_a_message_that_is_gone_is_known_by_its_traces_alone(control: Control, n
     elsewhere = control.topic()
     missing = control.call("GET", f"/messages/{of}/trace", params={"topic": elsewhere, "trace_topic": traces})
     assert missing.status_code == 404
+
+
+def test_a_message_of_a_broker_that_is_away_has_the_traces_of_the_others(
+    control: Control, native: BlockingSession, gone: Callable[[str], None]
+) -> None:
+    topic, traces = control.topic(), control.topic("traces")
+    of, unknown = "7F000001000000000000000000000001", "7F000001000000000000000000000002"
+    write(native, traces, SentTrace(1_000, None, "shop", topic, of, None, None, None, 1, 1, 99, None, True))
+    gone(topic)
+
+    assert [each["success"] for each in shown(control, of, topic, traces)["sent"]] == [True]
+    path, query = f"/messages/{unknown}/trace", {"topic": topic, "trace_topic": traces}
+    assert control.call("GET", path, params=query).status_code == 503
 
 
 def test_only_groups_that_one_may_read_are_told(control: Control, native: BlockingSession) -> None:
