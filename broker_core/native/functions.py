@@ -222,9 +222,14 @@ class Native(Protocol):
         records: list[memoryview],
         max_messages: int,
         room: int,
+        joined_below: int,
         /,
-    ) -> tuple[int, int]:
-        """Do what the loop of `store.fetch` does, as far as nothing is unusual: (units walked, room left)."""
+    ) -> tuple[int, int, int, bytes]:
+        """Do what the loop of `store.fetch` does, as far as nothing is unusual.
+
+        Returns the units walked, the room left, how many records were selected, and these one after another if they
+        have fewer than `joined_below` bytes on average; else they are added to `records`.
+        """
 
     def check_records(
         self,

@@ -99,7 +99,8 @@ class GetResult(NamedTuple):
     """Raw records in queue order, and the next offset to read.
 
     The records are views into the log: join or copy them to keep them, since they keep the segment mapped. Damaged
-    messages are left out and listed in `damaged`.
+    messages are left out and listed in `damaged`. `joined` has the first records, where these were asked for in one
+    piece; they are not in `records`.
     """
 
     status: GetStatus
@@ -108,6 +109,9 @@ class GetResult(NamedTuple):
     min_offset: QueueOffset
     max_offset: QueueOffset
     damaged: tuple[MessageDamaged, ...] = ()
+    joined: bytes = b""
+    messages: int = 0
+    """How many, joined or not."""
 
 
 def fetch(
@@ -118,11 +122,13 @@ def fetch(
     max_messages: int,
     max_bytes: int,
     accept: Accept = ALL,
+    joined_below: int = 0,
 ) -> GetResult:
     """Return up to `max_messages` records of `queue` from queue offset `begin` on, together at most `max_bytes`.
 
     The first record is returned whatever its size. A read never crosses a file of the queue, so it may return fewer
-    messages than the queue has; `next_offset` is where to continue.
+    messages than the queue has; `next_offset` is where to continue. Records that have fewer than `joined_below` bytes
+    on average may be joined: to copy many small ones at once costs less than a view of each.
     """
     refused = _refuse(queue, begin)
     if refused is not None or queue is None:
@@ -133,7 +139,7 @@ def fetch(
     units = units[: max(MAX_UNITS, max_messages) * UNIT_BYTES]
     walk = _Walk(log, queue, begin, max_messages, max_bytes, accept)
     if accept.properties is None and not walk.decides:
-        walk.take(units)
+        walk.take(units, joined_below)
     else:
         walk.take_for(units, _TEST_SECONDS)
     return GetResult(
@@ -143,6 +149,8 @@ def fetch(
         QueueOffset(queue.min_offset),
         QueueOffset(queue.max_offset),
         tuple(walk.damaged),
+        walk.joined,
+        walk.messages,
     )
 
 
@@ -195,6 +203,8 @@ class _Walk:
         accept: Accept,
     ) -> None:
         self.records: list[memoryview] = []
+        self.joined = b""
+        self.messages = 0
         self.damaged: list[MessageDamaged] = []
         self.walked = 0
         self.status = GetStatus.NO_MATCHED_MESSAGE
@@ -222,14 +232,14 @@ class _Walk:
             if self.walked - before < len(part) // UNIT_BYTES or monotonic() > until:
                 return
 
-    def take(self, units: memoryview) -> None:
+    def take(self, units: memoryview, joined_below: int = 0) -> None:
         """Process units in the order of the queue; each record is checked before it is returned."""
         if native and self._queue.record_topic:
-            units = self._take_usual(native, units)
-        accept_tag, records = self._accept.tag, self.records
+            units = self._take_usual(native, units, joined_below)
+        accept_tag = self._accept.tag
         offset = self._begin + self.walked
         for log_offset, size, tags_code in UNIT.iter_unpack(units):
-            if records and (len(records) >= self._max_messages or size > self._room):
+            if self.messages and (self.messages >= self._max_messages or size > self._room):
                 break
             # An address here is one of an extension that is gone: clients compare the tag itself.
             if accept_tag is None or is_address(tags_code) or accept_tag(_signed(tags_code)):
@@ -238,19 +248,20 @@ class _Walk:
                     self._miss(log_offset, size, offset)
                 # Tested first: most of the cost of a record that is passed over would be its checksum.
                 elif self._accept.of_record(record) and not self._is_damaged(record, log_offset, offset):
-                    records.append(record)
+                    self.records.append(record)
+                    self.messages += 1
                     self._room -= size
             offset += 1
         self.walked = offset - self._begin
-        if records:
+        if self.messages:
             self.status = GetStatus.FOUND
 
-    def _take_usual(self, compiled: Native, units: memoryview) -> memoryview:
+    def _take_usual(self, compiled: Native, units: memoryview, joined_below: int) -> memoryview:
         """Process the first units in compiled code, up to an unusual one; return the remaining units."""
         file = self._log.files.find(UNIT.unpack_from(units)[0])
         if file is None:
             return units
-        walked, self._room = compiled.walk_units(
+        walked, self._room, selected, self.joined = compiled.walk_units(
             units,
             self._begin + self.walked,
             file.view,
@@ -263,7 +274,9 @@ class _Walk:
             self.records,
             self._max_messages,
             self._room,
+            joined_below,
         )
+        self.messages += selected
         self.walked += walked
         return units[walked * UNIT_BYTES :]
 

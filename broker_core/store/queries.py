@@ -40,8 +40,9 @@ class StoreQueries:
         max_messages: int,
         max_bytes: int,
         accept: Accept = ALL,
+        joined_below: int = 0,
     ) -> GetResult:
-        """Return raw records of a queue from `queue_offset` on; see `fetch` for the limits."""
+        """Return raw records of a queue from `queue_offset` on; see `fetch` for the limits, and for `joined_below`."""
         found = fetch(
             self._log,
             self._queues.find(topic, queue_id),
@@ -49,6 +50,7 @@ class StoreQueries:
             max_messages=max_messages,
             max_bytes=max_bytes,
             accept=accept,
+            joined_below=joined_below,
         )
         if found.damaged:
             self.damage.add(found.damaged)

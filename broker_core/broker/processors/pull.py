@@ -21,7 +21,7 @@ from broker_core.broker.errors import (
 from broker_core.broker.filters.expressions import accept_of, accept_of_subscription
 from broker_core.broker.filters.registered import ConsumerFilters
 from broker_core.broker.offsets import Resets
-from broker_core.broker.processors.handlers import Handlers, answer_with
+from broker_core.broker.processors.handlers import VIEW_BYTES, Handlers, answer_with
 from broker_core.broker.processors.parked import Parked, size_of_wait, without_payload
 from broker_core.broker.processors.rights import ReadRights
 from broker_core.broker.settings import Settings
@@ -186,13 +186,18 @@ class PullProcessor:
             max_messages=max(1, min(header.max_msg_nums, rules.max_messages)),
             max_bytes=min(header.max_msg_bytes or rules.max_bytes, rules.max_bytes),
             accept=accept,
+            joined_below=VIEW_BYTES,
         )
 
     def _answer(self, header: PullMessageRequest, found: GetResult, code: ResponseCode) -> Command:
         position = PullMessageResponse(self._hint, found.next_offset, found.min_offset, found.max_offset)
-        answer = answer_with(code, position, found.records, found.status.value)
-        if found.records:
-            self._stats.count_got(header.consumer_group, header.topic, len(found.records), answer.body_size)
+        if found.joined and not found.records:
+            answer = Command.response(code, position, found.joined, found.status.value)
+        else:
+            records: list[bytes | memoryview] = [found.joined, *found.records] if found.joined else [*found.records]
+            answer = answer_with(code, position, records, found.status.value)
+        if found.messages:
+            self._stats.count_got(header.consumer_group, header.topic, found.messages, answer.body_size)
         else:
             self._stats.count_missed()
         return answer

@@ -154,9 +154,21 @@ static int passes(const Test *test, const uint8_t *record, Py_ssize_t topic_size
     return passed == PREDICATE_ASKS ? ask(test, values) : passed;
 }
 
-static int add_record(PyObject *records, PyObject *view, int64_t at, int32_t size)
+/* Where a record that is selected lies in the segment. */
+typedef struct {
+    int64_t at;
+    int32_t size;
+} Found;
+
+typedef struct {
+    Found *found;
+    Py_ssize_t count;
+    int64_t bytes; /* of all */
+} Selected;
+
+static int add_record(PyObject *records, PyObject *view, const Found *found)
 {
-    PyObject *begin = PyLong_FromLongLong(at), *end = PyLong_FromLongLong(at + size);
+    PyObject *begin = PyLong_FromLongLong(found->at), *end = PyLong_FromLongLong(found->at + found->size);
     PyObject *slice = begin != NULL && end != NULL ? PySlice_New(begin, end, NULL) : NULL;
     PyObject *record = slice == NULL ? NULL : PyObject_GetItem(view, slice);
     int failed = record == NULL || PyList_Append(records, record) < 0;
@@ -167,23 +179,50 @@ static int add_record(PyObject *records, PyObject *view, int64_t at, int32_t siz
     return failed ? -1 : 0;
 }
 
-/* Walk until a limit, or until a unit whose record is not usual; return the units walked, -1 with an exception. */
-static Py_ssize_t walk(const Place *place, const Py_buffer *units, int64_t offset, PyObject *view, PyObject *accept,
-                       const Test *test, PyObject *records, int64_t max_messages, int64_t *room)
+static PyObject *join(const uint8_t *segment, const Selected *selected)
+{
+    PyObject *joined = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)selected->bytes);
+    if (joined == NULL)
+        return NULL;
+    char *to = PyBytes_AS_STRING(joined);
+    for (Py_ssize_t i = 0; i < selected->count; i++) {
+        memcpy(to, segment + selected->found[i].at, (size_t)selected->found[i].size);
+        to += selected->found[i].size;
+    }
+    return joined;
+}
+
+/* Return what is selected as bytes if the records have fewer than `joined_below` each, else b"" and add views. */
+static PyObject *hand_over(const Place *place, const Selected *selected, PyObject *view, PyObject *records,
+                           int64_t joined_below)
+{
+    if (selected->count > 0 && selected->bytes / selected->count < joined_below)
+        return join(place->segment, selected);
+    for (Py_ssize_t i = 0; i < selected->count; i++) {
+        if (add_record(records, view, &selected->found[i]) < 0)
+            return NULL;
+    }
+    return PyBytes_FromStringAndSize(NULL, 0);
+}
+
+/* Walk until a limit, or until a unit whose record is not usual; return the units walked, -1 with an exception.
+ * `many` records were selected before. */
+static Py_ssize_t walk(const Place *place, const Py_buffer *units, int64_t offset, PyObject *accept, const Test *test,
+                       Selected *selected, int64_t many, int64_t max_messages, int64_t *room)
 {
     Py_ssize_t walked = 0;
     for (; (walked + 1) * UNIT <= units->len; walked++) {
         const uint8_t *unit = (const uint8_t *)units->buf + walked * UNIT;
-        int64_t log_offset = (int64_t)get64(unit), many = PyList_GET_SIZE(records);
+        int64_t log_offset = (int64_t)get64(unit), taken = many + selected->count;
         int32_t size = (int32_t)get32(unit + 8);
-        if (many > 0 && (many >= max_messages || size > *room))
+        if (taken > 0 && (taken >= max_messages || size > *room))
             break;
         int wanted = is_wanted(accept, (int64_t)get64(unit + 12));
         if (wanted < 0)
             return -1;
         if (!wanted)
             continue;
-        if (test->test != NULL && (walked + 1 + AHEAD) * UNIT <= units->len)
+        if ((walked + 1 + AHEAD) * UNIT <= units->len)
             fetch_soon(place, unit + AHEAD * UNIT);
         if (!is_usual(place, log_offset, size, offset + walked))
             break;
@@ -195,23 +234,43 @@ static Py_ssize_t walk(const Place *place, const Py_buffer *units, int64_t offse
             continue;
         if (!has_intact_body(record))
             break;
-        if (add_record(records, view, log_offset - place->segment_begin, size) < 0)
-            return -1;
+        selected->found[selected->count++] = (Found){log_offset - place->segment_begin, size};
+        selected->bytes += size;
         *room -= size;
     }
     return walked;
 }
 
-/* walk_units(units, offset, view, wrote, begin, topic, queue_id, accept, properties, records, max_messages, room)
- * -> (units walked, room left); records is added to */
+/* Walk, and return (units walked, room left, records, joined); NULL with an exception. */
+static PyObject *walk_and_hand_over(const Place *place, const Py_buffer *units, int64_t offset, PyObject *const *args,
+                                    const Test *test, int64_t max_messages, int64_t room, int64_t joined_below)
+{
+    /* No more than there are units, nor than the limit of a walk, which is at least one. */
+    int64_t most = units->len / UNIT;
+    most = max_messages < most ? max_messages : most;
+    Selected selected = {PyMem_New(Found, most < 1 ? 1 : (size_t)most), 0, 0};
+    if (selected.found == NULL)
+        return PyErr_NoMemory();
+    PyObject *records = args[9], *joined = NULL;
+    int64_t many = PyList_GET_SIZE(records);
+    Py_ssize_t walked = walk(place, units, offset, args[7], test, &selected, many, max_messages, &room);
+    if (walked >= 0)
+        joined = hand_over(place, &selected, args[2], records, joined_below);
+    PyMem_Free(selected.found);
+    return joined == NULL ? NULL : Py_BuildValue("nLnN", walked, (long long)room, selected.count, joined);
+}
+
+/* walk_units(units, offset, view, wrote, begin, topic, queue_id, accept, properties, records, max_messages, room,
+ *            joined_below) -> (units walked, room left, records selected, joined); records is added to */
 PyObject *native_walk_units(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
-    int64_t offset, wrote, max_messages, room;
+    int64_t offset, wrote, max_messages, room, joined_below;
     Place place;
     Test test;
-    if (check_count(count, 12, "walk_units") < 0 || as_int64(args[1], &offset) < 0 || as_int64(args[3], &wrote) < 0 ||
+    if (check_count(count, 13, "walk_units") < 0 || as_int64(args[1], &offset) < 0 || as_int64(args[3], &wrote) < 0 ||
         as_int64(args[4], &place.segment_begin) < 0 || as_int32(args[6], &place.queue_id) < 0 ||
-        as_int64(args[10], &max_messages) < 0 || as_int64(args[11], &room) < 0)
+        as_int64(args[10], &max_messages) < 0 || as_int64(args[11], &room) < 0 ||
+        as_int64(args[12], &joined_below) < 0)
         return NULL;
     if (!PyBytes_Check(args[5]) || !PyList_Check(args[9])) {
         PyErr_SetString(PyExc_TypeError, "walk_units takes a topic of bytes and a list");
@@ -219,7 +278,7 @@ PyObject *native_walk_units(PyObject *module, PyObject *const *args, Py_ssize_t 
     }
     int odd = read_test(args[8], &test);
     if (odd != 0)
-        return odd < 0 ? NULL : Py_BuildValue("nL", (Py_ssize_t)0, (long long)room);
+        return odd < 0 ? NULL : Py_BuildValue("nLny#", (Py_ssize_t)0, (long long)room, (Py_ssize_t)0, "", (Py_ssize_t)0);
     place.topic = (const uint8_t *)PyBytes_AS_STRING(args[5]);
     place.topic_size = PyBytes_GET_SIZE(args[5]);
     Py_buffer units, segment;
@@ -231,10 +290,8 @@ PyObject *native_walk_units(PyObject *module, PyObject *const *args, Py_ssize_t 
     }
     place.segment = segment.buf;
     place.segment_size = wrote < segment.len ? (wrote < 0 ? 0 : (Py_ssize_t)wrote) : segment.len;
-    Py_ssize_t walked = walk(&place, &units, offset, args[2], args[7], &test, args[9], max_messages, &room);
+    PyObject *answer = walk_and_hand_over(&place, &units, offset, args, &test, max_messages, room, joined_below);
     PyBuffer_Release(&segment);
     PyBuffer_Release(&units);
-    if (walked < 0)
-        return NULL;
-    return Py_BuildValue("nL", walked, (long long)room);
+    return answer;
 }

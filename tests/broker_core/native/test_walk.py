@@ -122,3 +122,26 @@ def test_walk_with_more_names_than_the_compiled_one_takes(messages: list[Stored]
     with mock.patch.object(fetch, "native", None):
         plain = walked(messages, accept, 9, 1 << 20)
     assert walked(messages, accept, 9, 1 << 20) == plain
+
+
+@given(
+    st.lists(STORED, min_size=1, max_size=20),
+    st.integers(1, 20),
+    st.integers(0, 3000),
+    st.sampled_from((0, 150, 1 << 20)),
+)
+def test_joined_records_are_those_of_the_views(messages: list[Stored], many: int, room: int, below: int) -> None:
+    """The first records come in one piece if they are small; what follows an unusual one are views."""
+    file, units = stored(messages)
+
+    def take(joined_below: int) -> fetch._Walk:
+        walk = fetch._Walk(Log(file), Queue(), FIRST, many, room, Accept())  # type: ignore[arg-type]
+        walk.take(units, joined_below)
+        return walk
+
+    views, joined = take(0), take(below)
+    assert joined.joined + b"".join(joined.records) == b"".join(views.records)
+    assert (joined.walked, joined.messages, joined.status) == (views.walked, len(views.records), views.status)
+    assert (list(map(str, joined.damaged)), joined._room) == (list(map(str, views.damaged)), views._room)
+    if joined.joined:
+        assert len(joined.joined) / (joined.messages - len(joined.records)) < below
