@@ -47,6 +47,9 @@ class Dispatches(Protocol):
     def dispatch(self) -> Sequence[Arrived]:
         """Make appended messages readable and return their queues."""
 
+    def find_named(self, log_offset: int) -> bytes | None:
+        """Return the record at a log offset that a client names."""
+
 
 class Arrivals:
     """Dispatches one store and calls the listeners."""
@@ -71,6 +74,14 @@ class Arrivals:
         """Run the scheduled round now, if there is one."""
         if self._is_expected:
             self.round()
+
+    def find_named(self, log_offset: int) -> bytes | None:
+        """Return the record at a log offset that a client names, also one that was appended a moment ago.
+
+        Raises MessageDamaged.
+        """
+        self.settle()
+        return self._store.find_named(log_offset)
 
     def round(self) -> None:
         """Make appended messages readable and call the listeners; what fails on disk is left for a later round."""

@@ -82,7 +82,7 @@ class MessageStore:
         self.units = queries.units
         self.find = queries.find
         self.find_raw = queries.find_raw
-        self.is_purged = queries.is_purged
+        self.find_named = queries.find_named
         self.search = queries.search
         self.queues = queries.queues
         self.damage = queries.damage

@@ -117,16 +117,23 @@ class StoreQueries:
         record = self._find_sound(log_offset)
         return decode_one(record) if record is not None else None
 
-    def is_purged(self, record: bytes) -> bool:
-        """Return whether a record of the log belongs to a message that was purged."""
-        head = read_head(record)
-        topic = str(record[head.topic_begin : head.topic_end], "utf-8", "replace")
-        return self._queues.is_purged(topic, head.queue_id, head.log_offset)
-
     def find_raw(self, log_offset: int) -> bytes | None:
-        """Return the record that begins at `log_offset`, purged or not; raise MessageDamaged."""
+        """Return the record at a log offset that the store itself told, purged or not; raise MessageDamaged."""
         record = self._find_sound(log_offset)
         return bytes(record) if record is not None else None
+
+    def find_named(self, log_offset: int) -> bytes | None:
+        """Return the record at a log offset that a client names, if a queue has it there; raise MessageDamaged.
+
+        The body of a message may hold what looks like a record; no queue points at that.
+        """
+        record = self._log.find_record(log_offset)
+        if record is None:
+            return None
+        head = read_head(record)
+        queue = self._queues.find(str(record[head.topic_begin : head.topic_end], "utf-8", "replace"), head.queue_id)
+        unit = queue.find_unit(head.queue_offset) if queue else None
+        return self.find_raw(log_offset) if unit is not None and unit.log_offset == log_offset else None
 
     def _find_sound(self, log_offset: int) -> memoryview | None:
         try:

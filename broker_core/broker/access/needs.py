@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from broker_core.broker.access.accounts import Need, Right, need_group, need_topic
+from broker_core.broker.arrivals import Arrivals
 from broker_core.broker.limits import BrokerLimits
 from broker_core.broker.processors.handlers import body_of
 from broker_core.protocol import properties as names
@@ -26,7 +27,6 @@ from broker_core.protocol.headers.transactions import EndTransactionRequest
 from broker_core.protocol.message_id import parse_offset_id
 from broker_core.protocol.record import decode_one
 from broker_core.protocol.topics import HALF_TOPIC, SCHEDULE_TOPIC, TIMER_TOPIC, TRACE_TOPIC
-from broker_core.store import MessageStore
 
 Needs = Callable[[Command], Iterable[Need]]
 """Returns the rights that a request needs, all of them."""
@@ -95,9 +95,9 @@ ANY_ACCOUNT: Final = frozenset(
 """Requests that need no right."""
 
 
-def needs_of(store: MessageStore, limits: BrokerLimits) -> dict[int, Needs]:
-    """Return what each request needs that names topics or groups; `store` tells the topic of a stored message."""
-    return _of_fields() | _of_bodies(limits) | _of_stored(store)
+def needs_of(arrivals: Arrivals, limits: BrokerLimits) -> dict[int, Needs]:
+    """Return what each request needs that names topics or groups; `arrivals` tell the topic of a stored message."""
+    return _of_fields() | _of_bodies(limits) | _of_stored(arrivals)
 
 
 def _of_fields() -> dict[int, Needs]:
@@ -192,14 +192,14 @@ def _of_bodies(limits: BrokerLimits) -> dict[int, Needs]:
     }
 
 
-def _of_stored(store: MessageStore) -> dict[int, Needs]:
+def _of_stored(arrivals: Arrivals) -> dict[int, Needs]:
     """Return the needs of requests that name a message by its place: the rights for its topic.
 
     A place without a message needs nothing, since the request finds nothing either.
     """
 
     def topic_at(log_offset: int, rights: Right) -> Iterable[Need]:
-        record = store.find_raw(log_offset)
+        record = arrivals.find_named(log_offset)
         if record is not None:
             message = decode_one(record, decompress=False)
             real = message.properties.get(names.REAL_TOPIC) if message.topic in _PARKED else None

@@ -152,7 +152,7 @@ def _of_messages(c: Components, group_topics: GroupTopics) -> Sequence[Processor
         rights=rights,
         groups=c.groups,
         group_topics=group_topics,
-        store=c.store,
+        arrivals=c.arrivals,
         intake=c.intake,
         stats=c.stats,
         clock=c.clock,
@@ -182,7 +182,7 @@ def _of_messages(c: Components, group_topics: GroupTopics) -> Sequence[Processor
         replies,
         timers,
         transactions,
-        MessageProcessor(store=c.store, settings=c.settings, clock=c.clock),
+        MessageProcessor(store=c.store, arrivals=c.arrivals, settings=c.settings, clock=c.clock),
     )
 
 
@@ -257,7 +257,7 @@ def _of_clients(c: Components) -> Sequence[Processor]:
     )
     locks = LockProcessor(locks=c.locks, limits=limits, clock=c.clock)
     relays = RelayProcessor(
-        store=c.store, clients=c.clients, broker_name=c.config.identity.name, timeout_ms=periods.relay_timeout
+        arrivals=c.arrivals, clients=c.clients, broker_name=c.config.identity.name, timeout_ms=periods.relay_timeout
     )
     assignments = AssignmentProcessor(
         clients=c.clients, request_modes=c.request_modes, topic_queues=c.topic_queues, limits=limits

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from broker_core.broker.arrivals import Arrivals
 from broker_core.broker.errors import MessageGone
 from broker_core.broker.processors.handlers import Handlers
 from broker_core.broker.settings import Settings
@@ -22,7 +23,10 @@ MAX_BODY: Final = 12 * 1024 * 1024
 class MessageProcessor:
     """Answers 12 and 33."""
 
-    def __init__(self, *, store: MessageStore, settings: Settings, clock: Callable[[], int]) -> None:
+    def __init__(
+        self, *, store: MessageStore, arrivals: Arrivals, settings: Settings, clock: Callable[[], int]
+    ) -> None:
+        self._arrivals = arrivals
         self._store = store
         self._settings = settings
         self._clock = clock
@@ -64,8 +68,8 @@ class MessageProcessor:
     def by_log_offset(self, request: Command, _: Connection) -> Command:
         """Return the record at a log offset."""
         offset = request.header(headers.ViewMessageByIdRequest).offset
-        record = self._store.find_raw(offset)
-        if record is None or self._store.is_purged(record):
+        record = self._arrivals.find_named(offset)
+        if record is None:
             raise MessageGone(f"can not find message by the offset, {offset}")
         return Command.response(ResponseCode.SUCCESS, body=record)
 

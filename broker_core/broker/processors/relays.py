@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+from broker_core.broker.arrivals import Arrivals
 from broker_core.broker.clients import Clients, Member
 from broker_core.broker.errors import ClientTooSlow, ClientUnreachable, NoMembers
 from broker_core.broker.processors.handlers import Handlers
@@ -18,7 +19,6 @@ from broker_core.protocol.headers import clients as headers
 from broker_core.protocol.message_id import parse_offset_id
 from broker_core.remoting.connection import Connection
 from broker_core.remoting.errors import RemotingError, RemotingTimeout
-from broker_core.store import MessageStore
 
 _log = get_logger(__name__)
 
@@ -26,8 +26,8 @@ _log = get_logger(__name__)
 class RelayProcessor:
     """Answers 223, 307 and 309."""
 
-    def __init__(self, *, store: MessageStore, clients: Clients[Connection], broker_name: str, timeout_ms: int) -> None:
-        self._store = store
+    def __init__(self, *, arrivals: Arrivals, clients: Clients[Connection], broker_name: str, timeout_ms: int) -> None:
+        self._arrivals = arrivals
         self._clients = clients
         self._broker_name = broker_name
         self._timeout_ms = timeout_ms
@@ -58,7 +58,7 @@ class RelayProcessor:
     async def consume_directly(self, request: Command, _: Connection) -> Command:
         """Make a client consume one message now, outside its queues."""
         header = request.header(headers.ConsumeMessageDirectlyRequest)
-        record = self._store.find_raw(parse_offset_id(header.msg_id).log_offset)
+        record = self._arrivals.find_named(parse_offset_id(header.msg_id).log_offset)
         if record is None:
             raise ClientUnreachable(f"message {header.msg_id} is not in the store")
         fields = request.ext_fields | {"brokerName": self._broker_name}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 
+from broker_core.broker.arrivals import Arrivals
 from broker_core.broker.errors import MessageGone, TopicUnwritable
 from broker_core.broker.groups import Groups
 from broker_core.broker.intake import Intake
@@ -18,7 +19,6 @@ from broker_core.protocol.command import Command
 from broker_core.protocol.headers.send import ConsumerSendMessageBackRequest
 from broker_core.protocol.record import decode_one
 from broker_core.remoting.connection import Connection
-from broker_core.store import MessageStore
 
 
 class SendBackProcessor:
@@ -30,7 +30,7 @@ class SendBackProcessor:
         rights: WriteRights,
         groups: Groups,
         group_topics: GroupTopics,
-        store: MessageStore,
+        arrivals: Arrivals,
         intake: Intake,
         stats: Stats,
         clock: Callable[[], int],
@@ -38,7 +38,7 @@ class SendBackProcessor:
         self._rights = rights
         self._groups = groups
         self._group_topics = group_topics
-        self._store = store
+        self._arrivals = arrivals
         self._intake = intake
         self._stats = stats
         self._clock = clock
@@ -55,7 +55,7 @@ class SendBackProcessor:
         self._rights.check_broker()
         if group.retry_queue_nums <= 0:
             return Command.response(ResponseCode.SUCCESS)
-        record = self._store.find_raw(header.offset)
+        record = self._arrivals.find_named(header.offset)
         if record is None:
             raise MessageGone(f"look message by offset failed, {header.offset}")
         stored = decode_one(record, decompress=False)

@@ -84,7 +84,7 @@ class Transactions:
 
     def _asked_for(self, group: str, queue_offset: QueueOffset, log_offset: LogOffset) -> StoredMessage:
         """Return the half record that a decision names; the remarks are those of Apache RocketMQ."""
-        stored = self.read(log_offset)
+        stored = self._named(log_offset, HALF_TOPIC)
         if stored is None:
             raise TransactionUnknown("Find prepared transaction message failed")
         if stored.properties.get(names.PGROUP) != group:
@@ -196,7 +196,7 @@ class Transactions:
 
         Raises TransactionUnknown for another record, TransactionDecided, and what the store raises.
         """
-        stored = self._read(log_offset, HALF_TOPIC, TRANSACTION_EXPIRED_TOPIC)
+        stored = self._named(log_offset, HALF_TOPIC, TRANSACTION_EXPIRED_TOPIC)
         if stored is None:
             raise TransactionUnknown("Find prepared transaction message failed")
         half = self._find(stored)
@@ -216,11 +216,15 @@ class Transactions:
 
     def read(self, log_offset: LogOffset) -> StoredMessage | None:
         """Return the half record at a log offset; None if there is none, or a damaged one."""
-        return self._read(log_offset, HALF_TOPIC)
+        return self._read(self._store.find_raw, log_offset, HALF_TOPIC)
 
-    def _read(self, log_offset: LogOffset, *topics: str) -> StoredMessage | None:
+    def _named(self, log_offset: LogOffset, *topics: str) -> StoredMessage | None:
+        """Return the record at a log offset that a client names."""
+        return self._read(self._arrivals.find_named, log_offset, *topics)
+
+    def _read(self, find: Callable[[int], bytes | None], log_offset: LogOffset, *topics: str) -> StoredMessage | None:
         try:
-            raw = self._store.find_raw(log_offset)
+            raw = find(log_offset)
         except MessageDamaged as damage:
             _log.error("transactions: %s", damage)
             return None

@@ -19,12 +19,17 @@ class Source:
 
     waiting: list[Arrived] = field(default_factory=list)
     is_full: bool = False
+    readable: list[str] = field(default_factory=list)
 
     def dispatch(self) -> list[Arrived]:
         if self.is_full:
             raise StoreFull(Path(), 1)
         arrived, self.waiting = self.waiting, []
+        self.readable += [each.topic for each in arrived]
         return arrived
+
+    def find_named(self, log_offset: int) -> bytes | None:
+        return self.readable[log_offset].encode() if log_offset < len(self.readable) else None
 
 
 def arrived(topic: str, queue_id: int) -> Arrived:
@@ -98,3 +103,10 @@ def test_what_the_disk_refuses_is_announced_in_a_later_round() -> None:
     arrivals.round()
 
     assert heard == ["orders"]
+
+
+def test_a_record_of_a_moment_ago_is_found_by_its_place() -> None:
+    arrivals = Arrivals(Source([arrived("orders", 0)]), lambda _: None)
+    assert arrivals.find_named(0) is None
+    arrivals.expect()
+    assert arrivals.find_named(0) == b"orders"

@@ -250,6 +250,31 @@ def test_messages_are_found_by_log_offset(tmp_path: Path) -> None:
         assert store.find_raw(1 << 40) is None
 
 
+def test_what_looks_like_a_record_inside_a_body_is_no_message(tmp_path: Path) -> None:
+    with opened(tmp_path) as store:
+        first = put(store, b"real")
+        store.dispatch()
+        raw = store.find_named(first.log_offset)
+        assert raw is not None
+        # As a sender makes it who guesses where his message will lie: 88 bytes before its body.
+        place = first.end + 88
+        forged = raw[:28] + place.to_bytes(8, "big") + raw[36:]
+        second = put(store, forged)
+        store.dispatch()
+        assert second.log_offset == first.end
+        assert store.find_raw(place) == forged
+        assert store.find_named(place) is None
+        assert store.find_named(second.log_offset) == store.find_raw(second.log_offset)
+
+
+def test_a_message_that_no_queue_has_yet_is_not_found_by_name(tmp_path: Path) -> None:
+    with opened(tmp_path) as store:
+        place = store.put(incoming(Message("T", b"one"), queue_id=0, now=NOW)).log_offset
+        assert store.find_named(place) is None
+        store.dispatch()
+        assert store.find_named(place) is not None
+
+
 def test_the_times_and_ends_of_a_queue_that_never_was_are_nothing(tmp_path: Path) -> None:
     with opened(tmp_path) as store:
         assert (store.min_offset("T", 0), store.max_offset("T", 0)) == (0, 0)

@@ -100,7 +100,7 @@ PLACES: Final[list[tuple[Code, dict[str, str], set[Need]]]] = [
 
 def needs(wire: Wire, request: Command) -> set[Need]:
     components = wire.broker.components
-    return set(needs_of(components.store, components.config.limits)[request.code](request))
+    return set(needs_of(components.arrivals, components.config.limits)[request.code](request))
 
 
 async def test_each_request_that_names_its_topic_and_group(guarded: Wire) -> None:
@@ -121,4 +121,4 @@ async def test_each_request_that_names_a_place(guarded: Wire, properties: dict[s
 async def test_every_kind_of_needs_is_covered(guarded: Wire) -> None:
     components = guarded.broker.components
     covered = {int(code) for code, *_ in (*FIELDS, *BODIES, *PLACES)}
-    assert covered == set(map(int, needs_of(components.store, components.config.limits)))
+    assert covered == set(map(int, needs_of(components.arrivals, components.config.limits)))

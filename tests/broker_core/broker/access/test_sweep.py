@@ -70,7 +70,7 @@ def requests(code: int) -> list[Command]:
 
 async def test_every_served_request_has_its_needs(guarded: Wire) -> None:
     components = guarded.broker.components
-    named = set(map(int, needs_of(components.store, components.config.limits)))
+    named = set(map(int, needs_of(components.arrivals, components.config.limits)))
 
     assert served(guarded) <= named | ADMINS_ONLY | ANY_ACCOUNT
     assert not named & ADMINS_ONLY
@@ -122,7 +122,7 @@ async def test_the_second_port_serves_nothing_without_a_signature(tmp_path: Path
 async def test_without_a_right_nothing_is_served_but_figures(guarded: Wire) -> None:
     await guarded.send("orders", b"x")
     components = guarded.broker.components
-    needs = needs_of(components.store, components.config.limits)
+    needs = needs_of(components.arrivals, components.config.limits)
     before = state(guarded)
 
     for code in sorted(served(guarded) - ANY_ACCOUNT):

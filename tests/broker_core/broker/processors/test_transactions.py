@@ -15,6 +15,7 @@ from broker_core.broker import Periods
 from broker_core.protocol.codes import RequestCode, ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.headers.admin import UpdateBrokerConfigRequest
+from broker_core.protocol.headers.messages import ViewMessageByIdRequest
 from broker_core.protocol.headers.send import SendMessageResponse
 from broker_core.protocol.headers.transactions import (
     CheckTransactionStateRequest,
@@ -70,6 +71,21 @@ async def test_a_half_message_is_read_when_it_is_committed(wire: Wire) -> None:
 
     assert [message.body for message in await waiting] == [b"1"]
     assert (await wire.runtime_info())["openTransactions"] == "0"
+
+
+async def test_a_half_message_inside_the_body_of_another_message_is_not_decided(wire: Wire) -> None:
+    await wire.create_topic("forged")
+    half = await prepared(wire, "forged", b"1")
+    place = parse_offset_id(half.msg_id).log_offset
+    record = (await wire.ask(ViewMessageByIdRequest(place))).body
+    inside = place + len(record) + 88
+    sent = await wire.send("forged", record[:28] + inside.to_bytes(8, "big") + record[36:])
+    assert parse_offset_id(sent.msg_id).log_offset == inside - 88
+
+    refused = await wire.ask(decision(half, ROLLBACK, commit_log_offset=inside))
+
+    assert (refused.code, refused.remark) == (ResponseCode.SYSTEM_ERROR, "Find prepared transaction message failed")
+    assert (await wire.ask(decision(half, COMMIT))).code == ResponseCode.SUCCESS
 
 
 async def test_a_decision_that_is_repeated_does_nothing_and_one_that_contradicts_is_refused(wire: Wire) -> None:
