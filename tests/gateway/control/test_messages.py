@@ -337,7 +337,7 @@ def test_a_queue_number_of_several_brokers_names_none_of_them() -> None:
     assert queue_holder(topic, 7, None, gone) == "broker-c"
     with pytest.raises(ValidationError, match="is on broker-a, broker-b: say on which one") as unclear:
         queue_holder(other, 1, None, {})
-    assert unclear.value.get_codes() == {"broker": ["invalid"]}
+    assert unclear.value.get_codes() == {"broker": "invalid"}
     with pytest.raises(ValidationError, match="is on broker-a, broker-c: say on which one"):
         queue_holder(topic, 0, None, gone)
     with pytest.raises(ValidationError, match="is on broker-a, not on 'broker-b'"):
