@@ -188,7 +188,7 @@ class _Start:
         processors = processors_of(components)
         _register(processors, components.arrivals, main=main, fast=fast)
         if components.access is not None:
-            needs = needs_of(components.arrivals, self._config.limits)
+            needs = needs_of(components.arrivals, self._config.limits, self._config.identity.cluster)
             check = AccessCheck(components.access, needs, main.codes)
             main.before(check)
             fast.before(check)

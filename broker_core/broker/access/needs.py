@@ -26,7 +26,7 @@ from broker_core.protocol.headers.send import ConsumerSendMessageBackRequest
 from broker_core.protocol.headers.transactions import EndTransactionRequest
 from broker_core.protocol.message_id import parse_offset_id
 from broker_core.protocol.record import decode_one
-from broker_core.protocol.topics import HALF_TOPIC, SCHEDULE_TOPIC, TIMER_TOPIC, TRACE_TOPIC
+from broker_core.protocol.topics import HALF_TOPIC, SCHEDULE_TOPIC, TIMER_TOPIC, TRACE_TOPIC, reply_topic
 
 Needs = Callable[[Command], Iterable[Need]]
 """Returns the rights that a request needs, all of them."""
@@ -79,8 +79,6 @@ ANY_ACCOUNT: Final = frozenset(
         Code.QUERY_CORRECTION_OFFSET,
         Code.VIEW_BROKER_STATS_DATA,
         Code.GET_BROKER_CONSUME_STATS,
-        Code.SEND_REPLY_MESSAGE,  # a reply reaches only the client that waits for it
-        Code.SEND_REPLY_MESSAGE_V2,
         Code.GET_ALL_PRODUCER_INFO,
         Code.GET_TOPIC_CONFIG,
         Code.GET_SUBSCRIPTIONGROUP_CONFIG,
@@ -95,9 +93,9 @@ ANY_ACCOUNT: Final = frozenset(
 """Requests that need no right."""
 
 
-def needs_of(arrivals: Arrivals, limits: BrokerLimits) -> dict[int, Needs]:
+def needs_of(arrivals: Arrivals, limits: BrokerLimits, cluster: str) -> dict[int, Needs]:
     """Return what each request needs that names topics or groups; `arrivals` tell the topic of a stored message."""
-    return _of_fields() | _of_bodies(limits) | _of_stored(arrivals)
+    return _of_fields() | _of_replies(reply_topic(cluster)) | _of_bodies(limits) | _of_stored(arrivals)
 
 
 def _of_fields() -> dict[int, Needs]:
@@ -148,6 +146,23 @@ def _fields(*, topic: str | None = None, group: str | None = None, rights: Right
             yield need_group(named_group)
 
     return needs
+
+
+def _of_replies(replies: str) -> dict[int, Needs]:
+    """Return the needs of replies: none for the topic `replies`, where each reaches only the client that waits for it.
+
+    A reply names any topic and is stored there like a message, so elsewhere it needs what a message needs.
+    """
+
+    def needs_at(field: str) -> Needs:
+        def needs(request: Command) -> Iterable[Need]:
+            topic = request.ext_fields.get(field)
+            if topic is not None and topic != replies:
+                yield need_topic(topic, Right.PUB)
+
+        return needs
+
+    return {Code.SEND_REPLY_MESSAGE: needs_at("topic"), Code.SEND_REPLY_MESSAGE_V2: needs_at("b")}
 
 
 def _timers(request: Command) -> Iterable[Need]:

@@ -12,12 +12,17 @@ from broker_core.protocol.codes import RequestCode, ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.headers.messages import ViewMessageByIdRequest
 from broker_core.protocol.headers.offsets import GetMaxOffsetRequest, UpdateConsumerOffsetRequest
-from broker_core.protocol.headers.send import ConsumerSendMessageBackRequest
+from broker_core.protocol.headers.send import (
+    ConsumerSendMessageBackRequest,
+    SendMessageRequest,
+    SendMessageV2Request,
+)
 from broker_core.protocol.headers.timers import ListTimersRequest
 from broker_core.protocol.headers.topics import CreateTopicRequest
+from broker_core.protocol.properties import format_properties
 from broker_core.protocol.signature import Credentials
 from tests.broker_core.broker.access.conftest import ADMIN, CONSUMER, PRODUCER, STRANGER
-from tests.support.broker import Wire, started
+from tests.support.broker import Wire, another_client, started
 from tests.support.ports import free_ports
 
 REFUSED = "org.apache.rocketmq.acl.common.AclException: "
@@ -114,6 +119,36 @@ async def test_every_account_may_send_traces(guarded: Wire) -> None:
     assert_refused(
         await guarded.try_pull("RMQ_SYS_TRACE_TOPIC", 0), "No default permission for topic:RMQ_SYS_TRACE_TOPIC"
     )
+
+
+@pytest.fixture
+async def asker(guarded: Wire) -> AsyncIterator[Wire]:
+    """A producer without any right that takes each reply."""
+    other = another_client(guarded)
+    other.credentials = STRANGER
+    await other.heartbeat("asker", producer_group="askers")
+    yield other
+    await other.client.close()
+
+
+@pytest.mark.parametrize("code", [RequestCode.SEND_REPLY_MESSAGE_V2, RequestCode.SEND_REPLY_MESSAGE])
+async def test_a_reply_is_stored_elsewhere_only_with_the_right(guarded: Wire, asker: Wire, code: RequestCode) -> None:
+    def reply(topic: str) -> Command:
+        header = SendMessageRequest(topic, 0, 0, 0, 0, properties=format_properties({"REPLY_TO_CLIENT": "asker"}))
+        short = SendMessageV2Request(topic, 0, 0, 0, 0, properties=header.properties)
+        return Command.request(header if code == RequestCode.SEND_REPLY_MESSAGE else short, b"pong", code=code)
+
+    async def answer(topic: str, credentials: Credentials) -> Command:
+        return await guarded.client.invoke(guarded.address, credentials.sign(reply(topic)), 60_000)
+
+    before = guarded.broker.store.appended_log_offset
+    for topic, reason in (("orders", "topic:orders"), ("%RETRY%billing", "group:billing")):
+        assert_refused(await answer(topic, STRANGER), f"No default permission for {reason}")
+    assert (asker.pushed, guarded.broker.store.appended_log_offset) == ([], before)
+
+    assert (await answer("local_REPLY_TOPIC", STRANGER)).code == ResponseCode.SUCCESS
+    assert (await answer("orders", PRODUCER)).code == ResponseCode.SUCCESS
+    assert [each.body for each in asker.pushed] == [b"pong", b"pong"]
 
 
 async def test_an_unknown_request_needs_an_account_too(guarded: Wire) -> None:

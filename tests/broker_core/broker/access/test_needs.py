@@ -30,6 +30,11 @@ FIELDS: Final[list[tuple[Code, dict[str, str], set[Need]]]] = [
     (Code.SEND_MESSAGE_V2, {"a": "p", "b": "orders"}, {PUBLISH}),
     (Code.SEND_MESSAGE_V2, {"a": "mine", "b": "%RETRY%billing"}, {MEMBER}),
     (Code.SEND_BATCH_MESSAGE, {"a": "p", "b": "orders"}, {PUBLISH}),
+    (Code.SEND_REPLY_MESSAGE, {"topic": "orders"}, {PUBLISH}),
+    (Code.SEND_REPLY_MESSAGE, {"topic": "local_REPLY_TOPIC"}, set()),
+    (Code.SEND_REPLY_MESSAGE, {"topic": "other_REPLY_TOPIC"}, {Need(Kind.TOPIC, "other_REPLY_TOPIC", Right.PUB)}),
+    (Code.SEND_REPLY_MESSAGE_V2, {"b": "orders", "topic": "local_REPLY_TOPIC"}, {PUBLISH}),
+    (Code.SEND_REPLY_MESSAGE_V2, {"b": "local_REPLY_TOPIC"}, set()),
     (Code.RECALL_MESSAGE, {"topic": "orders"}, {PUBLISH}),
     (Code.RESCHEDULE_MESSAGE, {"topic": "orders"}, {PUBLISH}),
     (Code.PULL_MESSAGE, GROUP_AND_TOPIC, {READ, MEMBER}),
@@ -100,7 +105,7 @@ PLACES: Final[list[tuple[Code, dict[str, str], set[Need]]]] = [
 
 def needs(wire: Wire, request: Command) -> set[Need]:
     components = wire.broker.components
-    return set(needs_of(components.arrivals, components.config.limits)[request.code](request))
+    return set(needs_of(components.arrivals, components.config.limits, "local")[request.code](request))
 
 
 async def test_each_request_that_names_its_topic_and_group(guarded: Wire) -> None:
@@ -121,4 +126,4 @@ async def test_each_request_that_names_a_place(guarded: Wire, properties: dict[s
 async def test_every_kind_of_needs_is_covered(guarded: Wire) -> None:
     components = guarded.broker.components
     covered = {int(code) for code, *_ in (*FIELDS, *BODIES, *PLACES)}
-    assert covered == set(map(int, needs_of(components.arrivals, components.config.limits)))
+    assert covered == set(map(int, needs_of(components.arrivals, components.config.limits, "local")))

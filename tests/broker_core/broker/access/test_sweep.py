@@ -70,7 +70,7 @@ def requests(code: int) -> list[Command]:
 
 async def test_every_served_request_has_its_needs(guarded: Wire) -> None:
     components = guarded.broker.components
-    named = set(map(int, needs_of(components.arrivals, components.config.limits)))
+    named = set(map(int, needs_of(components.arrivals, components.config.limits, "local")))
 
     assert served(guarded) <= named | ADMINS_ONLY | ANY_ACCOUNT
     assert not named & ADMINS_ONLY
@@ -122,7 +122,7 @@ async def test_the_second_port_serves_nothing_without_a_signature(tmp_path: Path
 async def test_without_a_right_nothing_is_served_but_figures(guarded: Wire) -> None:
     await guarded.send("orders", b"x")
     components = guarded.broker.components
-    needs = needs_of(components.arrivals, components.config.limits)
+    needs = needs_of(components.arrivals, components.config.limits, "local")
     before = state(guarded)
 
     for code in sorted(served(guarded) - ANY_ACCOUNT):
@@ -139,9 +139,7 @@ async def test_without_a_right_nothing_is_served_but_figures(guarded: Wire) -> N
 
 
 async def test_figures_are_for_every_account(guarded: Wire) -> None:
-    for code in sorted(
-        served(guarded) & ANY_ACCOUNT - {RequestCode.SEND_REPLY_MESSAGE, RequestCode.SEND_REPLY_MESSAGE_V2}
-    ):
+    for code in sorted(served(guarded) & ANY_ACCOUNT):
         for request in requests(code):
             answer = await ask(guarded, STRANGER.sign(request))
             assert _EXCEPTION not in (answer.remark or ""), RequestCode(code)

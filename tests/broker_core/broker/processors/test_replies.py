@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 
@@ -64,3 +65,34 @@ async def test_the_sender_of_a_reply_gets_an_error_when_the_requester_has_gone(w
 
     assert answer.code == ResponseCode.SYSTEM_ERROR
     assert "push reply message" in str(answer.remark)
+
+
+@pytest.mark.parametrize(
+    ("topic", "properties", "fields"),
+    [
+        ("%RETRY%billing", {}, {}),
+        ("%DLQ%billing", {}, {}),
+        ("RMQ_SYS_TRANS_HALF_TOPIC", {}, {}),
+        (REPLIES, {"DELAY": "1"}, {}),
+        (REPLIES, {"TIMER_DELAY_SEC": "1"}, {}),
+        (REPLIES, {"TRAN_MSG": "true", "PGROUP": "producers"}, {}),
+        (REPLIES, {}, {"sys_flag": 4}),
+        (REPLIES, {}, {"sys_flag": 8}),
+        (REPLIES, {}, {"batch": True}),
+    ],
+)
+async def test_a_reply_is_a_plain_message(
+    wire: Wire, asker: Wire, topic: str, properties: dict[str, str], fields: dict[str, Any]
+) -> None:
+    answer = await wire.try_send(
+        topic,
+        b"pong",
+        properties={"REPLY_TO_CLIENT": "asker"} | properties,
+        code=RequestCode.SEND_REPLY_MESSAGE_V2,
+        **fields,
+    )
+
+    assert answer.code == ResponseCode.MESSAGE_ILLEGAL
+    assert "a reply" in str(answer.remark)
+    assert (asker.pushed, wire.broker.store.appended_log_offset) == ([], 0)
+    assert wire.broker.components.topics.find("%RETRY%billing") is None
