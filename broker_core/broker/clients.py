@@ -37,6 +37,8 @@ class Member(Generic[Ch]):
     language: int
     version: int
     seen_at: int
+    access_key: str = ""
+    """The account that its last heartbeat was signed with; empty where none was needed."""
     fingerprint: int = 0
     """What a client of 5.x computed from everything that its last full heartbeat said; 0 from other clients."""
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from broker_core.broker import delay, groups, offsets, request_modes, store_id, topics
 from broker_core.broker.access.access import Access
 from broker_core.broker.access.files import AccessFiles
+from broker_core.broker.access.permits import Permits
 from broker_core.broker.arrivals import Arrivals, CallSoon
 from broker_core.broker.clients import Clients
 from broker_core.broker.config import BrokerConfig
@@ -103,6 +104,7 @@ class Components:
     topic_queues: TopicQueues
     access: Access | None
     """The accounts, if access control is on."""
+    permits: Permits
 
     @property
     def config(self) -> BrokerConfig:
@@ -129,6 +131,8 @@ def compose(settings: Settings, resources: Resources) -> Components:
     clients: Clients[Connection] = Clients()
     filters = _load_filters(config, resources)
     clients.on_empty = filters.unregister
+    access = _load_access(config, resources) if config.access_control else None
+    permits = Permits(access)
     timer_index = resources.timer_index
     follower = Follower(store, timer_index)
     follower.recover(now)
@@ -161,7 +165,7 @@ def compose(settings: Settings, resources: Resources) -> Components:
         ),
         timer_reads=TimerReads(timer_index.path, resources.timers),
         transactions=transactions,
-        checks=Checks(transactions, clients=clients, offsets=consumed, settings=settings),
+        checks=Checks(transactions, clients=clients, permits=permits, offsets=consumed, settings=settings),
         leases=leases,
         clients=clients,
         filters=filters,
@@ -174,7 +178,8 @@ def compose(settings: Settings, resources: Resources) -> Components:
         resets=Resets(consumed, leases, config.limits),
         request_modes=_load_request_modes(config),
         topic_queues=TopicQueues(config.name_servers, resources.remoting, clock),
-        access=_load_access(config, resources) if config.access_control else None,
+        access=access,
+        permits=permits,
     )
     settings.watch(_follower(components))
     return components

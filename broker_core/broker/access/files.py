@@ -17,7 +17,7 @@ from typing import Final, Self
 from broker_core.broker.access.accounts import Account
 from broker_core.broker.access.document import AccessDocument, BadAccessText
 from broker_core.broker.errors import BadConfigFile
-from broker_core.protocol.addresses import AddressPattern
+from broker_core.protocol.addresses import AddressPattern, Parts
 from broker_core.protocol.bodies.topics import DataVersion
 
 FILE_NAME: Final = "plain_acl.yml"
@@ -38,6 +38,10 @@ class AccessTable:
     places: Mapping[str, Path] = field(default_factory=lambda: MappingProxyType({}))
     """The file of each account."""
     global_white: tuple[AddressPattern, ...] = ()
+
+    def trusts(self, address: Parts | None) -> bool:
+        """Return whether requests from an address need no account."""
+        return any(each.matches(address) for each in self.global_white)
 
     @classmethod
     def of(cls, documents: Mapping[Path, AccessDocument]) -> Self:

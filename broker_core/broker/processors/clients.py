@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from broker_core.broker.access.permits import Permits
 from broker_core.broker.clients import Clients, ConsumerGroup, Member
 from broker_core.broker.errors import GroupNotFound, NoMembers
 from broker_core.broker.filters.expressions import accept_of
@@ -36,6 +37,7 @@ class ClientProcessor:
         groups: Groups,
         group_topics: GroupTopics,
         filters: ConsumerFilters,
+        permits: Permits,
         limits: BrokerLimits,
         expiry_ms: int,
         clock: Callable[[], int],
@@ -44,6 +46,7 @@ class ClientProcessor:
         self._groups = groups
         self._group_topics = group_topics
         self._filters = filters
+        self._permits = permits
         self._limits = limits
         self._expiry_ms = expiry_ms
         self._clock = clock
@@ -66,7 +69,8 @@ class ClientProcessor:
             self._watched.add(connection)
             connection.on_close(self.leave)
         fingerprint = data.heartbeat_fingerprint or 0
-        member = Member(connection, data.client_id, request.language, request.version, now, fingerprint)
+        access_key = self._permits.account_of(request, connection)
+        member = Member(connection, data.client_id, request.language, request.version, now, access_key, fingerprint)
         for producer in data.producer_data_set:
             self._clients.heartbeat_producer(producer.group_name, replace(member))
         if data.without_sub:

@@ -91,6 +91,7 @@ def processors_of(c: Components) -> Processors:
         groups=c.groups,
         group_topics=group_topics,
         filters=c.filters,
+        permits=c.permits,
         limits=c.config.limits,
         expiry_ms=c.config.periods.client_expiry,
         clock=c.clock,

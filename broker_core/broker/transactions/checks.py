@@ -2,6 +2,8 @@
 
 A check is a copy of the half message, so that the records of what stays open move on with the log, and a request with
 the offsets of that copy to one connection of the producer group. While none is connected nothing is asked or counted.
+With access control only those are asked that may send to the message's topic: whoever is asked gets the message, and
+any account may say that it belongs to a group.
 """
 
 from __future__ import annotations
@@ -11,6 +13,8 @@ import heapq
 import itertools
 from typing import Final
 
+from broker_core.broker.access.accounts import Right, need_topic
+from broker_core.broker.access.permits import Permits
 from broker_core.broker.clients import Clients, Member
 from broker_core.broker.config import BrokerConfig
 from broker_core.broker.offsets import ConsumerOffsets
@@ -47,11 +51,13 @@ class Checks:
         transactions: Transactions,
         *,
         clients: Clients[Connection],
+        permits: Permits,
         offsets: ConsumerOffsets,
         settings: Settings,
     ) -> None:
         self._transactions = transactions
         self._clients = clients
+        self._permits = permits
         self._offsets = offsets
         self._broker_name = settings.config.identity.name
         settings.watch(self._follow)
@@ -97,10 +103,18 @@ class Checks:
     def _wake(self, now: int) -> None:
         """Let those be due that waited for a producer which is here now."""
         for group in [group for group in self._waiting if self._clients.has_producers(group)]:
-            for half in self._still_open(self._waiting.pop(group)):
-                self._push(half, now)
+            self._wake_group(group, now)
         if sum(map(len, self._waiting.values())) > 2 * len(self._transactions.table) + _ROLLED:
             self._waiting = {group: self._still_open(halves) for group, halves in self._waiting.items()}
+
+    def _wake_group(self, group: str, now: int) -> None:
+        halves = self._still_open(self._waiting.pop(group))
+        is_here = {half.topic: bool(self._askable(half)) for half in {each.topic: each for each in halves}.values()}
+        for half in halves:
+            if is_here[half.topic]:
+                self._push(half, now)
+            else:
+                self._waiting.setdefault(group, []).append(half)
 
     def _still_open(self, halves: list[Half]) -> list[Half]:
         """Return the newest records of those that are open."""
@@ -112,7 +126,7 @@ class Checks:
             if half.checks >= self._settings.max_checks or now - half.began_at >= self._kept_ms:
                 self._transactions.give_up(half)
                 return
-            producers = self._clients.producers_of(half.group)
+            producers = self._askable(half)
             if not producers:
                 self._waiting.setdefault(half.group, []).append(half)
                 self._push(half, half.began_at + self._kept_ms)
@@ -123,6 +137,11 @@ class Checks:
         except StoreError as error:
             _log.warning("group=%s: a transaction is due for a check but cannot be checked yet: %s", half.group, error)
             self._push(half, now + _SOON_MS)
+
+    def _askable(self, half: Half) -> list[Member[Connection]]:
+        """Return the producers of its group that may send to its topic."""
+        need = need_topic(half.topic, Right.PUB)
+        return [member for member in self._clients.producers_of(half.group) if self._permits.may(member, need)]
 
     def _ready(self, producers: list[Member[Connection]]) -> Member[Connection] | None:
         """Return the next producer that reads what it is sent."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
+from broker_core.broker.access.permits import Permits
 from broker_core.broker.arrivals import Arrivals
 from broker_core.broker.clients import Clients, Member
 from broker_core.broker.config import BrokerConfig
@@ -113,7 +114,11 @@ class Scene:
         )
         self.transactions.settle(found)
         self.checks = Checks(
-            self.transactions, clients=self.clients, offsets=self.offsets, settings=Settings.of(self.config)
+            self.transactions,
+            clients=self.clients,
+            permits=Permits(None),
+            offsets=self.offsets,
+            settings=Settings.of(self.config),
         )
 
     @contextmanager

@@ -1,0 +1,34 @@
+"""What a member of a group may be sent now: by the account with which its heartbeat was signed, and today's rights."""
+
+from __future__ import annotations
+
+from broker_core.broker.access.access import Access
+from broker_core.broker.access.accounts import Need
+from broker_core.broker.clients import Member
+from broker_core.protocol.addresses import parts_of
+from broker_core.protocol.command import Command
+from broker_core.protocol.signature import ACCESS_KEY
+from broker_core.remoting.connection import Connection
+
+
+class Permits:
+    """The rights of members; without access control each may get everything."""
+
+    def __init__(self, access: Access | None) -> None:
+        self._access = access
+
+    def account_of(self, request: Command, connection: Connection) -> str:
+        """Return the account of a request that the check let through; empty for one that needed none."""
+        if self._access is None or self._access.table.trusts(parts_of(connection.peer)):
+            return ""
+        return request.ext_fields[ACCESS_KEY]
+
+    def may(self, member: Member[Connection], need: Need) -> bool:
+        """Return whether a member has a right, which it may have lost since its heartbeat."""
+        if self._access is None:
+            return True
+        table, address = self._access.table, parts_of(member.channel.peer)
+        if table.trusts(address):
+            return True
+        account = table.accounts.get(member.access_key)
+        return account is not None and (account.addresses.matches(address) or account.may(need))

@@ -1,0 +1,107 @@
+"""Members get only what their accounts may have: a half message goes to those that may send to its topic."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from broker_core.broker import Broker
+from broker_core.protocol.codes import RequestCode, ResponseCode
+from broker_core.protocol.record import decode_one
+from broker_core.protocol.signature import Credentials
+from tests.broker_core.broker.access.conftest import ADMIN, FILE, PRODUCER, STRANGER
+from tests.support.broker import Wire, another_client, started
+from tests.support.wait import eventually
+
+HALF = {"TRAN_MSG": "true", "PGROUP": "payers", "UNIQ_KEY": "half-1"}
+DUE_MS = 7_000
+
+
+async def join(wire: Wire, credentials: Credentials | None, group: str = "payers") -> None:
+    wire.credentials = credentials
+    answer = await wire.heartbeat("payer", producer_group=group)
+    assert answer.code == ResponseCode.SUCCESS, answer.remark
+
+
+@pytest.fixture
+async def stranger(guarded: Wire) -> AsyncIterator[Wire]:
+    """A client without rights that says it is of the producer group."""
+    other = another_client(guarded)
+    await join(other, STRANGER)
+    yield other
+    await other.client.close()
+
+
+@pytest.fixture
+async def payer(guarded: Wire) -> AsyncIterator[Wire]:
+    other = another_client(guarded)
+    yield other
+    await other.client.close()
+
+
+async def check(broker: Broker, later_ms: int = DUE_MS) -> None:
+    """Let the time of checks come."""
+    await broker.components.checks.step(broker.components.clock() + later_ms)
+
+
+def asked(wire: Wire) -> list[bytes]:
+    return [decode_one(each.body).body for each in wire.pushed if each.code == RequestCode.CHECK_TRANSACTION_STATE]
+
+
+async def seen(wire: Wire) -> None:
+    """Return when the client has got what the broker sent before now: its connection is read in order."""
+    await wire.runtime_info()
+
+
+async def test_only_who_may_send_to_the_topic_is_asked(guarded: Wire, stranger: Wire, payer: Wire) -> None:
+    await guarded.send("orders", b"a secret", properties=HALF)
+
+    await check(guarded.broker)
+    await check(guarded.broker)
+    await seen(stranger)
+    assert asked(stranger) == []
+    assert [half.checks for half in guarded.broker.components.transactions.table] == [0]  # nobody could be asked
+
+    await join(payer, PRODUCER)
+    for round_ in (1, 2, 3):
+        await check(guarded.broker, round_ * 70_000)
+    await eventually(lambda: len(asked(payer)) == 3)
+    await seen(stranger)
+    assert asked(stranger) == []
+
+
+async def test_who_lost_the_right_is_not_asked_any_more(guarded: Wire, payer: Wire, tmp_path: Path) -> None:
+    await guarded.send("orders", b"a secret", properties=HALF)
+    await join(payer, PRODUCER)
+    access = guarded.broker.components.access
+    assert access is not None
+    (tmp_path / "store" / "config" / "plain_acl.yml").write_text(FILE.replace("orders=PUB", "orders=DENY"))
+    await access.reload(0)
+
+    await check(guarded.broker)
+
+    await guarded.runtime_info()
+    assert asked(payer) == []
+
+
+async def test_an_address_that_needs_no_account_is_asked(guarded: Wire, payer: Wire) -> None:
+    await guarded.send("orders", b"a secret", properties=HALF)
+    access = guarded.broker.components.access
+    assert access is not None
+    await access.put_global_white(["127.0.0.1"], None)
+    await join(payer, None)
+
+    await check(guarded.broker)
+
+    await eventually(lambda: asked(payer) == [b"a secret"])
+
+
+async def test_without_access_control_every_member_is_asked(tmp_path: Path) -> None:
+    async with started(tmp_path / "store") as wire:
+        await wire.create_topic("orders")
+        await wire.send("orders", b"a secret", properties=HALF)
+        await join(wire, ADMIN)
+        await check(wire.broker)
+        await eventually(lambda: asked(wire) == [b"a secret"])
