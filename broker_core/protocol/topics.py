@@ -58,6 +58,8 @@ NOT_FOR_CLIENTS: Final = frozenset(
     }
 )
 """Topics that clients may not send to."""
+WITH_ALL_TOPICS: Final = frozenset({SCHEDULE_TOPIC, TIMER_TOPIC, HALF_TOPIC, OP_HALF_TOPIC, TRANSACTION_EXPIRED_TOPIC})
+"""Of these, the topics that have messages, or facts about messages, of all other topics."""
 SYSTEM_TOPICS: Final = NOT_FOR_CLIENTS | {TEMPLATE_TOPIC, BENCHMARK_TOPIC, TRACE_TOPIC}
 """The topics that every broker has for itself, besides those named after its cluster and itself."""
 

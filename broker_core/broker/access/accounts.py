@@ -9,7 +9,13 @@ from typing import Final, NamedTuple, Self
 
 from broker_core.protocol.addresses import AddressPattern
 from broker_core.protocol.bodies.access import PlainAccessConfig
-from broker_core.protocol.topics import RETRY_PREFIX, is_retry_topic
+from broker_core.protocol.topics import (
+    DEAD_LETTER_PREFIX,
+    RETRY_PREFIX,
+    WITH_ALL_TOPICS,
+    is_dead_letter_topic,
+    is_retry_topic,
+)
 
 SHORTEST_KEY: Final = 7
 
@@ -35,6 +41,8 @@ class Need(NamedTuple):
     kind: Kind
     name: str
     rights: Right
+    is_listed_only: bool = False
+    """Whether the right must be listed, since the account's default for topics is not meant for this one."""
 
 
 _RIGHTS: Final[Mapping[str, Right]] = {
@@ -64,10 +72,9 @@ class Account:
         for name, key in (("accessKey", config.access_key), ("secretKey", config.secret_key)):
             if key is None or len(key) < SHORTEST_KEY:
                 raise ValueError(f"the {name} must be longer than {SHORTEST_KEY - 1} characters")
-        listed = {
-            **_listed(Kind.TOPIC, config.topic_perms or ()),
-            **_listed(Kind.GROUP, config.group_perms or ()),
-        }
+        listed: dict[tuple[Kind, str], Right] = {}
+        _list(listed, Kind.TOPIC, config.topic_perms or ())
+        _list(listed, Kind.GROUP, config.group_perms or ())
         return cls(
             access_key=config.access_key or "",
             secret_key=config.secret_key or "",
@@ -86,15 +93,17 @@ class Account:
             return True
         owned = self.listed.get((need.kind, need.name))
         if owned is None:
-            owned = self.defaults[need.kind]
+            owned = Right.DENY if need.is_listed_only else self.defaults[need.kind]
         return not owned & Right.DENY and bool(owned & need.rights)
 
 
 def need_topic(topic: str, rights: Right) -> Need:
-    """Return the right for a topic; that for a group's retry topic is the group's own."""
+    """Return the right for a topic; that for a group's retry or dead-letter topic is the group's own."""
     if is_retry_topic(topic):
         return need_group(topic.removeprefix(RETRY_PREFIX))
-    return Need(Kind.TOPIC, topic, rights)
+    if is_dead_letter_topic(topic):
+        return need_group(topic.removeprefix(DEAD_LETTER_PREFIX))
+    return Need(Kind.TOPIC, topic, rights, is_listed_only=topic in WITH_ALL_TOPICS)
 
 
 def need_group(group: str) -> Need:
@@ -102,15 +111,15 @@ def need_group(group: str) -> Need:
     return Need(Kind.GROUP, group, Right.SUB)
 
 
-def _listed(kind: Kind, perms: Sequence[str]) -> dict[tuple[Kind, str], Right]:
-    found = {}
+def _list(found: dict[tuple[Kind, str], Right], kind: Kind, perms: Sequence[str]) -> None:
+    """Add rights to those found; DENY stays, also where a group is listed by itself and by a topic of its own."""
     for text in perms:
         name, separator, right = (part.strip() for part in text.partition("="))
         if not separator or not name:
             raise ValueError(f"{text!r} is not a {kind} and its right, such as name=PUB|SUB")
         need = need_topic(name, Right.SUB) if kind is Kind.TOPIC else need_group(name)
-        found[need.kind, need.name] = _right(right)
-    return found
+        place = need.kind, need.name
+        found[place] = _right(right) | found.get(place, Right(0)) & Right.DENY
 
 
 def _right(text: str) -> Right:

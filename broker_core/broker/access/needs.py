@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from broker_core.broker.access.accounts import Need, Right, need_group, need_topic
-from broker_core.broker.arrivals import Arrivals
+from broker_core.broker.access.accounts import Kind, Need, Right, need_group, need_topic
 from broker_core.broker.limits import BrokerLimits
 from broker_core.broker.processors.handlers import body_of
 from broker_core.protocol import properties as names
@@ -26,15 +25,12 @@ from broker_core.protocol.headers.send import ConsumerSendMessageBackRequest
 from broker_core.protocol.headers.transactions import EndTransactionRequest
 from broker_core.protocol.message_id import parse_offset_id
 from broker_core.protocol.record import decode_one
-from broker_core.protocol.topics import HALF_TOPIC, SCHEDULE_TOPIC, TIMER_TOPIC, TRACE_TOPIC, reply_topic
+from broker_core.protocol.topics import TIMER_TOPIC, TRACE_TOPIC, WITH_ALL_TOPICS, reply_topic
 
 Needs = Callable[[Command], Iterable[Need]]
 """Returns the rights that a request needs, all of them."""
 
 EITHER: Final = Right.PUB | Right.SUB
-_PARKED: Final = frozenset({SCHEDULE_TOPIC, TIMER_TOPIC, HALF_TOPIC})
-"""Topics whose messages are for another one."""
-
 ADMINS_ONLY: Final = frozenset(
     {
         Code.UPDATE_AND_CREATE_TOPIC,
@@ -95,7 +91,20 @@ ANY_ACCOUNT: Final = frozenset(
 
 def needs_of(arrivals: Arrivals, limits: BrokerLimits, cluster: str) -> dict[int, Needs]:
     """Return what each request needs that names topics or groups; `arrivals` tell the topic of a stored message."""
-    return _of_fields() | _of_replies(reply_topic(cluster)) | _of_bodies(limits) | _of_stored(arrivals)
+    replies = reply_topic(cluster)
+    found = _of_fields() | _of_replies(replies) | _of_bodies(limits) | _of_stored(arrivals)
+    return {code: _with_replies(needs, replies) for code, needs in found.items()}
+
+
+def _with_replies(needs: Needs, replies: str) -> Needs:
+    """Return the same needs, but that the topic `replies` must be listed: it has answers from one client to another."""
+
+    def marked(request: Command) -> Iterable[Need]:
+        for need in needs(request):
+            is_meant = need.kind is Kind.TOPIC and need.name == replies
+            yield need._replace(is_listed_only=True) if is_meant else need
+
+    return marked
 
 
 def _of_fields() -> dict[int, Needs]:
@@ -166,8 +175,8 @@ def _of_replies(replies: str) -> dict[int, Needs]:
 
 
 def _timers(request: Command) -> Iterable[Need]:
-    """Waiting messages of all topics are those of the topic in which they wait."""
-    yield need_topic(request.ext_fields.get("topic", TIMER_TOPIC), Right.SUB)
+    """Waiting messages of all topics, which an empty name asks for too, are those of the topic in which they wait."""
+    yield need_topic(request.ext_fields.get("topic") or TIMER_TOPIC, Right.SUB)
 
 
 def _clone(request: Command) -> Iterable[Need]:
@@ -217,7 +226,7 @@ def _of_stored(arrivals: Arrivals) -> dict[int, Needs]:
         record = arrivals.find_named(log_offset)
         if record is not None:
             message = decode_one(record, decompress=False)
-            real = message.properties.get(names.REAL_TOPIC) if message.topic in _PARKED else None
+            real = message.properties.get(names.REAL_TOPIC) if message.topic in WITH_ALL_TOPICS else None
             yield need_topic(real or message.topic, rights)
 
     def look(request: Command) -> Iterable[Need]:

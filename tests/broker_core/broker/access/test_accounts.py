@@ -50,6 +50,38 @@ def test_a_retry_topic_is_its_group() -> None:
     assert account(topic_perms=["%RETRY%billing=SUB"]).may(need_group("billing"))
 
 
+def test_a_dead_letter_topic_is_its_group() -> None:
+    one = account(group_perms=["billing=DENY"], default_topic_perm="PUB|SUB", default_group_perm="SUB")
+    assert not one.may(consume("%DLQ%billing"))
+    assert not one.may(publish("%DLQ%billing"))
+    assert one.may(consume("%DLQ%other"))
+    assert account(topic_perms=["%DLQ%billing=SUB"]).may(need_group("billing"))
+
+
+def test_a_group_that_one_list_denies_stays_denied() -> None:
+    for topics, groups in ((["%DLQ%g=DENY"], ["g=SUB"]), (["%RETRY%g=SUB"], ["g=DENY"])):
+        assert not account(topic_perms=topics, group_perms=groups).may(need_group("g"))
+    assert not account(topic_perms=["t=DENY", "t=PUB"]).may(publish("t"))
+
+
+@pytest.mark.parametrize(
+    "topic",
+    [
+        "SCHEDULE_TOPIC_XXXX",
+        "rmq_sys_wheel_timer",
+        "RMQ_SYS_TRANS_HALF_TOPIC",
+        "RMQ_SYS_TRANS_OP_HALF_TOPIC",
+        "TRANS_CHECK_MAX_TIME_TOPIC",
+    ],
+)
+def test_a_topic_with_messages_of_all_others_must_be_listed(topic: str) -> None:
+    default = account(default_topic_perm="PUB|SUB")
+    assert not any(default.may(need) for need in (consume(topic), publish(topic), need_topic(topic, EITHER)))
+    assert account(topic_perms=[f"{topic}=SUB"]).may(consume(topic))
+    assert account(admin=True).may(consume(topic))
+    assert not account(admin=True, default_topic_perm="SUB", topic_perms=["t=SUB"]).may(consume(topic))
+
+
 def test_an_administrator_without_a_list_may_do_everything() -> None:
     assert account(admin=True).may(publish("t"))
     listed = account(admin=True, topic_perms=["t=SUB"])

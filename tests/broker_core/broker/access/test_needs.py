@@ -21,11 +21,14 @@ PUBLISH: Final = Need(Kind.TOPIC, "orders", Right.PUB)
 READ: Final = Need(Kind.TOPIC, "orders", Right.SUB)
 EITHER: Final = Need(Kind.TOPIC, "orders", Right.PUB | Right.SUB)
 MEMBER: Final = Need(Kind.GROUP, "billing", Right.SUB)
+TIMERS: Final = Need(Kind.TOPIC, "rmq_sys_wheel_timer", Right.SUB, is_listed_only=True)
+REPLIES: Final = Need(Kind.TOPIC, "local_REPLY_TOPIC", Right.SUB, is_listed_only=True)
 
 GROUP_AND_TOPIC: Final = {"consumerGroup": "billing", "topic": "orders"}
 FIELDS: Final[list[tuple[Code, dict[str, str], set[Need]]]] = [
     (Code.SEND_MESSAGE, {"topic": "orders", "producerGroup": "p"}, {PUBLISH}),
     (Code.SEND_MESSAGE, {"topic": "%RETRY%billing"}, {MEMBER}),
+    (Code.SEND_MESSAGE, {"topic": "%DLQ%billing"}, {MEMBER}),
     (Code.SEND_MESSAGE, {"topic": "RMQ_SYS_TRACE_TOPIC"}, set()),
     (Code.SEND_MESSAGE_V2, {"a": "p", "b": "orders"}, {PUBLISH}),
     (Code.SEND_MESSAGE_V2, {"a": "mine", "b": "%RETRY%billing"}, {MEMBER}),
@@ -43,7 +46,11 @@ FIELDS: Final[list[tuple[Code, dict[str, str], set[Need]]]] = [
     (Code.QUERY_MESSAGE, {"topic": "orders"}, {READ}),
     (Code.QUERY_CONSUME_QUEUE, {"topic": "orders"}, {READ}),
     (Code.LIST_TIMERS, {"topic": "orders"}, {READ}),
-    (Code.LIST_TIMERS, {}, {Need(Kind.TOPIC, "rmq_sys_wheel_timer", Right.SUB)}),
+    (Code.LIST_TIMERS, {}, {TIMERS}),
+    (Code.LIST_TIMERS, {"topic": ""}, {TIMERS}),
+    (Code.QUERY_MESSAGE, {"topic": "rmq_sys_wheel_timer"}, {TIMERS}),
+    (Code.QUERY_MESSAGE, {"topic": "local_REPLY_TOPIC"}, {REPLIES}),
+    (Code.QUERY_MESSAGE, {"topic": "%DLQ%billing"}, {MEMBER}),
     (Code.QUERY_CONSUMER_OFFSET, GROUP_AND_TOPIC, {READ, MEMBER}),
     (Code.UPDATE_CONSUMER_OFFSET, GROUP_AND_TOPIC, {READ, MEMBER}),
     (Code.SEARCH_OFFSET_BY_TIMESTAMP, {"topic": "orders"}, {EITHER}),
