@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple, get_args
 
-from broker_core.protocol.topics import DEAD_LETTER_PREFIX, RETRY_PREFIX
+from broker_core.protocol.topics import DEAD_LETTER_PREFIX, RETRY_PREFIX, WITH_ALL_TOPICS
 from console.accounts.rights import ANYTHING, EVERYTHING, VERBS, Kind, Resource, Unnamed, Verb, covers
 from console.accounts.rules import BUILT_IN, KIND_VERBS, KINDS, RoleRules, Rule, expression
 
@@ -85,9 +85,11 @@ class Rights:
         """Return whether `verb` is allowed on `resource`; for consuming that is the topic, and `group` the group."""
         if not self.roles_allow(verb, resource):
             return False
+        if is_of_all_topics(resource) and not self._all("topic", verb):
+            return False
         if not all(self.roles_allow(*each) for each in of_groups(verb, resource, group=group)):
             return False
-        return self.scopes is None or any(covers(scope, verb, resource, group) for scope in self.scopes)
+        return self.scopes is None or _cover(self.scopes, verb, resource, group)
 
     def verbs(self) -> list[Verb]:
         """Return the verbs, in their fixed order, that are allowed on at least some resource."""
@@ -100,9 +102,11 @@ class Rights:
             if decision.allowed:
                 of_group = self._decide_by_roles(also, concerned)
                 decision = Decision(of_group.allowed, of_group.by, (*decision.weighed, *of_group.weighed))
+        if decision.allowed and is_of_all_topics(resource) and not self._all("topic", verb):
+            decision = self._refused_by_another(verb, decision)
         if self.scopes is None:
             return decision
-        is_covered = any(covers(scope, verb, resource, group) for scope in self.scopes)
+        is_covered = _cover(self.scopes, verb, resource, group)
         outcome: Outcome = "agrees" if is_covered else "decides" if decision.allowed else "other_name"
         token = Weighed("", 0, None, "allow" if is_covered else "none", outcome)
         allowed = decision.allowed and is_covered
@@ -134,6 +138,23 @@ class Rights:
         if sides is None or not sides.allows_all:
             return False
         return kind != "topic" or verb not in _ON_THE_GROUP or self._all("group", _ON_THE_GROUP[verb])
+
+    def _refused_by_another(self, verb: Verb, decision: Decision) -> Decision:
+        """Return the refusal of what is allowed by its own name only; a rule that refuses another name decides."""
+        kinds: list[tuple[Kind, Verb]] = [("topic", verb), ("group", _ON_THE_GROUP.get(verb, verb))]
+        refusing = (
+            Weighed(role, number, rule, "refuse", "decides")
+            for kind, also in kinds
+            for role, number, rule in self._numbered(kind)
+            if also in rule.refuse
+        )
+        by = next(refusing, None)
+        others = [
+            each._replace(outcome="overruled") if each.outcome in ("decides", "agrees") else each
+            for each in decision.weighed
+            if by is None or each.rule is not by.rule
+        ]
+        return Decision(False, by, (*([] if by is None else [by]), *others))
 
     def _decide_by_roles(self, verb: Verb, resource: Resource) -> Decision:
         name = resource.name
@@ -183,6 +204,21 @@ def of_groups(verb: Verb, resource: Resource | Unnamed, *, group: str | None = N
     if owner is not None and verb in _ON_THE_GROUP:
         found.append((_ON_THE_GROUP[verb], Resource("group", owner)))
     return found
+
+
+def is_of_all_topics(resource: Resource | Unnamed) -> bool:
+    """Return whether a topic of the broker is meant in which messages of every topic and group lie.
+
+    Whoever may do something to it could do that to all of them, so it takes the right on all of them.
+    """
+    return isinstance(resource, Resource) and resource.kind == "topic" and resource.name in WITH_ALL_TOPICS
+
+
+def _cover(scopes: Iterable[str], verb: Verb, resource: Resource | Unnamed, group: str | None) -> bool:
+    """Return whether one of a token's scopes allows a verb; on what is of all topics only one that names none."""
+    if is_of_all_topics(resource):
+        resource = Resource("topic", EVERYTHING)
+    return any(covers(scope, verb, resource, group) for scope in scopes)
 
 
 def _owner_of(resource: Resource | Unnamed) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from console.accounts.deciding import Decision, Rights, of_groups
+from console.accounts.deciding import Decision, Rights, is_of_all_topics, of_groups
 from console.accounts.rights import Resource, Unnamed, Verb
 
 _SHOWN = 5
@@ -11,11 +11,18 @@ _SHOWN = 5
 def refusal_of(rights: Rights, verb: Verb, resource: Resource | Unnamed, *, group: str | None = None) -> str:
     """Return the detail of a 403: the right, the resource and the rule that decided."""
     if isinstance(resource, Resource) and isinstance(resource.name, str):
+        if is_of_all_topics(resource) and rights.roles_allow(verb, resource):
+            return _of_all_topics(rights, verb, resource)
         verb, resource = _what_lacks(rights, verb, resource)
         # The type of a job may be a member of its enumeration, whose repr is no name.
         on = f"{resource.kind} {str(resource.name)!r}" + ("" if group is None else f" with group {group!r}")
         return f"This needs the right {verb!r} on {on}. {reason_of(rights, rights.decide(verb, resource, group=group))}"
     return f"This needs the right {verb!r} {_on_many(resource)}. {_of_many(rights, verb, resource)}"
+
+
+def _of_all_topics(rights: Rights, verb: Verb, resource: Resource) -> str:
+    reason = reason_of(rights, rights.decide(verb, resource))
+    return f"{str(resource.name)!r} has messages of every topic: this needs the right {verb!r} on all of them. {reason}"
 
 
 def _what_lacks(rights: Rights, verb: Verb, resource: Resource) -> tuple[Verb, Resource]:

@@ -115,6 +115,38 @@ def test_what_is_refused_on_a_group_is_refused_on_its_retries_and_dead_letters(v
     )
 
 
+INTERNAL = Resource("topic", "RMQ_SYS_TRANS_HALF_TOPIC")
+
+
+def test_a_topic_with_messages_of_all_topics_takes_the_right_on_all() -> None:
+    viewer = rights_of("viewer")
+    carol = rights_of("viewer", [role(Rule("topic", "secret", refuse=("read",)))])
+    grouped = rights_of("viewer", [role(Rule("group", "billing", refuse=("read",)))])
+    listed = rights_of("", [role(Rule("topic", "RMQ_*", allow=("read",)))])
+    assert viewer.may("read", INTERNAL)
+    assert viewer.decide("read", INTERNAL).allowed
+    for rights in (carol, grouped, listed):
+        assert not rights.may("read", INTERNAL)
+        assert not rights.decide("read", INTERNAL).allowed
+    assert refusal_of(carol, "read", INTERNAL) == (
+        "'RMQ_SYS_TRANS_HALF_TOPIC' has messages of every topic: this needs the right 'read' on all of them. "
+        "Rule 1 of the role 'oncall' (topic secret) refuses it; a refusal wins over every permission."
+    )
+    assert "'read' on all of them" in refusal_of(listed, "read", INTERNAL)
+
+
+@pytest.mark.parametrize(("scope", "allowed"), [("read", True), ("read:*", False), ("read:RMQ_*", False)])
+def test_a_token_for_some_topics_does_not_open_a_topic_of_all(scope: str, allowed: bool) -> None:
+    rights = rights_of("viewer", scopes=[scope])
+    assert rights.may("read", INTERNAL) == rights.decide("read", INTERNAL).allowed == allowed
+
+
+def test_consuming_what_is_of_all_topics_takes_the_group_too() -> None:
+    rights = rights_of("developer", [role(Rule("group", "billing", refuse=("consume",)))])
+    assert not rights.may("consume", INTERNAL, group="billing")
+    assert rights_of("developer").may("consume", INTERNAL, group="billing")
+
+
 def test_a_bracket_in_a_pattern_is_a_bracket() -> None:
     assert Rule("schedule", "[a]*").matches("[a] nightly")
     assert not Rule("schedule", "[a]*").matches("a nightly")
