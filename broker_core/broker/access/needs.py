@@ -13,6 +13,7 @@ from typing import Final
 from broker_core.broker.access.accounts import Kind, Need, Right, need_group, need_topic
 from broker_core.broker.limits import BrokerLimits
 from broker_core.broker.processors.handlers import body_of
+from broker_core.broker.sent_text import asks_for_nothing
 from broker_core.protocol import properties as names
 from broker_core.protocol.bodies.heartbeat import HeartbeatData
 from broker_core.protocol.bodies.locks import LockBatchRequestBody
@@ -25,6 +26,7 @@ from broker_core.protocol.headers.send import ConsumerSendMessageBackRequest
 from broker_core.protocol.headers.transactions import EndTransactionRequest
 from broker_core.protocol.message_id import parse_offset_id
 from broker_core.protocol.record import decode_one
+from broker_core.protocol.sys_flag import TRANSACTION_MASK
 from broker_core.protocol.topics import TIMER_TOPIC, TRACE_TOPIC, WITH_ALL_TOPICS, reply_topic
 
 Needs = Callable[[Command], Iterable[Need]]
@@ -112,9 +114,9 @@ def _of_fields() -> dict[int, Needs]:
     read, either = _fields(topic="topic"), _fields(topic="topic", rights=EITHER)
     member = _fields(group="consumerGroup")
     return {
-        Code.SEND_MESSAGE: publish,
-        Code.SEND_MESSAGE_V2: _fields(topic="b", rights=Right.PUB),
-        Code.SEND_BATCH_MESSAGE: _fields(topic="b", rights=Right.PUB),
+        Code.SEND_MESSAGE: _sends(topic="topic", sys_flag="sysFlag", properties="properties"),
+        Code.SEND_MESSAGE_V2: _sends(topic="b", sys_flag="f", properties="i"),
+        Code.SEND_BATCH_MESSAGE: _sends(topic="b", sys_flag="f", properties="i"),
         Code.RECALL_MESSAGE: publish,
         Code.RESCHEDULE_MESSAGE: publish,
         Code.PULL_MESSAGE: consume,
@@ -147,14 +149,40 @@ def _fields(*, topic: str | None = None, group: str | None = None, rights: Right
 
     def needs(request: Command) -> Iterable[Need]:
         named_topic = None if topic is None else request.ext_fields.get(topic)
-        # Every client may send traces, as in Apache.
-        if named_topic is not None and not (named_topic == TRACE_TOPIC and rights is Right.PUB):
+        if named_topic is not None:
             yield need_topic(named_topic, rights)
         named_group = None if group is None else request.ext_fields.get(group)
         if named_group is not None:
             yield need_group(named_group)
 
     return needs
+
+
+def _sends(*, topic: str, sys_flag: str, properties: str) -> Needs:
+    """Return the needs of a send whose fields have these names.
+
+    Every client may send traces, as in Apache; a trace is a plain message, and what waits or opens a transaction is
+    none: it would take from what all have in common.
+    """
+
+    def needs(request: Command) -> Iterable[Need]:
+        fields = request.ext_fields
+        named = fields.get(topic)
+        if named is not None and not (
+            named == TRACE_TOPIC
+            and _is_outside_transactions(fields.get(sys_flag, "0"))
+            and asks_for_nothing(fields.get(properties, ""))
+        ):
+            yield need_topic(named, Right.PUB)
+
+    return needs
+
+
+def _is_outside_transactions(sys_flag: str) -> bool:
+    try:
+        return not int(sys_flag) & TRANSACTION_MASK
+    except ValueError:
+        return False
 
 
 def _of_replies(replies: str) -> dict[int, Needs]:

@@ -22,7 +22,7 @@ from broker_core.protocol.headers.topics import CreateTopicRequest
 from broker_core.protocol.properties import format_properties
 from broker_core.protocol.signature import Credentials
 from tests.broker_core.broker.access.conftest import ADMIN, CONSUMER, PRODUCER, STRANGER
-from tests.support.broker import Wire, another_client, started
+from tests.support.broker import BORN, Wire, another_client, started
 from tests.support.ports import free_ports
 
 REFUSED = "org.apache.rocketmq.acl.common.AclException: "
@@ -112,10 +112,34 @@ async def test_a_waiting_message_belongs_to_its_topic(guarded: Wire) -> None:
     assert_refused(await guarded.ask(ListTimersRequest()), "No default permission for topic:rmq_sys_wheel_timer")
 
 
+@pytest.mark.parametrize("code", [RequestCode.SEND_MESSAGE_V2, RequestCode.SEND_BATCH_MESSAGE])
+@pytest.mark.parametrize(
+    ("properties", "sys_flag"),
+    [
+        ({"TRAN_MSG": "true", "PGROUP": "payers"}, 0),
+        ({"DELAY": "3"}, 0),
+        ({"TIMER_DELAY_SEC": "60"}, 0),
+        ({"TIMER_DELAY_MS": "60000"}, 0),
+        ({"TIMER_DELIVER_MS": str(2 * BORN)}, 0),
+        ({}, 4),
+        ({}, 8),
+        ({}, 0x304),
+    ],
+)
+async def test_a_trace_neither_waits_nor_opens_a_transaction(
+    guarded: Wire, properties: dict[str, str], sys_flag: int, code: RequestCode
+) -> None:
+    guarded.credentials = STRANGER
+    answer = await guarded.try_send(
+        "RMQ_SYS_TRACE_TOPIC", b"x", properties={"KEYS": "k"} | properties, sys_flag=sys_flag, code=code
+    )
+    assert_refused(answer, "No default permission for topic:RMQ_SYS_TRACE_TOPIC")
+
+
 async def test_every_account_may_send_traces(guarded: Wire) -> None:
     guarded.credentials = STRANGER
-    answer = await guarded.try_send("RMQ_SYS_TRACE_TOPIC", b"x")
-    assert answer.code == ResponseCode.SUCCESS
+    for sys_flag in (0, 1, 0x301):  # packed in the ways of 4.9 and 5.x
+        await guarded.send("RMQ_SYS_TRACE_TOPIC", b"x", properties={"KEYS": "a b"}, sys_flag=sys_flag)
     assert_refused(
         await guarded.try_pull("RMQ_SYS_TRACE_TOPIC", 0), "No default permission for topic:RMQ_SYS_TRACE_TOPIC"
     )

@@ -23,6 +23,7 @@ EITHER: Final = Need(Kind.TOPIC, "orders", Right.PUB | Right.SUB)
 MEMBER: Final = Need(Kind.GROUP, "billing", Right.SUB)
 TIMERS: Final = Need(Kind.TOPIC, "rmq_sys_wheel_timer", Right.SUB, is_listed_only=True)
 REPLIES: Final = Need(Kind.TOPIC, "local_REPLY_TOPIC", Right.SUB, is_listed_only=True)
+TRACES: Final = Need(Kind.TOPIC, "RMQ_SYS_TRACE_TOPIC", Right.PUB)
 
 GROUP_AND_TOPIC: Final = {"consumerGroup": "billing", "topic": "orders"}
 FIELDS: Final[list[tuple[Code, dict[str, str], set[Need]]]] = [
@@ -30,6 +31,11 @@ FIELDS: Final[list[tuple[Code, dict[str, str], set[Need]]]] = [
     (Code.SEND_MESSAGE, {"topic": "%RETRY%billing"}, {MEMBER}),
     (Code.SEND_MESSAGE, {"topic": "%DLQ%billing"}, {MEMBER}),
     (Code.SEND_MESSAGE, {"topic": "RMQ_SYS_TRACE_TOPIC"}, set()),
+    (Code.SEND_MESSAGE, {"topic": "RMQ_SYS_TRACE_TOPIC", "sysFlag": "1", "properties": "KEYS\x01k\x02"}, set()),
+    (Code.SEND_MESSAGE, {"topic": "RMQ_SYS_TRACE_TOPIC", "sysFlag": "4"}, {TRACES}),
+    (Code.SEND_MESSAGE, {"topic": "RMQ_SYS_TRACE_TOPIC", "sysFlag": "?"}, {TRACES}),
+    (Code.SEND_MESSAGE, {"topic": "RMQ_SYS_TRACE_TOPIC", "properties": "DELAY\x013"}, {TRACES}),
+    (Code.RECALL_MESSAGE, {"topic": "RMQ_SYS_TRACE_TOPIC"}, {TRACES}),
     (Code.SEND_MESSAGE_V2, {"a": "p", "b": "orders"}, {PUBLISH}),
     (Code.SEND_MESSAGE_V2, {"a": "mine", "b": "%RETRY%billing"}, {MEMBER}),
     (Code.SEND_BATCH_MESSAGE, {"a": "p", "b": "orders"}, {PUBLISH}),
