@@ -12,8 +12,9 @@ from collections.abc import Iterable
 from itertools import takewhile
 from typing import Final, Generic, Literal, TypeAlias
 
-from broker_core.broker.clients import Ch, Clients, ConsumerGroup
+from broker_core.broker.clients import Clients, ConsumerGroup
 from broker_core.broker.groups import Groups
+from broker_core.broker.members import Ch
 from broker_core.broker.offsets import ConsumerOffsets
 from broker_core.broker.pop.leases import Leases
 from broker_core.broker.topics import Topics

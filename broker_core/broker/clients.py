@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
-from typing import Generic, Protocol, TypeVar
+from typing import Generic
 
+from broker_core.broker.members import Ch, Member
+from broker_core.broker.producers import Producers
 from broker_core.protocol.bodies.heartbeat import (
     ConsumeFromWhere,
     ConsumerData,
@@ -17,30 +19,6 @@ from broker_core.protocol.bodies.heartbeat import (
     MessageModel,
     SubscriptionData,
 )
-
-
-class Channel(Protocol):
-    """What the tables require of a connection: that it can be a key."""
-
-    def __hash__(self) -> int: ...
-
-
-Ch = TypeVar("Ch", bound=Channel)
-
-
-@dataclass(slots=True)
-class Member(Generic[Ch]):
-    """One client on one connection; `seen_at` is the time of its last heartbeat in ms."""
-
-    channel: Ch
-    client_id: str
-    language: int
-    version: int
-    seen_at: int
-    access_key: str = ""
-    """The account that its last heartbeat was signed with; empty where none was needed."""
-    fingerprint: int = 0
-    """What a client of 5.x computed from everything that its last full heartbeat said; 0 from other clients."""
 
 
 @dataclass(slots=True)
@@ -87,7 +65,7 @@ class Clients(Generic[Ch]):
     """All live producers and consumers."""
 
     def __init__(self) -> None:
-        self._producers: dict[str, dict[Ch, Member[Ch]]] = {}
+        self.producers: Producers[Ch] = Producers()
         self._consumers: dict[str, ConsumerGroup[Ch]] = {}
         # Called with the name of each consumer group whose last member has left.
         self.on_empty: Callable[[str], None] = _do_nothing
@@ -102,36 +80,14 @@ class Clients(Generic[Ch]):
         """Return every consumer group that has a member."""
         return self._consumers.values()
 
-    def producers_of(self, group: str) -> list[Member[Ch]]:
-        """Return the members of a producer group."""
-        return list(self._producers.get(group, {}).values())
-
-    def producers(self) -> dict[str, list[Member[Ch]]]:
-        """Return every producer group with its members."""
-        return {group: list(members.values()) for group, members in self._producers.items()}
-
     def producer_id(self, group: str, channel: Ch) -> str:
         """Return the client id of a connection in a producer group, empty if it is no member."""
-        member = self._producers.get(group, {}).get(channel)
+        member = self.producers.of_group(group).get(channel)
         return "" if member is None else member.client_id
-
-    @property
-    def producer_groups(self) -> int:
-        """How many producer groups have members."""
-        return len(self._producers)
-
-    def has_producers(self, group: str) -> bool:
-        """Return whether a producer group has members."""
-        return group in self._producers
 
     def find_producer(self, client_id: str) -> Member[Ch] | None:
         """Return the newest producer with this client id, of any group."""
-        found = [
-            member
-            for members in self._producers.values()
-            for member in members.values()
-            if member.client_id == client_id
-        ]
+        found = self.producers.of_client(client_id)
         return max(found, key=lambda member: member.seen_at, default=None)
 
     def groups_on(self, topic: str) -> list[str]:
@@ -139,10 +95,6 @@ class Clients(Generic[Ch]):
         return [name for name, group in self._consumers.items() if topic in group.subscriptions]
 
     # -- changes
-
-    def heartbeat_producer(self, group: str, member: Member[Ch]) -> None:
-        """Record a producer."""
-        self._producers.setdefault(group, {})[member.channel] = member
 
     def heartbeat_consumer(self, data: ConsumerData, member: Member[Ch]) -> bool:
         """Record a consumer; return whether its group changed: a new connection, or a different set of topics."""
@@ -167,14 +119,6 @@ class Clients(Generic[Ch]):
         group.members[member.channel] = replace(member, fingerprint=0 if known is None else known.fingerprint)
         return known
 
-    def leave_producer(self, group: str, channel: Ch) -> None:
-        """Remove a connection from a producer group."""
-        members = self._producers.get(group)
-        if members is not None:
-            members.pop(channel, None)
-            if not members:
-                del self._producers[group]
-
     def leave_consumer(self, name: str, channel: Ch) -> bool:
         """Remove a connection from a consumer group; return whether it was a member and other members remain."""
         group = self._consumers.get(name)
@@ -187,12 +131,11 @@ class Clients(Generic[Ch]):
 
     def leave(self, channel: Ch) -> list[str]:
         """Remove a connection from all groups; return the consumer groups whose other members must be notified."""
-        for name in list(self._producers):
-            self.leave_producer(name, channel)
+        self.producers.remove_all(channel)
         return [name for name in list(self._consumers) if self.leave_consumer(name, channel)]
 
     def silent_since(self, time: int) -> set[Ch]:
         """Return the connections with a client whose last heartbeat is older than `time`."""
-        members = [member for members in self._producers.values() for member in members.values()]
+        members = list(self.producers.all())
         members += [member for group in self._consumers.values() for member in group.members.values()]
         return {member.channel for member in members if member.seen_at < time}

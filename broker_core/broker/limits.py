@@ -13,7 +13,7 @@ properties_bytes       one message's property text          MESSAGE_ILLEGAL (13)
 json_bytes             one body of JSON or settings         SYSTEM_ERROR (1)
 topics                 topics, retry topics included        SYSTEM_ERROR (1)
 groups                 consumer groups; producer groups too SYSTEM_ERROR (1)
-groups_per_client      groups in one heartbeat              SYSTEM_ERROR (1)
+groups_per_client      groups of one connection             SYSTEM_ERROR (1)
 queues_per_topic       queues of one topic                  INVALID_PARAMETER (29)
 queues                 queues that ever had a message       SYSTEM_ERROR (1)
 queue_locks            queues that orderly consumers hold   SYSTEM_ERROR (1)
@@ -89,7 +89,7 @@ class BrokerLimits:
     # JSON in Java's dialect is read at one or two megabytes a second, and no other client is served in the meantime.
     json_bytes: int = _MIB
     topics: int = 20_000  # each keeps consume queue files open
-    groups: int = 20_000
+    groups: int = 20_000  # one account may have members in a quarter of as many producer groups
     groups_per_client: int = 1_000
     queues_per_topic: int = 65_536
     queues: int = 30_000  # each keeps a file open; the limit is lower where the system allows fewer files

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from broker_core.broker.access.access import Access
 from broker_core.broker.access.accounts import Need
-from broker_core.broker.clients import Member
+from broker_core.broker.members import Member
 from broker_core.protocol.addresses import parts_of
 from broker_core.protocol.command import Command
 from broker_core.protocol.signature import ACCESS_KEY

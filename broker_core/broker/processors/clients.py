@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Set
 from dataclasses import replace
+from typing import Final
 
 from broker_core.broker.access.permits import Permits
-from broker_core.broker.clients import Clients, ConsumerGroup, Member
-from broker_core.broker.errors import GroupNotFound, NoMembers
+from broker_core.broker.clients import Clients, ConsumerGroup
+from broker_core.broker.errors import GroupNotFound, NoMembers, Refused
 from broker_core.broker.filters.expressions import accept_of
 from broker_core.broker.filters.registered import ConsumerFilters
 from broker_core.broker.groups import Groups
 from broker_core.broker.limits import BrokerLimits
+from broker_core.broker.members import Member
 from broker_core.broker.processors.handlers import Handlers, body_of
 from broker_core.broker.retries import GroupTopics
 from broker_core.protocol import bodies
@@ -25,6 +27,10 @@ from broker_core.protocol.codes import RequestCode, ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.headers import clients as headers
 from broker_core.remoting.connection import Connection
+
+_SHOWN: Final = 80
+_SHARE: Final = 4
+"""One account may have members in the fourth part of all producer groups, so that none keeps the others out."""
 
 
 class ClientProcessor:
@@ -63,7 +69,7 @@ class ClientProcessor:
     def heartbeat(self, request: Command, connection: Connection) -> Command:
         """Register a client's groups; members of changed groups are notified before the answer is sent."""
         data = body_of(HeartbeatData, request, self._limits)
-        self._check_room(data)
+        self._check(data)
         now = self._clock()
         if connection not in self._watched:
             self._watched.add(connection)
@@ -71,20 +77,36 @@ class ClientProcessor:
         fingerprint = data.heartbeat_fingerprint or 0
         access_key = self._permits.account_of(request, connection)
         member = Member(connection, data.client_id, request.language, request.version, now, access_key, fingerprint)
-        for producer in data.producer_data_set:
-            self._clients.heartbeat_producer(producer.group_name, replace(member))
+        refusal = self._add_producers(data, member)
+        answer = self._add_consumers(data, member, now)
+        if refusal is not None:
+            raise refusal
+        return answer
+
+    def _add_producers(self, data: HeartbeatData, member: Member[Connection]) -> Refused | None:
+        """Register the producer groups of a heartbeat; return why not, for what is no reason to stop its consumers."""
+        names = {each.group_name for each in data.producer_data_set}
+        try:
+            self._check_producers(names, member)
+        except Refused as refusal:
+            return refusal
+        for name in names:
+            self._clients.producers.add(name, replace(member))
+        return None
+
+    def _add_consumers(self, data: HeartbeatData, member: Member[Connection], now: int) -> Command:
         if data.without_sub:
             is_known = [self._renew_consumer(each.group_name, replace(member)) for each in data.consumer_data_set]
             return Command.response(ResponseCode.SUCCESS, headers.HeartBeatResponse(True, not all(is_known)))
         for consumer in data.consumer_data_set:
             self._heartbeat_consumer(consumer, replace(member), now)
-        return Command.response(ResponseCode.SUCCESS, headers.HeartBeatResponse(True) if fingerprint else None)
+        return Command.response(ResponseCode.SUCCESS, headers.HeartBeatResponse(True) if member.fingerprint else None)
 
     def unregister(self, request: Command, connection: Connection) -> Command:
         """Remove the connection from the named groups; the other members of a consumer group are notified."""
         header = request.header(headers.UnregisterClientRequest)
         if header.producer_group:
-            self._clients.leave_producer(header.producer_group, connection)
+            self._clients.producers.remove(header.producer_group, connection)
         if header.consumer_group and self._clients.leave_consumer(header.consumer_group, connection):
             self._notify(header.consumer_group)
         return Command.response(ResponseCode.SUCCESS)
@@ -112,14 +134,23 @@ class ClientProcessor:
         accept_of(subscription.expression_type, subscription.sub_string)
         return Command.response(ResponseCode.SUCCESS)
 
-    def _check_room(self, data: HeartbeatData) -> None:
-        """Raise LimitReached for a client with too many groups, or for too many producer groups."""
-        limits, clients = self._limits, self._clients
+    def _check(self, data: HeartbeatData) -> None:
+        """Raise LimitReached for a client with too many groups."""
+        limits = self._limits
         if len(data.producer_data_set) + len(data.consumer_data_set) > limits.groups_per_client:
-            raise limits.refuse("groups_per_client", f"client {data.client_id[:80]!r} was not registered")
-        news = sum(1 for each in data.producer_data_set if not clients.has_producers(each.group_name))
-        if news and clients.producer_groups + news > limits.groups:
-            raise limits.refuse("groups", f"the producer groups of client {data.client_id[:80]!r} were not registered")
+            raise limits.refuse("groups_per_client", f"client {data.client_id[:_SHOWN]!r} was not registered")
+
+    def _check_producers(self, names: Set[str], member: Member[Connection]) -> None:
+        """Raise LimitReached where a connection, an account, or all together would have too many producer groups."""
+        limits, producers = self._limits, self._clients.producers
+        who = f"the producer groups of client {member.client_id[:_SHOWN]!r} were not registered"
+        if _would_exceed(limits.groups_per_client, names, producers.groups_of_channel(member.channel)):
+            raise limits.refuse("groups_per_client", who)
+        if _would_exceed(limits.groups, names, producers.groups().keys()):
+            raise limits.refuse("groups", who)
+        of_account = producers.groups_of_account(member.access_key) if member.access_key else ()
+        if _would_exceed(max(1, limits.groups // _SHARE), names, of_account):
+            raise limits.refuse("groups", f"one account may have 1 / {_SHARE} of them; {who}")
 
     def _heartbeat_consumer(self, data: ConsumerData, member: Member[Connection], now: int) -> None:
         try:
@@ -151,3 +182,9 @@ class ClientProcessor:
         if group is None:
             raise NoMembers(f"no consumer for this group, {name}")
         return group
+
+
+def _would_exceed(limit: int, names: Set[str], held: Collection[str]) -> bool:
+    """Return whether names make more than `limit` together with those that are held; known ones are always welcome."""
+    news = sum(1 for name in names if name not in held)
+    return news > 0 and len(held) + news > limit

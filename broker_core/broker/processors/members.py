@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from broker_core.broker.clients import Clients, ConsumerGroup, Member
+from broker_core.broker.clients import Clients, ConsumerGroup
 from broker_core.broker.errors import GroupOffline, NoMembers
+from broker_core.broker.members import Member
 from broker_core.broker.offsets import ConsumerOffsets
 from broker_core.broker.processors.handlers import Handlers
 from broker_core.broker.topic_producers import TopicProducers
@@ -72,7 +73,7 @@ class MemberProcessor:
     def producers(self, request: Command, _: Connection) -> Command:
         """Return a producer group's members."""
         name = request.header(headers.GetProducerConnectionListRequest).producer_group
-        members = self._clients.producers_of(name)
+        members = list(self._clients.producers.of_group(name).values())
         if not members:
             raise NoMembers(f"the producer group[{name}] not exist")
         return Command.response(ResponseCode.SUCCESS, body=bodies.encode(ProducerConnection(_connections(members))))
@@ -88,9 +89,9 @@ class MemberProcessor:
                     member.version,
                     member.seen_at,
                 )
-                for member in members
+                for member in members.values()
             ]
-            for group, members in self._clients.producers().items()
+            for group, members in self._clients.producers.groups().items()
         }
         return Command.response(ResponseCode.SUCCESS, body=bodies.encode(ProducerTableInfo(table)))
 
@@ -100,7 +101,9 @@ class MemberProcessor:
         self._topics.get(topic)
         now, known = self._clock(), self._producers.of(topic)
         ids: dict[str, dict[str, str]] = {
-            group: {member.channel.peer: member.client_id for member in self._clients.producers_of(group)}
+            group: {
+                member.channel.peer: member.client_id for member in self._clients.producers.of_group(group).values()
+            }
             for group in {group for _, group, _ in known}
         }
         found = []

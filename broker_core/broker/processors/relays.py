@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
-from broker_core.broker.arrivals import Arrivals
-from broker_core.broker.clients import Clients, Member
+from broker_core.broker.clients import Clients
 from broker_core.broker.errors import ClientTooSlow, ClientUnreachable, NoMembers
+from broker_core.broker.members import Member
 from broker_core.broker.processors.handlers import Handlers
 from broker_core.logs import get_logger
 from broker_core.protocol import bodies

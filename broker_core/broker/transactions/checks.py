@@ -15,8 +15,9 @@ from typing import Final
 
 from broker_core.broker.access.accounts import Right, need_topic
 from broker_core.broker.access.permits import Permits
-from broker_core.broker.clients import Clients, Member
+from broker_core.broker.clients import Clients
 from broker_core.broker.config import BrokerConfig
+from broker_core.broker.members import Member
 from broker_core.broker.offsets import ConsumerOffsets
 from broker_core.broker.settings import Settings
 from broker_core.broker.transactions.transactions import Transactions
@@ -102,7 +103,7 @@ class Checks:
 
     def _wake(self, now: int) -> None:
         """Let those be due that waited for a producer which is here now."""
-        for group in [group for group in self._waiting if self._clients.has_producers(group)]:
+        for group in [group for group in self._waiting if self._clients.producers.of_group(group)]:
             self._wake_group(group, now)
         if sum(map(len, self._waiting.values())) > 2 * len(self._transactions.table) + _ROLLED:
             self._waiting = {group: self._still_open(halves) for group, halves in self._waiting.items()}
@@ -141,7 +142,8 @@ class Checks:
     def _askable(self, half: Half) -> list[Member[Connection]]:
         """Return the producers of its group that may send to its topic."""
         need = need_topic(half.topic, Right.PUB)
-        return [member for member in self._clients.producers_of(half.group) if self._permits.may(member, need)]
+        members = self._clients.producers.of_group(half.group).values()
+        return [member for member in members if self._permits.may(member, need)]
 
     def _ready(self, producers: list[Member[Connection]]) -> Member[Connection] | None:
         """Return the next producer that reads what it is sent."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from broker_core.broker.clients import Clients, Member
+from broker_core.broker.clients import Clients
+from broker_core.broker.members import Member
 from broker_core.protocol.bodies.heartbeat import ConsumerData, SubscriptionData
 
 
@@ -64,18 +65,18 @@ def test_the_others_of_a_group_are_notified_when_one_leaves() -> None:
     clients.heartbeat_consumer(consumer("billing"), member("a"))
     clients.heartbeat_consumer(consumer("billing"), member("b"))
     clients.heartbeat_consumer(consumer("alone"), member("a"))
-    clients.heartbeat_producer("checkout", member("a"))
+    clients.producers.add("checkout", member("a"))
 
     assert clients.leave("a") == ["billing"]
     assert clients.find_consumers("alone") is None
-    assert clients.producers_of("checkout") == []
+    assert not clients.producers.of_group("checkout")
     assert clients.leave("a") == []
 
 
 def test_silent_connections_are_found() -> None:
     clients: Clients[str] = Clients()
     clients.heartbeat_consumer(consumer("billing"), member("a", seen_at=10))
-    clients.heartbeat_producer("checkout", member("b", seen_at=20))
+    clients.producers.add("checkout", member("b", seen_at=20))
 
     assert clients.silent_since(15) == {"a"}
 

@@ -15,15 +15,20 @@ from broker_core.broker.errors import LimitReached, MessageIllegal
 from broker_core.broker.limits import BrokerLimits
 from broker_core.broker.settings.table import SETTINGS
 from broker_core.protocol import bodies
-from broker_core.protocol.bodies.heartbeat import HeartbeatData, ProducerData
+from broker_core.protocol.bodies.heartbeat import ConsumerData, HeartbeatData, ProducerData
 from broker_core.protocol.bodies.locks import LockBatchRequestBody
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.command import Command
-from broker_core.protocol.headers.clients import GetConsumerListByGroupRequest, HeartBeatRequest, LockBatchMqRequest
+from broker_core.protocol.headers.clients import (
+    GetConsumerListByGroupRequest,
+    HeartBeatRequest,
+    LockBatchMqRequest,
+    UnregisterClientRequest,
+)
 from broker_core.protocol.headers.topics import CreateTopicRequest
 from broker_core.remoting import ConnectionClosed
-from tests.support.broker import started
+from tests.support.broker import Wire, started
 
 _COLUMNS = (slice(23, 59), slice(60, None))  # what is bounded, and the answer
 
@@ -129,6 +134,35 @@ async def test_a_client_of_too_many_groups_is_not_registered(tmp_path: Path) -> 
         answer = await wire.ask(HeartBeatRequest(), bodies.encode(groups))
         assert answer.code == ResponseCode.SYSTEM_ERROR
         assert answer.remark == "limit groups_per_client=2 reached: client 'c' was not registered"
+
+
+async def beat(wire: Wire, *producers: str, consumer: str | None = None) -> Command:
+    consumers = [ConsumerData(consumer)] if consumer else []
+    data = HeartbeatData("c", [ProducerData(name) for name in producers], consumers)
+    return await wire.ask(HeartBeatRequest(), bodies.encode(data))
+
+
+async def test_a_connection_does_not_collect_groups_by_many_heartbeats(tmp_path: Path) -> None:
+    async with started(tmp_path, limits=BrokerLimits(groups_per_client=2)) as wire:
+        for number in (1, 2):
+            assert (await beat(wire, f"p{number}")).code == ResponseCode.SUCCESS
+        refused = await beat(wire, "p3")
+        assert refused.code == ResponseCode.SYSTEM_ERROR
+        assert refused.remark == (
+            "limit groups_per_client=2 reached: the producer groups of client 'c' were not registered"
+        )
+        assert (await beat(wire, "p1", "p2")).code == ResponseCode.SUCCESS
+        await wire.ask(UnregisterClientRequest("c", producer_group="p1"))
+        assert (await beat(wire, "p3")).code == ResponseCode.SUCCESS
+
+
+async def test_consumers_are_registered_although_their_producers_are_refused(tmp_path: Path) -> None:
+    async with started(tmp_path, limits=BrokerLimits(groups=10)) as wire:
+        refused = await beat(wire, *(f"p{number}" for number in range(11)), consumer="billing")
+        assert refused.remark == "limit groups=10 reached: the producer groups of client 'c' were not registered"
+        components = wire.broker.components
+        assert components.clients.find_consumers("billing") is not None
+        assert len(components.clients.producers) == 0
 
 
 async def test_json_that_would_hold_up_others_is_not_read(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from broker_core.broker import Broker
+from broker_core.broker import Broker, BrokerLimits
 from broker_core.protocol.codes import RequestCode, ResponseCode
 from broker_core.protocol.record import decode_one
 from broker_core.protocol.signature import Credentials
@@ -105,3 +105,29 @@ async def test_without_access_control_every_member_is_asked(tmp_path: Path) -> N
         await join(wire, ADMIN)
         await check(wire.broker)
         await eventually(lambda: asked(wire) == [b"a secret"])
+
+
+async def test_one_account_does_not_use_up_the_groups_of_all(guarded_and_small: Wire) -> None:
+    first, second = another_client(guarded_and_small), another_client(guarded_and_small)
+    for wire, group in ((first, "p1"), (second, "p2"), (second, "p1")):
+        await join(wire, STRANGER, group)
+    refused = await second.heartbeat("payer", producer_group="p3")
+    assert (refused.code, refused.remark) == (
+        ResponseCode.SYSTEM_ERROR,
+        "limit groups=8 reached: one account may have 1 / 4 of them; "
+        "the producer groups of client 'payer' were not registered",
+    )
+    await join(guarded_and_small, PRODUCER, "p3")
+    await first.client.close()
+    await second.client.close()
+
+
+@pytest.fixture
+async def guarded_and_small(tmp_path: Path) -> AsyncIterator[Wire]:
+    """A broker that lets an account have two producer groups."""
+    config = tmp_path / "store" / "config"
+    config.mkdir(parents=True)
+    (config / "plain_acl.yml").write_text(FILE)
+    limits = BrokerLimits(groups=8)
+    async with started(tmp_path / "store", access_control=True, limits=limits) as wire:
+        yield wire

@@ -48,7 +48,7 @@ def state(wire: Wire) -> tuple[object, ...]:
         list(parts.leases.queues()),
         len(parts.timer),
         sorted(group.name for group in parts.clients.consumer_groups()),
-        sorted(parts.clients.producers()),
+        sorted(parts.clients.producers.groups()),
         len(parts.locks),
         None if parts.access is None else parts.access.table,
     )

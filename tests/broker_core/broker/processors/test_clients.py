@@ -152,7 +152,7 @@ async def test_a_client_can_leave_its_groups(wire: Wire) -> None:
     await wire.ask(headers.UnregisterClientRequest("one", "checkout", "billing"))
 
     assert await members(wire) == []
-    assert wire.broker.components.clients.producers_of("checkout") == []
+    assert wire.broker.components.clients.producers.of_group("checkout") == {}
 
 
 async def test_a_silent_client_is_cut_off(tmp_path: Path) -> None:

@@ -11,10 +11,11 @@ from typing import Any, cast
 
 from broker_core.broker.access.permits import Permits
 from broker_core.broker.arrivals import Arrivals
-from broker_core.broker.clients import Clients, Member
+from broker_core.broker.clients import Clients
 from broker_core.broker.config import BrokerConfig
 from broker_core.broker.intake import Intake
 from broker_core.broker.limits import BrokerLimits
+from broker_core.broker.members import Member
 from broker_core.broker.offsets import ConsumerOffsets
 from broker_core.broker.saving import JsonFile
 from broker_core.broker.settings import Settings
@@ -141,7 +142,7 @@ class Scene:
 
     def connect(self, producer: Producer, group: str = GROUP) -> None:
         channel = cast(Connection, producer)
-        self.clients.heartbeat_producer(group, Member(channel, "client", 0, 0, self.now))
+        self.clients.producers.add(group, Member(channel, "client", 0, 0, self.now))
 
     def disconnect(self, producer: Producer) -> None:
         self.clients.leave(cast(Connection, producer))
