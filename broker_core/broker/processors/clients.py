@@ -8,7 +8,7 @@ from typing import Final
 
 from broker_core.broker.access.permits import Permits
 from broker_core.broker.clients import Clients, ConsumerGroup
-from broker_core.broker.errors import GroupNotFound, NoMembers, Refused
+from broker_core.broker.errors import AccessRefused, GroupNotFound, NoMembers, Refused
 from broker_core.broker.filters.expressions import accept_of
 from broker_core.broker.filters.registered import ConsumerFilters
 from broker_core.broker.groups import Groups
@@ -87,6 +87,8 @@ class ClientProcessor:
         """Register the producer groups of a heartbeat; return why not, for what is no reason to stop its consumers."""
         names = {each.group_name for each in data.producer_data_set}
         try:
+            if names:
+                self._check_owner(member)
             self._check_producers(names, member)
         except Refused as refusal:
             return refusal
@@ -139,6 +141,15 @@ class ClientProcessor:
         limits = self._limits
         if len(data.producer_data_set) + len(data.consumer_data_set) > limits.groups_per_client:
             raise limits.refuse("groups_per_client", f"client {data.client_id[:_SHOWN]!r} was not registered")
+
+    def _check_owner(self, member: Member[Connection]) -> None:
+        """Raise AccessRefused for the client id of another account, to which replies for that id go, while it lives."""
+        for other in self._clients.producers.of_client(member.client_id):
+            is_another = other.channel is not member.channel and other.access_key != member.access_key
+            if is_another and not other.channel.is_closing:
+                raise AccessRefused(
+                    f"The client id {member.client_id[:_SHOWN]!r} belongs to another account while that is connected"
+                )
 
     def _check_producers(self, names: Set[str], member: Member[Connection]) -> None:
         """Raise LimitReached where a connection, an account, or all together would have too many producer groups."""

@@ -12,6 +12,7 @@ from broker_core.protocol.codes import RequestCode, ResponseCode
 from broker_core.protocol.record import decode_one
 from broker_core.protocol.signature import Credentials
 from tests.broker_core.broker.access.conftest import ADMIN, FILE, PRODUCER, STRANGER
+from tests.broker_core.broker.access.test_check import assert_refused
 from tests.support.broker import Wire, another_client, started
 from tests.support.wait import eventually
 
@@ -19,9 +20,9 @@ HALF = {"TRAN_MSG": "true", "PGROUP": "payers", "UNIQ_KEY": "half-1"}
 DUE_MS = 7_000
 
 
-async def join(wire: Wire, credentials: Credentials | None, group: str = "payers") -> None:
+async def join(wire: Wire, credentials: Credentials | None, group: str = "payers", *, client_id: str = "payer") -> None:
     wire.credentials = credentials
-    answer = await wire.heartbeat("payer", producer_group=group)
+    answer = await wire.heartbeat(client_id, producer_group=group)
     assert answer.code == ResponseCode.SUCCESS, answer.remark
 
 
@@ -29,7 +30,7 @@ async def join(wire: Wire, credentials: Credentials | None, group: str = "payers
 async def stranger(guarded: Wire) -> AsyncIterator[Wire]:
     """A client without rights that says it is of the producer group."""
     other = another_client(guarded)
-    await join(other, STRANGER)
+    await join(other, STRANGER, client_id="stranger")
     yield other
     await other.client.close()
 
@@ -107,6 +108,40 @@ async def test_without_access_control_every_member_is_asked(tmp_path: Path) -> N
         await eventually(lambda: asked(wire) == [b"a secret"])
 
 
+async def test_nobody_takes_the_replies_of_another_accounts_client(guarded: Wire, stranger: Wire, payer: Wire) -> None:
+    # Given a producer, and another account that says it is the same client
+    await join(payer, PRODUCER, "askers")
+    refused = await stranger.heartbeat("payer", producer_group="thieves")
+    assert_refused(refused, "The client id 'payer' belongs to another account while that is connected")
+
+    # Then a reply goes to the one that was there first
+    answer = await guarded.try_send(
+        "local_REPLY_TOPIC",
+        b"for payer",
+        properties={"REPLY_TO_CLIENT": "payer"},
+        code=RequestCode.SEND_REPLY_MESSAGE_V2,
+    )
+    assert answer.code == ResponseCode.SUCCESS
+    assert [each.body for each in payer.pushed] == [b"for payer"]
+    assert stranger.pushed == []
+
+
+async def test_a_client_id_is_free_when_its_connection_has_ended(guarded: Wire, stranger: Wire, payer: Wire) -> None:
+    await join(payer, PRODUCER, "askers")
+    await payer.client.close()
+    producers = guarded.broker.components.clients.producers
+    await eventually(lambda: not producers.of_group("askers"))
+
+    assert (await stranger.heartbeat("payer", producer_group="others")).code == ResponseCode.SUCCESS
+
+
+async def test_a_client_may_have_several_connections(guarded: Wire, payer: Wire) -> None:
+    other = another_client(guarded)
+    for wire in (payer, other):
+        await join(wire, PRODUCER, "askers")
+    await other.client.close()
+
+
 async def test_one_account_does_not_use_up_the_groups_of_all(guarded_and_small: Wire) -> None:
     first, second = another_client(guarded_and_small), another_client(guarded_and_small)
     for wire, group in ((first, "p1"), (second, "p2"), (second, "p1")):
@@ -117,7 +152,7 @@ async def test_one_account_does_not_use_up_the_groups_of_all(guarded_and_small: 
         "limit groups=8 reached: one account may have 1 / 4 of them; "
         "the producer groups of client 'payer' were not registered",
     )
-    await join(guarded_and_small, PRODUCER, "p3")
+    await join(guarded_and_small, PRODUCER, "p3", client_id="another")
     await first.client.close()
     await second.client.close()
 
