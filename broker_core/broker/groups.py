@@ -13,6 +13,7 @@ import orjson
 from broker_core.broker.config import TopicDefaults
 from broker_core.broker.errors import BadConfigFile, GroupNotFound, GroupPaused
 from broker_core.broker.limits import BrokerLimits
+from broker_core.broker.names import check_names
 from broker_core.broker.saving import JsonFile
 from broker_core.protocol.bodies import coder
 from broker_core.protocol.bodies.groups import SubscriptionGroupConfig, SubscriptionGroupWrapper
@@ -58,7 +59,7 @@ class Groups:
     def get_or_create(self, group: str, *, now: int) -> SubscriptionGroupConfig:
         """Return a group's settings, created with defaults at its first use.
 
-        Raises GroupNotFound when automatic creation is off, LimitReached when there are too many groups.
+        Raises GroupNotFound when automatic creation is off, and what `put` raises.
         """
         config = self._table.get(group)
         if config is None:
@@ -80,15 +81,21 @@ class Groups:
         return SubscriptionGroupWrapper(self.version, dict(self._table))
 
     def put(self, config: SubscriptionGroupConfig, *, now: int) -> None:
-        """Create a group or replace its settings; raise LimitReached when there are too many groups."""
+        """Create a group or replace its settings.
+
+        Raises LimitReached when there are too many groups, and IllegalArgument for too long a name.
+        """
         name = config.group_name
+        check_names(consumerGroup=name)
         if name not in self._table and len(self._table) >= self._limits.groups:
             raise self._limits.refuse("groups", f"group {name!r} was not created")
         self._table[name] = config
         self._changed(now)
 
     def put_all(self, configs: Sequence[SubscriptionGroupConfig], *, now: int) -> None:
-        """Put several groups; raise LimitReached when there would be too many of them, before any change."""
+        """Put several groups; raise what `put` raises, before any change."""
+        for config in configs:
+            check_names(consumerGroup=config.group_name)
         news = {config.group_name for config in configs} - self._table.keys()
         if news and len(self._table) + len(news) > self._limits.groups:
             raise self._limits.refuse("groups", f"group {min(news)!r} was not created")

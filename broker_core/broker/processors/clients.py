@@ -14,6 +14,7 @@ from broker_core.broker.filters.registered import ConsumerFilters
 from broker_core.broker.groups import Groups
 from broker_core.broker.limits import BrokerLimits
 from broker_core.broker.members import Member
+from broker_core.broker.names import check_names
 from broker_core.broker.processors.handlers import Handlers, body_of
 from broker_core.broker.retries import GroupTopics
 from broker_core.protocol import bodies
@@ -87,6 +88,8 @@ class ClientProcessor:
         """Register the producer groups of a heartbeat; return why not, for what is no reason to stop its consumers."""
         names = {each.group_name for each in data.producer_data_set}
         try:
+            for name in names:
+                check_names(producerGroup=name)
             if names:
                 self._check_owner(member)
             self._check_producers(names, member)
@@ -137,7 +140,8 @@ class ClientProcessor:
         return Command.response(ResponseCode.SUCCESS)
 
     def _check(self, data: HeartbeatData) -> None:
-        """Raise LimitReached for a client with too many groups."""
+        """Raise IllegalArgument for a client whose id is too long, LimitReached for one with too many groups."""
+        check_names(clientID=data.client_id)
         limits = self._limits
         if len(data.producer_data_set) + len(data.consumer_data_set) > limits.groups_per_client:
             raise limits.refuse("groups_per_client", f"client {data.client_id[:_SHOWN]!r} was not registered")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from broker_core.broker.limits import BrokerLimits
+from broker_core.broker.names import check_names
 from broker_core.broker.processors.handlers import Handlers, body_of
 from broker_core.broker.queue_locks import Queue, QueueLocks
 from broker_core.protocol import bodies
@@ -30,6 +31,9 @@ class LockProcessor:
         """Lock the free queues; return those that the client holds now."""
         limits, locks = self._limits, self._locks
         wanted = body_of(LockBatchRequestBody, request, limits)
+        check_names(consumerGroup=wanted.consumer_group, clientId=wanted.client_id)
+        for queue in wanted.mq_set:
+            check_names(topic=queue.topic, brokerName=queue.broker_name)
         queues = [_as_key(queue) for queue in wanted.mq_set]
         news = locks.count_new(wanted.consumer_group, queues)
         if news and len(locks) + news > limits.queue_locks:

@@ -10,6 +10,7 @@ from struct import Struct
 from typing import Final
 
 from broker_core.broker.errors import IllegalArgument, NothingFound
+from broker_core.broker.names import check_names
 from broker_core.broker.offsets import ConsumerOffsets, Resets
 from broker_core.broker.processors.handlers import Handlers
 from broker_core.broker.settings import Settings
@@ -63,6 +64,7 @@ class OffsetProcessor:
     def update(self, request: Command, _: Connection) -> Command:
         """Set a group's offset."""
         header = request.header(headers.UpdateConsumerOffsetRequest)
+        check_names(consumerGroup=header.consumer_group, topic=header.topic)
         self._resets.set_offset(header.consumer_group, header.topic, header.queue_id, header.commit_offset)
         return Command.response(ResponseCode.SUCCESS)
 

@@ -22,6 +22,7 @@ from broker_core.broker.errors import (
 )
 from broker_core.broker.filters.expressions import accept_of
 from broker_core.broker.limits import BrokerLimits
+from broker_core.broker.names import check_names
 from broker_core.broker.pop.popper import Popped, Popper, PopRequest
 from broker_core.broker.pop.queue_leases import QueueLeases
 from broker_core.broker.processors.handlers import Handlers, answer_with
@@ -109,6 +110,7 @@ class PopProcessor:
     def pop(self, request: Command, connection: Connection) -> Command | None:
         """Return leased messages, or None while the request waits for the first one."""
         header = request.header(headers.PopMessageRequest)
+        check_names(attemptId=header.attempt_id or "")
         now = self._clock()
         self._check_queue(header.topic, header.queue_id)
         wanted = PopRequest(

@@ -11,6 +11,7 @@ from typing import Final
 
 from broker_core.broker.clients import Clients
 from broker_core.broker.errors import MessageIllegal, ReplyLost
+from broker_core.broker.names import check_names
 from broker_core.broker.processors.handlers import Handlers
 from broker_core.broker.processors.send import SendProcessor
 from broker_core.broker.transactions.records import is_transactional
@@ -51,7 +52,7 @@ class ReplyProcessor:
     async def reply(self, request: Command, connection: Connection) -> Command | None:
         """Forward a reply to the client that its property names, then store it like any message.
 
-        Raises ReplyLost, and MessageIllegal for what is no plain message.
+        Raises ReplyLost, MessageIllegal for what is no plain message, and IllegalArgument for too long a name.
         """
         header = request.header(send_header_kind(request.code))
         properties = parse_properties(header.properties or "")
@@ -98,6 +99,7 @@ def _check_plain(header: SendHeader, properties: Mapping[str, str]) -> None:
     """Raise MessageIllegal before the reply is pushed, so that what cannot be stored reaches nobody either."""
     if header.topic in NOT_FOR_CLIENTS or is_retry_topic(header.topic) or is_dead_letter_topic(header.topic):
         raise MessageIllegal(f"a reply cannot be sent to the topic {header.topic[:_SHOWN]}")
+    check_names(producerGroup=header.producer_group)
     if is_transactional(properties) or header.sys_flag & flags.TRANSACTION_MASK:
         raise MessageIllegal("a reply takes no part in a transaction")
     if asked := next((name for name in (names.DELAY, *names.TIMERS) if name in properties), None):

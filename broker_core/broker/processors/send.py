@@ -22,6 +22,7 @@ from broker_core.broker.errors import (
     TransactionsRefused,
 )
 from broker_core.broker.intake import Intake
+from broker_core.broker.names import check_names
 from broker_core.broker.processors.handlers import Handlers
 from broker_core.broker.processors.rights import WriteRights
 from broker_core.broker.processors.topic_creation import TopicCreation
@@ -135,6 +136,7 @@ class SendProcessor:
     def send(self, request: Command, connection: Connection) -> Result:
         """Store the message or the batch of a request; the answer may come later (`durability.py`)."""
         header = request.header(send_header_kind(request.code))
+        check_names(producerGroup=header.producer_group)
         now = self._clock()
         known = self._topics.find(header.topic)
         topic = known or self._creation.create_for(header, now=now)
@@ -253,6 +255,7 @@ class SendProcessor:
             raise MessageIllegal("a prepared message has the property TRAN_MSG=true")
         if message.topic.startswith(RETRY_PREFIX):
             raise MessageIllegal("a retry topic takes no transactional message")
+        check_names(PGROUP=message.properties.get(names.PGROUP, ""))
         return self._transactions.prepare(message, queue_id, origin)
 
     def _pairs(self, text: str) -> dict[str, str]:
