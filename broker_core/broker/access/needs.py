@@ -70,7 +70,6 @@ ANY_ACCOUNT: Final = frozenset(
         Code.GET_CONSUMER_CONNECTION_LIST,
         Code.GET_PRODUCER_CONNECTION_LIST,
         Code.GET_CONSUME_STATS,
-        Code.INVOKE_BROKER_TO_GET_CONSUMER_STATUS,
         Code.QUERY_TOPIC_CONSUME_BY_WHO,
         Code.QUERY_CONSUME_TIME_SPAN,
         Code.GET_SYSTEM_TOPIC_LIST_FROM_BROKER,
@@ -131,6 +130,8 @@ def _of_fields() -> dict[int, Needs]:
         Code.GET_MIN_OFFSET: either,
         Code.GET_EARLIEST_MSG_STORETIME: either,
         Code.INVOKE_BROKER_TO_RESET_OFFSET: _fields(topic="topic", group="group"),
+        # Every member of the group is asked, and the answer waits for all of them.
+        Code.INVOKE_BROKER_TO_GET_CONSUMER_STATUS: _fields(topic="topic", group="group"),
         Code.CLONE_GROUP_OFFSET: _clone,
         Code.UNREGISTER_CLIENT: member,
         Code.GET_CONSUMER_LIST_BY_GROUP: member,

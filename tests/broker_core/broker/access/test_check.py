@@ -10,6 +10,7 @@ import pytest
 from broker_core.broker.server import FAST_PORT_BELOW
 from broker_core.protocol.codes import RequestCode, ResponseCode
 from broker_core.protocol.command import Command
+from broker_core.protocol.headers.clients import GetConsumerStatusRequest
 from broker_core.protocol.headers.messages import ViewMessageByIdRequest
 from broker_core.protocol.headers.offsets import GetMaxOffsetRequest, UpdateConsumerOffsetRequest
 from broker_core.protocol.headers.send import (
@@ -173,6 +174,19 @@ async def test_a_reply_is_stored_elsewhere_only_with_the_right(guarded: Wire, as
     assert (await answer("local_REPLY_TOPIC", STRANGER)).code == ResponseCode.SUCCESS
     assert (await answer("orders", PRODUCER)).code == ResponseCode.SUCCESS
     assert [each.body for each in asker.pushed] == [b"pong", b"pong"]
+
+
+async def test_the_members_of_a_group_are_asked_only_for_who_may_consume_as_it(guarded: Wire, asker: Wire) -> None:
+    consumer = another_client(guarded)
+    consumer.credentials = CONSUMER
+    await consumer.heartbeat("consumer", group="billing", topics={"orders": "*"})
+    told = len(consumer.pushed)
+
+    answer = await asker.ask(GetConsumerStatusRequest("orders", "billing"))
+
+    assert_refused(answer, "No default permission for topic:orders")
+    assert len(consumer.pushed) == told
+    await consumer.client.close()
 
 
 async def test_an_unknown_request_needs_an_account_too(guarded: Wire) -> None:

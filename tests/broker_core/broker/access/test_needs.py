@@ -64,6 +64,8 @@ FIELDS: Final[list[tuple[Code, dict[str, str], set[Need]]]] = [
     (Code.GET_MIN_OFFSET, {"topic": "orders"}, {EITHER}),
     (Code.GET_EARLIEST_MSG_STORETIME, {"topic": "orders"}, {EITHER}),
     (Code.INVOKE_BROKER_TO_RESET_OFFSET, {"group": "billing", "topic": "orders"}, {READ, MEMBER}),
+    (Code.INVOKE_BROKER_TO_GET_CONSUMER_STATUS, {"group": "billing", "topic": "orders"}, {READ, MEMBER}),
+    (Code.INVOKE_BROKER_TO_GET_CONSUMER_STATUS, {"group": "billing", "clientAddr": "c"}, {MEMBER}),
     (
         Code.CLONE_GROUP_OFFSET,
         {"srcGroup": "other", "destGroup": "billing", "topic": "orders"},
