@@ -6,12 +6,14 @@ import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from broker_core.broker.access.accounts import Account
 from broker_core.broker.access.document import AccessDocument
 from broker_core.broker.access.files import AccessFiles, AccessTable, Stamp, next_version
+from broker_core.broker.access.revoking import Changed
 from broker_core.broker.errors import AccountIllegal, AccountUnknown, BadConfigFile
 from broker_core.logs import get_logger
 from broker_core.protocol.addresses import AddressPattern
@@ -33,6 +35,7 @@ class Access:
 
     def __init__(self, files: AccessFiles, executor: Executor, clock: Callable[[], int]) -> None:
         self.table = AccessTable()
+        self.on_change: Changed = _do_nothing
         self._files = files
         self._executor = executor
         self._clock = clock
@@ -54,7 +57,7 @@ class Access:
     async def reload(self, _now: int) -> None:
         """Read the files again if they changed; broken ones leave the accounts as they were."""
         async with self._turn:
-            await asyncio.get_running_loop().run_in_executor(self._executor, self._reload)
+            await self._run(self._reload)
 
     def _reload(self) -> None:
         stamp = self._files.stamp()
@@ -124,7 +127,17 @@ class Access:
 
     async def _change(self, change: Callable[[AccessTable], tuple[Path, AccessDocument]]) -> None:
         async with self._turn:
-            await asyncio.get_running_loop().run_in_executor(self._executor, self._apply, change)
+            await self._run(partial(self._apply, change))
+
+    async def _run(self, work: Callable[[], None]) -> None:
+        """Run what may change the accounts, in the thread that waits for the disk, then tell of the change."""
+        before, loop = self.table, asyncio.get_running_loop()
+        try:
+            await loop.run_in_executor(self._executor, work)
+        finally:
+            if self.table is not before:
+                # Two turns later, so that who took rights from itself still gets its answer.
+                loop.call_soon(loop.call_soon, self.on_change, before, self.table)
 
     def _apply(self, change: Callable[[AccessTable], tuple[Path, AccessDocument]]) -> None:
         # What is on the disk now is changed, so that what an editor wrote a moment ago is not lost.
@@ -132,6 +145,10 @@ class Access:
         self._files.write(path, replace(document, version=next_version(document.version, self._clock())))
         self._stamp = self._files.stamp()
         self.table = self._files.read()
+
+
+def _do_nothing(_old: AccessTable, _new: AccessTable) -> None:
+    return None
 
 
 def _merged(old: PlainAccessConfig, new: PlainAccessConfig) -> PlainAccessConfig:

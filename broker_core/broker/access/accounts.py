@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntFlag, StrEnum
 from typing import Final, NamedTuple, Self
@@ -89,12 +89,42 @@ class Account:
 
     def may(self, need: Need) -> bool:
         """Return whether the account has a right."""
-        if self.is_admin and not self.listed:
+        if self._may_do_all:
             return True
         owned = self.listed.get((need.kind, need.name))
         if owned is None:
             owned = Right.DENY if need.is_listed_only else self.defaults[need.kind]
         return not owned & Right.DENY and bool(owned & need.rights)
+
+    def loses_by(self, changed: Account | None) -> bool:
+        """Return whether a change of the account takes something from it, or may do so; None is its deletion.
+
+        Another secret counts as a loss: whoever has only the old one is not to go on. A right that was listed must be
+        listed still, since the default is not meant for every topic.
+        """
+        if changed is None or changed.secret_key != self.secret_key or changed.addresses != self.addresses:
+            return True
+        if changed._may_do_all:
+            return False
+        if self._may_do_all or (self.is_admin and not changed.is_admin):
+            return True
+        places = self.listed.keys() | changed.listed.keys()
+        return any(_left(self.defaults[kind]) & ~_left(changed.defaults[kind]) for kind in Kind) or any(
+            _left(self._right_at(place)) & ~_left(changed._right_at(place, self.listed)) for place in places
+        )
+
+    @property
+    def _may_do_all(self) -> bool:
+        return self.is_admin and not self.listed
+
+    def _right_at(self, place: tuple[Kind, str], without_default: Collection[tuple[Kind, str]] = ()) -> Right:
+        default = Right(0) if place in without_default else self.defaults[place[0]]
+        return self.listed.get(place, default)
+
+
+def _left(right: Right) -> Right:
+    """Return what a right allows."""
+    return Right(0) if right & Right.DENY else right
 
 
 def need_topic(topic: str, rights: Right) -> Need:

@@ -8,6 +8,7 @@ from typing import Final
 from broker_core.broker.access.access import Access
 from broker_core.broker.access.accounts import Account, Need
 from broker_core.broker.access.needs import ANY_ACCOUNT, Needs
+from broker_core.broker.access.revoking import Served
 from broker_core.broker.errors import AccessRefused
 from broker_core.protocol.addresses import parts_of
 from broker_core.protocol.command import Command
@@ -21,15 +22,20 @@ class AccessCheck:
     def __init__(self, access: Access, needs: Mapping[int, Needs], served: Iterable[int]) -> None:
         """A request that is `served` and that nobody has listed is for administrators."""
         self._access = access
+        self._served = Served()
+        access.on_change = self._served.close_revoked
         self._needs = needs
         self._admins_only = frozenset(served) - needs.keys() - ANY_ACCOUNT
 
     def __call__(self, request: Command, connection: Connection) -> None:
         """Return if a request is allowed; raises AccessRefused, and errors for a body or header that cannot be read."""
+        self._served.note(connection, self._let_through(request, connection.peer))
+
+    def _let_through(self, request: Command, peer: str) -> str:
+        """Return the account by which a request is allowed, empty for a trusted address."""
         table = self._access.table
-        peer = connection.peer
         if table.global_white and table.trusts(parts_of(peer)):
-            return
+            return ""
         access_key = request.ext_fields.get(ACCESS_KEY)
         if access_key is None:
             raise AccessRefused("No accessKey is configured")
@@ -37,10 +43,11 @@ class AccessCheck:
         if account is None:
             raise AccessRefused(f"No acl config for {access_key[:_SHOWN]}")
         if account.addresses.matches(parts_of(peer)):
-            return
+            return access_key
         if not is_signed_with(request, account.secret_key):
             raise AccessRefused(f"Check signature failed for accessKey={access_key}")
         self._check_rights(request, account)
+        return access_key
 
     def _check_rights(self, request: Command, account: Account) -> None:
         if request.code in self._admins_only and not account.is_admin:

@@ -109,5 +109,40 @@ def test_what_is_no_account(fields: dict[str, object], says: str) -> None:
         Account.of(PlainAccessConfig(**({"access_key": "orders-service", "secret_key": "a-secret-key"} | fields)))  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "loses"),
+    [
+        ({}, {}, False),
+        ({}, {"topic_perms": ["t=PUB"]}, False),
+        ({}, {"admin": True}, False),
+        ({"topic_perms": ["t=PUB"]}, {"topic_perms": ["t=PUB|SUB", "u=DENY"]}, False),
+        ({"topic_perms": ["t=DENY"]}, {"topic_perms": ["t=PUB"]}, False),
+        ({"default_topic_perm": "PUB"}, {"default_topic_perm": "PUB|SUB"}, False),
+        ({"topic_perms": ["t=PUB"]}, {"admin": True}, False),
+        ({}, {"secret_key": "another-secret"}, True),
+        ({}, {"white_remote_address": "10.0.0.1"}, True),
+        ({"topic_perms": ["t=PUB|SUB"]}, {"topic_perms": ["t=SUB"]}, True),
+        ({"topic_perms": ["t=PUB"]}, {"topic_perms": ["t=DENY"]}, True),
+        ({"topic_perms": ["t=PUB"]}, {}, True),
+        (
+            {"topic_perms": ["TRANS_CHECK_MAX_TIME_TOPIC=SUB"], "default_topic_perm": "SUB"},
+            {"default_topic_perm": "SUB"},
+            True,
+        ),
+        ({"group_perms": ["g=SUB"]}, {"group_perms": ["h=SUB"]}, True),
+        ({"default_topic_perm": "PUB|SUB"}, {"default_topic_perm": "SUB"}, True),
+        ({"default_topic_perm": "SUB"}, {"default_topic_perm": "SUB", "topic_perms": ["t=DENY"]}, True),
+        ({"default_group_perm": "SUB"}, {"default_group_perm": "DENY"}, True),
+        ({"admin": True}, {}, True),
+        ({"admin": True}, {"admin": True, "topic_perms": ["t=PUB|SUB"]}, True),
+        ({"admin": True, "topic_perms": ["t=PUB"]}, {"topic_perms": ["t=PUB"]}, True),
+    ],
+)
+def test_what_is_a_loss(before: dict[str, object], after: dict[str, object], loses: bool) -> None:
+    changed = Account.of(PlainAccessConfig(**({"access_key": "orders-service", "secret_key": "a-secret-key"} | after)))  # type: ignore[arg-type]
+    assert account(**before).loses_by(changed) == loses
+    assert account(**before).loses_by(None)
+
+
 def test_the_secret_is_not_shown() -> None:
     assert "a-secret-key" not in repr(account())
