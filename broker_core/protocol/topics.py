@@ -79,6 +79,11 @@ def is_system_topic(topic: str) -> bool:
     return topic in SYSTEM_TOPICS or topic.startswith(SYSTEM_PREFIX)
 
 
+def real_topic(topic: str, waits_for: str | None) -> str:
+    """Return for which topic a message is: its own, or the one that REAL_TOPIC names of one that waits for another."""
+    return waits_for if waits_for and topic in WITH_ALL_TOPICS else topic
+
+
 def retry_topic(group: str) -> str:
     """Return the topic through which a group receives failed messages again."""
     return RETRY_PREFIX + group

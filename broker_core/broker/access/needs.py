@@ -27,7 +27,7 @@ from broker_core.protocol.headers.transactions import EndTransactionRequest
 from broker_core.protocol.message_id import parse_offset_id
 from broker_core.protocol.record import decode_one
 from broker_core.protocol.sys_flag import TRANSACTION_MASK
-from broker_core.protocol.topics import TIMER_TOPIC, TRACE_TOPIC, WITH_ALL_TOPICS, reply_topic
+from broker_core.protocol.topics import TIMER_TOPIC, TRACE_TOPIC, real_topic, reply_topic
 
 Needs = Callable[[Command], Iterable[Need]]
 """Returns the rights that a request needs, all of them."""
@@ -255,8 +255,7 @@ def _of_stored(arrivals: Arrivals) -> dict[int, Needs]:
         record = arrivals.find_named(log_offset)
         if record is not None:
             message = decode_one(record, decompress=False)
-            real = message.properties.get(names.REAL_TOPIC) if message.topic in WITH_ALL_TOPICS else None
-            yield need_topic(real or message.topic, rights)
+            yield need_topic(real_topic(message.topic, message.properties.get(names.REAL_TOPIC)), rights)
 
     def look(request: Command) -> Iterable[Need]:
         return topic_at(request.header(ViewMessageByIdRequest).offset, Right.SUB)

@@ -258,7 +258,11 @@ def _of_clients(c: Components) -> Sequence[Processor]:
     )
     locks = LockProcessor(locks=c.locks, limits=limits, clock=c.clock)
     relays = RelayProcessor(
-        arrivals=c.arrivals, clients=c.clients, broker_name=c.config.identity.name, timeout_ms=periods.relay_timeout
+        store=c.store,
+        clients=c.clients,
+        permits=c.permits,
+        broker_name=c.config.identity.name,
+        timeout_ms=periods.relay_timeout,
     )
     assignments = AssignmentProcessor(
         clients=c.clients, request_modes=c.request_modes, topic_queues=c.topic_queues, limits=limits

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 
+from broker_core.broker.access.accounts import Right, need_topic
+from broker_core.broker.access.permits import Permits
 from broker_core.broker.clients import Clients
-from broker_core.broker.errors import ClientTooSlow, ClientUnreachable, NoMembers
+from broker_core.broker.errors import AccessRefused, ClientTooSlow, ClientUnreachable, NoMembers
 from broker_core.broker.members import Member
 from broker_core.broker.processors.handlers import Handlers
 from broker_core.logs import get_logger
 from broker_core.protocol import bodies
+from broker_core.protocol import properties as names
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.bodies.stats import GetConsumerStatusBody
 from broker_core.protocol.codes import RequestCode, ResponseCode
@@ -17,6 +20,8 @@ from broker_core.protocol.command import Command
 from broker_core.protocol.errors import MalformedBody
 from broker_core.protocol.headers import clients as headers
 from broker_core.protocol.message_id import parse_offset_id
+from broker_core.protocol.record import decode_one
+from broker_core.protocol.topics import real_topic
 from broker_core.remoting.connection import Connection
 from broker_core.remoting.errors import RemotingError, RemotingTimeout
 
@@ -26,9 +31,18 @@ _log = get_logger(__name__)
 class RelayProcessor:
     """Answers 223, 307 and 309."""
 
-    def __init__(self, *, arrivals: Arrivals, clients: Clients[Connection], broker_name: str, timeout_ms: int) -> None:
-        self._arrivals = arrivals
+    def __init__(
+        self,
+        *,
+        store: MessageStore,
+        clients: Clients[Connection],
+        permits: Permits,
+        broker_name: str,
+        timeout_ms: int,
+    ) -> None:
+        self._store = store
         self._clients = clients
+        self._permits = permits
         self._broker_name = broker_name
         self._timeout_ms = timeout_ms
 
@@ -53,17 +67,22 @@ class RelayProcessor:
     async def running_info(self, request: Command, _: Connection) -> Command:
         """Forward the question to the client and return its answer."""
         header = request.header(headers.GetConsumerRunningInfoRequest)
-        return await self._hand_on(request, header.consumer_group, header.client_id)
+        member = self._member(header.consumer_group, header.client_id)
+        return await self._hand_on(request, header.consumer_group, member)
 
     async def consume_directly(self, request: Command, _: Connection) -> Command:
-        """Make a client consume one message now, outside its queues."""
+        """Make a client consume one message now, outside its queues, if its account may read the message's topic."""
         header = request.header(headers.ConsumeMessageDirectlyRequest)
         record = self._arrivals.find_named(parse_offset_id(header.msg_id).log_offset)
         if record is None:
             raise ClientUnreachable(f"message {header.msg_id} is not in the store")
         fields = request.ext_fields | {"brokerName": self._broker_name}
-        handed = Command(request.code, fields, record)
-        return await self._hand_on(handed, header.consumer_group, header.client_id)
+        member = self._member(header.consumer_group, header.client_id)
+        message = decode_one(record, decompress=False)
+        need = need_topic(real_topic(message.topic, message.properties.get(names.REAL_TOPIC)), Right.SUB)
+        if not self._permits.may(member, need):
+            raise AccessRefused(f"The account of client {member.client_id[:80]!r} may not read {need.kind}:{need.name}")
+        return await self._hand_on(Command(request.code, fields, record), header.consumer_group, member)
 
     async def _positions_of(self, member: Member[Connection], topic: str, group: str) -> dict[MessageQueue, int] | None:
         question = Command.request(headers.GetConsumerStatusFromClientRequest(topic, group))
@@ -74,12 +93,15 @@ class RelayProcessor:
             _log.warning("group=%s client=%s: did not report its offsets: %s", group, member.client_id, error)
             return None
 
-    async def _hand_on(self, request: Command, group: str, client_id: str) -> Command:
+    def _member(self, group: str, client_id: str) -> Member[Connection]:
         consumers = self._clients.find_consumers(group)
         member = consumers.find_member(client_id) if consumers is not None else None
         if member is None:
             raise ClientUnreachable(f"The Consumer <{group}> <{client_id}> not online")
-        timeout_ms = self._timeout_ms
+        return member
+
+    async def _hand_on(self, request: Command, group: str, member: Member[Connection]) -> Command:
+        client_id, timeout_ms = member.client_id, self._timeout_ms
         try:
             return await member.channel.invoke(
                 Command(request.code, dict(request.ext_fields), request.body), timeout_ms

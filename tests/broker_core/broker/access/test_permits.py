@@ -9,9 +9,10 @@ import pytest
 
 from broker_core.broker import Broker, BrokerLimits
 from broker_core.protocol.codes import RequestCode, ResponseCode
+from broker_core.protocol.headers.clients import ConsumeMessageDirectlyRequest
 from broker_core.protocol.record import decode_one
 from broker_core.protocol.signature import Credentials
-from tests.broker_core.broker.access.conftest import ADMIN, FILE, PRODUCER, STRANGER
+from tests.broker_core.broker.access.conftest import ADMIN, CONSUMER, FILE, PRODUCER, STRANGER
 from tests.broker_core.broker.access.test_check import assert_refused
 from tests.support.broker import Wire, another_client, started
 from tests.support.wait import eventually
@@ -166,3 +167,17 @@ async def guarded_and_small(tmp_path: Path) -> AsyncIterator[Wire]:
     limits = BrokerLimits(groups=8)
     async with started(tmp_path / "store", access_control=True, limits=limits) as wire:
         yield wire
+
+
+async def test_a_consumer_is_not_given_by_hand_what_its_account_may_not_read(guarded: Wire, payer: Wire) -> None:
+    # Given a consumer whose account may read the topic orders alone
+    payer.credentials = CONSUMER
+    await payer.heartbeat("consumer", group="billing", topics={"orders": "*"})
+    await guarded.create_topic("secrets")
+    ids = [(await guarded.send(topic, topic.encode())).msg_id for topic in ("orders", "secrets")]
+
+    answers = [await guarded.ask(ConsumeMessageDirectlyRequest("billing", "consumer", each)) for each in ids]
+
+    assert answers[0].code == ResponseCode.SUCCESS
+    assert_refused(answers[1], "The account of client 'consumer' may not read topic:secrets")
+    assert [decode_one(each.body).body for each in payer.pushed if each.body] == [b"orders"]
