@@ -98,6 +98,30 @@ def test_a_message_that_waits_is_shown_with_its_body_to_who_may_read_it(control:
 
 
 @pytest.mark.gantry_only("delivery times")
+def test_the_topic_in_which_all_wait_is_only_for_who_may_read_every_topic(control: Control) -> None:
+    # Given a message that waits, and a token for the broker's topic but not for the message's
+    (result,) = sent(control, control.topic("payments"), "a")
+    verbs = ("read", "bodies", "consume")
+    some, every = control.token(*(f"{verb}:rmq_*" for verb in verbs)), control.token(*verbs)
+    parked = "rmq_sys_wheel_timer"
+    reads = (
+        ("GET", f"/messages/{result['message_id']}?topic={parked}"),
+        ("GET", f"/messages/{result['message_id']}/body?topic={parked}"),
+        ("GET", f"/messages:search?topic={parked}&key=a"),
+        ("GET", f"/topics/{parked}/messages"),
+        ("GET", f"/topics/{parked}/queues/0/messages?offset=0&bodies=true"),
+        ("POST", f"/groups/{control.name('g')}/topics/{parked}:receive"),
+    )
+    for method, path in reads:
+        # Then it is refused at every door, and whoever may read every topic is not
+        refused = control.call(method, path, role="stranger", headers=some)
+        assert refused.status_code == 403, (path, refused.text)
+        if method == "GET":
+            allowed = control.call(method, path, role="stranger", headers=every)
+            assert allowed.status_code == 200, (path, allowed.text)
+
+
+@pytest.mark.gantry_only("delivery times")
 def test_a_recalled_message_never_comes_and_the_audit_says_who_did_it(control: Control) -> None:
     topic = control.topic()
     (result,) = sent(control, topic, "a")
