@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from broker_core.broker.access.accounts import Kind, Need, Right, need_group, need_topic
+from broker_core.broker.arrivals import Arrivals
 from broker_core.broker.limits import BrokerLimits
 from broker_core.broker.processors.handlers import body_of
 from broker_core.broker.sent_text import asks_for_nothing

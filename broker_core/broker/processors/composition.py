@@ -258,7 +258,7 @@ def _of_clients(c: Components) -> Sequence[Processor]:
     )
     locks = LockProcessor(locks=c.locks, limits=limits, clock=c.clock)
     relays = RelayProcessor(
-        store=c.store,
+        arrivals=c.arrivals,
         clients=c.clients,
         permits=c.permits,
         broker_name=c.config.identity.name,

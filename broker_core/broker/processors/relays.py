@@ -6,6 +6,7 @@ import asyncio
 
 from broker_core.broker.access.accounts import Right, need_topic
 from broker_core.broker.access.permits import Permits
+from broker_core.broker.arrivals import Arrivals
 from broker_core.broker.clients import Clients
 from broker_core.broker.errors import AccessRefused, ClientTooSlow, ClientUnreachable, NoMembers
 from broker_core.broker.members import Member
@@ -34,13 +35,13 @@ class RelayProcessor:
     def __init__(
         self,
         *,
-        store: MessageStore,
+        arrivals: Arrivals,
         clients: Clients[Connection],
         permits: Permits,
         broker_name: str,
         timeout_ms: int,
     ) -> None:
-        self._store = store
+        self._arrivals = arrivals
         self._clients = clients
         self._permits = permits
         self._broker_name = broker_name
