@@ -6,10 +6,11 @@ user may not: its own ports, the cloud's metadata, the inner network.
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Iterable
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Final
+
+from console.alerts import lookup
 
 Address = IPv4Address | IPv6Address
 
@@ -30,16 +31,16 @@ class NotReachable(Exception):
     """The host has no address that webhooks may use; the text says why."""
 
 
-def allowed(host: str, port: int, networks: Iterable[str]) -> Address:
+async def allowed(host: str, port: int, networks: Iterable[str]) -> Address:
     """Return the first address of a host that webhooks may use; raise NotReachable.
 
     The request must go to this address, not to the name: a second look-up may answer differently.
     """
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        found = await lookup.addresses_of(host, port)
     except (OSError, UnicodeError) as error:
         raise NotReachable(f"{host} has no address: {getattr(error, 'strerror', None) or error}") from error
-    addresses = [_plain(str(each[4][0])) for each in found]
+    addresses = [_plain(each) for each in found]
     kept = tuple(networks)
     for address in addresses:
         if is_allowed(address, kept):

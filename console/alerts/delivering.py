@@ -69,7 +69,7 @@ def _send(delivery: Delivery) -> Outcome:
         return mail.send(channel.recipients, delivery.payload, delivery.pk)
     body = orjson.dumps({"delivery": delivery.pk, **delivery.payload})
     posting = webhook.Posting(channel.url, secrets_of(channel, timezone.now()), body, delivery.pk, delivery.event)
-    return webhook.post(posting, settings.GANTRY_WEBHOOK_NETWORKS)
+    return webhook.post_and_wait(posting, settings.GANTRY_WEBHOOK_NETWORKS)
 
 
 @transaction.atomic

@@ -16,6 +16,11 @@ class Outcome:
     status: int | None
     error: str | None
     answer: str = ""
+    """Its beginning as text that can be shown and stored, whatever was sent."""
+    body: bytes = b""
+    """Its beginning as it was sent."""
+    cut: str | None = None
+    """Why `body` is not all of it."""
 
     @property
     def is_delivered(self) -> bool:

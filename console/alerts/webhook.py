@@ -7,11 +7,14 @@ Redirects are not followed: they would lead around the check of the address.
 
 from __future__ import annotations
 
+import asyncio
+import functools
 import hashlib
 import hmac
+import ssl
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import httpx
@@ -19,8 +22,9 @@ import httpx
 from console.alerts.addresses import NotReachable, allowed
 from console.alerts.outcome import MAX_ANSWER, Outcome
 
-_TIMEOUT: Final = httpx.Timeout(5.0)
-_DEADLINE_SECONDS: Final = 15.0
+DEADLINE_SECONDS: Final = 5.0
+"""For one post: name, connection, request and answer."""
+_MOST_BYTES: Final = 4 * MAX_ANSWER
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,42 +53,79 @@ class Posting:
         return found
 
 
+@dataclass(slots=True)
+class _Answer:
+    """As much of an answer as has come."""
+
+    status: int | None = None
+    body: bytearray = field(default_factory=bytearray)
+    cut: str | None = None
+    """Why it, or its rest, did not come."""
+
+
 def signature(secret: str, seconds: int, body: bytes) -> str:
     """Return the signature of a body, hexadecimal."""
     return hmac.new(secret.encode(), b"%d." % seconds + body, hashlib.sha256).hexdigest()
 
 
-def post(posting: Posting, networks: Iterable[str]) -> Outcome:
-    """Post a body once; only an answer of 200 to 299 counts as delivered."""
-    url = httpx.URL(posting.url)
-    port = url.port or (443 if url.scheme == "https" else 80)
+async def post(posting: Posting, networks: Iterable[str]) -> Outcome:
+    """Post a body once; only an answer of 200 to 299 counts as delivered.
+
+    `DEADLINE_SECONDS` are for all of it, so that a receiver that sends a byte now and then is late as well. One that
+    took the body and is late with the rest of its answer has got it: that is delivered, with `cut`.
+    """
+    host, answer = httpx.URL(posting.url).host, _Answer()
     try:
-        address = allowed(url.raw_host.decode("ascii"), port, networks)
-        status, answer = _send(posting, url, str(address))
+        async with asyncio.timeout(DEADLINE_SECONDS):
+            await _send(posting, networks, answer)
     except NotReachable as error:
         return Outcome(None, str(error))
-    except httpx.TimeoutException:
-        return Outcome(None, f"{url.host} did not answer within {_TIMEOUT.read:.0f} s")
+    except TimeoutError:
+        answer.cut = f"{host} did not answer {'in full ' if answer.status else ''}within {DEADLINE_SECONDS:.0f} s"
     except httpx.HTTPError as error:
-        return Outcome(None, f"{url.host} could not be reached: {error or type(error).__name__}")
-    return Outcome(status, None if 200 <= status < 300 else f"{url.host} answered {status}", answer)
+        reason = f"{error or type(error).__name__}"
+        what = f"the answer of {host} broke off" if answer.status else f"{host} could not be reached"
+        answer.cut = f"{what}: {reason}"
+    return _outcome(host, answer)
 
 
-def _send(posting: Posting, url: httpx.URL, address: str) -> tuple[int, str]:
-    """Return status and the beginning of the answer. The name stays in Host and in the check of the certificate."""
-    headers = {**posting.headers(int(time.time())), "Host": url.netloc.decode("ascii")}
-    extensions = {"sni_hostname": url.raw_host.decode("ascii")}
-    with httpx.Client(timeout=_TIMEOUT, trust_env=False, follow_redirects=False) as client:
-        pinned = url.copy_with(host=address)
-        with client.stream("POST", pinned, content=posting.body, headers=headers, extensions=extensions) as response:
-            return response.status_code, _beginning(response)
+def post_and_wait(posting: Posting, networks: Iterable[str]) -> Outcome:
+    """Post a body once, for callers without an event loop."""
+    return asyncio.run(post(posting, networks))
 
 
-def _beginning(response: httpx.Response) -> str:
-    """Return the first characters of an answer: a receiver may send without end, or slowly."""
-    until, kept = time.monotonic() + _DEADLINE_SECONDS, b""
-    for chunk in response.iter_bytes():
-        kept += chunk
-        if len(kept) >= 4 * MAX_ANSWER or time.monotonic() > until:
-            break
-    return kept.decode("utf-8", "replace").replace("\0", "")[:MAX_ANSWER]
+async def _send(posting: Posting, networks: Iterable[str], answer: _Answer) -> None:
+    """Fill the answer in. The name stays in Host and in the check of the certificate."""
+    url = httpx.URL(posting.url)
+    name = url.raw_host.decode("ascii")
+    address = await allowed(name, url.port or (443 if url.scheme == "https" else 80), networks)
+    # A compressed answer could be a thousand times as long as what was read.
+    plain = {"Host": url.netloc.decode("ascii"), "Accept-Encoding": "identity"}
+    headers, extensions = {**posting.headers(int(time.time())), **plain}, {"sni_hostname": name}
+    pinned = url.copy_with(host=str(address))
+    async with (
+        httpx.AsyncClient(verify=_trusted(), timeout=None, trust_env=False, follow_redirects=False) as client,  # noqa: S113 - `post` has a deadline
+        client.stream("POST", pinned, content=posting.body, headers=headers, extensions=extensions) as response,
+    ):
+        answer.status = response.status_code
+        async for chunk in response.aiter_raw():
+            answer.body += chunk
+            if len(answer.body) > _MOST_BYTES:
+                answer.cut = f"the answer is longer than {MAX_ANSWER} characters"
+                break
+
+
+def _outcome(host: str, answer: _Answer) -> Outcome:
+    if answer.status is None:
+        return Outcome(None, answer.cut)
+    error = None if 200 <= answer.status < 300 else f"{host} answered {answer.status}"
+    body = bytes(answer.body[:_MOST_BYTES])
+    return Outcome(
+        answer.status, error, body.decode("utf-8", "replace").replace("\0", "")[:MAX_ANSWER], body, answer.cut
+    )
+
+
+@functools.cache
+def _trusted() -> ssl.SSLContext:
+    """Return the authorities that are trusted; reading them takes longer than a post."""
+    return httpx.create_ssl_context(trust_env=False)

@@ -12,7 +12,6 @@ import asyncio
 import contextlib
 import logging
 import time
-from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
 from asgiref.sync import sync_to_async
@@ -40,7 +39,6 @@ from gateway.transaction_ids import HalfPlace
 
 LEADER_KEY: Final = "gantry:transaction-hooks:leader"
 _EVERY_SECONDS: Final = 2.0
-_THREADS: Final = 16
 
 _log = logging.getLogger(__name__)
 
@@ -51,8 +49,6 @@ class TransactionChecks:
     def __init__(self, parts: DataPlaneParts) -> None:
         self._parts = parts
         self._leadership = Leadership(parts.redis, LEADER_KEY)
-        # Not the pool that everything shares: hooks may be silent for as long as they like.
-        self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="transaction hook")
         self._members: dict[str, HookMember] = {}
         self._last: dict[str, HookOutcome] = {}
         self._failures: dict[str, HookOutcome] = {}
@@ -73,7 +69,6 @@ class TransactionChecks:
             await self._leave(hook_id)
         await self._write_outcomes()
         await self._leadership.step_down()
-        self._pool.shutdown(wait=False, cancel_futures=True)
 
     async def _run(self) -> None:
         while True:
@@ -161,8 +156,7 @@ class TransactionChecks:
     async def _post(self, hook: ActiveHook, place: HalfPlace, asked: StoredMessage) -> Outcome:
         body = question(hook.id, self._parts.transaction_ids.seal(place), place, asked)
         posting = webhook.Posting(hook.url, hook.secrets, body, delivery_of(place, asked), EVENT)
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._pool, webhook.post, posting, settings.GANTRY_WEBHOOK_NETWORKS)
+        return await webhook.post(posting, settings.GANTRY_WEBHOOK_NETWORKS)
 
     def _refuse(self, hook: ActiveHook, asked: StoredMessage, prepared: Prepared, why: str) -> None:
         self._note(hook, asked, prepared, Decision.UNKNOWN, why, None, time.monotonic())

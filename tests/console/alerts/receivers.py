@@ -5,7 +5,7 @@ from __future__ import annotations
 import socketserver
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -43,7 +43,8 @@ def web_hook() -> Iterator[Hook]:
                 self.send_header("Location", hook.location)
             self.send_header("Content-Length", str(len(answer)))
             self.end_headers()
-            self.wfile.write(answer)
+            with suppress(OSError):  # whoever asked has read enough
+                self.wfile.write(answer)
 
         def log_message(self, *_: Any) -> None:
             """Say nothing."""
@@ -52,6 +53,47 @@ def web_hook() -> Iterator[Hook]:
         hook.port = server.server_address[1]
         with _serving(server):
             yield hook
+
+
+@dataclass
+class Dripper:
+    """A web server whose answers begin and never end: a byte comes every tenth of a second."""
+
+    port: int = 0
+    begin: bytes = b"HTTP/1.1 200 OK\r\nX-A: "
+    waiting: list[object] = field(default_factory=list)
+    """Those who wait for the rest of an answer now."""
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/hook"
+
+
+@contextmanager
+def dripping_hook() -> Iterator[Dripper]:
+    """Run a receiver of webhooks that is never done."""
+    hook, ended = Dripper(), threading.Event()
+
+    class Handler(socketserver.BaseRequestHandler):
+        def handle(self) -> None:
+            self.request.recv(65_536)
+            hook.waiting.append(self)
+            with suppress(OSError):  # whoever asked has gone
+                self.request.sendall(hook.begin)
+                while not ended.wait(0.1):
+                    self.request.sendall(b"a")
+            hook.waiting.remove(self)
+
+    class Server(socketserver.ThreadingTCPServer):
+        request_queue_size = 128
+
+    with Server(("127.0.0.1", 0), Handler) as server:
+        hook.port = server.server_address[1]
+        try:
+            with _serving(server):
+                yield hook
+        finally:
+            ended.set()
 
 
 @dataclass

@@ -12,7 +12,7 @@ import pytest
 from django.utils import timezone
 from pytest_django import Settings
 
-from console.alerts import channels, delivering, journal, notices, reminders, silences
+from console.alerts import channels, delivering, journal, notices, reminders, silences, webhook
 from console.alerts.addresses import NotReachable, allowed, is_allowed
 from console.alerts.board import Change
 from console.alerts.life import QUIET, Life
@@ -20,7 +20,7 @@ from console.alerts.models import Alert, Channel, Delivery, Rule
 from console.alerts.webhook import signature
 from console.clusters.services import ensure_embedded
 from tests.console.alerts.conftest import BY, rule
-from tests.console.alerts.receivers import Hook, Mailbox, mail_server, web_hook
+from tests.console.alerts.receivers import Hook, Mailbox, dripping_hook, mail_server, web_hook
 
 pytestmark = pytest.mark.django_db
 T = 1_700_000_000_000
@@ -156,9 +156,25 @@ def test_nat64_leads_to_public_addresses_and_to_the_given_networks() -> None:
     assert is_allowed(ip_address("fec0::1"), ["fec0::/10"])
 
 
-def test_a_literal_address_that_leads_home_is_refused_by_name() -> None:
+async def test_a_literal_address_that_leads_home_is_refused_by_name() -> None:
     with pytest.raises(NotReachable, match="not public"):
-        allowed("64:ff9b::7f00:1", 80, [])
+        await allowed("64:ff9b::7f00:1", 80, [])
+
+
+def test_who_took_a_delivery_and_is_late_with_the_answer_has_got_it(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.GANTRY_WEBHOOK_NETWORKS = ["127.0.0.0/8"]
+    monkeypatch.setattr(webhook, "DEADLINE_SECONDS", 1.0)
+    with dripping_hook() as slow:
+        kept = channels.add(BY, {"name": "slow", "kind": "webhook", "url": slow.url})
+        late = delivering.attempt(notices.test(BY, kept).pk)
+        slow.begin = b"HTTP/1.1 202 Accepted\r\nContent-Length: 1000\r\n\r\nth"
+        taken = delivering.attempt(notices.test(BY, kept).pk)
+    assert late is not None
+    assert (late.state, late.attempts[0]["error"]) == ("waiting", "127.0.0.1 did not answer within 1 s")
+    assert taken is not None
+    assert (taken.state, taken.attempts[0]["status"], taken.attempts[0]["answer"][:3]) == ("delivered", 202, "tha")
 
 
 def test_mail_goes_to_all_recipients(box: Mailbox) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator
+from itertools import count
 from threading import Event
 
 import pytest
@@ -15,11 +16,13 @@ from broker_core.protocol.bodies.groups import ProducerTableInfo
 from broker_core.protocol.headers.groups import GetAllProducerInfoRequest
 from console.alerts.webhook import signature
 from gateway.transaction_checks.answering import LEADER_KEY
-from tests.console.alerts.receivers import Hook
+from tests.console.alerts.receivers import Hook, dripping_hook
 from tests.gateway.installation import Installation, another_process
 from tests.gateway.transaction_checks.conftest import Checks
 from tests.support.cluster import RunningBroker
 from tests.support.wait import wait_until
+
+NUMBERS = count(1)
 
 
 def by_key(body: bytes) -> bytes:
@@ -134,6 +137,37 @@ def test_a_silent_hook_decides_nothing_and_holds_up_no_other(
     assert {checks.state_of(half) for half in halves} == {"open"}
     silence.set()
     wait_until(lambda: checks.keys_in(topic) == ["A17"] * 6)
+
+
+def test_hooks_that_never_end_their_answers_hold_up_no_other_and_are_left_when_deleted(
+    checks: Checks, hook: Hook
+) -> None:
+    topic = checks.topic()
+    with dripping_hook() as slow:
+        # Given more posts to slow hooks than a pool of threads has room for
+        registered = []
+        for _ in range(5):
+            checks.group = f"slow-{next(NUMBERS)}"
+            registered.append(checks.registered(url=slow.url))
+            for _ in range(4):
+                checks.prepared(topic)
+        wait_until(lambda: len(slow.waiting) == 20)
+        # When another hook is asked, then it is heard
+        checks.group = f"healthy-{next(NUMBERS)}"
+        hook.answer = b'{"decision": "commit"}'
+        checks.registered()
+        half = checks.prepared(topic, "healthy")
+        wait_until(lambda: checks.keys_in(topic) == ["healthy"])
+        assert checks.state_of(half) == "committed"
+        # And each slow one shows what is wrong
+        wait_until(lambda: all(checks.shown(each)["last"] for each in registered))
+        assert checks.shown(registered[0])["last"]["failure"] == "127.0.0.1 did not answer within 5 s"
+        # And with a hook its posts end
+        wait_until(lambda: len(slow.waiting) == 20)
+        for each in registered:
+            path = f"{checks.path}/transaction-hooks/{each['id']}"
+            checks.http.delete(path, headers={"If-Match": "*"}).raise_for_status()
+        wait_until(lambda: not slow.waiting)
 
 
 def test_a_hook_that_is_disabled_or_deleted_leaves_the_group(
