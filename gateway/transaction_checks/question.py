@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-import msgspec
 from msgspec import Struct
 
 from broker_core.client.transactions import Decision
 from broker_core.protocol import properties as names
 from broker_core.protocol.message import StoredMessage
-from broker_core.structs import decoded
 from console.alerts.outcome import MAX_ANSWER, Outcome
 from console.moments import Moment, rfc3339
 from console.transaction_hooks.shapes import HookDecision
@@ -54,9 +53,10 @@ class Understood(NamedTuple):
     failure: str | None
 
 
-@decoded
-class _Answer(Struct, frozen=True):
-    decision: str
+class _Members(NamedTuple):
+    """An object of JSON with all of its members, repeated ones too."""
+
+    pairs: list[tuple[str, object]]
 
 
 def checks_of(asked: StoredMessage) -> int:
@@ -96,16 +96,35 @@ def question(hook: str, transaction_id: str, place: HalfPlace, asked: StoredMess
 
 def understood(outcome: Outcome) -> Understood:
     """Return what a hook decided; UNKNOWN, with the reason, for whatever is not one of its three answers."""
-    if outcome.error is not None:
-        return Understood(Decision.UNKNOWN, outcome.error)
-    if len(outcome.answer) >= MAX_ANSWER:
+    failure = outcome.error or outcome.cut
+    if failure is not None:
+        return Understood(Decision.UNKNOWN, failure)
+    try:
+        # What was sent, not what can be shown of it: a text that was mended may say what nobody said.
+        return _decision_of(outcome.body.decode("utf-8"))
+    except UnicodeDecodeError:
+        return Understood(Decision.UNKNOWN, "the answer is not UTF-8")
+
+
+def _decision_of(text: str) -> Understood:
+    if len(text) > MAX_ANSWER:
         return Understood(Decision.UNKNOWN, f"the answer is longer than {MAX_ANSWER} characters")
     try:
-        answer = msgspec.json.decode(outcome.answer, type=_Answer)
-    except msgspec.DecodeError:
+        answer = json.loads(text, object_pairs_hook=_Members, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        answer = None
+    words = [value for name, value in answer.pairs if name == "decision"] if isinstance(answer, _Members) else []
+    if len(words) > 1:
+        return Understood(Decision.UNKNOWN, "the answer has more than one decision")
+    if not words or not isinstance(words[0], str):
         return Understood(Decision.UNKNOWN, 'the answer is not JSON such as {"decision": "commit"}')
-    decision = _DECISIONS.get(answer.decision)
+    decision = _DECISIONS.get(words[0])
     if decision is None:
         known = ", ".join(_DECISIONS)
-        return Understood(Decision.UNKNOWN, f"the decision {answer.decision[:40]!r} is not one of {known}")
+        return Understood(Decision.UNKNOWN, f"the decision {words[0][:40]!r} is not one of {known}")
     return Understood(decision, None)
+
+
+def _refuse(constant: str) -> None:
+    """Raise ValueError for NaN and Infinity, which Python would take for JSON."""
+    raise ValueError(constant)

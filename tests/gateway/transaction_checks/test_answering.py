@@ -170,6 +170,18 @@ def test_hooks_that_never_end_their_answers_hold_up_no_other_and_are_left_when_d
         wait_until(lambda: not slow.waiting)
 
 
+def test_a_decision_that_comes_too_late_is_none(checks: Checks) -> None:
+    topic = checks.topic()
+    with dripping_hook() as slow:
+        slow.begin = b'HTTP/1.1 200 OK\r\n\r\n{"decision": "commit"} '
+        half, registered = checks.prepared(topic), checks.registered(url=slow.url)
+        wait_until(lambda: checks.shown(registered)["last"])
+        last = checks.shown(registered)["last"]
+        assert (last["decision"], last["status"]) == ("unknown", 200)
+        assert last["failure"] == "127.0.0.1 did not answer in full within 5 s"
+        assert checks.state_of(half) == "open"
+
+
 def test_a_hook_that_is_disabled_or_deleted_leaves_the_group(
     checks: Checks, hook: Hook, brokers: list[RunningBroker]
 ) -> None:
