@@ -26,6 +26,8 @@ _WITH_IPV4_LAST: Final = (
 # Interface identifiers of ISATAP (RFC 5214), whatever the network.
 _ISATAP: Final = (0x00005EFE, 0x02005EFE)
 
+_NOT_PUBLIC: Final = "is not public; webhooks may use it if GANTRY_WEBHOOK_NETWORKS has it"
+
 
 class NotReachable(Exception):
     """The host has no address that webhooks may use; the text says why."""
@@ -45,9 +47,17 @@ async def allowed(host: str, port: int, networks: Iterable[str]) -> Address:
     for address in addresses:
         if is_allowed(address, kept):
             return address
-    raise NotReachable(
-        f"{host} is at {addresses[0]}, which is not public; webhooks may use it if GANTRY_WEBHOOK_NETWORKS has it"
-    )
+    raise NotReachable(f"{host} is at {addresses[0]}, which {_NOT_PUBLIC}")
+
+
+def check_literal(host: str, networks: Iterable[str]) -> None:
+    """Raise NotReachable for a host that is written as an address that webhooks may not use.
+
+    A name is not looked up: it may have another address when it is posted to.
+    """
+    text = lookup.literal(host)
+    if text is not None and not is_allowed(_plain(text), networks):
+        raise NotReachable(f"{text} {_NOT_PUBLIC}")
 
 
 def is_allowed(address: Address, networks: Iterable[str]) -> bool:

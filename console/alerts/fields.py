@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import httpx
+from django.conf import settings
 from rest_framework import serializers
 
+from console.alerts.addresses import NotReachable, check_literal
 from console.clusters.models import Cluster
 
 
@@ -14,18 +16,30 @@ class WebhookUrlField(serializers.CharField):
     """A URL of the web."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(max_length=1000, **options)
+        super().__init__(max_length=1000, trim_whitespace=False, **options)
 
     def to_internal_value(self, data: Any) -> str:
-        """Return it; refuse what is not a URL of the web, and one with a password: it would be shown."""
+        """Return it; refuse what is not a URL of the web, one with a password, and an address that is not posted to."""
         value: str = super().to_internal_value(data)
         try:
             url = httpx.URL(value)
         except httpx.InvalidURL:
             url = httpx.URL()
-        if url.scheme not in ("http", "https") or not url.host or url.userinfo or (url.port or 1) > 65_535:
-            raise serializers.ValidationError("must be a URL such as https://example.org/hook, without a password")
+        if not _is_hook(url) or any(each.isspace() or not each.isprintable() for each in value):
+            raise serializers.ValidationError(
+                "must be a URL such as https://example.org/hook, without a password, a fragment or blanks"
+            )
+        try:
+            check_literal(url.raw_host.decode("ascii"), settings.GANTRY_WEBHOOK_NETWORKS)
+        except NotReachable as error:
+            raise serializers.ValidationError(str(error)) from error
         return value
+
+
+def _is_hook(url: httpx.URL) -> bool:
+    is_web = url.scheme in ("http", "https") and bool(url.host) and "%" not in url.host
+    # A password would be shown, and a fragment is not sent.
+    return is_web and not url.userinfo and not url.fragment and (url.port is None or 1 <= url.port <= 65_535)
 
 
 class PatternField(serializers.CharField):

@@ -21,6 +21,15 @@ async def addresses_of(host: str, port: int) -> list[str]:
     return await asyncio.wrap_future(_lookup(host, port))
 
 
+def literal(host: str) -> str | None:
+    """Return the address that a host is written as, in any of the system's spellings; None for a name."""
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST)
+    except (OSError, UnicodeError):
+        return None
+    return str(found[0][4][0])
+
+
 def _lookup(host: str, port: int) -> Future[list[str]]:
     with _lock:
         running = _running.get((host, port))

@@ -68,6 +68,13 @@ def test_a_test_is_a_delivery_that_can_be_tried_again(cast: Cast) -> None:
         ({**HOOK, "url": "ftp://example.org"}, "#/url"),
         ({**HOOK, "url": "https://ann:pw@example.org"}, "#/url"),
         ({**HOOK, "url": "http://x:99999/"}, "#/url"),
+        ({**HOOK, "url": "http://x:0/"}, "#/url"),
+        ({**HOOK, "url": "http://x/a b"}, "#/url"),
+        ({**HOOK, "url": " http://x/"}, "#/url"),
+        ({**HOOK, "url": "http://x/\u200b"}, "#/url"),
+        ({**HOOK, "url": "http://x/#a"}, "#/url"),
+        ({**HOOK, "url": "http://%31.example.org/"}, "#/url"),
+        ({**HOOK, "url": "http://127.0.0.1/"}, "#/url"),
         ({"name": "n", "kind": "webhook"}, "#/url"),
         ({**HOOK, "recipients": ["ann@example.org"]}, "#/recipients"),
         ({"name": "n", "kind": "email", "recipients": ["ann@example.org"]}, "#/kind"),
@@ -78,6 +85,29 @@ def test_a_channel_that_leads_nowhere_is_refused_by_name(cast: Cast, body: dict[
     answer = cast.browser("operator").post(PATH, body, format="json")
     assert answer.status_code == 422, answer.content
     assert pointer in [error["pointer"] for error in answer.json()["errors"]]
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "127.0.0.1", "127.1", "0", "2130706433", "0x7f.1", "127\u30020\u30020\u30021", "10.0.0.1", "169.254.169.254",
+        "[::1]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[64:ff9b::7f00:1]", "[fe80::1]", "[fd00::1]",
+    ],
+)  # fmt: skip
+def test_an_address_that_is_not_posted_to_is_refused_when_it_is_written(
+    cast: Cast, settings: Settings, host: str
+) -> None:
+    operator = cast.browser("operator")
+    refused = operator.post(PATH, {**HOOK, "url": f"http://{host}:8080/hook"}, format="json")
+    assert refused.status_code == 422, refused.content
+    (error,) = refused.json()["errors"]
+    assert error["pointer"] == "#/url"
+    assert "is not public; webhooks may use it if GANTRY_WEBHOOK_NETWORKS has it" in error["detail"]
+    channel = operator.post(PATH, HOOK, format="json").json()
+    path, body = f"{PATH}/{channel['id']}", {"url": f"http://{host}/"}
+    assert operator.patch(path, body, format="json", headers={"If-Match": "*"}).status_code == 422
+    settings.GANTRY_WEBHOOK_NETWORKS = ["0.0.0.0/0", "::/0"]
+    assert operator.patch(path, body, format="json", headers={"If-Match": "*"}).status_code == 200
 
 
 def test_mail_needs_recipients_that_are_addresses(cast: Cast, settings: Settings) -> None:

@@ -52,6 +52,9 @@ def test_a_hook_shows_where_it_leads_and_nothing_secret(control: Control) -> Non
     [
         ({"group": "payments", "url": "ftp://example.org"}, "#/url"),
         ({"group": "payments", "url": "https://ann:pw@example.org"}, "#/url"),
+        ({"group": "payments", "url": "http://127.0.0.1:9/"}, "#/url"),
+        ({"group": "payments", "url": "http://example.org:0/"}, "#/url"),
+        ({"group": "payments", "url": "http://example.org/a b"}, "#/url"),
         ({"group": "payments"}, "#/url"),
         ({"group": "two words", "url": URL}, "#/group"),
         ({"group": "CID_RMQ_SYS_TRANS", "url": URL}, "#/group"),
