@@ -14,6 +14,7 @@ from msgspec import UNSET
 from broker_core.protocol import properties as names
 from gateway.data import idempotency
 from gateway.data.idempotency import Claim
+from gateway.data.key_order import held_back
 from gateway.data.messages import Draft, draft_of_entry, draft_of_raw
 from gateway.data.parts import Answer, DataPlaneParts, Request
 from gateway.data.produce_answers import answer_of, results_of, shared_problem
@@ -122,6 +123,8 @@ async def _send_many(
         _check_atomic(drafts, refused)
     _set_flush(drafts, options)
     refused |= await parts.delays.serve(request.route.cluster, drafts)
+    keys = [(entry.entry_id or str(index), entry.ordering_key) for index, entry in enumerate(entries)]
+    refused |= held_back(keys, refused, {})
     drafts = [draft for draft in drafts if draft.entry_id not in refused]
     by_id = refused | await _ended_before(parts, request, drafts, claim)
     left = [draft for draft in drafts if draft.entry_id not in by_id]

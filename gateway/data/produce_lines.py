@@ -10,12 +10,13 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec import Struct
 
 from gateway.auth import Principal
 from gateway.data import idempotency
+from gateway.data.key_order import held_back
 from gateway.data.messages import Draft, draft_of_entry
 from gateway.data.parts import DataPlaneParts, Request
 from gateway.data.schemas import Entry, Options, Produced, decode, decoder, encode, invalid
@@ -24,7 +25,6 @@ from gateway.problems import (
     BODY_TOO_LARGE,
     MALFORMED,
     RATE_LIMITED,
-    STORED_NOT_FLUSHED,
     ProblemError,
     find_problem,
     internal,
@@ -57,6 +57,17 @@ def _key_of(line: bytes) -> str | None:
         return decode(_KEYED, line).ordering_key
     except ProblemError:
         return None
+
+
+class _Line(NamedTuple):
+    """A line that was read."""
+
+    number: str
+    name: str
+    """The client's name of its message."""
+    key: str | None
+    read: Draft | ProblemError
+    """Its message, or why that cannot be sent."""
 
 
 class _Ended(Struct, tag_field="type", tag="error"):
@@ -150,11 +161,11 @@ class LineProducer:
     async def _store(self, lines: list[bytes | None]) -> None:
         await self._wait_for_room(await self._check(), len(lines))
         read = [self._read(line) for line in lines]
-        sent = await self._send_drafts([each for _, each in read if isinstance(each, Draft)])
+        outcomes = await self._outcomes(read)
         results: list[Produced] = []
-        for name, each in read:
-            result = sent[each.entry_id].result if isinstance(each, Draft) else failed(name, each).result
-            result.entry_id = name
+        for each in read:
+            result = outcomes[each.number].result
+            result.entry_id = each.name
             results.append(result)
         self._parts.metrics.messages("produced", sum(result.status == "stored" for result in results))
         await self._write(b"".join(map(self._line_of, results)))
@@ -171,8 +182,7 @@ class LineProducer:
             else:
                 return
 
-    def _read(self, line: bytes | None) -> tuple[str, Draft | ProblemError]:
-        """Return the client's name of a line's message, and the message or why it cannot be sent."""
+    def _read(self, line: bytes | None) -> _Line:
         name = number = str(self._next_line)
         self._next_line += 1
         sizes, topic = self._parts.limits.sizes, self._request.route.topic
@@ -183,25 +193,25 @@ class LineProducer:
             name = entry.entry_id or number
             draft = draft_of_entry(entry, topic, entry_id=number, at="#", sizes=sizes)
         except ProblemError as problem:
-            key = None if line is None else _key_of(line)
-            if key:
-                problem = self._broken.setdefault(key, problem)
-            return name, problem
-        broken = None if draft.ordering_key is None else self._broken.get(draft.ordering_key)
-        return name, broken or draft
+            return _Line(number, name, None if line is None else _key_of(line), problem)
+        return _Line(number, name, draft.ordering_key, draft)
 
-    async def _send_drafts(self, drafts: list[Draft]) -> dict[str, SendOutcome]:
+    async def _outcomes(self, lines: list[_Line]) -> dict[str, SendOutcome]:
+        """Send what can be sent; return the outcomes of all by the numbers of their lines."""
         cluster = self._request.route.cluster
-        sent = await self._parts.delays.serve(cluster, drafts)
-        left = [draft for draft in drafts if draft.entry_id not in sent]
+        drafts = [each.read for each in lines if isinstance(each.read, Draft)]
+        ended = {each.number: failed(each.number, each.read) for each in lines if isinstance(each.read, ProblemError)}
+        ended |= await self._parts.delays.serve(cluster, drafts)
+        ended |= held_back(((each.number, each.key) for each in lines), ended, self._broken)
+        left = [draft for draft in drafts if draft.entry_id not in ended]
         if left:
             producer = await self._parts.connections.producer(cluster)
-            sent = sent | await send_all(producer, left, timeout_ms=_TIMEOUT_MS)
-        for draft in drafts:
-            outcome = sent[draft.entry_id]
-            if outcome.problem is not None and outcome.problem.kind is not STORED_NOT_FLUSHED and draft.ordering_key:
-                self._broken.setdefault(draft.ordering_key, outcome.problem)
-        return sent
+            ended |= await send_all(producer, left, timeout_ms=_TIMEOUT_MS)
+        for draft in left:
+            problem = ended[draft.entry_id].holds_back
+            if problem is not None and draft.ordering_key is not None:
+                self._broken.setdefault(draft.ordering_key, problem)
+        return ended
 
     def _line_of(self, result: Produced) -> bytes:
         if self._request.wants_text_offsets and isinstance(result.offset, int):

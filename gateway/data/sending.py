@@ -1,7 +1,8 @@
 """Sends messages to the broker and reports the outcome of each.
 
 Messages are sorted into lanes: those without an ordering key go in broker batches to any queue, those with one in
-batches to the queue of that key, delayed ones singly. Lanes run concurrently, the batches of a lane one after another.
+batches to the queue of that key. Delayed ones go singly, those with a key in their turn. Lanes run concurrently, the
+batches of a lane one after another.
 """
 
 from __future__ import annotations
@@ -42,6 +43,11 @@ class SendOutcome:
 
     result: Produced
     problem: ProblemError | None = None
+
+    @property
+    def holds_back(self) -> ProblemError | None:
+        """The problem with which later messages of the ordering key fail, None if they may follow this one."""
+        return None if self.problem is None or self.problem.kind is STORED_NOT_FLUSHED else self.problem
 
 
 @dataclass(slots=True)
@@ -102,7 +108,7 @@ async def _lanes(producer: Producer, drafts: Iterable[Draft]) -> list[_Lane]:
     together: dict[MessageQueue | None, list[Draft]] = {}
     for draft in drafts:
         queue = None if draft.ordering_key is None else await _queue_of(producer, draft)
-        if draft.asks_delay:
+        if draft.asks_delay and queue is None:
             alone.append(_Lane(queue, [[draft]]))
         else:
             together.setdefault(queue, []).append(draft)
@@ -110,11 +116,11 @@ async def _lanes(producer: Producer, drafts: Iterable[Draft]) -> list[_Lane]:
 
 
 def _cut(drafts: Iterable[Draft]) -> Iterator[list[Draft]]:
-    """Split messages into batches that a broker accepts."""
+    """Split messages into batches that a broker accepts; a delayed one is a batch of its own."""
     batch: list[Draft] = []
     size = 0
     for draft in drafts:
-        more = draft.size
+        more = BATCH_BYTES if draft.asks_delay else draft.size
         if batch and size + more > BATCH_BYTES:
             yield batch
             batch, size = [], 0
@@ -126,14 +132,15 @@ def _cut(drafts: Iterable[Draft]) -> Iterator[list[Draft]]:
 
 async def _send_lane(producer: Producer, lane: _Lane, timeout_ms: int, is_repeatable: bool) -> list[SendOutcome]:
     outcomes: list[SendOutcome] = []
-    broken: ProblemError | None = None
+    broken: dict[str | None, ProblemError] = {}
     for batch in lane.batches:
-        if broken is not None and lane.queue is not None:
-            # A later message of an ordering key must not overtake one that failed.
-            outcomes += [failed(draft.entry_id, broken) for draft in batch]
-            continue
-        sent = await _send_batch(producer, batch, lane.queue, timeout_ms, is_repeatable)
-        broken = sent[0].problem
+        # A later message of an ordering key must not overtake one that failed.
+        outcomes += [failed(each.entry_id, broken[each.ordering_key]) for each in batch if each.ordering_key in broken]
+        left = [each for each in batch if each.ordering_key not in broken]
+        sent = await _send_batch(producer, left, lane.queue, timeout_ms, is_repeatable) if left else []
+        for draft, outcome in zip(left, sent, strict=True):
+            if draft.ordering_key is not None and outcome.holds_back is not None:
+                broken.setdefault(draft.ordering_key, outcome.holds_back)
         outcomes += sent
     return outcomes
 

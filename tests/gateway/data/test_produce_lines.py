@@ -92,9 +92,11 @@ async def test_later_lines_of_an_ordering_key_do_not_overtake_one_that_failed(
         {"body": {"encoding": "base64", "data": "?"}},
         {"body": {"encoding": "text", "data": "a" * (4 * 1024 * 1024 + 1)}},
         {"colour": "red"},
+        {"delay_ms": 3 * 24 * 3_600_000 + 1},
+        {"deliver_at": "2999-01-01T00:00:00Z"},
     ],
 )
-async def test_nor_one_that_was_refused_while_it_was_read(api: Api, fields: dict[str, Any]) -> None:
+async def test_nor_one_that_was_refused_before_it_was_sent(api: Api, fields: dict[str, Any]) -> None:
     topic = await api.topic()
     content = line("a", ordering_key="c9", **fields) + line("b", ordering_key="c9") + line("c", ordering_key="c8")
     first, later, other = results_of(await api.post(f"/topics/{topic}/messages", content=content, headers=LINES))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import httpx
 import pytest
@@ -137,6 +138,29 @@ async def test_a_later_message_of_a_key_does_not_overtake_one_that_failed() -> N
         assert len(answer.json()["results"]) == 3
         sent = {request.body for request in cluster["broker-a"].requests if request.code != RequestCode.HEART_BEAT}
         assert len(sent) == 1, "only the first message was tried"
+
+
+async def test_nor_one_with_a_delay_and_other_keys_of_the_queue_go_on() -> None:
+    async with scripted_cluster() as cluster, api_of(cluster) as api:
+        on_send(cluster, refuse(ResponseCode.SYSTEM_BUSY))
+        cluster["broker-a"].on(RequestCode.SEND_BATCH_MESSAGE, stored_with(ResponseCode.SUCCESS))
+        late = BODY | {"ordering_key": "k", "delay_ms": 5_000}
+        others = [BODY | {"ordering_key": key} for key in ("k", "m", "m")]
+        answer = await api.post(ORDERS, {"messages": [late, *others]})
+        assert answer.status_code == 207
+        assert [each["status"] for each in answer.json()["results"]] == ["failed", "failed", "stored", "stored"]
+
+
+@pytest.mark.parametrize("fields", [{"properties": {"UNIQ_KEY": "a"}}, {"delay_ms": 7}])
+async def test_nor_one_that_was_refused_before_it_was_sent(fields: dict[str, Any]) -> None:
+    async with scripted_cluster() as cluster, api_of(cluster) as api:
+        on_send(cluster, stored_with(ResponseCode.SUCCESS))
+        first, later, other = (BODY | {"ordering_key": key} for key in ("k", "k", "m"))
+        answer = await api.post(ORDERS, {"messages": [first | fields, later, other]})
+        assert answer.status_code == 207
+        results = answer.json()["results"]
+        assert [each["status"] for each in results] == ["failed", "failed", "stored"]
+        assert results[0]["problem"] == results[1]["problem"]
 
 
 @pytest.fixture
