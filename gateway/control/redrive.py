@@ -67,13 +67,13 @@ class RedriveView(GroupOfDeadLettersView):
             require(request, "produce", Resource("topic", asked["target"]["topic"]))
         found = self._survey(group, asked)
         preview = self._preview(request, group, asked, found)
-        if asked["dry_run"]:
-            return Response(as_json(preview))
-        _check(group, asked, preview)
         targets = [each.topic for each in preview.topics]
         if asked["target"]["to"] == "origin":
             for topic in targets:
                 require(request, "produce", Resource("topic", topic))
+        if asked["dry_run"]:
+            return Response(as_json(preview))
+        _check(group, asked, preview)
         job = self._start(request, group, asked, targets)
         return Response(as_json(shape_of(job)), status=202, headers={"Location": f"/api/v1/jobs/{job.id}"})
 

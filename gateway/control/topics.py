@@ -170,11 +170,9 @@ class TopicView(ClusterScopedView):
     def delete(self, request: Request, cluster: str, topic: str) -> Response:
         """Delete a topic and its messages; with `dry_run=true` only return what would be removed."""
         if flag_of(request, "dry_run"):
-            return _impact(self, known_topic(cluster, topic))
+            return _impact(self, _deletable(cluster, topic))
         with change_lock(cluster, "topics", topic):
-            found = known_topic(cluster, topic)
-            if found.kind.value == "system":
-                raise Conflict(f"{topic!r} belongs to the brokers; it cannot be deleted.")
+            found = _deletable(cluster, topic)
             etags.check(request, *_tagged(found))
             return deleted(topic, operations.delete_topic(actor_of(request), cluster, found))
 
@@ -188,7 +186,7 @@ class TopicImpactView(ClusterScopedView):
     @extend_schema(operation_id="getTopicImpact", tags=["topics"], responses=serializer_of(TopicImpact))
     def get(self, request: Request, cluster: str, topic: str) -> Response:
         """Return what the deletion of a topic would remove; the ETag is the one for the deletion."""
-        return _impact(self, known_topic(cluster, topic))
+        return _impact(self, _deletable(cluster, topic))
 
 
 class TopicGroupsView(ClusterScopedView):
@@ -210,6 +208,14 @@ def _matcher_of(request: Request) -> Callable[[str], bool]:
         return matcher(request.query_params.get("search", ""))
     except ValueError as error:
         raise serializers.ValidationError({"search": str(error)}) from error
+
+
+def _deletable(cluster: str, name: str) -> Topic:
+    """Return a topic; raise Conflict for one of the brokers, TopicNotFound if there is none."""
+    found = known_topic(cluster, name)
+    if found.kind.value == "system":
+        raise Conflict(f"{name!r} belongs to the brokers; it cannot be deleted.")
+    return found
 
 
 def _impact(view: ClusterScopedView, topic: Topic) -> Response:

@@ -119,6 +119,19 @@ def test_a_redrive_to_the_origin_names_the_groups_that_will_see_it_again(control
 
 
 @pytest.mark.gantry_only("reasons of dead letters")
+def test_a_redrive_to_an_origin_that_one_may_not_produce_to_is_not_planned(control: Control) -> None:
+    topic, group = control.topic(), control.group()
+    bury(control, group, topic, "db down")
+    headers = control.token("read", "bodies", "redrive", "produce:payments*")
+    for dry_run in (True, False):
+        body = {"filter": {}, "target": {"to": "origin"}, "dry_run": dry_run}
+        answer = control.call("POST", f"/dead-letters/{group}:redrive", role="stranger", headers=headers, json=body)
+        assert (answer.status_code, f"the right 'produce' on topic {topic!r}" in answer.text) == (403, True), (
+            answer.text
+        )
+
+
+@pytest.mark.gantry_only("reasons of dead letters")
 def test_what_became_of_dead_letters_is_not_told_of_a_topic_that_one_may_not_read(control: Control) -> None:
     topic, group, hidden = control.topic(), control.group("orders"), control.topic("payments")
     bury(control, group, topic, "db down")

@@ -99,6 +99,25 @@ def test_a_dry_deletion_says_what_would_go_and_deletes_nothing(control: Control)
     assert control.get(f"/topics/{topic}")["name"] == topic
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("DELETE", "", None),
+        ("GET", "/impact", None),
+        ("PATCH", "/queues", {"brokers": [{"broker": "broker-a", "permission": "r"}]}),
+        ("POST", ":pause", {}),
+        ("POST", ":resume", None),
+        ("POST", ":purge", {}),
+    ],
+)
+def test_what_is_refused_is_not_planned_either(control: Control, method: str, path: str, body: Any) -> None:
+    query = {} if method == "GET" else {"dry_run": "true"}
+    headers = {"If-Match": "*"} if method in ("DELETE", "PATCH") else {}
+    answer = control.call(method, f"/topics/TBW102{path}", params=query, json=body, headers=headers)
+    assert (answer.status_code, answer.json()["code"]) == (409, "CONFLICT"), answer.text
+    assert "belongs to the brokers" in answer.json()["detail"]
+
+
 def test_what_a_deletion_removes_from_a_broker_that_does_not_answer_is_not_known(
     control: Control, gone: Callable[[str], None]
 ) -> None:
