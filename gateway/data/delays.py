@@ -34,7 +34,11 @@ class Delays:
 
     async def serve(self, cluster: str, drafts: Sequence[Draft]) -> dict[str, SendOutcome]:
         """Prepare messages that are to be delivered later; return by entry id the outcome of each that is refused."""
-        delayed = [draft for draft in drafts if draft.asks_delay]
+        now = now_ms()
+        for draft in drafts:
+            if draft.is_due(now):  # no broker needs to know of a time that has passed
+                draft.message.properties.pop(names.TIMER_DELIVER_MS, None)
+        delayed = [draft for draft in drafts if draft.asks_delay and not draft.is_due(now)]
         if not delayed:
             return {}
         try:
@@ -43,9 +47,9 @@ class Delays:
             return {draft.entry_id: failed_by(draft.entry_id, error) for draft in delayed}
         refused: dict[str, SendOutcome] = {}
         for draft in delayed:
-            reason = _prepare(draft, cluster, limits, now_ms())
+            reason = _prepare(draft, cluster, limits, now)
             if reason is not None:
-                refused[draft.entry_id] = failed(draft.entry_id, _refusal(draft, reason))
+                refused[draft.entry_id] = failed(draft.entry_id, not_served(reason, draft.delay_at))
         return refused
 
     async def _limits(self, cluster: str) -> TimerLimits:
@@ -60,16 +64,8 @@ def _prepare(draft: Draft, cluster: str, limits: TimerLimits, now: int) -> str |
     """Set the properties by which the cluster's brokers delay a message; return why they cannot."""
     properties = draft.message.properties
     wait = draft.delay_ms if draft.deliver_ms is None else draft.deliver_ms - now
-    if wait <= 0:
-        del properties[names.TIMER_DELIVER_MS]
-        return None
     if limits.max_delay_ms is not None:
-        if wait <= limits.max_delay_ms:
-            return None
-        return (
-            f"The message would wait {lasting(wait)}; cluster {cluster!r} keeps messages for at most "
-            f"{lasting(limits.max_delay_ms)} (timerMaxDelaySec={limits.max_delay_ms // 1000})."
-        )
+        return too_long(wait, limits.max_delay_ms, cluster)
     if draft.delay_ms in DELAY_LEVELS:
         del properties[names.TIMER_DELAY_MS]
         properties[names.DELAY] = str(DELAY_LEVELS[draft.delay_ms])
@@ -78,5 +74,16 @@ def _prepare(draft: Draft, cluster: str, limits: TimerLimits, now: int) -> str |
     return f"Cluster {cluster!r} has delay levels only: {limits.reason}. Allowed for delay_ms are {levels}."
 
 
-def _refusal(draft: Draft, reason: str) -> ProblemError:
-    return ProblemError(DELAY_NOT_SERVED, reason, errors=[FieldError(draft.delay_at, "DELAY_NOT_SERVED", reason)])
+def too_long(wait_ms: int, max_delay_ms: int, cluster: str) -> str | None:
+    """Return why a cluster's brokers do not keep a message for so long, None if they do."""
+    if wait_ms <= max_delay_ms:
+        return None
+    return (
+        f"The message would wait {lasting(wait_ms)}; cluster {cluster!r} keeps messages for at most "
+        f"{lasting(max_delay_ms)} (timerMaxDelaySec={max_delay_ms // 1000})."
+    )
+
+
+def not_served(reason: str, at: str) -> ProblemError:
+    """Return the problem of a delay or a time, which the request gives `at` a place."""
+    return ProblemError(DELAY_NOT_SERVED, reason, errors=[FieldError(at, "DELAY_NOT_SERVED", reason)])

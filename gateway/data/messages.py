@@ -54,6 +54,13 @@ class Draft:
         """Whether it is to be delivered later; `delays.py` says whether its cluster can do that."""
         return self.delay_ms > 0 or self.deliver_ms is not None
 
+    def is_due(self, now_ms: int) -> bool:
+        """Return whether it asks for a time that has passed, which means at once.
+
+        It asks for a delay all the same: an earlier try of the request may have stored it to wait.
+        """
+        return self.deliver_ms is not None and self.deliver_ms <= now_ms
+
     @property
     def size(self) -> int:
         """Bytes it takes in a batch, at most."""

@@ -11,6 +11,7 @@ from typing import Final
 
 from msgspec import UNSET
 
+from broker_core.clock import now_ms
 from broker_core.protocol import properties as names
 from gateway.data import idempotency
 from gateway.data.idempotency import Claim
@@ -167,7 +168,8 @@ def _check_atomic(drafts: list[Draft], refused: dict[str, SendOutcome]) -> None:
     for outcome in refused.values():
         if outcome.problem is not None:
             raise outcome.problem
-    if any(draft.asks_delay for draft in drafts):
+    now = now_ms()
+    if any(draft.asks_delay and not draft.is_due(now) for draft in drafts):
         raise ProblemError(ATOMIC_NOT_POSSIBLE, "A delayed message cannot be part of an atomic request.")
     if len({draft.ordering_key for draft in drafts}) > 1:
         raise ProblemError(

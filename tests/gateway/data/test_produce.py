@@ -145,14 +145,26 @@ async def test_an_atomic_batch_is_stored_whole_in_one_queue(api: Api) -> None:
     assert len({result["queue_id"] for result in answer.json()["results"]}) == 1
 
 
+async def test_a_time_that_has_passed_is_no_delay_in_an_atomic_batch_either(api: Api) -> None:
+    topic = await api.topic(queues=4)
+    past, at_once = {"deliver_at": "2020-01-01T00:00:00Z"}, {"delay_ms": 0}
+    messages = [{"body": JSON_BODY, **fields} for fields in (past, {}, at_once, past)]
+    answer = await api.post(f"/topics/{topic}/messages", {"messages": messages, "options": {"atomic": True}})
+    assert answer.status_code == 201, answer.text
+    results = answer.json()["results"]
+    assert [each["offset"] for each in results] == [0, 1, 2, 3]
+    assert {(each["queue_id"], each.get("deliver_at")) for each in results} == {(results[0]["queue_id"], None)}
+
+
 @pytest.mark.parametrize(
     "messages",
     [
         [{"body": JSON_BODY}, {"body": JSON_BODY, "delay_ms": 1000}],
+        [{"body": JSON_BODY}, {"body": JSON_BODY, "deliver_at": "2999-01-01T00:00:00Z"}],
         [{"body": JSON_BODY, "ordering_key": "a"}, {"body": JSON_BODY, "ordering_key": "b"}],
         [{"body": {"encoding": "text", "data": "x" * 1_900_000}}] * 2,
     ],
-    ids=["delay", "two ordering keys", "too many bytes"],
+    ids=["delay", "time to come", "two ordering keys", "too many bytes"],
 )
 async def test_what_cannot_be_atomic_is_refused_and_nothing_is_stored(api: Api, messages: list[Any]) -> None:
     topic = await api.topic()
