@@ -41,6 +41,7 @@ from gateway.control.scheduled_shapes import (
     scheduled_detail,
     scheduled_of,
 )
+from gateway.data.delays import not_served, too_long
 from gateway.data.schemas import encode
 
 _DAY_MS: Final = 24 * 3_600_000
@@ -178,11 +179,18 @@ class ScheduledMessageView(_ScheduledView):
         """Deliver a waiting message at another time; 409 if it was delivered or recalled before."""
         form = RescheduleSerializer(data=request.data)
         form.is_valid(raise_exception=True)
-        wanted = form.validated_data
-        due = milliseconds(wanted["deliver_at"]) if "deliver_at" in wanted else now_ms() + wanted["delay_ms"]
+        ((field, wanted),) = form.validated_data.items()
+        now = now_ms()
+        due = now + wanted if field == "delay_ms" else milliseconds(wanted)
 
         async def question(admin: Admin, broker: str, topic: str) -> int:
-            return await admin.timers.reschedule(broker, topic, message_id, due)
+            await _check_wait(admin, cluster, due - now, f"#/{field}")
+            try:
+                return await admin.timers.reschedule(broker, topic, message_id, due)
+            except BrokerRefused as error:
+                if "max delay" not in str(error):
+                    raise
+                raise not_served(reason_of(error), f"#/{field}") from error
 
         return self._change("message.reschedule", message_id, question)
 
@@ -252,6 +260,18 @@ def _refusal(error: GantryError, message_id: str, topic: str) -> Exception:
         return Conflict(f"Message {message_id} of {topic!r} was delivered before; its time has come.")
     if is_unknown(error):
         return Conflict(f"Message {message_id} of {topic!r} does not wait any more: it was recalled.")
-    if isinstance(error, BrokerRefused) and "max delay" in str(error):
-        return serializers.ValidationError({"deliver_at": reason_of(error)})
     return error
+
+
+async def _check_wait(admin: Admin, cluster: str, wait_ms: int, at: str) -> None:
+    """Raise DELAY_NOT_SERVED for a wait that a send would be refused for.
+
+    The broker measures from when it is asked, which is later: it would take what is a little too long.
+    """
+    try:
+        limits = await admin.timers.limits()
+    except GantryError:  # one that does not have the message may be away; the other one decides
+        return
+    reason = None if limits.max_delay_ms is None else too_long(wait_ms, limits.max_delay_ms, cluster)
+    if reason is not None:
+        raise not_served(reason, at)

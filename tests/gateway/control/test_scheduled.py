@@ -162,19 +162,38 @@ def test_a_message_is_moved_to_another_time_and_cannot_be_recalled_once_it_came(
     [
         ({}, "#/deliver_at"),
         ({"delay_ms": 1, "deliver_at": "2100-01-01T00:00:00Z"}, "#/deliver_at"),
-        ({"deliver_at": "2100-01-01T00:00:00Z"}, "#/deliver_at"),
         ({"deliver_at": "tomorrow"}, "#/deliver_at"),
         ({"delay_ms": -1}, "#/delay_ms"),
+        ({"delay_ms": 2**53 + 1}, "#/delay_ms"),
     ],
 )
 @pytest.mark.gantry_only("delivery times")
-def test_a_time_that_cannot_be_kept_is_refused(control: Control, body: dict[str, Any], pointer: str) -> None:
+def test_a_time_that_is_none_is_refused(control: Control, body: dict[str, Any], pointer: str) -> None:
     topic = control.topic()
     (result,) = sent(control, topic, "a")
     answer = control.call("PATCH", f"/scheduled/{result['message_id']}", json=body)
     assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, pointer), answer.text
-    if body.keys() == {"deliver_at"} and body["deliver_at"] != "tomorrow":
-        assert "keeps messages for at most 3 days; this one would wait " in answer.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [{"delay_ms": 72 * HOUR_MS + 1}, {"delay_ms": 2**53}, {"deliver_at": "2100-01-01T00:00:00Z"}],
+)
+@pytest.mark.gantry_only("delivery times")
+def test_a_time_that_is_too_far_away_is_refused_as_for_a_new_message(control: Control, wish: dict[str, Any]) -> None:
+    topic = control.topic()
+    (result,) = sent(control, topic, "a")
+    produced = control.call(
+        "POST", f"/topics/{topic}/messages", json={"body": {"encoding": "text", "data": "b"}, **wish}
+    )
+    answer = control.call("PATCH", f"/scheduled/{result['message_id']}", json=wish)
+    assert (answer.status_code, answer.json()["code"]) == (422, "DELAY_NOT_SERVED"), answer.text
+    assert "keeps messages for at most 3 days" in answer.json()["detail"]
+    assert answer.json()["errors"][0]["pointer"] == produced.json()["errors"][0]["pointer"] == f"#/{next(iter(wish))}"
+    assert produced.json()["code"] == "DELAY_NOT_SERVED"
+    assert (
+        control.call("PATCH", f"/scheduled/{result['message_id']}", json={"delay_ms": 72 * HOUR_MS}).status_code == 200
+    )
 
 
 @pytest.mark.gantry_only("delivery times")
