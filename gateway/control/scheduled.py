@@ -194,7 +194,7 @@ class ScheduledMessageView(_ScheduledView):
 
         return self._change("message.reschedule", message_id, question)
 
-    @extend_schema(operation_id="recallMessage", tags=["scheduled"], responses=_OUTCOME)
+    @extend_schema(operation_id="recallMessage", tags=["scheduled"], responses={200: _OUTCOME})
     def delete(self, request: Request, cluster: str, message_id: str) -> Response:
         """Recall a waiting message: it is never delivered. 409 if it was delivered before."""
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from itertools import count
 from typing import Any, Final, TypeAlias
@@ -22,6 +22,7 @@ from broker_core.client.admin import Admin
 from broker_core.client.blocking import BlockingSession
 from broker_core.protocol.bodies import MessageQueue
 from tests.compat import java_build
+from tests.gateway.control.documented import Document
 from tests.gateway.installation import Installation
 from tests.support.apache import ApacheBroker, started_apache
 from tests.support.cluster import RunningBroker
@@ -61,6 +62,11 @@ class Control:
         self.broker = broker
         self.path = f"/api/v1/clusters/{cluster}"
         self.is_apache = cluster == APACHE
+
+    @property
+    def clients(self) -> Iterable[httpx.Client]:
+        """Return the clients of all of the cast."""
+        return self._clients.values()
 
     def as_(self, role: str) -> httpx.Client:
         """Return the client of admin, operator, developer, viewer, narrow, or of a stranger without a token."""
@@ -189,6 +195,17 @@ def control(cluster: str, broker: Broker, installation: Installation) -> Iterato
             # In its first second Apache's broker has no figures of itself yet, and refuses to tell them.
             wait_until(lambda: clients["admin"].get(f"/api/v1/clusters/{APACHE}/groups").status_code == 200)
         yield Control(clients, cluster, broker)
+
+
+@pytest.fixture
+def documented(control: Control) -> Iterator[None]:
+    """Compare each answer with the OpenAPI document."""
+    document = Document(control.as_("admin").get("/api/v1/openapi.json").json())
+    for client in control.clients:
+        client.event_hooks = {"response": [document.check]}
+    yield
+    for client in control.clients:
+        client.event_hooks = {}
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from tests.gateway.installation import ROOT, Installation
 from tests.support.cluster import RunningBroker
 from tests.support.wait import wait_until
 
-pytestmark = pytest.mark.gantry_only("it starts brokers of its own")
+pytestmark = [pytest.mark.gantry_only("it starts brokers of its own"), pytest.mark.usefixtures("documented")]
 
 OWN = Credentials("gantry-itself", "secret-of-gantry")
 ACCOUNTS = f"accounts: [{{accessKey: {OWN.access_key}, secretKey: {OWN.secret_key}, admin: true}}]\n"

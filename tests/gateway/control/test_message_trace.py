@@ -23,6 +23,8 @@ from broker_core.protocol.traces import (
 from tests.gateway.control.conftest import Control
 from tests.support.wait import wait_until
 
+pytestmark = pytest.mark.usefixtures("documented")
+
 CLIENT = "127.0.0.1"
 
 

@@ -14,7 +14,7 @@ from tests.gateway.control.needs import NEEDS, operations
 from tests.gateway.control.successes import CHANGES_NOTHING, NOT_RECORDED, OPERATIONS, Records, Successes, Wish
 from tests.gateway.installation import Installation
 
-pytestmark = pytest.mark.gantry_only("the audit is of all clusters")
+pytestmark = [pytest.mark.gantry_only("the audit is of all clusters"), pytest.mark.usefixtures("documented")]
 
 RECORDED_READS = {"exportAudit"}
 

@@ -17,6 +17,8 @@ from gateway.control.scheduled_reading import waiting_of
 from tests.gateway.control.conftest import Control
 from tests.support.wait import wait_until
 
+pytestmark = pytest.mark.usefixtures("documented")
+
 HOUR_MS = 3_600_000
 
 

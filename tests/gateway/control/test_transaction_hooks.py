@@ -9,6 +9,8 @@ import pytest
 from console.transaction_hooks.services import MAX_HOOKS
 from tests.gateway.control.conftest import Control
 
+pytestmark = pytest.mark.usefixtures("documented")
+
 PATH = "/transaction-hooks"
 URL = "https://payments.example.org:8443/T0/s3cret"
 

@@ -12,6 +12,8 @@ from broker_core.client import Admin, Decision, Session, StoredMessage, Transact
 from tests.gateway.control.conftest import Control
 from tests.support.wait import eventually, wait_until
 
+pytestmark = pytest.mark.usefixtures("documented")
+
 BODY = {"encoding": "json", "data": {"id": "A17"}}
 
 
