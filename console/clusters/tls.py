@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import ssl
 from collections.abc import Mapping
 from typing import Annotated, Any, Final
 
@@ -13,6 +14,9 @@ from broker_core.remoting import ClientTls, TlsRefused
 
 _MOST_PEM: Final = 256 * 1024
 _MARK: Final = 16
+_KEY_MARK: Final = "PRIVATE KEY"
+# How OpenSSL's reasons begin for a certificate, or one above it, that is too weak for its security level.
+_WEAK: Final = ("EE_", "CA_")
 
 
 class ShownTls(Struct, frozen=True, kw_only=True):
@@ -51,12 +55,9 @@ class TlsSerializer(serializers.Serializer[Any]):
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Refuse texts that cannot be used; a certificate whose key may be stored is checked with it."""
-        tls = client_tls(attrs if "key" in attrs else {**attrs, "certificate": ""})
-        try:
-            if tls is not None:
-                tls.context()
-        except TlsRefused as error:
-            raise serializers.ValidationError(str(error)) from error
+        faults = _faults(attrs["authorities"], attrs["certificate"], attrs.get("key"))
+        if faults:
+            raise serializers.ValidationError(faults)
         return attrs
 
 
@@ -82,11 +83,54 @@ def with_stored_key(given: Mapping[str, Any] | None, stored: Mapping[str, Any] |
     new = dict(given)
     if "key" not in new:
         new["key"] = (stored or {}).get("key", "") if new.get("certificate") else ""
-    try:
-        ClientTls(certificate=new.get("certificate", ""), key=new["key"]).context()
-    except TlsRefused as error:
-        raise serializers.ValidationError({"tls": [str(error)]}) from error
+    faults = _faults("", new.get("certificate", ""), new["key"])
+    if faults:
+        raise serializers.ValidationError({"tls": faults})
     return new
+
+
+def _faults(authorities: str, certificate: str, key: str | None) -> dict[str, str]:
+    """Return what is wrong, by field. The key is None while it is not known whether one is stored."""
+    certificates = {"authorities": authorities, "certificate": certificate}
+    faults = {name: fault for name, text in certificates.items() if text and (fault := _fault_of_certificates(text))}
+    if key and _KEY_MARK not in key:
+        faults["key"] = "no private key in PEM form"
+    if key is None or "certificate" in faults or "key" in faults:
+        return faults
+    if certificate and key:
+        return faults | _faults_of_pair(certificate, key)
+    if certificate:
+        return faults | {"key": "there is no key for this certificate"}
+    return faults | ({"certificate": "there is no certificate for this key"} if key else {})
+
+
+def _fault_of_certificates(text: str) -> str | None:
+    try:
+        ClientTls(authorities=text).context()
+    except TlsRefused as error:
+        return _reason(error)
+    return None
+
+
+def _faults_of_pair(certificate: str, key: str) -> dict[str, str]:
+    """Return what is wrong with a certificate that can be read, or with its key."""
+    try:
+        ClientTls(certificate=certificate, key=key).context()
+    except TlsRefused as error:
+        root = _inner(error).__cause__
+        is_weak = isinstance(root, ssl.SSLError) and (root.reason or "").startswith(_WEAK)
+        return {"certificate" if is_weak else "key": _reason(error)}
+    return {}
+
+
+def _inner(error: TlsRefused) -> TlsRefused:
+    return error.__cause__ if isinstance(error.__cause__, TlsRefused) else error
+
+
+def _reason(error: TlsRefused) -> str:
+    """Return why a text was refused, without what kind of text it was: the field says that."""
+    reason = str(_inner(error)).partition(": ")[2]
+    return f"cannot be read: {reason}" if reason.startswith("[") else reason
 
 
 def shown(stored: Mapping[str, Any] | None) -> ShownTls | None:

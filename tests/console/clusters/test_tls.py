@@ -115,20 +115,54 @@ def test_a_cluster_is_reached_with_what_was_given_and_its_key_is_never_shown(
     assert "TLS only" in reason_of(refused.value)
 
 
-@pytest.mark.parametrize(
-    ("tls", "fault"),
-    [
-        ({"authorities": "nonsense"}, "no certificate in PEM form"),
-        ({"certificate": "nonsense", "key": "nonsense"}, "no certificate in PEM form"),
-        ({"key": "nonsense"}, "there is no certificate"),
-        ({"certificate": "CERTIFICATE"}, "there is no key"),
-    ],
-)
-def test_texts_that_cannot_be_used_are_refused(cast: Cast, tls: dict[str, str], fault: str) -> None:
-    body = {"name": "never", "name_servers": ["127.0.0.1:1"], "tls": tls}
-    answer = cast.browser("admin").post(CLUSTERS, body, format="json")
+NO_CERTIFICATE, NO_KEY = "no certificate in PEM form", "no private key in PEM form"
+MISSING = "there is no key for this certificate"
+BROKEN = "-----BEGIN CERTIFICATE-----\nnonsense\n-----END CERTIFICATE-----\n"
+
+
+def refused(cast: Cast, path: str, tls: dict[str, str], **more: str) -> dict[str, str]:
+    """Return what is said of each box."""
+    body = {"name_servers": ["127.0.0.1:1"], "tls": tls, **more}
+    answer = cast.browser("admin").post(path, body, format="json")
     assert answer.status_code == 422, answer.content
-    assert fault in answer.content.decode()
+    return {each["pointer"]: each["detail"] for each in answer.json()["errors"]}
+
+
+@pytest.mark.parametrize("path", [CLUSTERS, f"{CLUSTERS}:probe"])
+def test_texts_that_cannot_be_used_are_refused_each_in_its_box(
+    cast: Cast, made: tuple[Authority, Issued], client_pair: dict[str, str], path: str
+) -> None:
+    own, other = client_pair, made[1].key.read_text("ascii")
+    name = {"name": "never"} if path == CLUSTERS else {}
+    for tls, faults in (
+        ({"authorities": "nonsense"}, {"authorities": NO_CERTIFICATE}),
+        ({"certificate": "nonsense", "key": "nonsense"}, {"certificate": NO_CERTIFICATE, "key": NO_KEY}),
+        ({"authorities": "nonsense", **own, "key": ""}, {"authorities": NO_CERTIFICATE, "key": MISSING}),
+        ({"certificate": own["certificate"]}, {"key": MISSING}),
+        ({"key": own["key"]}, {"certificate": "there is no certificate for this key"}),
+        ({**own, "key": other}, {"key": "the key does not belong to the certificate"}),
+        ({**own, "key": own["certificate"]}, {"key": NO_KEY}),
+    ):  # fmt: skip
+        assert refused(cast, path, tls, **name) == {f"#/tls/{field}": text for field, text in faults.items()}
+
+
+def test_a_text_that_only_looks_like_a_certificate_or_a_key_is_refused_too(
+    cast: Cast, client_pair: dict[str, str]
+) -> None:
+    for field in ("authorities", "certificate"):
+        ((pointer, detail),) = refused(cast, CLUSTERS, {field: BROKEN}, name="never").items()
+        assert (pointer, detail.startswith("cannot be read: [")) == (f"#/tls/{field}", True), detail
+    key = BROKEN.replace("CERTIFICATE", "PRIVATE KEY")
+    ((pointer, detail),) = refused(cast, CLUSTERS, {**client_pair, "key": key}, name="never").items()
+    assert (pointer, detail.startswith("cannot be read: [")) == ("#/tls/key", True), detail
+
+
+def test_a_key_with_a_password_is_refused(cast: Cast, made: tuple[Authority, Issued]) -> None:
+    issued = made[0].issue("locked", password="open sesame")
+    tls = {"certificate": issued.certificate.read_text("ascii"), "key": issued.key.read_text("ascii")}
+    assert refused(cast, CLUSTERS, tls, name="never") == {
+        "#/tls/key": "the key is encrypted, and its password is missing"
+    }
 
 
 def test_a_key_is_not_part_of_what_is_printed() -> None:
