@@ -16,6 +16,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
+from urllib.parse import quote
 
 import httpx
 
@@ -43,7 +44,8 @@ class Posting:
         found = {
             "Content-Type": "application/json",
             "User-Agent": "Gantry",
-            "Gantry-Delivery": self.delivery,
+            # Ids of checks have the message ids of producers, which may be any text; a header takes little of it.
+            "Gantry-Delivery": quote(self.delivery, safe=""),
             "Gantry-Event": self.event,
         }
         if self.secrets:

@@ -80,6 +80,12 @@ async def test_no_receiver_is_asked_to_compress(hook: Hook) -> None:
     assert hook.posted[0][0]["Accept-Encoding"] == "identity"
 
 
+async def test_an_id_that_no_header_can_have_is_percent_encoded(hook: Hook) -> None:
+    outcome = await post(Posting(hook.url, (), b"{}", "é\r\nX: 1-7", "test"), HERE)
+    assert outcome.error is None
+    assert hook.posted[0][0]["Gantry-Delivery"] == "%C3%A9%0D%0AX%3A%201-7"
+
+
 async def test_a_silent_name_server_costs_a_thread_for_each_name_and_none_of_a_pool(
     hook: Hook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
