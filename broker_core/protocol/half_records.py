@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 from broker_core.protocol import properties as names
 from broker_core.protocol import sys_flag as flags
 from broker_core.protocol.message import LogOffset, QueueOffset, StoredMessage
+from broker_core.protocol.topics import HALF_TOPIC
 
 HALF_QUEUE: Final = 0
 """The one queue of the half topic; its op records are in the queue of the same number."""
@@ -42,8 +43,10 @@ class SentAs(NamedTuple):
 class Half:
     """What the broker keeps in memory of an open transaction: its newest record, and when it is checked next.
 
-    `first` and `began_at` are queue offset and store time of its first record. Times are in ms since 1970, `due` is 0
-    until it is planned. The clock of the producer is not believed: one that is wrong would end its transactions.
+    `first` and `began_at` are queue offset and store time of its first record. Where Apache RocketMQ made the oldest
+    one that is known, `first` is that one and `began_at` None. `since` is when its checks began, `checks_before` how
+    many there were before they began anew. Times are in ms since 1970, `due` is 0 until it is planned. The clock of
+    the producer is not believed: one that is wrong would end its transactions.
     """
 
     first: QueueOffset
@@ -52,10 +55,12 @@ class Half:
     group: str
     topic: str
     queue_id: int
-    began_at: int
+    began_at: int | None
+    since: int
     stored_at: int
     immune_ms: int | None
     checks: int
+    checks_before: int = 0
     due: int = 0
 
 
@@ -88,6 +93,9 @@ def half_of_record(
         return None
     first = _number(pairs.get(names.TRAN_FIRST_QUEUE_OFFSET, ""), _OFFSET_DIGITS)
     began_at = _number(pairs.get(names.TRAN_FIRST_STORE_MS, ""), _OFFSET_DIGITS)
+    if began_at is None and not is_copy(pairs):
+        began_at = stored_at
+    since = _number(pairs.get(names.TRAN_CHECKED_SINCE_MS, ""), _OFFSET_DIGITS)
     immune = _number(pairs.get(names.CHECK_IMMUNITY_TIME_IN_SECONDS, ""), _SECONDS_DIGITS)
     return Half(
         first=queue_offset if first is None else QueueOffset(first),
@@ -96,16 +104,29 @@ def half_of_record(
         group=group,
         topic=topic,
         queue_id=queue_of(pairs),
-        began_at=stored_at if began_at is None else began_at,
+        began_at=began_at,
+        since=next(each for each in (since, began_at, stored_at) if each is not None),
         stored_at=stored_at,
         immune_ms=None if immune is None else immune * 1_000,
         checks=_number(pairs.get(names.TRANSACTION_CHECK_TIMES, ""), _QUEUE_DIGITS) or 0,
+        checks_before=_number(pairs.get(names.TRAN_CHECKS_BEFORE, ""), _QUEUE_DIGITS) or 0,
     )
 
 
 def half_from(stored: StoredMessage) -> Half | None:
-    """Return what `half_of_record` returns for a record that was read."""
-    return half_of_record(stored.properties, stored.queue_offset, stored.log_offset, stored.store_timestamp)
+    """Return what `half_of_record` returns for a record that was read; of one that was given up no place counts."""
+    half = half_of_record(stored.properties, stored.queue_offset, stored.log_offset, stored.store_timestamp)
+    if half is not None and stored.topic != HALF_TOPIC and names.TRAN_FIRST_STORE_MS not in stored.properties:
+        half.began_at = None
+    return half
+
+
+def first_of(stored: StoredMessage) -> QueueOffset | None:
+    """Return the queue offset of the first record of a record's transaction; None if it does not tell."""
+    told = _number(stored.properties.get(names.TRAN_FIRST_QUEUE_OFFSET, ""), _OFFSET_DIGITS)
+    if told is not None:
+        return QueueOffset(told)
+    return stored.queue_offset if stored.topic == HALF_TOPIC and not is_copy(stored.properties) else None
 
 
 def prepared_at(pairs: Mapping[str, str]) -> QueueOffset | None:
@@ -150,12 +171,19 @@ def chains_of(stored_halves: Iterable[StoredMessage], ended: Container[QueueOffs
         key: Hashable = sent_as if stored.unique_id else half.first
         record = HalfRecord(half, sent_as, stored.properties, stored.queue_offset in ended)
         if key in chains and is_copy(stored.properties):
+            _inherit(half, chains[key][0].half)
             chains[key].append(record)
         else:
             if key in chains:  # sent twice
                 chains[half.queue_offset, key] = chains.pop(key)
             chains[key] = [record]
     return list(chains.values())
+
+
+def _inherit(half: Half, first: Half) -> None:
+    """Tell a record that Apache RocketMQ made where and when its transaction began."""
+    if half.began_at is None and first.began_at is not None:
+        half.first, half.began_at, half.since = first.first, first.began_at, first.since
 
 
 def is_decided(chain: list[HalfRecord], ended: Container[QueueOffset]) -> bool:

@@ -78,7 +78,7 @@ class Checks:
         if not half.due:
             settings = self._settings
             immune_ms = settings.timeout_ms if half.immune_ms is None else half.immune_ms
-            half.due = half.stored_at + settings.interval_ms if half.checks else half.began_at + immune_ms
+            half.due = half.stored_at + settings.interval_ms if half.checks else half.since + immune_ms
         self._push(half, half.due)
 
     def _push(self, half: Half, due: int) -> None:
@@ -124,13 +124,13 @@ class Checks:
 
     def _take(self, half: Half, now: int) -> None:
         try:
-            if half.checks >= self._settings.max_checks or now - half.began_at >= self._kept_ms:
+            if half.checks >= self._settings.max_checks or now - half.since >= self._kept_ms:
                 self._transactions.give_up(half)
                 return
             producers = self._askable(half)
             if not producers:
                 self._waiting.setdefault(half.group, []).append(half)
-                self._push(half, half.began_at + self._kept_ms)
+                self._push(half, half.since + self._kept_ms)
             elif (member := self._ready(producers)) is None:
                 self._push(half, now + _SOON_MS)
             else:

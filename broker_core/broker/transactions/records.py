@@ -13,6 +13,7 @@ given up  TRANS_CHECK_MAX_TIME_TOPIC    a half message that was checked too ofte
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 from broker_core.broker.errors import MessageIllegal
@@ -23,8 +24,14 @@ from broker_core.protocol.message import Message, QueueOffset, StoredMessage
 from broker_core.protocol.properties import MAX_PROPERTIES_BYTES, format_properties
 from broker_core.protocol.topics import HALF_TOPIC, OP_HALF_TOPIC, TRANSACTION_EXPIRED_TOPIC
 
-_FIRST: Final = (names.TRAN_FIRST_QUEUE_OFFSET, names.TRAN_FIRST_STORE_MS, names.TRAN_COPY_CHECKS)
-_OF_COPIES: Final = (names.TRANSACTION_CHECK_TIMES, names.TRAN_PREPARED_QUEUE_OFFSET, *_FIRST)
+_OF_GANTRY: Final = (
+    names.TRAN_FIRST_QUEUE_OFFSET,
+    names.TRAN_FIRST_STORE_MS,
+    names.TRAN_COPY_CHECKS,
+    names.TRAN_CHECKED_SINCE_MS,
+    names.TRAN_CHECKS_BEFORE,
+)
+_OF_COPIES: Final = (names.TRANSACTION_CHECK_TIMES, names.TRAN_PREPARED_QUEUE_OFFSET, *_OF_GANTRY)
 _ROOM: Final = dict.fromkeys(_OF_COPIES, str(2**63 - 1))
 
 
@@ -56,20 +63,28 @@ def half_of(message: Message, queue_id: int) -> Message:
 
 def copy_of(stored: StoredMessage, half: Half, checks: int) -> Message:
     """Return the half message of a transaction as it is stored once more after so many checks."""
-    pairs = stored.properties | {
-        names.TRANSACTION_CHECK_TIMES: str(checks),
-        names.TRAN_FIRST_QUEUE_OFFSET: str(half.first),
-        names.TRAN_FIRST_STORE_MS: str(half.began_at),
-        names.TRAN_COPY_CHECKS: str(checks),
+    pairs = _without(stored, names.TRAN_PREPARED_QUEUE_OFFSET) | _of_chain(half)
+    return _as_half(stored, pairs | {names.TRANSACTION_CHECK_TIMES: str(checks), names.TRAN_COPY_CHECKS: str(checks)})
+
+
+def restarted(half: Half, now: int) -> Half:
+    """Return a transaction as one whose checks begin anew."""
+    return replace(half, since=now, checks=0, checks_before=half.checks_before + half.checks)
+
+
+def _of_chain(half: Half) -> dict[str, str]:
+    """Return the properties by which the records of one transaction tell how it began."""
+    told = {
+        names.TRAN_FIRST_QUEUE_OFFSET: half.first,
+        names.TRAN_FIRST_STORE_MS: half.began_at,
+        names.TRAN_CHECKED_SINCE_MS: None if half.since == half.began_at else half.since,
+        names.TRAN_CHECKS_BEFORE: half.checks_before or None,
     }
-    pairs.pop(names.TRAN_PREPARED_QUEUE_OFFSET, None)
-    return _as_half(stored, pairs)
+    return {name: str(value) for name, value in told.items() if value is not None}
 
 
-def revived(stored: StoredMessage) -> Message:
-    """Return a half message that was given up, as it is stored to be checked from the beginning."""
-    pairs = {name: value for name, value in stored.properties.items() if name not in _OF_COPIES}
-    return _as_half(stored, pairs | {names.TRANSACTION_CHECK_TIMES: "0", names.TRAN_COPY_CHECKS: "0"})
+def _without(stored: StoredMessage, *dropped: str) -> dict[str, str]:
+    return {name: value for name, value in stored.properties.items() if name not in dropped}
 
 
 def _as_half(message: Message | StoredMessage, pairs: dict[str, str]) -> Message:
@@ -83,12 +98,12 @@ def op_of(queue_offset: QueueOffset) -> Message:
 
 def committed(stored: StoredMessage) -> tuple[Message, int]:
     """Return a half message as its consumers get it, and its queue; it keeps TRAN_MSG, REAL_TOPIC and REAL_QID."""
-    pairs = {name: value for name, value in stored.properties.items() if name not in _FIRST}
+    pairs = _without(stored, *_OF_GANTRY)
     sys_flag = stored.sys_flag & ~flags.TRANSACTION_MASK | flags.TRANSACTION_COMMIT
     return Message(pairs.get(names.REAL_TOPIC, ""), stored.body, pairs, stored.flag, sys_flag), queue_of(pairs)
 
 
-def given_up(stored: StoredMessage) -> Message:
-    """Return a half message as it is kept for its operator."""
-    pairs = {name: value for name, value in stored.properties.items() if name not in _FIRST}
+def given_up(stored: StoredMessage, half: Half) -> Message:
+    """Return the half message of a transaction as it is kept for its operator."""
+    pairs = _without(stored, *_OF_GANTRY) | _of_chain(half)
     return Message(TRANSACTION_EXPIRED_TOPIC, stored.body, pairs, stored.flag, stored.sys_flag)

@@ -25,7 +25,7 @@ from broker_core.protocol.half_records import (
 )
 from broker_core.protocol.message import QueueOffset, StoredMessage
 from broker_core.protocol.record import decode_one
-from broker_core.protocol.topics import HALF_TOPIC, OP_HALF_TOPIC
+from broker_core.protocol.topics import HALF_TOPIC, OP_HALF_TOPIC, TRANSACTION_EXPIRED_TOPIC
 from broker_core.store import GetStatus, MessageStore
 
 _READ_MESSAGES: Final = 512
@@ -54,11 +54,14 @@ def find_open(store: MessageStore, offsets: ConsumerOffsets) -> Found:
     chains = [chain for chain in halves if not all(record.is_done for record in chain)]
     found.table.passed(QueueOffset(store.max_offset(HALF_TOPIC, HALF_QUEUE)))
     last = _committed_last(store, {chain[0].half.topic for chain in chains})
+    given_up = _given_up(store, chains)
     for chain in chains:
         if any(record.half.log_offset in last for record in chain) or _was_committed(store, chain[-1]):
             _close(found, chain, Decision.COMMITTED)
         elif is_decided(chain, ended):
             _close(found, chain, None)
+        elif given_up.get(chain[-1].sent_as, -1) > chain[-1].half.log_offset:
+            _close(found, chain, Decision.GIVEN_UP)
         else:
             _open(found, chain)
     return found
@@ -95,6 +98,19 @@ def _was_committed(store: MessageStore, newest: HalfRecord) -> bool:
     if not is_copy(newest.pairs) or ends_its_original(newest.pairs):
         return False
     return any(is_committed(each) for each in same_message(store, newest.sent_as, newest.half.topic))
+
+
+def _given_up(store: MessageStore, chains: list[list[HalfRecord]]) -> dict[SentAs, int]:
+    """Return the log offsets of what was given up since the oldest of these chains has had its newest record.
+
+    A killed broker lacks the op record of one, and Apache RocketMQ writes none.
+    """
+    since = min((chain[-1].half.stored_at for chain in chains), default=None)
+    if since is None:
+        return {}
+    begin = store.first_from(TRANSACTION_EXPIRED_TOPIC, HALF_QUEUE, since)
+    kept = _records(store, TRANSACTION_EXPIRED_TOPIC, begin)
+    return {SentAs.of(stored): stored.log_offset for stored in kept if stored.unique_id}
 
 
 def _close(found: Found, chain: list[HalfRecord], decision: Decision | None) -> None:

@@ -6,7 +6,8 @@ have lost only the op record of the last message in its log, which it finds when
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import Final
 
 from broker_core.broker.arrivals import Arrivals
 from broker_core.broker.errors import TopicUnknown, TransactionDecided, TransactionUnknown
@@ -18,12 +19,23 @@ from broker_core.broker.transactions.recovery import Found, same_message
 from broker_core.broker.transactions.table import Decision, OpenTransactions
 from broker_core.logs import get_logger
 from broker_core.protocol import properties as names
-from broker_core.protocol.half_records import HALF_QUEUE, Half, SentAs, half_of_record, is_committed, is_copy
+from broker_core.protocol.half_records import (
+    HALF_QUEUE,
+    Half,
+    SentAs,
+    first_of,
+    half_from,
+    half_of_record,
+    is_committed,
+    is_copy,
+)
 from broker_core.protocol.message import LogOffset, Message, QueueOffset, StoredMessage
 from broker_core.protocol.record import MessageOrigin, decode_one
 from broker_core.protocol.topics import HALF_TOPIC, TRANSACTION_EXPIRED_TOPIC
 from broker_core.store import AppendedRecord, Incoming, MessageStore
 from broker_core.store.errors import MessageDamaged
+
+_NOT_FOUND: Final = "Find prepared transaction message failed"
 
 _log = get_logger(__name__)
 
@@ -86,7 +98,7 @@ class Transactions:
         """Return the half record that a decision names; the remarks are those of Apache RocketMQ."""
         stored = self._named(log_offset, HALF_TOPIC)
         if stored is None:
-            raise TransactionUnknown("Find prepared transaction message failed")
+            raise TransactionUnknown(_NOT_FOUND)
         if stored.properties.get(names.PGROUP) != group:
             raise TransactionUnknown("The producer group wrong")
         if stored.queue_offset != queue_offset:
@@ -120,14 +132,16 @@ class Transactions:
     def _find(self, stored: StoredMessage) -> Half | None:
         """Return the open transaction of a record, also if only a copy of it is known to be open.
 
-        Such copies are those that Apache RocketMQ made when it had this store, and those of `resume`.
+        Such copies are those that Apache RocketMQ made when it had this store.
         """
-        if stored.topic == HALF_TOPIC:
-            half = self.table.find(stored.queue_offset)
-            if half is not None or self.table.decision_on(stored.queue_offset) not in (None, Decision.GIVEN_UP):
-                return half
+        half = self._open_at(_places_of(stored))
+        if half is not None or _is_final(self._remembered(stored)):
+            return half
         copies = (each for each in self._same(stored, HALF_TOPIC) if is_copy(each.properties))
-        return next((half for each in copies if (half := self.table.find(each.queue_offset)) is not None), None)
+        return self._open_at(each.queue_offset for each in copies)
+
+    def _open_at(self, places: Iterable[QueueOffset]) -> Half | None:
+        return next((half for place in places if (half := self.table.find(place)) is not None), None)
 
     def _end_again(self, stored: StoredMessage, decision: Decision) -> LogOffset | None:
         """Decide on a transaction that is not open: repeat what was decided, or commit what was given up."""
@@ -137,18 +151,32 @@ class Transactions:
         if before is not Decision.GIVEN_UP:
             raise TransactionDecided(stored.message_id, before)
         end = self._commit(stored, stored.log_offset)
-        self.table.remember(stored.queue_offset, Decision.COMMITTED)
+        for place in _places_of(stored):
+            self.table.remember(place, Decision.COMMITTED)
         return end
 
     def _decision_on(self, stored: StoredMessage) -> Decision | None:
-        """Return how the transaction of a record ended, which is not open; None if nothing tells."""
-        remembered = self.table.decision_on(stored.queue_offset) if stored.topic == HALF_TOPIC else None
-        if remembered is not None or not stored.unique_id:
+        """Return how the transaction of a record ended, which is not open; None if nothing tells.
+
+        All records of one sent message have one answer. GIVEN_UP is the last word only if nothing came after it: the
+        transaction may have been checked from the beginning, or decided all the same.
+        """
+        remembered = self._remembered(stored)
+        if _is_final(remembered) or not stored.unique_id:
             return remembered
-        sent_on = self._same(stored, stored.properties.get(names.REAL_TOPIC, ""))
-        if any(is_committed(each) for each in sent_on):
+        if any(is_committed(each) for each in self._same(stored, stored.properties.get(names.REAL_TOPIC, ""))):
             return Decision.COMMITTED
-        return Decision.GIVEN_UP if self._same(stored, TRANSACTION_EXPIRED_TOPIC) else Decision.ROLLED_BACK
+        given_up = self._last_of(stored, TRANSACTION_EXPIRED_TOPIC)
+        is_last = given_up > self._last_of(stored, HALF_TOPIC)
+        return Decision.GIVEN_UP if is_last else Decision.ROLLED_BACK
+
+    def _remembered(self, stored: StoredMessage) -> Decision | None:
+        decisions = {self.table.decision_on(place) for place in _places_of(stored)}
+        return next((each for each in decisions if _is_final(each)), Decision.GIVEN_UP if any(decisions) else None)
+
+    def _last_of(self, stored: StoredMessage, topic: str) -> int:
+        """Return the log offset of the last record in a topic that was made of the same sent message, -1 for none."""
+        return max((each.log_offset for each in self._same(stored, topic)), default=-1)
 
     def _same(self, stored: StoredMessage, topic: str) -> list[StoredMessage]:
         """Return the records in a topic that were made of the same sent message."""
@@ -167,10 +195,14 @@ class Transactions:
 
         Returns the new record; None if the old one cannot be read. Raises what the store raises.
         """
+        return self._renew(half, half, checks, due)
+
+    def _renew(self, half: Half, told: Half, checks: int, due: int) -> StoredMessage | None:
+        """Do what `copy` does, with a record that tells of `told`."""
         stored = self.read(half.log_offset)
         if stored is None:
             return None
-        message, origin = records.copy_of(stored, half, checks), self._origin_of(stored)
+        message, origin = records.copy_of(stored, told, checks), self._origin_of(stored)
         put = self._put(message, origin)
         newer = _half_at(message, put)
         newer.due = due
@@ -187,7 +219,7 @@ class Transactions:
                 "transaction of group=%s for topic=%s is lost: its record cannot be read", half.group, half.topic
             )
         else:
-            self._put(records.given_up(stored), self._origin_of(stored))
+            self._put(records.given_up(stored, half), self._origin_of(stored))
         self.table.close(half, Decision.GIVEN_UP)
         self.mark_done(half.queue_offset)
 
@@ -198,19 +230,40 @@ class Transactions:
         """
         stored = self._named(log_offset, HALF_TOPIC, TRANSACTION_EXPIRED_TOPIC)
         if stored is None:
-            raise TransactionUnknown("Find prepared transaction message failed")
-        half = self._find(stored)
-        if half is not None:
-            copied = self.copy(half, 0, self._clock())
-            if copied is None:
-                raise TransactionUnknown("Find prepared transaction message failed")
-            return LogOffset(copied.log_offset + copied.store_size)
-        if self._decision_on(stored) not in (None, Decision.GIVEN_UP):
-            raise TransactionDecided(stored.message_id, self._decision_on(stored))
-        message, origin = records.revived(stored), self._origin_of(stored)
+            raise TransactionUnknown(_NOT_FOUND)
+        half, now = self._find(stored), self._clock()
+        if half is None:
+            return self._revive(stored, now)
+        copied = self._renew(half, records.restarted(half, now), 0, now)
+        if copied is None:
+            raise TransactionUnknown(_NOT_FOUND)
+        return LogOffset(copied.log_offset + copied.store_size)
+
+    def _revive(self, stored: StoredMessage, now: int) -> LogOffset:
+        """Open a transaction again that was given up; only its own record in the topic of those proves that alone."""
+        before = self._decision_on(stored)
+        is_proven = before is None and stored.topic == TRANSACTION_EXPIRED_TOPIC
+        if not is_proven and before is not Decision.GIVEN_UP:
+            raise TransactionDecided(stored.message_id, before)
+        newest = max((stored, *self._same(stored, TRANSACTION_EXPIRED_TOPIC)), key=lambda each: each.log_offset)
+        half = self._half_given_up(newest)
+        message, origin = records.copy_of(newest, records.restarted(half, now), 0), self._origin_of(newest)
         put = self._intake.put(Incoming.of(message, HALF_QUEUE, origin))
         self._open(message, put)
         return LogOffset(put.end)
+
+    def _half_given_up(self, kept: StoredMessage) -> Half:
+        """Return the transaction that a record of what was given up is about; raise TransactionUnknown."""
+        half = half_from(kept)
+        if half is None:
+            raise TransactionUnknown(_NOT_FOUND)
+        records_of = [kept, *self._same(kept, HALF_TOPIC)]
+        firsts = (first for each in records_of if (first := first_of(each)) is not None)
+        # The place that the next record gets is its own first one.
+        half.first = next(firsts, QueueOffset(self._store.max_offset(HALF_TOPIC, HALF_QUEUE)))
+        halves = (each for each in map(half_from, records_of) if each is not None)
+        half.began_at = next((each.began_at for each in halves if each.began_at is not None), None)
+        return half
 
     # -- records
 
@@ -239,6 +292,18 @@ class Transactions:
 
     def _origin_of(self, stored: StoredMessage) -> MessageOrigin:
         return self._intake.origin_of_copy(stored, now=self._clock(), reconsume_times=stored.reconsume_times)
+
+
+def _places_of(stored: StoredMessage) -> list[QueueOffset]:
+    """Return the queue offsets by which the table may know the transaction of a record."""
+    first = first_of(stored)
+    own = [stored.queue_offset] if stored.topic == HALF_TOPIC else []
+    return own if first is None or first in own else [first, *own]
+
+
+def _is_final(decision: Decision | None) -> bool:
+    """Return whether nothing can follow a decision."""
+    return decision in (Decision.COMMITTED, Decision.ROLLED_BACK)
 
 
 def _half_at(message: Message, stored: AppendedRecord) -> Half:

@@ -80,7 +80,7 @@ class HalfMessage:
             tag=stored.tag,
             born_at=stored.born_timestamp,
             born_host=stored.born_host,
-            began_at=half.began_at,
+            began_at=half.stored_at if half.began_at is None else half.began_at,
             stored_at=half.stored_at,
             checks=half.checks,
             immune_ms=half.immune_ms,
