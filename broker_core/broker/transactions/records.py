@@ -5,6 +5,7 @@ half      RMQ_SYS_TRANS_HALF_TOPIC      a message as it was sent, with REAL_TOPI
 copy      the same                      a half message once more, with TRANSACTION_CHECK_TIMES: its last check came
                                         before it, or its older records are about to leave the log
 op        RMQ_SYS_TRANS_OP_HALF_TOPIC   the decimal queue offset of a half record that is done
+rollback  the same                      an op record with the unique id of its message, which was given up before
 committed REAL_TOPIC                    the message, with the log offset of its half record
 given up  TRANS_CHECK_MAX_TIME_TOPIC    a half message that was checked too often, or is older than the log keeps
 ========= ============================= ==========================================================================
@@ -94,6 +95,17 @@ def _as_half(message: Message | StoredMessage, pairs: dict[str, str]) -> Message
 def op_of(queue_offset: QueueOffset) -> Message:
     """Return the record that says that a half record is done."""
     return Message(OP_HALF_TOPIC, str(queue_offset).encode(), {names.TAGS: OP_TAG, names.WAIT: "true"})
+
+
+def rollback_of(half: StoredMessage) -> Message:
+    """Return the op record that says that a half message was rolled back after it was given up.
+
+    It is found by the unique id: which is stored with its birth, so that it is told from another message of that id.
+    """
+    op = op_of(half.queue_offset)
+    if half.unique_id:
+        op.properties[names.UNIQ_KEY] = half.unique_id
+    return op
 
 
 def committed(stored: StoredMessage) -> tuple[Message, int]:

@@ -31,7 +31,7 @@ from broker_core.protocol.half_records import (
 )
 from broker_core.protocol.message import LogOffset, Message, QueueOffset, StoredMessage
 from broker_core.protocol.record import MessageOrigin, decode_one
-from broker_core.protocol.topics import HALF_TOPIC, TRANSACTION_EXPIRED_TOPIC
+from broker_core.protocol.topics import HALF_TOPIC, OP_HALF_TOPIC, TRANSACTION_EXPIRED_TOPIC
 from broker_core.store import AppendedRecord, Incoming, MessageStore
 from broker_core.store.errors import MessageDamaged
 
@@ -123,7 +123,10 @@ class Transactions:
     def mark_done(self, queue_offset: QueueOffset) -> LogOffset:
         """Append the op record of a half record; return the log offset behind it."""
         now, host = self._clock(), self._intake.store_host
-        stored = self._put(records.op_of(queue_offset), MessageOrigin(now, host, now, host))
+        return self._put_op(records.op_of(queue_offset), queue_offset, MessageOrigin(now, host, now, host))
+
+    def _put_op(self, op: Message, queue_offset: QueueOffset, origin: MessageOrigin) -> LogOffset:
+        stored = self._put(op, origin)
         self.table.op_stored(QueueOffset(stored.queue_offset), queue_offset)
         return LogOffset(stored.end)
 
@@ -144,16 +147,21 @@ class Transactions:
         return next((half for place in places if (half := self.table.find(place)) is not None), None)
 
     def _end_again(self, stored: StoredMessage, decision: Decision) -> LogOffset | None:
-        """Decide on a transaction that is not open: repeat what was decided, or commit what was given up."""
+        """Decide on a transaction that is not open: repeat what was decided, or end what was given up."""
         before = self._decision_on(stored)
-        if before is decision or (before is Decision.GIVEN_UP and decision is Decision.ROLLED_BACK):
+        if before is decision:
             return None
         if before is not Decision.GIVEN_UP:
             raise TransactionDecided(stored.message_id, before)
-        end = self._commit(stored, stored.log_offset)
+        is_commit = decision is Decision.COMMITTED
+        end = self._commit(stored, stored.log_offset) if is_commit else self._roll_back_late(stored)
         for place in _places_of(stored):
-            self.table.remember(place, Decision.COMMITTED)
+            self.table.remember(place, decision)
         return end
+
+    def _roll_back_late(self, stored: StoredMessage) -> LogOffset:
+        """Store that what was given up is rolled back: its op record is there already, and says no more."""
+        return self._put_op(records.rollback_of(stored), stored.queue_offset, self._origin_of(stored))
 
     def _decision_on(self, stored: StoredMessage) -> Decision | None:
         """Return how the transaction of a record ended, which is not open; None if nothing tells.
@@ -167,7 +175,7 @@ class Transactions:
         if any(is_committed(each) for each in self._same(stored, stored.properties.get(names.REAL_TOPIC, ""))):
             return Decision.COMMITTED
         given_up = self._last_of(stored, TRANSACTION_EXPIRED_TOPIC)
-        is_last = given_up > self._last_of(stored, HALF_TOPIC)
+        is_last = given_up > max(self._last_of(stored, topic) for topic in (HALF_TOPIC, OP_HALF_TOPIC))
         return Decision.GIVEN_UP if is_last else Decision.ROLLED_BACK
 
     def _remembered(self, stored: StoredMessage) -> Decision | None:

@@ -9,6 +9,7 @@ import pytest
 
 from broker_core.broker.errors import TransactionDecided
 from broker_core.broker.transactions.table import Decision
+from broker_core.protocol.half_records import PROGRESS_GROUP
 from broker_core.protocol.message import LogOffset, Message, StoredMessage
 from broker_core.protocol.topics import HALF_TOPIC, OP_HALF_TOPIC, TRANSACTION_EXPIRED_TOPIC
 from broker_core.store import Incoming
@@ -101,6 +102,32 @@ def test_what_was_revived_and_ended_is_not_checked_again(scene: Scene, decision:
         with pytest.raises(TransactionDecided, match=f"was {decision} before"):
             scene.transactions.resume(kept.log_offset)
     assert len(scene.transactions.table) == 0
+
+
+@EVERY_STOP
+def test_what_was_given_up_and_rolled_back_is_never_seen_or_checked_again(scene: Scene, stop: Stop) -> None:
+    kept = given_up(scene)
+    halves = scene.records(HALF_TOPIC)
+    assert end(scene, halves[0], ROLLBACK) is not None
+    for half in halves:
+        stop(scene)
+        assert end(scene, half, ROLLBACK) is None
+        with pytest.raises(TransactionDecided, match="was rolled back before"):
+            end(scene, half, COMMIT)
+        for record in (half, kept):
+            with pytest.raises(TransactionDecided, match="was rolled back before"):
+                scene.transactions.resume(record.log_offset)
+    assert len(scene.transactions.table) == 0
+    assert scene.arrived() == []
+
+
+def test_a_rollback_of_what_was_given_up_does_not_hold_back_the_progress(scene: Scene) -> None:
+    given_up(scene)
+    end(scene, scene.records(HALF_TOPIC)[0], ROLLBACK)
+    scene.checks.save_progress()
+    ends = [len(scene.records(topic)) for topic in (HALF_TOPIC, OP_HALF_TOPIC)]
+    assert ends == [4, 5]
+    assert [scene.offsets.find(PROGRESS_GROUP, topic, 0) for topic in (HALF_TOPIC, OP_HALF_TOPIC)] == ends
 
 
 @EVERY_STOP
