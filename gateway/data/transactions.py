@@ -1,17 +1,15 @@
 """Transactions over HTTP: prepare a message, and commit it or roll it back (docs/http-api.md#transactions).
 
-Brokers of Gantry know how a transaction ended, and refuse a decision that contradicts. Those of Apache RocketMQ store a
-message that is committed again once more; so the decisions of the last day are kept in Redis too.
+Brokers of Gantry know how a transaction ended, and refuse a decision that contradicts. What those of Apache RocketMQ do
+not know is kept for a day (`transaction_memory`).
 """
 
 from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 from urllib.parse import parse_qs
-
-from redis.exceptions import RedisError
 
 from broker_core.client import errors
 from broker_core.client.admin.groups import is_system_group
@@ -25,7 +23,6 @@ from broker_core.protocol import properties as names
 from broker_core.protocol.codes import ResponseCode
 from console.accounts.rights import Resource
 from console.clusters.connections import GATEWAY_GROUP
-from console.idempotency import KEEP_MS
 from console.moments import rfc3339
 from gateway.data.audit_notes import Note
 from gateway.data.consumers import Caller
@@ -46,6 +43,7 @@ from gateway.data.schemas import (
     encode,
     invalid,
 )
+from gateway.data.transaction_memory import Ended, decided_on_apache, decisions_of, keep_decision, spot_of
 from gateway.problems import (
     STORED_NOT_FLUSHED,
     TOPIC_NOT_FOUND,
@@ -58,8 +56,6 @@ from gateway.transaction_ids import HalfPlace
 
 DEFAULT_GROUP: Final = "GANTRY_TRANSACTIONS"
 """The producer group of whoever names none; nobody who does not mean to is a member of it."""
-
-Ended = Literal["committed", "rolled_back"]
 
 _REQUEST: Final = decoder(ProduceRequest)
 _DECIDE: Final = decoder(DecideRequest)
@@ -243,15 +239,17 @@ async def _end_once(
 
 
 async def _settle(parts: DataPlaneParts, place: HalfPlace, decision: Decision, *, from_check: bool) -> bool:
-    """Tell the broker a decision that is not known yet; return whether it was new."""
+    """Tell the broker a decision; return whether it is not known to be a repeated one."""
     ended = _ENDS[decision]
-    before = await _decided_before(parts, place)
+    decisions = await decisions_of(parts, place)
+    before = await decided_on_apache(parts, place, decisions)
     if before is None:
         await _end(parts, place, decision, from_check=from_check)
-        await _keep_decision(parts, place, ended)
-    elif before != ended:
+        await keep_decision(parts, place, ended)
+        return decisions.get(spot_of(place)) != ended
+    if before != ended:
         raise _contradicts(place, before)
-    return before is None
+    return False
 
 
 async def _end(parts: DataPlaneParts, place: HalfPlace, decision: Decision, *, from_check: bool) -> None:
@@ -279,26 +277,6 @@ def _contradicts(place: HalfPlace, before: str | None) -> ProblemError:
     return ProblemError(
         TRANSACTION_DECIDED, detail, extra={"decision": None if before is None else how.replace(" ", "_")}
     )
-
-
-def _memory_of(place: HalfPlace) -> str:
-    return f"gantry:transaction:{place.cluster}:{place.broker}:{place.message_id}"
-
-
-async def _decided_before(parts: DataPlaneParts, place: HalfPlace) -> str | None:
-    try:
-        found = await parts.redis.get(_memory_of(place))
-    except RedisError as error:
-        _log.warning("decisions on transactions cannot be remembered: %s", error)
-        return None
-    return found.decode() if isinstance(found, bytes) else found
-
-
-async def _keep_decision(parts: DataPlaneParts, place: HalfPlace, ended: Ended) -> None:
-    try:
-        await parts.redis.set(_memory_of(place), ended, px=KEEP_MS)
-    except RedisError as error:  # the broker knows it
-        _log.warning("the decision on message %s is not remembered: %s", place.message_id, error)
 
 
 def _note(parts: DataPlaneParts, request: Request, place: HalfPlace, ended: Ended, reason: str | None) -> None:

@@ -118,8 +118,11 @@ def test_on_every_broker_what_is_listed_can_be_checked_and_decided(control: Cont
     (newest,) = control.get("/transactions", topic=topic)["items"]
     assert decided(control, newest, "commit").status_code == 200
     wait_until(lambda: control.get(f"/transactions/{line['transaction_id']}")["state"] == "committed")
-    refused = decided(control, newest, "rollback")
-    assert (refused.status_code, refused.json()["code"]) == (409, "TRANSACTION_DECIDED")
+    for each in (newest, line, half):
+        assert decided(control, each, "commit").status_code == 200
+        refused = decided(control, each, "rollback")
+        assert (refused.status_code, refused.json()["code"]) == (409, "TRANSACTION_DECIDED")
+    assert len(control.get(f"/topics/{topic}/messages")["items"]) == 1
 
 
 def test_a_state_that_does_not_exist_is_refused(control: Control) -> None:

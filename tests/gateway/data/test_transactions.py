@@ -20,6 +20,7 @@ from broker_core.client import (
 from broker_core.client.transactions import end_transaction
 from broker_core.protocol.bodies.queues import MessageQueue
 from gateway.data.audit_notes import Note
+from gateway.data.transaction_memory import keep_decision
 from gateway.transaction_ids import HalfPlace
 from tests.gateway.data.conftest import Api, code_of
 from tests.support.wait import eventually
@@ -50,6 +51,11 @@ async def open_again(api: Api, topic: str, message_id: str) -> StoredMessage:
     assert placed is not None
     assert placed.message.message_id == message_id
     return placed.message
+
+
+async def forget(api: Api, half: dict[str, Any]) -> None:
+    """Let the gateway forget the decision on a message."""
+    await api.parts.redis.delete(f"gantry:transaction:decisions:local:broker-a:{half['message_id']}")
 
 
 async def test_a_prepared_message_is_seen_when_it_is_committed(api: Api) -> None:
@@ -99,11 +105,11 @@ async def test_a_decision_may_be_repeated_and_not_contradicted(
     place = f"/transactions/{half['transaction_id']}"
     once = await api.post(f"{place}:{first}")
     if not is_remembered:  # then the broker tells
-        await api.parts.redis.delete(f"gantry:transaction:local:broker-a:{half['message_id']}")
+        await forget(api, half)
     again = await api.post(f"{place}:{first}", {})
     assert (again.status_code, again.json()) == (200, once.json())
     if not is_remembered:
-        await api.parts.redis.delete(f"gantry:transaction:local:broker-a:{half['message_id']}")
+        await forget(api, half)
     refused = await api.post(f"{place}:{second}")
     assert code_of(refused) == (409, "TRANSACTION_DECIDED")
     assert refused.json()["decision"] == once.json()["decision"]
@@ -125,6 +131,42 @@ async def test_a_refused_transaction_is_never_acknowledged(api: Api) -> None:
         # Then every answer is a refusal, and nothing is seen
         assert code_of(answer) == (409, "TRANSACTION_DECIDED")
     assert await seen(api, topic) == []
+
+
+@pytest.mark.in_process
+async def test_the_broker_has_the_last_word_on_a_decision(api: Api) -> None:
+    # Given a message that was committed without the gateway, which believes something else
+    topic = await api.topic()
+    half = await prepared(api, topic)
+    place = api.parts.transaction_ids.open(half["transaction_id"], cluster="local")
+    await end_transaction(await api.parts.connections.session("local"), place.group, place.prepared, Decision.COMMIT)
+    await keep_decision(api.parts, place, "rolled_back")
+    # When it is decided again
+    refused = await api.post(f"/transactions/{half['transaction_id']}:rollback")
+    repeated = await api.post(f"/transactions/{half['transaction_id']}:commit")
+    # Then what the broker knows is answered
+    assert (*code_of(refused), refused.json()["decision"]) == (409, "TRANSACTION_DECIDED", "committed")
+    assert (repeated.status_code, repeated.json()["decision"]) == (200, "committed")
+    assert len(await seen(api, topic)) == 1
+
+
+@pytest.mark.in_process
+async def test_two_half_messages_with_one_id_are_decided_each(api: Api) -> None:
+    # Given a message that its producer sent twice, as after an answer that was lost
+    topic, group = await api.topic(), api.group()
+    session = await api.parts.connections.session("local")
+    halves = []
+    async with TransactionProducer(session, group, lambda _: Decision.UNKNOWN) as producer:
+        for _ in range(2):
+            message = Message(topic, b"x", {"UNIQ_KEY": f"{topic}-twice"})
+            _, half = await producer.prepare(message)
+            halves.append(HalfPlace.of("local", topic, group, half))
+    # When one is committed and the other rolled back
+    ids = [api.parts.transaction_ids.seal(place) for place in halves]
+    answers = [await api.post(f"/transactions/{ids[0]}:commit"), await api.post(f"/transactions/{ids[1]}:rollback")]
+    # Then the broker was told both
+    assert [answer.json()["decision"] for answer in answers] == ["committed", "rolled_back"]
+    assert len(await seen(api, topic)) == 1
 
 
 @pytest.mark.parametrize("change", [lambda text: text[:-1], lambda text: "t1.AAAA" + text[7:], lambda text: "A17"])
