@@ -93,14 +93,15 @@ class TransactionProducer:
     async def send(self, message: Message, work: Work, *, timeout_ms: int | None = None) -> Committed:
         """Prepare a message, do `work`, and decide as it says.
 
-        What `work` raises is raised, and nothing is decided: the broker will ask `check`. So it will if it cannot be
-        told the decision now, which is only logged. Raises what `prepare` raises.
+        What `work` raises is raised, and TypeError if it returns no Decision; then nothing is decided, and the broker
+        will ask `check`. So it will if it cannot be told the decision now, which is only logged. Raises what `prepare`
+        raises.
         """
         result, prepared = await self.prepare(message, timeout_ms=timeout_ms)
         decision = Decision.ROLLBACK  # of a half message that may be lost: nothing may be done for it
         if result.status is SendStatus.SEND_OK:
             done = work(message)
-            decision = await done if inspect.isawaitable(done) else done
+            decision = _decision("work", await done if inspect.isawaitable(done) else done)
         try:
             await self.end(prepared, decision, message=message)
         except ClientError as error:
@@ -132,7 +133,7 @@ class TransactionProducer:
         """Return the answer to a broker's question about a half message; None if `check` fails: it asks again."""
         try:
             found = self._check(asked)
-            decision = await found if inspect.isawaitable(found) else found
+            decision = _decision("check", await found if inspect.isawaitable(found) else found)
         except Exception:  # noqa: BLE001 - the check is the application's
             _log.exception(
                 "group=%s message=%s: its check failed, the broker asks again", self.group, prepared.message_id
@@ -145,6 +146,13 @@ class TransactionProducer:
         if self._producer.traces is not None:
             state = _STATES[decision]
             self._producer.traces.ended(message, prepared.message_id, prepared.broker_name, state, check=check)
+
+
+def _decision(told_by: str, found: object) -> Decision:
+    """Return what an application decided; raise TypeError for what is no Decision, such as True or None."""
+    if not isinstance(found, Decision):
+        raise TypeError(f"{told_by} must return a Decision, not {found!r}")
+    return found
 
 
 def half_message(message: Message, group: str) -> Message:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 
@@ -99,6 +100,21 @@ async def test_what_the_broker_was_not_told_it_asks_until_the_application_knows(
     application.fails = False
     application.ended = {"died": Decision.COMMIT, "unknown": Decision.ROLLBACK}
 
+    await eventually(lambda: live.holds(topic, 1))
+
+
+@pytest.mark.usefixtures("quick_checks")
+@pytest.mark.parametrize("told", [None, True, "commit", 99, 8])
+async def test_what_is_no_decision_decides_nothing_and_is_told(
+    live: Live, payer: TransactionProducer, application: Application, caplog: pytest.LogCaptureFixture, told: Any
+) -> None:
+    topic = await live.topic()
+    with pytest.raises(TypeError, match="work must return a Decision, not"):
+        await payer.send(Message.create(topic, b"a"), lambda _: told)
+    application.ended["a"] = told
+    await eventually(lambda: application.asked.count(b"a") >= 2)
+    assert "check must return a Decision, not" in caplog.text
+    application.ended["a"] = Decision.COMMIT
     await eventually(lambda: live.holds(topic, 1))
 
 
