@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Final
 
@@ -17,11 +17,12 @@ from broker_core.client.answers import ask_all
 from broker_core.client.errors import TopicNotFound
 from broker_core.errors import GantryError
 from broker_core.protocol.bodies.queues import MessageQueue
-from broker_core.protocol.half_records import is_committed
-from broker_core.protocol.topics import HALF_TOPIC, TRANSACTION_EXPIRED_TOPIC
+from broker_core.protocol.half_records import SentAs
+from broker_core.protocol.topics import TRANSACTION_EXPIRED_TOPIC
 from console.moments import rfc3339
 from gateway import transaction_ids
-from gateway.control.transaction_shapes import State, TransactionRow, row_of
+from gateway.control.transaction_shapes import Asked, State, TransactionRow, row_of
+from gateway.control.transaction_trail import trail_of
 from gateway.transaction_ids import HalfPlace, TransactionIds
 
 MOST_READ: Final = 2_000
@@ -48,20 +49,20 @@ def id_of(cluster: str, half: HalfMessage) -> str:
 
 # -- open
 
+Place = tuple[str, str, str]
+"""When a transaction began, its broker and its message id: what rows are sorted by."""
+
 
 @dataclass(slots=True)
 class OpenPage:
     """Open transactions of all brokers, those that failed, and those of which only a part was read."""
 
     rows: list[TransactionRow]
-    has_more: bool
+    next_place: Place | None
+    """Behind which the next page begins; None if this is the last one."""
     asked: list[str]
     failed: Mapping[str, GantryError]
     partial: list[str]
-
-
-Place = tuple[str, str, str]
-"""When a transaction began, its broker and its message id: what rows are sorted by."""
 
 
 async def open_page(admin: Admin, cluster: str, wanted: Wanted, after: Place | None, limit: int) -> OpenPage:
@@ -74,19 +75,16 @@ async def open_page(admin: Admin, cluster: str, wanted: Wanted, after: Place | N
     if after is not None:
         found = [half for half in found if _place_of(half) > after]
     page = found[:limit]
-    rows = [row_of(half, id_of(cluster, half), "open") for half in page]
+    rows = [row_of(half, id_of(cluster, half), "open", Asked.of_open(half)) for half in page]
     await add_checks(admin, list(zip(rows, page, strict=True)))
     partial = [name for name, on_broker in answers.found.items() if not on_broker.is_complete]
-    return OpenPage(rows, len(found) > limit, [*answers.found, *answers.failed], answers.failed, sorted(partial))
+    next_place = _place_of(page[-1]) if len(found) > limit else None
+    return OpenPage(rows, next_place, [*answers.found, *answers.failed], answers.failed, sorted(partial))
 
 
 def _place_of(half: HalfMessage) -> Place:
-    return rfc3339(half.began_at), half.broker_name, half.message_id
-
-
-def place_of(row: TransactionRow) -> Place:
-    """Return the place of a row among those that are open."""
-    return row.prepared_at, row.broker, row.message_id
+    # The birth too stays the same for all records of a message.
+    return rfc3339(half.born_at if half.began_at is None else half.began_at), half.broker_name, half.message_id
 
 
 async def add_checks(admin: Admin, rows: Iterable[tuple[TransactionRow, HalfMessage]]) -> None:
@@ -104,7 +102,7 @@ async def add_checks(admin: Admin, rows: Iterable[tuple[TransactionRow, HalfMess
         if plan is not None and row.producer_connected:
             timeout_ms, interval_ms = plan
             immune_ms = timeout_ms if half.immune_ms is None else half.immune_ms
-            row.next_check_at = rfc3339(half.stored_at + interval_ms if half.checks else half.began_at + immune_ms)
+            row.next_check_at = rfc3339(half.stored_at + interval_ms if half.checks else half.since + immune_ms)
 
 
 async def may_check_again(admin: Admin, broker: str) -> bool:
@@ -154,7 +152,7 @@ async def given_up_page(
         page.asked, page.failed = part.asked, {**page.failed, **part.failed}
         if not positions:
             break
-    still_open = await _open_ids(admin) if found else {}
+    still_open = await _open_sent(admin) if found else {}
     places = asyncio.Semaphore(_AT_ONCE)
 
     async def row(half: HalfMessage) -> TransactionRow:
@@ -165,53 +163,29 @@ async def given_up_page(
     return page
 
 
-async def _open_ids(admin: Admin) -> dict[str, frozenset[str]]:
+async def _open_sent(admin: Admin) -> dict[str, frozenset[SentAs]]:
+    """Return of which sent messages the transactions are open, by broker, for those that tell all of them."""
     answers = await admin.transactions.open()
-    return {name: _ids_on(found) for name, found in answers.found.items() if found.is_complete}
+    return {name: _sent_on(found) for name, found in answers.found.items() if found.is_complete}
 
 
-def _ids_on(found: OpenOnBroker) -> frozenset[str]:
-    return frozenset(each.newest.message_id for each in found.items)
+def _sent_on(found: OpenOnBroker) -> frozenset[SentAs]:
+    return frozenset(each.newest.sent_as for each in found.items)
 
 
 async def _given_up_row(
-    admin: Admin, cluster: str, half: HalfMessage, still_open: frozenset[str] | None
+    admin: Admin, cluster: str, half: HalfMessage, still_open: frozenset[SentAs] | None
 ) -> TransactionRow:
+    nothing = Asked(None, None)
     try:
-        record = await _newest_half(admin, half)
-        state = await _state_of_given_up(admin, half, still_open)
+        trail = await trail_of(admin, half)
     except GantryError:
-        return row_of(half, None, "unknown")
-    return row_of(half, None if record is None else id_of(cluster, record), state)
-
-
-async def _newest_half(admin: Admin, half: HalfMessage) -> HalfMessage | None:
-    """Return the newest half record of a message that was given up, by which it can still be decided on."""
-    found = [each for each in await _same(admin, half, HALF_TOPIC) if each.broker_name == half.broker_name]
-    return HalfMessage.of(half.broker_name, found[0].message) if found else None
-
-
-async def _state_of_given_up(admin: Admin, half: HalfMessage, still_open: frozenset[str] | None) -> State:
-    if half.unique_id is None:
-        return "unknown"
-    if any(is_committed(each.message) for each in await _same(admin, half, half.topic)):
-        return "committed"
-    if still_open is None:
-        return "unknown"
-    return "open" if half.message_id in still_open else "given_up"
-
-
-async def _same(admin: Admin, half: HalfMessage, topic: str) -> list[PlacedMessage]:
-    """Return the records of the same message in a topic, newest first; raise unless every broker was searched."""
-    if half.unique_id is None:
-        return []
-    try:
-        result = await admin.messages.search(topic, half.unique_id)
-    except TopicNotFound:
-        return []
-    if result.failed:
-        raise next(iter(result.failed.values()))
-    return [each for each in result.messages if each.message.unique_id == half.unique_id]
+        return row_of(half, None, "unknown", nothing)
+    if trail is None:
+        return row_of(half, None, "unknown", nothing)
+    state = trail.state(is_open=None if still_open is None else half.sent_as in still_open)
+    sealed = None if trail.newest is None else id_of(cluster, trail.newest)
+    return row_of(replace(half, began_at=trail.began_at), sealed, state, trail.asked())
 
 
 # -- one
@@ -223,41 +197,35 @@ class Standing:
 
     half: HalfMessage
     state: State
+    asked: Asked
     placed: PlacedMessage | None
 
 
 async def standing_of(admin: Admin, place: HalfPlace) -> Standing | None:
     """Return how a transaction stands; None if its half message is not stored any more."""
     on_broker = await admin.transactions.open_on(place.broker)
-    current = next((each for each in on_broker.items if _is_at(each, place)), None)
-    if current is not None:
-        placed = await admin.transactions.half(place.broker, current.newest.queue_offset, current.newest.log_offset)
-        state: State = "open" if on_broker.is_complete else await _state_if_untold(admin, current.newest)
-        return Standing(current.newest, state, placed)
     placed = await admin.transactions.half(place.broker, place.queue_offset, place.log_offset)
     half = None if placed is None else HalfMessage.of(place.broker, placed.message)
-    if half is None:
+    current = next((each.newest for each in on_broker.items if _is_at(each, place, half)), None)
+    if current is not None:
+        placed = await admin.transactions.half(place.broker, current.queue_offset, current.log_offset)
+    newest = half if current is None else current
+    if newest is None:
         return None
-    ended = _state_of_ended if on_broker.is_complete else _state_if_untold
-    state = await ended(admin, half)
-    return Standing(half, state, placed)
+    if current is not None and on_broker.is_complete:
+        return Standing(current, "open", Asked.of_open(current), placed)
+    trail = await trail_of(admin, newest)
+    if trail is None:
+        return Standing(newest, "unknown", Asked(None, None), placed)
+    newest = replace(trail.newest or newest, began_at=trail.began_at)
+    return Standing(newest, trail.state(is_open=False if on_broker.is_complete else None), trail.asked(), placed)
 
 
-def _is_at(transaction: OpenTransaction, place: HalfPlace) -> bool:
+def _is_at(transaction: OpenTransaction, place: HalfPlace, half: HalfMessage | None) -> bool:
+    """Return whether an open transaction is the one of a place, where the record is `half` if it is still stored."""
     newest = transaction.newest
-    is_same = newest.unique_id is not None and newest.message_id == place.message_id
-    return is_same or place.queue_offset in transaction.offsets
-
-
-async def _state_if_untold(admin: Admin, half: HalfMessage) -> State:
-    """Return the state of a transaction at a broker that did not show all its decisions."""
-    found = await _same(admin, half, half.topic)
-    return "committed" if any(is_committed(each.message) for each in found) else "unknown"
-
-
-async def _state_of_ended(admin: Admin, half: HalfMessage) -> State:
-    if half.unique_id is None:
-        return "unknown"
-    if any(is_committed(each.message) for each in await _same(admin, half, half.topic)):
-        return "committed"
-    return "given_up" if await _same(admin, half, TRANSACTION_EXPIRED_TOPIC) else "rolled_back"
+    if place.queue_offset == newest.first or place.queue_offset in transaction.offsets:
+        return True
+    if newest.unique_id is None:
+        return False
+    return newest.message_id == place.message_id if half is None else newest.sent_as == half.sent_as

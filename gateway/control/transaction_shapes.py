@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Final, Literal, get_args
+from typing import Annotated, Final, Literal, NamedTuple, get_args
 
 from msgspec import Meta, Struct
 from msgspec.structs import asdict
@@ -17,6 +17,18 @@ from gateway.control.message_shapes import StoredBody, body_of
 State = Literal["open", "given_up", "committed", "rolled_back", "unknown"]
 
 STATES: Final = list(get_args(State))
+
+
+class Asked(NamedTuple):
+    """How often the producers of a transaction were asked, and when last (ms); None for what is not known."""
+
+    checks: int | None
+    at: int | None
+
+    @classmethod
+    def of_open(cls, newest: HalfMessage) -> Asked:
+        """Return it for an open transaction, of which this is the newest record."""
+        return cls(newest.all_checks, newest.stored_at if newest.checks else None)
 
 
 class TransactionRow(Struct, kw_only=True):
@@ -37,8 +49,12 @@ class TransactionRow(Struct, kw_only=True):
     tag: str | None
     born_at: Moment
     born_host: str
-    prepared_at: Annotated[Moment, Meta(description="When its first half message was stored.")]
-    checks: Annotated[int, Meta(description="How often its group was asked.")]
+    prepared_at: Annotated[
+        Moment | None, Meta(description="When its first half message was stored; null: not known any more.")
+    ]
+    checks: Annotated[
+        int | None, Meta(description="How often its group was asked, also before it was given up; null: unknown.")
+    ]
     checked_at: Annotated[Moment | None, Meta(description="When it was asked last; null: never, or unknown.")]
     next_check_at: Annotated[
         Moment | None,
@@ -84,7 +100,7 @@ class TransactionChecked(Struct, frozen=True, kw_only=True):
     ]
 
 
-def row_of(half: HalfMessage, transaction_id: str | None, state: State) -> TransactionRow:
+def row_of(half: HalfMessage, transaction_id: str | None, state: State, asked: Asked) -> TransactionRow:
     """Return a row; what the settings of the broker and its producers tell is added later."""
     return TransactionRow(
         transaction_id=transaction_id,
@@ -97,9 +113,9 @@ def row_of(half: HalfMessage, transaction_id: str | None, state: State) -> Trans
         tag=half.tag,
         born_at=rfc3339(half.born_at),
         born_host=half.born_host,
-        prepared_at=rfc3339(half.began_at),
-        checks=half.checks,
-        checked_at=rfc3339(half.stored_at) if half.checks and state == "open" else None,
+        prepared_at=None if half.began_at is None else rfc3339(half.began_at),
+        checks=asked.checks,
+        checked_at=None if asked.at is None else rfc3339(asked.at),
         next_check_at=None,
         producer_connected=None,
         body_bytes=half.body_bytes,

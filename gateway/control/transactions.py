@@ -36,7 +36,6 @@ from gateway.control.transaction_reading import (
     ids,
     may_check_again,
     open_page,
-    place_of,
     standing_of,
 )
 from gateway.control.transaction_shapes import (
@@ -115,7 +114,7 @@ class TransactionsView(_TransactionsView):
         page = self.ask(lambda admin: open_page(admin, self.cluster, wanted, place, limit))
         return TransactionRows(
             items=page.rows,
-            next_cursor=make_cursor(request, list(place_of(page.rows[-1]))) if page.has_more else None,
+            next_cursor=None if page.next_place is None else make_cursor(request, list(page.next_place)),
             missing=missing_of(self.cluster, None, page.asked, page.failed),
             partial=page.partial,
         )
@@ -144,7 +143,7 @@ class TransactionView(_TransactionsView):
     def get(self, request: Request, cluster: str, transaction_id: str) -> HttpResponse:
         """Return a transaction with its message; 404 once its half message is no longer stored."""
         _, found = self.standing(transaction_id)
-        row = row_of(found.half, id_of(cluster, found.half), found.state)
+        row = row_of(found.half, id_of(cluster, found.half), found.state, found.asked)
         if found.state == "open":
             self.ask(lambda admin: add_checks(admin, [(row, found.half)]))
         hidden = None if found.placed is not None else "The message is not stored any more."
@@ -170,7 +169,7 @@ class TransactionCheckView(_TransactionsView):
         """
         place, found = self.standing(transaction_id)
         require(request, "produce", Resource("topic", place.topic))
-        row = row_of(found.half, None, "open")
+        row = row_of(found.half, None, "open", found.asked)
 
         async def question(admin: Admin) -> None:
             if found.state != "given_up" and not await may_check_again(admin, place.broker):

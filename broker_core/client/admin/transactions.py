@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -20,6 +20,7 @@ from broker_core.protocol.half_records import (
     HALF_QUEUE,
     PROGRESS_GROUP,
     HalfRecord,
+    SentAs,
     chains_of,
     done_by,
     half_from,
@@ -41,13 +42,18 @@ _AT_ONCE: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class HalfMessage:
-    """What a half record tells of its message; `topic` is where it goes. Times are in ms since 1970."""
+    """What a half record tells of its message; `topic` is where it goes. Times are in ms since 1970.
+
+    `began_at` is when its first half record was stored, None if that is not known; `since` when its checks began, or
+    began anew. `checks` are those since then, `checks_before` the others.
+    """
 
     broker_name: str
     message_id: str
     unique_id: str | None
     topic: str
     group: str
+    first: QueueOffset
     queue_offset: QueueOffset
     log_offset: LogOffset
     offset_id: str
@@ -55,11 +61,23 @@ class HalfMessage:
     tag: str | None
     born_at: int
     born_host: str
-    began_at: int
+    began_at: int | None
+    since: int
     stored_at: int
     checks: int
+    checks_before: int
     immune_ms: int | None
     body_bytes: int
+
+    @property
+    def sent_as(self) -> SentAs:
+        """What all records of the same sent message share."""
+        return SentAs(self.unique_id, self.born_at, self.born_host)
+
+    @property
+    def all_checks(self) -> int:
+        """How often the producers were asked."""
+        return self.checks_before + self.checks
 
     @classmethod
     def of(cls, broker_name: str, stored: StoredMessage) -> HalfMessage | None:
@@ -73,6 +91,7 @@ class HalfMessage:
             unique_id=stored.unique_id,
             topic=half.topic,
             group=half.group,
+            first=half.first,
             queue_offset=half.queue_offset,
             log_offset=half.log_offset,
             offset_id=stored.offset_id,
@@ -80,9 +99,11 @@ class HalfMessage:
             tag=stored.tag,
             born_at=stored.born_timestamp,
             born_host=stored.born_host,
-            began_at=half.stored_at if half.began_at is None else half.began_at,
+            began_at=half.began_at,
+            since=half.since,
             stored_at=half.stored_at,
             checks=half.checks,
+            checks_before=half.checks_before,
             immune_ms=half.immune_ms,
             body_bytes=len(stored.body),
         )
@@ -130,11 +151,8 @@ class Transactions:
         except TopicNotFound:  # of Apache RocketMQ, before its first round of checks
             return OpenOnBroker([], is_complete=False)
         chains = (chain for chain in chains_of(bodiless, ended) if _is_open(chain, ended))
-        items = [
-            OpenTransaction(told[chain[-1].half.queue_offset], frozenset(each.half.queue_offset for each in chain))
-            for chain in chains
-        ]
-        items.sort(key=lambda each: (each.newest.began_at, each.newest.queue_offset))
+        items = [_open_of(chain, told) for chain in chains]
+        items.sort(key=lambda each: (each.newest.began_at or each.newest.since, each.newest.queue_offset))
         return OpenOnBroker(items, has_all_ops and halves_end - halves <= MOST_RECORDS)
 
     async def _ended(self, broker_name: str) -> tuple[set[QueueOffset], bool]:
@@ -214,6 +232,12 @@ class Transactions:
             for part in await asyncio.gather(*parts):
                 for stored in part:
                     yield stored
+
+
+def _open_of(chain: Sequence[HalfRecord], told: Mapping[QueueOffset, HalfMessage]) -> OpenTransaction:
+    newest = chain[-1].half
+    half = replace(told[newest.queue_offset], first=newest.first, began_at=newest.began_at, since=newest.since)
+    return OpenTransaction(half, frozenset(each.half.queue_offset for each in chain))
 
 
 def _is_open(chain: Sequence[HalfRecord], ended: set[QueueOffset]) -> bool:

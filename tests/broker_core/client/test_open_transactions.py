@@ -41,7 +41,7 @@ async def test_what_is_not_decided_is_open_with_all_that_is_known(live: Live, pa
     assert (half.broker_name, half.queue_offset, half.log_offset) == waiting[:3]
     assert (half.message_id, half.group, half.topic) == (waiting.message_id, payer.group, topic)
     assert (half.keys, half.tag, half.body_bytes, half.checks) == (["A17"], "paid", 5, 0)
-    assert half.began_at == half.stored_at
+    assert half.began_at == half.since == half.stored_at
     groups = await live.admin.transactions.producer_groups()
     assert payer.group in groups.found[half.broker_name]
     await payer.end(waiting, Decision.COMMIT)

@@ -163,10 +163,10 @@ async def _with_session(control: Control, work: Callable[[Session], Awaitable[No
         await work(session)
 
 
-@pytest.mark.gantry_only("its settings of transactions are live")
-def test_what_was_given_up_is_listed_and_can_still_be_committed(control: Control, few_checks: None) -> None:
-    topic, group = control.topic(), control.name("payments")
+def given_up(control: Control, topic: str, group: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Prepare a message about which the broker stops to ask; return it as it was shown when it was open, and now."""
     half = prepared(control, topic, group)
+    before = control.get(f"/transactions/{half['transaction_id']}")
 
     async def answer_nothing(session: Session) -> None:
         async with TransactionProducer(session, group, _unknown):
@@ -178,8 +178,54 @@ def test_what_was_given_up_is_listed_and_can_still_be_committed(control: Control
 
     asyncio.run(_with_session(control, answer_nothing))
     (line,) = control.get("/transactions", state="given_up", group=group)["items"]
-    assert (line["message_id"], line["state"], line["checks"]) == (half["message_id"], "given_up", 1)
+    assert (line["message_id"], line["state"]) == (half["message_id"], "given_up")
+    return before, line
+
+
+ASKED_ONCE = ("prepared_at", "checks", "checked_at")
+
+
+@pytest.mark.gantry_only("its settings of transactions are live")
+def test_what_was_given_up_is_listed_and_can_still_be_committed(control: Control, few_checks: None) -> None:
+    topic, group = control.topic(), control.name("payments")
+    before, line = given_up(control, topic, group)
+    assert (line["prepared_at"], line["checks"]) == (before["prepared_at"], 1)
+    assert line["checked_at"] >= line["prepared_at"]
     assert control.get("/transactions", topic=topic)["items"] == []
-    assert control.get(f"/transactions/{line['transaction_id']}")["state"] == "given_up"
+    for each in (line, before):
+        shown = control.get(f"/transactions/{each['transaction_id']}")
+        assert shown["state"] == "given_up"
+        assert [shown[name] for name in ASKED_ONCE] == [line[name] for name in ASKED_ONCE]
     assert decided(control, line, "commit").status_code == 200
     wait_until(lambda: control.get("/transactions", state="given_up", group=group)["items"][0]["state"] == "committed")
+    ended = control.get(f"/transactions/{before['transaction_id']}")
+    assert (ended["state"], ended["checks"], ended["prepared_at"]) == ("committed", 1, before["prepared_at"])
+
+
+@pytest.mark.gantry_only("its settings of transactions are live")
+def test_what_was_given_up_and_is_checked_again_keeps_its_time_and_its_checks(
+    control: Control, few_checks: None
+) -> None:
+    topic, group = control.topic(), control.name("payments")
+    before, line = given_up(control, topic, group)
+    assert control.call("POST", f"/transactions/{before['transaction_id']}:check").status_code == 200
+    (again,) = control.get("/transactions", topic=topic)["items"]
+    assert (again["prepared_at"], again["checks"]) == (before["prepared_at"], 1)
+    assert control.get("/transactions", state="given_up", group=group)["items"][0]["state"] == "open"
+    assert decided(control, again, "rollback").status_code == 200
+    for each in (before, line, again):
+        assert control.get(f"/transactions/{each['transaction_id']}")["state"] == "rolled_back"
+        assert decided(control, each, "commit").status_code == 409
+
+
+@pytest.mark.gantry_only("its settings of transactions are live")
+def test_what_was_given_up_and_rolled_back_stays_so(control: Control, few_checks: None) -> None:
+    topic, group = control.topic(), control.name("payments")
+    before, line = given_up(control, topic, group)
+    assert decided(control, line, "rollback").status_code == 200
+    assert control.get("/transactions", state="given_up", group=group)["items"][0]["state"] == "rolled_back"
+    for each in (before, line):
+        assert control.get(f"/transactions/{each['transaction_id']}")["state"] == "rolled_back"
+        assert control.call("POST", f"/transactions/{each['transaction_id']}:check").status_code == 409
+        assert decided(control, each, "commit").status_code == 409
+    assert control.get("/transactions", topic=topic)["items"] == []
