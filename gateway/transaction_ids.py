@@ -21,7 +21,7 @@ import msgspec
 
 from broker_core.client.members import Prepared
 from broker_core.protocol.message import LogOffset, QueueOffset
-from gateway.problems import TRANSACTION_NOT_FOUND, ProblemError
+from gateway.problems import TRANSACTION_DECIDED, TRANSACTION_NOT_FOUND, ProblemError
 
 _VERSION: Final = "t1."
 _SIGNATURE_BYTES: Final = 18
@@ -88,6 +88,13 @@ class TransactionIds:
         signing = self._keyed.copy()
         signing.update(sealed.encode())
         return _coded(signing.digest())
+
+
+def decided_before(place: HalfPlace, before: str | None) -> ProblemError:
+    """Return the refusal of a decision, or a check, on a transaction that ended, in a broker's words or the API's."""
+    how = None if before is None else before.replace("_", " ")
+    detail = f"The transaction of message {place.message_id} was {how or 'decided'} before."
+    return ProblemError(TRANSACTION_DECIDED, detail, extra={"decision": None if how is None else how.replace(" ", "_")})
 
 
 def _coded(data: bytes) -> str:

@@ -15,6 +15,7 @@ from rest_framework.response import Response
 
 from broker_core.client.admin import Admin
 from broker_core.client.admin.transactions import HalfMessage
+from broker_core.client.errors import TransactionDecided
 from broker_core.errors import GantryError
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.topics import TRANSACTION_EXPIRED_TOPIC
@@ -47,7 +48,7 @@ from gateway.control.transaction_shapes import (
 )
 from gateway.data.schemas import encode
 from gateway.problems import TRANSACTION_NOT_FOUND, ProblemError
-from gateway.transaction_ids import HalfPlace
+from gateway.transaction_ids import HalfPlace, decided_before
 
 _STATES: Final = ("open", "given_up")
 _TWICE: Final = (
@@ -183,6 +184,8 @@ class TransactionCheckView(_TransactionsView):
             self.ask(question)
         except GantryError as error:
             record(by, "transaction.check", resource, result="failed", before=before, after={"error": reason_of(error)})
+            if isinstance(error, TransactionDecided):
+                raise decided_before(place, error.decision) from error
             raise
         record(by, "transaction.check", resource, before=before)
         checked = TransactionChecked(

@@ -47,12 +47,11 @@ from gateway.data.transaction_memory import Ended, decided_on_apache, decisions_
 from gateway.problems import (
     STORED_NOT_FLUSHED,
     TOPIC_NOT_FOUND,
-    TRANSACTION_DECIDED,
     TRANSACTION_NOT_FOUND,
     TRANSACTIONS_NOT_SERVED,
     ProblemError,
 )
-from gateway.transaction_ids import HalfPlace
+from gateway.transaction_ids import HalfPlace, decided_before
 
 DEFAULT_GROUP: Final = "GANTRY_TRANSACTIONS"
 """The producer group of whoever names none; nobody who does not mean to is a member of it."""
@@ -248,7 +247,7 @@ async def _settle(parts: DataPlaneParts, place: HalfPlace, decision: Decision, *
         await keep_decision(parts, place, ended)
         return decisions.get(spot_of(place)) != ended
     if before != ended:
-        raise _contradicts(place, before)
+        raise decided_before(place, before)
     return False
 
 
@@ -257,7 +256,7 @@ async def _end(parts: DataPlaneParts, place: HalfPlace, decision: Decision, *, f
     try:
         is_safe = await end_transaction(session, place.group, place.prepared, decision, from_check=from_check)
     except errors.TransactionDecided as error:
-        raise _contradicts(place, error.decision) from error
+        raise decided_before(place, error.decision) from error
     except errors.TransactionUnknown as error:
         detail = f"Broker {place.broker!r} has no transaction of message {place.message_id} any more: {error.remark}."
         raise ProblemError(TRANSACTION_NOT_FOUND, detail) from error
@@ -269,14 +268,6 @@ async def _end(parts: DataPlaneParts, place: HalfPlace, decision: Decision, *, f
     if not is_safe:
         detail = "The broker stored the decision, and does not know yet that it is on the disk; say it again."
         raise ProblemError(STORED_NOT_FLUSHED, detail)
-
-
-def _contradicts(place: HalfPlace, before: str | None) -> ProblemError:
-    how = (before or "decided").replace("_", " ")
-    detail = f"The transaction of message {place.message_id} was {how} before."
-    return ProblemError(
-        TRANSACTION_DECIDED, detail, extra={"decision": None if before is None else how.replace(" ", "_")}
-    )
 
 
 def _note(parts: DataPlaneParts, request: Request, place: HalfPlace, ended: Ended, reason: str | None) -> None:

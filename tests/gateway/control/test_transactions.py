@@ -226,6 +226,8 @@ def test_what_was_given_up_and_rolled_back_stays_so(control: Control, few_checks
     assert control.get("/transactions", state="given_up", group=group)["items"][0]["state"] == "rolled_back"
     for each in (before, line):
         assert control.get(f"/transactions/{each['transaction_id']}")["state"] == "rolled_back"
-        assert control.call("POST", f"/transactions/{each['transaction_id']}:check").status_code == 409
+        checked = control.call("POST", f"/transactions/{each['transaction_id']}:check")
+        refused = checked.status_code, checked.json()["code"], checked.json()["decision"]
+        assert refused == (409, "TRANSACTION_DECIDED", "rolled_back")
         assert decided(control, each, "commit").status_code == 409
     assert control.get("/transactions", topic=topic)["items"] == []
