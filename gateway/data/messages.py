@@ -47,7 +47,7 @@ class Draft:
     deliver_ms: int | None = None
     """When to deliver it, ms since 1970; excludes a delay."""
     delay_at: str = ""
-    """Where the request says so."""
+    """Where the request says so, also if that means at once; empty if it says nothing."""
 
     @property
     def asks_delay(self) -> bool:
@@ -216,7 +216,7 @@ def _checked_text(text: str, at: str) -> str:
 def _checked_delay(delay_ms: int | None, deliver_at: str | None, delay_at: str, moment_at: str) -> _Delay:
     """Return the delay that a request asks for, and where it does; raise INVALID for two, or for no point in time."""
     if deliver_at is None:
-        return _Delay(delay_ms or 0, None, delay_at)
+        return _Delay(delay_ms or 0, None, "" if delay_ms is None else delay_at)
     if delay_ms is not None:
         raise invalid(moment_at, "deliver_at and delay_ms exclude each other.")
     try:

@@ -128,7 +128,7 @@ def _draft_of(parts: DataPlaneParts, request: Request) -> tuple[Draft, Options]:
     topic, sizes = request.route.topic, parts.limits.sizes
     if media_type(request.headers) != b"application/json":
         draft, options = draft_of_raw(request.scope["headers"], request.body, topic, sizes=sizes), Options()
-        delay_at, key_at = draft.delay_at, "MQ-Ordering-Key"
+        key_at = "MQ-Ordering-Key"
     else:
         wanted = decode(_REQUEST, request.body)
         if wanted.messages or wanted.options.atomic:
@@ -136,9 +136,9 @@ def _draft_of(parts: DataPlaneParts, request: Request) -> tuple[Draft, Options]:
         if wanted.options.flush == "sync":
             raise invalid("#/options/flush", "Only async is possible: to wait for the disk is a setting of the broker.")
         draft = draft_of_entry(wanted, topic, entry_id=wanted.entry_id or "0", at="#", sizes=sizes)
-        options, delay_at, key_at = wanted.options, draft.delay_at, "#/ordering_key"
-    if draft.asks_delay:
-        raise invalid(delay_at, "A transactional message takes no delay and no delivery time.")
+        options, key_at = wanted.options, "#/ordering_key"
+    if draft.delay_at:  # also one of 0: when it is seen, its commit says
+        raise invalid(draft.delay_at, "A transactional message takes no delay and no delivery time.")
     if draft.ordering_key is not None:
         raise invalid(key_at, "A transactional message takes no ordering key: it is stored when it is committed.")
     return draft, options

@@ -203,7 +203,9 @@ async def test_the_broker_is_asked_about_the_group_and_time_of_the_request(api: 
     ("query", "entry", "pointer"),
     [
         ("", {"delay_ms": 1000}, "#/delay_ms"),
+        ("", {"delay_ms": 0}, "#/delay_ms"),
         ("", {"deliver_at": "2040-01-01T00:00:00Z"}, "#/deliver_at"),
+        ("", {"deliver_at": "2020-01-01T00:00:00Z"}, "#/deliver_at"),
         ("", {"ordering_key": "a"}, "#/ordering_key"),
         ("", {"options": {"atomic": True}}, "?transaction"),
         ("", {"options": {"flush": "sync"}}, "#/options/flush"),
@@ -221,6 +223,14 @@ async def test_what_a_transactional_message_cannot_have_is_refused_by_name(
     answer = await api.post(f"/topics/orders/{PREPARE}{query}", {"body": JSON_BODY, **entry})
     assert code_of(answer) == (422, "INVALID")
     assert answer.json()["errors"][0]["pointer"] == pointer
+
+
+@pytest.mark.parametrize("header", ["MQ-Delay-Ms", "MQ-Deliver-At"])
+async def test_no_header_gives_a_transactional_message_a_time(api: Api, header: str) -> None:
+    value = "0" if header == "MQ-Delay-Ms" else "2020-01-01T00:00:00Z"
+    headers = {"Content-Type": "text/plain", header: value}
+    answer = await api.post(f"/topics/orders/{PREPARE}", content=b"x", headers=headers)
+    assert (*code_of(answer), answer.json()["errors"][0]["pointer"]) == (422, "INVALID", header)
 
 
 @pytest.mark.parametrize("query", ["transaction=commit", "transaction=", "group=billing"])
