@@ -20,7 +20,7 @@ from broker_core.errors import GantryError
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.topics import TRANSACTION_EXPIRED_TOPIC
 from console.accounts.permissions import actor_of, allows, needs, require
-from console.accounts.rights import Resource
+from console.accounts.rights import Resource, Verb
 from console.audit.record import record
 from console.clusters.reasons import reason_of
 from console.errors import Conflict
@@ -67,10 +67,14 @@ class _TransactionsView(ClusterListView):
         """Return whether the caller may read a topic."""
         return allows(self.request, "read", Resource("topic", topic))
 
-    def standing(self, transaction_id: str) -> tuple[HalfPlace, Standing]:
-        """Return where a transaction is and how it stands; raise TRANSACTION_NOT_FOUND."""
+    def standing(self, transaction_id: str, verb: Verb) -> tuple[HalfPlace, Standing]:
+        """Return where a transaction is and how it stands; raise TRANSACTION_NOT_FOUND.
+
+        Raises PermissionDenied unless the caller may do this with its topic, which the id tells anyway.
+        """
         place = ids().open(transaction_id, cluster=self.cluster)
-        found = self.ask(lambda admin: standing_of(admin, place)) if self.may_see(place.topic) else None
+        require(self.request, verb, Resource("topic", place.topic))
+        found = self.ask(lambda admin: standing_of(admin, place))
         if found is None:
             detail = f"The half message {place.message_id} of the transaction is not stored any more."
             raise ProblemError(TRANSACTION_NOT_FOUND, detail)
@@ -143,7 +147,7 @@ class TransactionView(_TransactionsView):
     @extend_schema(operation_id="getTransaction", tags=["transactions"], responses=serializer_of(TransactionDetail))
     def get(self, request: Request, cluster: str, transaction_id: str) -> HttpResponse:
         """Return a transaction with its message; 404 once its half message is no longer stored."""
-        _, found = self.standing(transaction_id)
+        _, found = self.standing(transaction_id, "read")
         row = row_of(found.half, id_of(cluster, found.half), found.state, found.asked)
         if found.state == "open":
             self.ask(lambda admin: add_checks(admin, [(row, found.half)]))
@@ -168,8 +172,7 @@ class TransactionCheckView(_TransactionsView):
 
         Brokers of Apache RocketMQ take it for those that were given up; an open one is a 409 there.
         """
-        place, found = self.standing(transaction_id)
-        require(request, "produce", Resource("topic", place.topic))
+        place, found = self.standing(transaction_id, "produce")
         row = row_of(found.half, None, "open", found.asked)
 
         async def question(admin: Admin) -> None:

@@ -103,6 +103,24 @@ def test_a_check_by_hand_is_recorded_and_refused_for_what_is_decided(control: Co
     assert decided(control, line, "rollback").status_code == 200
 
 
+@pytest.mark.gantry_only("its open transactions are checked by hand")
+def test_a_check_by_hand_needs_produce_and_the_look_at_it_read(control: Control) -> None:
+    topic = control.topic()
+    half = prepared(control, topic)
+    path = f"/transactions/{half['transaction_id']}"
+    for scope, answers in ((f"produce:{topic}", (403, 200)), (f"read:{topic}", (200, 403))):
+        headers = control.token(scope)
+        looked = control.call("GET", path, role="stranger", headers=headers)
+        checked = control.call("POST", f"{path}:check", role="stranger", headers=headers)
+        assert (looked.status_code, checked.status_code) == answers, (looked.text, checked.text)
+    other = control.token("read:nothing", "produce:nothing")
+    for method, each, right in (("GET", path, "read"), ("POST", f"{path}:check", "produce")):
+        refused = control.call(method, each, role="stranger", headers=other)
+        assert (refused.status_code, refused.json()["code"]) == (403, "FORBIDDEN")
+        assert f"the right '{right}' on topic '{topic}'" in refused.json()["detail"]
+    assert decided(control, half, "rollback").status_code == 200
+
+
 @pytest.mark.sample
 def test_on_every_broker_what_is_listed_can_be_checked_and_decided(control: Control) -> None:
     topic = control.topic()
