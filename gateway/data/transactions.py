@@ -112,7 +112,10 @@ def _terms_of(query: bytes) -> _Terms:
     if given.get("transaction") != ["prepare"]:
         raise invalid("?transaction", "The only value is prepare; group and check_after_s come with it.")
     group = given.get("group", [DEFAULT_GROUP])[0]
-    check_group(group)
+    try:
+        check_group(group)
+    except ProblemError as problem:  # it need not exist, so that it cannot be "not found"
+        raise invalid("?group", problem.detail) from problem
     if is_system_group(group) or group == GATEWAY_GROUP:
         raise invalid("?group", f"{group!r} is a group of the system, whose members answer no checks.")
     seconds = given.get("check_after_s", [None])[0]
@@ -202,7 +205,7 @@ async def _decide(parts: DataPlaneParts, request: Request, decision: Decision) -
     wanted = decode(_DECIDE, request.body) if request.body.strip() else DecideRequest()
 
     async def run(parts: DataPlaneParts, request: Request) -> Answer:
-        place = _place_for(parts, request)
+        place = await _place_for(parts, request)
         headers = parts.produce_rate.take(request.principal.key, 1, parts.clock())
         ended = await _end_once(parts, request, place, decision, wanted.reason)
         answer = DecideAnswer(request.route.transaction, place.message_id, place.topic, place.group, ended)
@@ -211,9 +214,10 @@ async def _decide(parts: DataPlaneParts, request: Request, decision: Decision) -
     return await once_if_named(parts, request, run)
 
 
-def _place_for(parts: DataPlaneParts, request: Request) -> HalfPlace:
+async def _place_for(parts: DataPlaneParts, request: Request) -> HalfPlace:
     """Return the half message of the id in the path; raise a problem unless the caller may produce to its topic."""
     route = request.route
+    await parts.connections.session(route.cluster)  # of a cluster that there is not, no id is right
     place = parts.transaction_ids.open(route.transaction, cluster=route.cluster)
     try:
         request.principal.require("produce", Resource("topic", place.topic))

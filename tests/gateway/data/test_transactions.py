@@ -212,6 +212,9 @@ async def test_the_broker_is_asked_about_the_group_and_time_of_the_request(api: 
         ("", {"body": {"encoding": "json", "data": 1}, "messages": [{"body": JSON_BODY}]}, "?transaction"),
         ("&group=GANTRY_GATEWAY", {}, "?group"),
         ("&group=CID_RMQ_SYS_TRANS", {}, "?group"),
+        ("&group=", {}, "?group"),
+        ("&group=a%20b", {}, "?group"),
+        ("&group=%FF", {}, "?group"),
         ("&check_after_s=0", {}, "?check_after_s"),
         ("&check_after_s=1&check_after_s=2", {}, "?check_after_s"),
         ("&colour=red", {}, "?colour"),
@@ -315,6 +318,15 @@ async def test_an_id_of_another_cluster_is_unknown(api: Api) -> None:
     answer = await api.post(f"/transactions/{api.parts.transaction_ids.seal(place)}:commit")
     assert code_of(answer) == (404, "TRANSACTION_NOT_FOUND")
     assert "cluster 'elsewhere'" in answer.json()["detail"]
+
+
+async def test_a_decision_in_a_cluster_that_there_is_not_says_so(api: Api) -> None:
+    half = await prepared(api, await api.topic())
+    for transaction in (half["transaction_id"], "t1.nothing"):
+        path = f"/api/v1/clusters/nowhere/transactions/{transaction}:commit"
+        answer = await api.client.post(path, headers=api.door.authorization("admin"))
+        assert code_of(answer) == (404, "CLUSTER_NOT_FOUND")
+    assert (await api.post(f"/transactions/{half['transaction_id']}:rollback")).status_code == 200
 
 
 @pytest.mark.in_process
