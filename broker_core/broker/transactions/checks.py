@@ -20,6 +20,7 @@ from broker_core.broker.config import BrokerConfig
 from broker_core.broker.members import Member
 from broker_core.broker.offsets import ConsumerOffsets
 from broker_core.broker.settings import Settings
+from broker_core.broker.transactions.settings import TransactionSettings
 from broker_core.broker.transactions.transactions import Transactions
 from broker_core.logs import get_logger
 from broker_core.protocol import record
@@ -61,18 +62,25 @@ class Checks:
         self._permits = permits
         self._offsets = offsets
         self._broker_name = settings.config.identity.name
-        settings.watch(self._follow)
         self._due: list[tuple[int, int, Half]] = []
         self._order = itertools.count()  # halves cannot be compared
         self._waiting: dict[str, list[Half]] = {}  # for a producer, by group
         self._turn = itertools.count()
+        self._planned_by: tuple[TransactionSettings, int] | None = None
         transactions.on_open = self._plan
-        for half in transactions.table:
-            self._plan(half)
+        settings.watch(self._follow)
 
     def _follow(self, config: BrokerConfig) -> None:
+        """Plan what is open by these settings; what waits for a producer begins to wait anew."""
         self._settings = config.transactions
         self._kept_ms = config.store.retention_ms
+        if self._planned_by == (self._settings, self._kept_ms):
+            return
+        self._planned_by = self._settings, self._kept_ms
+        self._due, self._waiting = [], {}
+        for half in self._transactions.table:
+            half.due = 0
+            self._plan(half)
 
     def _plan(self, half: Half) -> None:
         if not half.due:

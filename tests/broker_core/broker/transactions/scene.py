@@ -114,12 +114,13 @@ class Scene:
             clock=lambda: self.now,
         )
         self.transactions.settle(found)
+        self.settings = Settings.of(self.config)
         self.checks = Checks(
             self.transactions,
             clients=self.clients,
             permits=Permits(None),
             offsets=self.offsets,
-            settings=Settings.of(self.config),
+            settings=self.settings,
         )
 
     @contextmanager

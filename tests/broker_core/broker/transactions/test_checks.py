@@ -165,6 +165,37 @@ def test_the_settings_say_when(tmp_path: Path) -> None:
     scene.store.close()
 
 
+def test_a_change_of_the_settings_moves_the_checks_that_are_planned(scene: Scene, producer: Producer) -> None:
+    scene.prepare(b"a")
+    scene.wait(6_000)
+    scene.settings.update({"transactionCheckInterval": "2000"}, now=scene.now)
+    scene.wait(2_000)
+    assert len(producer.questions) == 2
+    scene.settings.update({"transactionCheckInterval": "10000"}, now=scene.now)
+    scene.wait(9_999)
+    assert len(producer.questions) == 2
+    scene.wait(1)
+    assert len(producer.questions) == 3
+    scene.prepare(b"b")
+    scene.settings.update({"transactionTimeOut": "20000"}, now=scene.now)
+    scene.wait(9_999)
+    assert bodies(producer) == [b"a"] * 3
+    scene.wait(10_001)
+    assert bodies(producer) == [b"a"] * 4 + [b"b"]
+
+
+def test_what_waits_for_a_producer_waits_on_when_the_settings_change(scene: Scene) -> None:
+    scene.prepare(b"a")
+    scene.wait(6_000)
+    scene.settings.update({"transactionCheckInterval": "2000"}, now=scene.now)
+    scene.wait(6_000)
+    assert len(scene.records(HALF_TOPIC)) == 1
+    producer = Producer()
+    scene.connect(producer)
+    scene.wait(1)
+    assert bodies(producer) == [b"a"]
+
+
 def test_a_restart_goes_on_with_the_checks(scene: Scene, producer: Producer) -> None:
     scene.prepare(b"a")
     scene.wait(6_000)
