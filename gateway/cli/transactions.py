@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from gateway.cli.api import part
@@ -21,15 +23,16 @@ def transactions() -> None:
 @click.option("--state", type=click.Choice(["open", "given_up"]), default="open", show_default=True)
 @click.option("--topic", help="Only those for this topic.")
 @click.option("--group", help="Only those of this producer group.")
+@click.option("--key", help="Only those with this key or message id.")
 @click.option("--limit", type=click.IntRange(1), help="At most this many; all by default.")
 @pass_session
-def list_transactions(session: Session, state: str, topic: str | None, group: str | None, limit: int | None) -> None:
+def list_transactions(session: Session, /, limit: int | None, **chosen: Any) -> None:
     """List open transactions, the oldest first; exit code 1 if a broker was not asked, or not to its end."""
     table, left, cursor = Table(session.out, _COLUMNS), limit, None
     silent: dict[str, str] = {}
     while True:
         size = min(_PAGE, left or _PAGE)
-        page = session.api.get("transactions", state=state, topic=topic, group=group, limit=size, cursor=cursor)
+        page = session.api.get("transactions", limit=size, cursor=cursor, **chosen)
         table.add(page["items"])
         silent |= {each["broker"]: each["reason"] for each in page["missing"]}
         silent |= dict.fromkeys(page["partial"], "not all of it can be read")

@@ -36,6 +36,7 @@ class _Named(Protocol):
     def name(self) -> str: ...
 
 
+_LONGEST_WORD: Final = 1_000
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _LAST: Final = datetime.max.replace(tzinfo=UTC) - _EPOCH
 
@@ -151,6 +152,14 @@ def number_of(request: Request, name: str, default: int | None, *, low: int = 0,
     if not text.isascii() or not text.isdigit() or len(text) > 19 or not low <= int(text) <= high:
         raise serializers.ValidationError({name: f"must be a number from {low} to {high}"})
     return int(text)
+
+
+def word_of(request: Request, name: str) -> str | None:
+    """Return a text of the query, None for none; raise ValidationError for one that no message can have."""
+    text = request.query_params.get(name) or None
+    if text is not None and len(text) > _LONGEST_WORD:
+        raise serializers.ValidationError({name: f"has at most {_LONGEST_WORD} characters"})
+    return text
 
 
 def sorted_rows(

@@ -30,7 +30,7 @@ from console.fields import MomentField, milliseconds
 from console.moments import rfc3339
 from console.paging import PAGE_PARAMETERS, cursor_of, limit_of, make_cursor
 from console.shapes import as_json, serializer_of
-from gateway.control.cluster_view import ClusterListView, moment_of, number_of
+from gateway.control.cluster_view import ClusterListView, moment_of, number_of, word_of
 from gateway.control.messages import FROM, TO, missing_of
 from gateway.control.scheduled_reading import buckets_of, check_served, last_day_of, topics_of, waiting_page
 from gateway.control.scheduled_shapes import (
@@ -49,7 +49,6 @@ _QUARTER_MS: Final = 900_000
 _LONGEST_MS: Final = 400 * _DAY_MS
 _MOST_BUCKETS: Final = 5_000
 _END: Final = 2**63 - 1
-_LONGEST_WORD: Final = 1_000
 _OUTCOME: Final = serializer_of(ScheduleOutcome)
 
 
@@ -103,8 +102,8 @@ class ScheduledView(_ScheduledView):
             limit_of(request),
             moment_of(request, "from", 0),
             moment_of(request, "to", _END),
-            topic=_word(request, "topic"),
-            key=_word(request, "key"),
+            topic=word_of(request, "topic"),
+            key=word_of(request, "key"),
         )
         page = self.ask(lambda admin: waiting_page(admin, wanted, positions, self.may_see))
         rest = {name: None if place is None else list(place) for name, place in page.positions.items()}
@@ -244,14 +243,6 @@ class ScheduledMessageView(_ScheduledView):
         if placed is None or not self.may_see(topic):
             raise NotKnown(f"No message {message_id[:80]!r} waits or waited for a delivery time.")
         return placed, topic
-
-
-def _word(request: Request, name: str) -> str | None:
-    """Return a text of the query, None for none; raise ValidationError for one that no message can have."""
-    text = request.query_params.get(name) or None
-    if text is not None and len(text) > _LONGEST_WORD:
-        raise serializers.ValidationError({name: f"has at most {_LONGEST_WORD} characters"})
-    return text
 
 
 def _refusal(error: GantryError, message_id: str, topic: str) -> Exception:

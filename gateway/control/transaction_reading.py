@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Final
@@ -133,6 +133,8 @@ class GivenUpPage:
     positions: dict[MessageQueue, int] = field(default_factory=dict)
     asked: frozenset[str] = frozenset()
     failed: Mapping[str, GantryError] = field(default_factory=dict)
+    partial: Sequence[str] = ()
+    """Brokers that have more with the key than they return."""
 
 
 async def given_up_page(
@@ -152,6 +154,28 @@ async def given_up_page(
         page.asked, page.failed = part.asked, {**page.failed, **part.failed}
         if not positions:
             break
+    page.rows = await _given_up_rows(admin, cluster, found)
+    return page
+
+
+async def given_up_with(admin: Admin, cluster: str, key: str, wanted: Wanted) -> GivenUpPage:
+    """Return what was given up with a key or message id, all of it: the brokers' indexes find it."""
+    try:
+        result = await admin.messages.search(TRANSACTION_EXPIRED_TOPIC, key)
+    except TopicNotFound:  # nothing was given up in this cluster yet
+        return GivenUpPage()
+    halves = (HalfMessage.of(each.broker_name, each.message) for each in result.messages)
+    found = [half for half in halves if half is not None and wanted(half)]
+    names = sorted(result.asked.values())
+    return GivenUpPage(
+        await _given_up_rows(admin, cluster, found),
+        asked=frozenset(name for addr, name in result.asked.items() if addr not in result.failed),
+        failed=result.failed,
+        partial=names if result.is_cut else [],
+    )
+
+
+async def _given_up_rows(admin: Admin, cluster: str, found: Sequence[HalfMessage]) -> list[TransactionRow]:
     still_open = await _open_sent(admin) if found else {}
     places = asyncio.Semaphore(_AT_ONCE)
 
@@ -159,8 +183,7 @@ async def given_up_page(
         async with places:
             return await _given_up_row(admin, cluster, half, still_open.get(half.broker_name))
 
-    page.rows = list(await asyncio.gather(*map(row, found)))
-    return page
+    return list(await asyncio.gather(*map(row, found)))
 
 
 async def _open_sent(admin: Admin) -> dict[str, frozenset[SentAs]]:

@@ -26,13 +26,14 @@ from console.clusters.reasons import reason_of
 from console.errors import Conflict
 from console.paging import PAGE_PARAMETERS, cursor_of, limit_of, make_cursor
 from console.shapes import as_json, serializer_of
-from gateway.control.cluster_view import ClusterListView
+from gateway.control.cluster_view import ClusterListView, word_of
 from gateway.control.messages import missing_of
 from gateway.control.transaction_reading import (
     Standing,
     Wanted,
     add_checks,
     given_up_page,
+    given_up_with,
     id_of,
     ids,
     may_check_again,
@@ -91,6 +92,7 @@ class TransactionsView(_TransactionsView):
             OpenApiParameter("state", str, enum=list(_STATES), default="open"),
             OpenApiParameter("topic", str, description="The topic of the messages."),
             OpenApiParameter("group", str, description="The producer group."),
+            OpenApiParameter("key", str, description="A key or a message id, in full."),
             *PAGE_PARAMETERS,
         ],
         responses=serializer_of(TransactionRows),
@@ -103,12 +105,11 @@ class TransactionsView(_TransactionsView):
         state = request.query_params.get("state", "open")
         if state not in _STATES:
             raise serializers.ValidationError({"state": f"must be one of {', '.join(_STATES)}"})
-        topic, group = request.query_params.get("topic") or None, request.query_params.get("group") or None
+        topic, group, key = (word_of(request, name) for name in ("topic", "group", "key"))
 
         def wanted(half: HalfMessage) -> bool:
-            return (
-                (not topic or half.topic == topic) and (not group or half.group == group) and self.may_see(half.topic)
-            )
+            is_chosen = topic in (None, half.topic) and group in (None, half.group)
+            return is_chosen and (key is None or _has_key(half, key)) and self.may_see(half.topic)
 
         shown = self._given_up(request, wanted) if state == "given_up" else self._open(request, wanted)
         return Response(as_json(shown))
@@ -125,6 +126,8 @@ class TransactionsView(_TransactionsView):
         )
 
     def _given_up(self, request: Request, wanted: Wanted) -> TransactionRows:
+        if key := word_of(request, "key"):
+            return self._given_up_with(key, wanted)
         limit, after = limit_of(request), cursor_of(request)
         begin = None if after is None else {_expired_queue(name): int(at) for name, at in after.items()}
         page = self.ask(lambda admin: given_up_page(admin, self.cluster, wanted, begin, limit))
@@ -135,6 +138,19 @@ class TransactionsView(_TransactionsView):
             missing=missing_of(self.cluster, TRANSACTION_EXPIRED_TOPIC, page.asked, page.failed),
             partial=[],
         )
+
+    def _given_up_with(self, key: str, wanted: Wanted) -> TransactionRows:
+        page = self.ask(lambda admin: given_up_with(admin, self.cluster, key, wanted))
+        return TransactionRows(
+            items=page.rows,
+            next_cursor=None,
+            missing=missing_of(self.cluster, TRANSACTION_EXPIRED_TOPIC, page.asked, page.failed),
+            partial=list(page.partial),
+        )
+
+
+def _has_key(half: HalfMessage, key: str) -> bool:
+    return key in half.keys or key in (half.unique_id, half.message_id)
 
 
 def _expired_queue(broker_name: str) -> MessageQueue:

@@ -50,6 +50,10 @@ def test_what_is_open_is_listed_the_oldest_first_and_paged(control: Control) -> 
         half["message_id"] for half in halves
     ]
     assert control.get("/transactions", topic=topic, group="others")["items"] == []
+    for key in ("b", halves[1]["message_id"]):
+        found = control.get("/transactions", topic=topic, key=key)["items"]
+        assert [each["message_id"] for each in found] == [halves[1]["message_id"]]
+    assert control.get("/transactions", topic=topic, key="gone")["items"] == []
 
 
 @pytest.mark.gantry_only("brokers of Apache RocketMQ show no decisions")
@@ -147,6 +151,9 @@ def test_a_state_that_does_not_exist_is_refused(control: Control) -> None:
     answer = control.call("GET", "/transactions?state=lost")
     assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, "?state")
     assert control.get("/transactions", state="given_up", topic="nothing")["items"] == []
+    for name in ("topic", "group", "key"):
+        answer = control.call("GET", "/transactions", params={name: "x" * 1_001})
+        assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, f"?{name}")
 
 
 async def _unknown(_: StoredMessage) -> Decision:
@@ -210,6 +217,10 @@ def test_what_was_given_up_is_listed_and_can_still_be_committed(control: Control
     assert (line["prepared_at"], line["checks"]) == (before["prepared_at"], 1)
     assert line["checked_at"] >= line["prepared_at"]
     assert control.get("/transactions", topic=topic)["items"] == []
+    for key in ("A17", line["message_id"]):
+        found = control.get("/transactions", state="given_up", topic=topic, key=key)
+        assert (found["items"], found["next_cursor"], found["partial"]) == ([line], None, [])
+    assert control.get("/transactions", state="given_up", topic=topic, key="A18")["items"] == []
     for each in (line, before):
         shown = control.get(f"/transactions/{each['transaction_id']}")
         assert shown["state"] == "given_up"
