@@ -24,6 +24,7 @@ from gateway.control.bulk import PARAMETERS, BulkView
 from gateway.control.scheduled_reading import waiting_of
 from gateway.control.topic_bulk_shapes import BulkChangeSerializer, BulkTopic, BulkTopics, TopicNamesSerializer
 from gateway.control.topic_queue_shapes import PERMISSION_BITS, planned, queues_on
+from gateway.control.transaction_reading import open_of
 
 _ANSWER: Final = serializer_of(BulkTopics)
 
@@ -81,11 +82,15 @@ class BulkDeleteView(_BulkView):
         known, names = remembered(self.cluster), [item.name for item in items]
         try:
             waiting = self.ask(lambda admin: waiting_of(admin, known, names))
+            still_open = self.ask(lambda admin: open_of(admin, known, names))
         except GantryError:  # the rest is known without the brokers
-            waiting = {}
+            waiting, still_open = {}, {}
         found = super().with_figures(items)
         return [
-            replace(item, scheduled=waiting.get(item.name)) if item.outcome == "planned" else item for item in found
+            replace(item, scheduled=waiting.get(item.name), transactions=still_open.get(item.name))
+            if item.outcome == "planned"
+            else item
+            for item in found
         ]
 
     @extend_schema(

@@ -31,6 +31,13 @@ class BulkTopic(BulkItem, frozen=True, kw_only=True):
             "null if unknown."
         ),
     ] = None
+    transactions: Annotated[
+        int | None,
+        Meta(
+            description="In a deletion: open transactions, which cannot be committed while there is no such topic; "
+            "null if unknown."
+        ),
+    ] = None
     changes: Annotated[list[QueueChange], Meta(description="Broker by broker; empty for a deletion.")] = []
 
 

@@ -130,6 +130,10 @@ class TopicImpact(Struct, frozen=True, kw_only=True):
         int | None,
         Meta(description="Messages that wait for their delivery time, and are dropped when it comes; null if unknown."),
     ]
+    transactions: Annotated[
+        int | None,
+        Meta(description="Open transactions, which cannot be committed while there is no such topic; null if unknown."),
+    ]
 
 
 class TopicGroups(Struct, frozen=True):

@@ -50,6 +50,7 @@ from gateway.control.topic_shapes import (
     summary_of,
     wire_type,
 )
+from gateway.control.transaction_reading import open_of
 
 SORTABLE: Final = ("name", "messages", "size_bytes", "in_rate", "out_rate", "last_stored_at", "groups", "max_lag")
 _DRY_RUN: Final = OpenApiParameter(
@@ -224,6 +225,7 @@ def _impact(view: ClusterScopedView, topic: Topic) -> Response:
         names = {name for names in groups.found.values() for name in names}
         seen = sorted(name for name in names if allows(view.request, "read", Resource("group", name)))
         scheduled = (await waiting_of(admin, known, [topic.name]))[topic.name]
+        transactions = (await open_of(admin, known, [topic.name]))[topic.name]
         answered = {queue.broker_name for queue in stats.queues}
         holders = {broker for broker, config in topic.configs.items() if config.read_queue_nums}
         is_whole = not stats.failed and answered >= holders
@@ -232,6 +234,7 @@ def _impact(view: ClusterScopedView, topic: Topic) -> Response:
             hidden_groups=len(names) - len(seen),
             messages=stats.messages if is_whole else None,
             scheduled=scheduled,
+            transactions=transactions,
         )
 
     known = remembered(view.cluster)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -19,6 +20,7 @@ from broker_core.errors import GantryError
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.half_records import SentAs
 from broker_core.protocol.topics import TRANSACTION_EXPIRED_TOPIC
+from console.clusters.memory import Remembered
 from console.moments import rfc3339
 from gateway import transaction_ids
 from gateway.control.transaction_shapes import Asked, State, TransactionRow, row_of
@@ -120,6 +122,21 @@ async def _plans(admin: Admin, brokers: set[str]) -> dict[str, tuple[int, int]]:
         if _OF_GANTRY in found and timeout.isdecimal() and interval.isdecimal():
             plans[masters[addr]] = int(timeout), int(interval)
     return plans
+
+
+async def open_of(admin: Admin, known: Remembered, topics: Iterable[str]) -> dict[str, int | None]:
+    """Return how many open transactions have a message for each topic; None where a broker does not tell all of them.
+
+    `known` has the brokers that may hold some: of one that is not there any more it is not known.
+    """
+    answers = await admin.transactions.open()
+    counts = Counter(each.newest.topic for on_broker in answers.found.values() for each in on_broker.items)
+    is_told = not answers.failed and all(each.is_complete for each in answers.found.values())
+    missing = known.missing(answers.found)
+    return {
+        topic: counts[topic] if is_told and not any(broker.holds(topic) for broker in missing) else None
+        for topic in topics
+    }
 
 
 # -- given up

@@ -147,6 +147,19 @@ def test_on_every_broker_what_is_listed_can_be_checked_and_decided(control: Cont
     assert len(control.get(f"/topics/{topic}/messages")["items"]) == 1
 
 
+@pytest.mark.gantry_only("brokers of Apache RocketMQ show no decisions")
+def test_what_is_open_for_a_topic_is_told_before_the_topic_is_deleted(control: Control) -> None:
+    topic, other = control.topic(), control.topic()
+    halves = [prepared(control, topic) for _ in range(3)]
+    decided(control, halves[0], "commit")
+    assert control.get(f"/topics/{topic}/impact")["transactions"] == 2
+    planned = control.call("POST", "/topics:delete", json={"topics": [other, topic]}, params={"dry_run": "true"})
+    assert [each["transactions"] for each in planned.json()["items"]] == [0, 2]
+    for half in halves[1:]:
+        decided(control, half, "rollback")
+    assert control.get(f"/topics/{topic}/impact")["transactions"] == 0
+
+
 def test_a_state_that_does_not_exist_is_refused(control: Control) -> None:
     answer = control.call("GET", "/transactions?state=lost")
     assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, "?state")
