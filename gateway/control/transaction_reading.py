@@ -20,6 +20,7 @@ from broker_core.errors import GantryError
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.half_records import SentAs
 from broker_core.protocol.topics import TRANSACTION_EXPIRED_TOPIC
+from console.brokers.catalogue import product_of
 from console.clusters.memory import Remembered
 from console.moments import rfc3339
 from gateway import transaction_ids
@@ -31,8 +32,6 @@ MOST_READ: Final = 2_000
 """Records that one page of what was given up reads, for a filter that few of them pass."""
 
 _AT_ONCE: Final = 16
-# Only brokers of Gantry have this setting, and check each transaction at its own time.
-_OF_GANTRY: Final = "limitOpenTransactions"
 
 Wanted = Callable[[HalfMessage], bool]
 
@@ -107,11 +106,6 @@ async def add_checks(admin: Admin, rows: Iterable[tuple[TransactionRow, HalfMess
             row.next_check_at = rfc3339(half.stored_at + interval_ms if half.checks else half.since + immune_ms)
 
 
-async def may_check_again(admin: Admin, broker: str) -> bool:
-    """Return whether a broker checks an open transaction again by its one record; others would add a second one."""
-    return broker in await _plans(admin, {broker})
-
-
 async def _plans(admin: Admin, brokers: set[str]) -> dict[str, tuple[int, int]]:
     """Return after how long (ms) brokers of Gantry check first and again; others check in rounds that nobody knows."""
     masters = {addr: name for addr, name in (await admin.clusters.masters()).items() if name in brokers}
@@ -119,7 +113,7 @@ async def _plans(admin: Admin, brokers: set[str]) -> dict[str, tuple[int, int]]:
     plans = {}
     for addr, found in answers.found.items():
         timeout, interval = found.get("transactionTimeOut", ""), found.get("transactionCheckInterval", "")
-        if _OF_GANTRY in found and timeout.isdecimal() and interval.isdecimal():
+        if product_of(found) == "gantry" and timeout.isdecimal() and interval.isdecimal():
             plans[masters[addr]] = int(timeout), int(interval)
     return plans
 

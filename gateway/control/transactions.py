@@ -26,6 +26,7 @@ from console.clusters.reasons import reason_of
 from console.errors import Conflict
 from console.paging import PAGE_PARAMETERS, cursor_of, limit_of, make_cursor
 from console.shapes import as_json, serializer_of
+from gateway.broker_products import is_gantry
 from gateway.control.cluster_view import ClusterListView, word_of
 from gateway.control.messages import missing_of
 from gateway.control.transaction_reading import (
@@ -36,7 +37,6 @@ from gateway.control.transaction_reading import (
     given_up_with,
     id_of,
     ids,
-    may_check_again,
     open_page,
     standing_of,
 )
@@ -192,7 +192,7 @@ class TransactionCheckView(_TransactionsView):
         row = row_of(found.half, None, "open", found.asked)
 
         async def question(admin: Admin) -> None:
-            if found.state != "given_up" and not await may_check_again(admin, place.broker):
+            if found.state != "given_up" and not await is_gantry(admin, place.broker):
                 raise Conflict(_TWICE.format(broker=place.broker))
             await admin.transactions.check_again(place.broker, found.half.offset_id)
             await add_checks(admin, [(row, found.half)])
