@@ -184,6 +184,42 @@ def test_a_kill_while_a_transaction_is_given_up_does_not_open_it_again(
     assert scene.arrived() == [b"a"]
 
 
+def test_what_is_older_than_the_log_keeps_is_asked_again_when_its_operator_wants_that(scene: Scene) -> None:
+    scene.wait(0)
+    half = scene.prepare(b"a")
+    producer = Producer()
+    scene.clients = type(scene.clients)()
+    scene.start()
+    scene.wait(scene.config.store.retention_ms)
+    (kept,) = scene.records(TRANSACTION_EXPIRED_TOPIC)
+
+    scene.transactions.resume(kept.log_offset)
+    scene.connect(producer)
+    scene.wait(6_000)
+
+    assert [each.message.properties["TRANSACTION_CHECK_TIMES"] for each in producer.questions] == ["1"]
+    (again,) = scene.transactions.table
+    assert (again.began_at, again.since) == (
+        half.store_timestamp,
+        half.store_timestamp + scene.config.store.retention_ms,
+    )
+    is_restarted(scene)
+    scene.wait(scene.config.store.retention_ms)
+    assert len(scene.records(TRANSACTION_EXPIRED_TOPIC)) == 2
+
+
+def test_a_producer_cannot_name_the_transaction_of_another(scene: Scene) -> None:
+    scene.prepare(b"mine")
+    forged = {"TRAN_FIRST_QUEUE_OFFSET": "0", "TRAN_FIRST_STORE_MS": "1", "TRAN_COPY_CHECKS": "0"}
+    forged |= {"TRAN_CHECKED_SINCE_MS": "1", "TRAN_CHECKS_BEFORE": "9", "TRANSACTION_CHECK_TIMES": "0"}
+    other = scene.prepare(b"other", pairs=forged)
+    scene.start()
+    assert [half.checks_before for half in scene.transactions.table] == [0, 0]
+    scene.commit(other)
+    assert scene.arrived() == [b"other"]
+    assert [half.queue_offset for half in scene.transactions.table] == [0]
+
+
 def test_what_apache_rocketmq_gave_up_is_revived_with_its_first_record(scene: Scene) -> None:
     half = scene.prepare(b"a")
     stored = scene.transactions.read(LogOffset(half.log_offset))
