@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from broker_core.client.admin import Admin
-from broker_core.client.admin.placed import PlacedMessage
 from broker_core.client.admin.transactions import HalfMessage
-from broker_core.client.errors import TopicNotFound
-from broker_core.protocol.half_records import SentAs, is_committed
+from broker_core.protocol.half_records import is_committed
+from broker_core.protocol.message import StoredMessage
 from broker_core.protocol.topics import HALF_TOPIC, OP_HALF_TOPIC, TRANSACTION_EXPIRED_TOPIC
 from gateway.control.transaction_shapes import Asked, State
 
@@ -62,30 +61,22 @@ class Trail:
 async def trail_of(admin: Admin, half: HalfMessage) -> Trail | None:
     """Return the records that were made of the same sent message; None for one without a unique id.
 
-    Raises the error of a broker that was not searched.
+    Raises NoRoute, BrokerRefused or Unreachable.
     """
     if half.unique_id is None:
         return None
-    searches = (_same(admin, half, topic) for topic in (HALF_TOPIC, TRANSACTION_EXPIRED_TOPIC, OP_HALF_TOPIC))
-    halves, given_up, ops = await asyncio.gather(*searches)
+    topics = HALF_TOPIC, TRANSACTION_EXPIRED_TOPIC, OP_HALF_TOPIC
+    halves, given_up, ops = await asyncio.gather(*(admin.transactions.same_message(half, topic) for topic in topics))
     # Last: a commit meanwhile is seen, and what it ends is not taken for a rollback.
-    committed = any(is_committed(each.message) for each in await _same(admin, half, half.topic))
-    return Trail(_read(halves), _read(given_up), max((each.message.log_offset for each in ops), default=-1), committed)
+    committed = any(map(is_committed, await admin.transactions.same_message(half, half.topic)))
+    return Trail(
+        _read(half.broker_name, halves),
+        _read(half.broker_name, given_up),
+        max((each.log_offset for each in ops), default=-1),
+        committed,
+    )
 
 
-def _read(placed: Sequence[PlacedMessage]) -> list[HalfMessage]:
-    halves = (HalfMessage.of(each.broker_name, each.message) for each in placed)
+def _read(broker_name: str, records: Sequence[StoredMessage]) -> list[HalfMessage]:
+    halves = (HalfMessage.of(broker_name, each) for each in records)
     return [half for half in halves if half is not None]
-
-
-async def _same(admin: Admin, half: HalfMessage, topic: str) -> list[PlacedMessage]:
-    """Return the records of the same message in a topic of its broker, newest first."""
-    assert half.unique_id is not None
-    try:
-        result = await admin.messages.search(topic, half.unique_id)
-    except TopicNotFound:
-        return []
-    if result.failed:
-        raise next(iter(result.failed.values()))
-    own = [each for each in result.messages if each.broker_name == half.broker_name]
-    return [each for each in own if SentAs.of(each.message) == half.sent_as]

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from broker_core.client.admin.index import MAX_FOUND, ask_index
 from broker_core.client.admin.offsets import Offsets
 from broker_core.client.admin.placed import PlacedMessage, RangeReader
 from broker_core.client.admin.requests import AdminRequests
@@ -27,7 +28,7 @@ from broker_core.protocol.half_records import (
     is_decided,
 )
 from broker_core.protocol.headers.groups import GetAllProducerInfoRequest
-from broker_core.protocol.headers.messages import ViewMessageByIdRequest
+from broker_core.protocol.headers.messages import QueryMessageRequest, ViewMessageByIdRequest
 from broker_core.protocol.headers.transactions import ResumeCheckHalfMessageRequest
 from broker_core.protocol.message import LogOffset, QueueOffset, StoredMessage
 from broker_core.protocol.record import decode_one
@@ -36,6 +37,7 @@ from broker_core.protocol.topics import HALF_TOPIC, OP_HALF_TOPIC
 MOST_RECORDS: Final = 20_000
 """So many records of each internal topic are read at one broker."""
 
+_FOREVER: Final = 2**63 - 1
 _PULL: Final = 32
 _AT_ONCE: Final = 8
 
@@ -194,6 +196,19 @@ class Transactions:
             raise MalformedAnswer(addr, str(error)) from error
         is_half = found.topic == HALF_TOPIC and found.queue_offset == queue_offset
         return PlacedMessage(found, broker_name) if is_half else None
+
+    async def same_message(self, half: HalfMessage, topic: str) -> list[StoredMessage]:
+        """Return the records in a topic of its broker that were made of the same sent message, the newest first.
+
+        It finds none for a message without a unique id. The topic may be one that the broker has not announced yet.
+        """
+        if half.unique_id is None:
+            return []
+        addr = await self._requests.master(half.broker_name)
+        header = QueryMessageRequest(topic, half.unique_id, MAX_FOUND, 0, _FOREVER)
+        found = (await ask_index(self._requests, addr, header)).matching
+        same = (each for each in found if SentAs.of(each) == half.sent_as)
+        return sorted(same, key=lambda each: each.log_offset, reverse=True)
 
     async def producer_groups(self) -> Answers[frozenset[str]]:
         """Return the producer groups with members connected to each master, by broker name."""

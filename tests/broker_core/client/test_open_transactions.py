@@ -9,6 +9,7 @@ import pytest
 from broker_core.client import Decision, Message, StoredMessage, TransactionProducer
 from broker_core.client.admin import OpenTransaction
 from broker_core.client.errors import TransactionDecided, TransactionUnknown
+from broker_core.protocol.topics import HALF_TOPIC
 from tests.broker_core.client.conftest import Live
 from tests.support.wait import eventually
 
@@ -68,6 +69,25 @@ async def test_a_check_adds_a_record_to_the_same_transaction(live: Live, payer: 
     await payer.end(waiting, Decision.ROLLBACK)
     with pytest.raises(TransactionDecided):
         await live.admin.transactions.check_again(waiting.broker_name, after.newest.offset_id)
+
+
+async def test_the_records_of_one_message_are_found_in_any_topic(live: Live, payer: TransactionProducer) -> None:
+    topic = await live.topic()
+    twice = Message(topic, b"hello", {"UNIQ_KEY": f"{topic}-twice"})
+    _, first = await payer.prepare(twice)
+    (half,) = await open_in(live, topic)
+    await live.admin.transactions.check_again(first.broker_name, half.newest.offset_id)
+    _, second = await payer.prepare(twice)
+    halves = await live.admin.transactions.same_message(half.newest, HALF_TOPIC)
+    assert [each.queue_offset for each in halves[-1:]] == [first.queue_offset]
+    assert len(halves) > 1
+    assert second.queue_offset not in [each.queue_offset for each in halves]
+    assert await live.admin.transactions.same_message(half.newest, topic) == []
+    await payer.end(first, Decision.COMMIT)
+    (committed,) = await live.admin.transactions.same_message(half.newest, topic)
+    assert committed.body == b"hello"
+    assert await live.admin.transactions.same_message(half.newest, "no-such-topic") == []
+    await payer.end(second, Decision.ROLLBACK)
 
 
 async def test_a_place_without_a_half_record_is_none(live: Live, payer: TransactionProducer) -> None:
