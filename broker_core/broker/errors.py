@@ -78,6 +78,10 @@ class IllegalTopicName(Refused):
     """Raised for a topic name that is blank, too long or has characters that are not allowed."""
 
 
+class TopicNameTooLong(IllegalTopicName):
+    """Raised for a topic name that is valid except for its length."""
+
+
 class SystemTopic(Refused):
     """Raised when a request would change or delete a topic of the broker itself."""
 

@@ -15,11 +15,12 @@ from broker_core.broker.errors import BadConfigFile, GroupNotFound, GroupPaused
 from broker_core.broker.limits import BrokerLimits
 from broker_core.broker.names import check_names
 from broker_core.broker.saving import JsonFile
+from broker_core.logs import get_logger
 from broker_core.protocol.bodies import coder
 from broker_core.protocol.bodies.groups import SubscriptionGroupConfig, SubscriptionGroupWrapper
 from broker_core.protocol.bodies.topics import DataVersion
 from broker_core.protocol.errors import MalformedBody
-from broker_core.protocol.topics import BROWSING_GROUP, SYSTEM_GROUP_PREFIX
+from broker_core.protocol.topics import BROWSING_GROUP, MAX_GROUP_NAME, SYSTEM_GROUP_PREFIX
 
 FILE_NAME: Final = "subscriptionGroup.json"
 
@@ -32,6 +33,8 @@ BUILT_IN: Final = (
     "CID_ONSAPI_PERMISSION",
     "CID_ONSAPI_OWNER",
 )
+
+_log = get_logger(__name__)
 
 
 class Groups:
@@ -87,8 +90,11 @@ class Groups:
         """
         name = config.group_name
         check_names(consumerGroup=name)
-        if name not in self._table and len(self._table) >= self._limits.groups:
-            raise self._limits.refuse("groups", f"group {name!r} was not created")
+        if name not in self._table:
+            if len(self._table) >= self._limits.groups:
+                raise self._limits.refuse("groups", f"group {name!r} was not created")
+            if len(name) > MAX_GROUP_NAME:
+                _log.warning("group=%s: over %d characters, so it has no retries", name, MAX_GROUP_NAME)
         self._table[name] = config
         self._changed(now)
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 import orjson
 
 from broker_core.broker.config import Identity, TopicDefaults
-from broker_core.broker.errors import BadConfigFile, IllegalTopicName, SystemTopic, TopicUnknown
+from broker_core.broker.errors import BadConfigFile, IllegalTopicName, SystemTopic, TopicNameTooLong, TopicUnknown
 from broker_core.broker.limits import BrokerLimits
 from broker_core.broker.saving import JsonFile
 from broker_core.protocol.bodies import coder
@@ -62,7 +62,7 @@ def check_name(topic: str) -> None:
     if NAME.fullmatch(topic) is None:
         raise IllegalTopicName("The specified topic contains illegal characters, allowing only ^[%|a-zA-Z0-9_-]+$")
     if len(topic) > MAX_TOPIC_NAME:
-        raise IllegalTopicName("The specified topic is longer than topic max length.")
+        raise TopicNameTooLong("The specified topic is longer than topic max length.")
 
 
 def built_in(identity: Identity, defaults: TopicDefaults) -> list[TopicConfig]:

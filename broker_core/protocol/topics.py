@@ -10,7 +10,7 @@ import re
 from typing import Final
 
 MAX_TOPIC_NAME: Final = 127  # a stored record has a one-byte signed length
-MAX_GROUP_NAME: Final = 120
+MAX_GROUP_NAME: Final = 120  # so that its retry topic has a name; a longer one consumes without retries
 
 NAME: Final = re.compile(r"[%|a-zA-Z0-9_-]+")
 """The characters allowed in a name on the wire, of any length."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Set
+from collections.abc import Callable, Collection, Iterable, Set
+from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
 from broker_core.broker.access.permits import Permits
 from broker_core.broker.clients import Clients, ConsumerGroup
-from broker_core.broker.errors import AccessRefused, GroupNotFound, NoMembers, Refused
+from broker_core.broker.errors import AccessRefused, GroupNotFound, NoMembers, Refused, TopicNameTooLong
 from broker_core.broker.filters.expressions import accept_of
 from broker_core.broker.filters.registered import ConsumerFilters
 from broker_core.broker.groups import Groups
@@ -103,8 +104,7 @@ class ClientProcessor:
         if data.without_sub:
             is_known = [self._renew_consumer(each.group_name, replace(member)) for each in data.consumer_data_set]
             return Command.response(ResponseCode.SUCCESS, headers.HeartBeatResponse(True, not all(is_known)))
-        for consumer in data.consumer_data_set:
-            self._heartbeat_consumer(consumer, replace(member), now)
+        self._heartbeat_consumers(data.consumer_data_set, member, now)
         return Command.response(ResponseCode.SUCCESS, headers.HeartBeatResponse(True) if member.fingerprint else None)
 
     def unregister(self, request: Command, connection: Connection) -> Command:
@@ -167,12 +167,24 @@ class ClientProcessor:
         if _would_exceed(max(1, limits.groups // _SHARE), names, of_account):
             raise limits.refuse("groups", f"one account may have 1 / {_SHARE} of them; {who}")
 
+    def _heartbeat_consumers(self, consumers: Iterable[ConsumerData], member: Member[Connection], now: int) -> None:
+        """Register each group that can be; raise the first refusal afterwards, so that it keeps no other one out."""
+        refusals = []
+        for consumer in consumers:
+            try:
+                self._heartbeat_consumer(consumer, replace(member), now)
+            except Refused as refusal:
+                refusals.append(refusal)
+        if refusals:
+            raise refusals[0]
+
     def _heartbeat_consumer(self, data: ConsumerData, member: Member[Connection], now: int) -> None:
         try:
             config = self._groups.get_or_create(data.group_name, now=now)
         except GroupNotFound:
             return  # Apache RocketMQ silently ignores such a consumer
-        self._group_topics.ensure_retry(config, now=now)
+        with suppress(TopicNameTooLong):  # as with Apache RocketMQ such a group consumes, and has no retries
+            self._group_topics.ensure_retry(config, now=now)
         if self._clients.heartbeat_consumer(data, member) and config.notify_consumer_ids_changed_enable:
             self._notify(data.group_name)
         self._filters.register(data.group_name, data.subscription_data_set)

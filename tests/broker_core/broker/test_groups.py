@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from broker_core.broker.config import TopicDefaults
-from broker_core.broker.errors import BadConfigFile, GroupNotFound, GroupPaused, LimitReached
+from broker_core.broker.errors import BadConfigFile, GroupNotFound, GroupPaused, IllegalArgument, LimitReached
 from broker_core.broker.groups import BUILT_IN, FILE_NAME, Groups
 from broker_core.broker.limits import BrokerLimits
 from broker_core.broker.saving import JsonFile
@@ -60,6 +60,28 @@ def test_one_group_too_many_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(LimitReached, match="groups="):
         groups.get_or_create("audit", now=2)
+
+
+def test_a_group_without_room_for_retries_is_made_and_named_in_the_log_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    groups = groups_in(tmp_path)
+    for now in range(2):
+        groups.get_or_create("g" * 121, now=now)
+        groups.put(SubscriptionGroupConfig("g" * 120), now=now)
+
+    assert [record.getMessage() for record in caplog.records] == [
+        f"group={'g' * 121}: over 120 characters, so it has no retries"
+    ]
+
+
+def test_a_name_that_clients_would_not_send_is_refused_before_any_change(tmp_path: Path) -> None:
+    groups = groups_in(tmp_path)
+
+    with pytest.raises(IllegalArgument, match="longer than 255 characters"):
+        groups.put_all([SubscriptionGroupConfig("billing"), SubscriptionGroupConfig("g" * 256)], now=1)
+
+    assert groups.find("billing") is None
 
 
 def test_the_register_survives_a_restart(tmp_path: Path) -> None:

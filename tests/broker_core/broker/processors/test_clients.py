@@ -97,6 +97,39 @@ async def test_a_heartbeat_makes_group_retry_topic_and_member(wire: Wire) -> Non
     assert await members(wire) == ["one"]
 
 
+async def beat_as(wire: Wire, *groups: str) -> Command:
+    consumers = [
+        ConsumerData(
+            group, ConsumeType.CONSUME_PASSIVELY, MessageModel.CLUSTERING, None, [SubscriptionData("orders", "*")]
+        )
+        for group in groups
+    ]
+    return await wire.ask(headers.HeartBeatRequest(), bodies.encode(HeartbeatData("one", [], consumers)))
+
+
+@pytest.mark.parametrize("length", [121, 255])
+async def test_a_group_whose_retry_topic_would_have_too_long_a_name_consumes_all_the_same(
+    wire: Wire, length: int
+) -> None:
+    group = "g" * length
+
+    answer = await beat_as(wire, group)
+
+    assert answer.code == ResponseCode.SUCCESS, answer.remark
+    assert await members(wire, group) == ["one"]
+    await wire.fill("orders", b"first")
+    assert await wire.pull("orders", 0, group=group, sys_flag=0)
+
+
+@pytest.mark.parametrize("refused", ["g" * 256, "no group"])
+async def test_a_group_that_is_refused_keeps_no_other_group_of_its_heartbeat_out(wire: Wire, refused: str) -> None:
+    answer = await beat_as(wire, "before", refused, "after")
+
+    assert answer.code != ResponseCode.SUCCESS
+    assert await members(wire, "before") == await members(wire, "after") == ["one"]
+    assert await members(wire, refused) == []
+
+
 async def test_all_members_including_the_new_one_are_notified_before_the_heartbeat_is_answered(wire: Wire) -> None:
     other = another_client(wire)
     await other.heartbeat("one", group="billing", topics={"orders": "*"})
