@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import logging
 import signal
 import sys
 from pathlib import Path
+from typing import Final
 
 import uvloop
 
 from broker_core import logs
+from broker_core.errors import GantryError
 from broker_core.namesrv.config import NameServerConfig
-from broker_core.namesrv.config_file import read_config
+from broker_core.namesrv.config_file import USUAL_SETTINGS, read_config
 from broker_core.namesrv.server import NameServer
-from broker_core.namesrv.settings import SettingsDamaged
-from broker_core.properties_file import BadPropertiesFile
-from broker_core.remoting import RemotingError, TlsRefused
 from broker_core.remoting.tls_settings import read_settings
+
+_log: Final = logging.getLogger(__name__)
 
 
 def main() -> int:
@@ -28,14 +30,18 @@ def main() -> int:
     )
     parser.add_argument("--bind", help="address to listen on [127.0.0.1]")
     parser.add_argument("--port", type=int, help="0: any free port [9876]")
-    parser.add_argument("--settings-file", type=Path, help="file for key-value settings [memory only]")
+    parser.add_argument(
+        "--settings-file",
+        type=Path,
+        help=f"file for key-value settings [with --config what it says, or {USUAL_SETTINGS}; else memory only]",
+    )
     parser.add_argument("--tls-config", type=Path, metavar="FILE", help="RocketMQ's tls.properties")
     parser.add_argument("--log-level", default="INFO")
     options = parser.parse_args()
     logs.configure(options.log_level)
     try:
         uvloop.run(_serve(_config(options)))
-    except (RemotingError, SettingsDamaged, BadPropertiesFile, TlsRefused) as error:
+    except (GantryError, OSError) as error:
         sys.stderr.write(f"name server: {error}\n")
         return 2
     return 0
@@ -54,6 +60,7 @@ async def _serve(config: NameServerConfig) -> None:
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     server = NameServer(config)
     await server.start()
+    _log.info("key-value settings in %s", config.settings_file or "memory only")
     print(f"ready namesrv={config.host}:{server.port}", flush=True)
     try:
         await stop.wait()

@@ -15,14 +15,16 @@ _WITHOUT_EFFECT: Final = (
     "serverPooledByteBufAllocatorEnable", "useEpollNativeSelector",
 )  # fmt: skip
 EVERYWHERE: Final = "0.0.0.0"  # noqa: S104 - as RocketMQ does, whose file it is
+USUAL_SETTINGS: Final = "~/namesrv/kvConfig.json"
+"""Where RocketMQ keeps key-value settings when a file does not say where."""
 
 
 def read_config(file: Path) -> dict[str, Any]:
-    """Return fields of NameServerConfig by name, ``tls`` as texts.
+    """Return fields of NameServerConfig by name, ``tls`` as texts. The settings file is RocketMQ's if none is named.
 
     Raises BadPropertiesFile, which names everything that is refused.
     """
-    found = by_rules(file, read_pairs(file), _RULES)
+    found = by_rules(file, {"kvConfigPath": USUAL_SETTINGS} | read_pairs(file), _RULES)
     fields = {_FIELDS[name]: value for name, value in found.items() if name in _FIELDS}
     tls = {name: text for name, text in found.items() if name in TLS_NAMES}
     return {"host": EVERYWHERE} | fields | ({"tls": tls} if tls else {})
@@ -41,7 +43,10 @@ def _milliseconds(text: str) -> int:
 
 
 def _file(text: str) -> Path:
-    path = Path(text).expanduser()
+    try:
+        path = Path(text).expanduser()
+    except RuntimeError:
+        raise ValueError(f"{text[:80]!r} has no meaning for a user without a home folder") from None
     if not path.is_absolute():
         raise ValueError(f"{text[:80]!r} is not an absolute path")
     return path

@@ -12,7 +12,7 @@ from tests.support.cluster import ROOT, STOP_SECONDS
 
 
 class Serving:
-    """A process that prints a line with ``ready`` when it serves. Its log is a file."""
+    """A process that prints a line with ``ready`` when it serves. Its log is a file, its home that file's folder."""
 
     def __init__(self, log: Path, module: str, *arguments: str) -> None:
         self._log = log
@@ -20,7 +20,7 @@ class Serving:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", module, *arguments],
                 cwd=ROOT,
-                env={**os.environ, "PYTHONUNBUFFERED": "1"},
+                env={**os.environ, "HOME": str(log.parent), "PYTHONUNBUFFERED": "1"},
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=errors,

@@ -30,8 +30,14 @@ def test_a_usual_file_is_obeyed(tmp_path: Path) -> None:
     )
 
 
-def test_an_empty_file_listens_everywhere_as_rocketmq_does(tmp_path: Path) -> None:
-    assert read_config(written(tmp_path, "")) == {"host": "0.0.0.0"}
+def test_an_empty_file_listens_everywhere_and_keeps_settings_where_rocketmq_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", "/home/mq")
+
+    found = read_config(written(tmp_path, ""))
+
+    assert found == {"host": "0.0.0.0", "settings_file": Path("/home/mq/namesrv/kvConfig.json")}
 
 
 def test_everything_that_is_refused_is_named_at_once(tmp_path: Path) -> None:

@@ -1,0 +1,68 @@
+"""``python -m broker_core.namesrv`` as a process: what a file that says little makes of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from broker_core.protocol import Command, ResponseCode, java_properties
+from broker_core.protocol.headers import routes as headers
+from broker_core.remoting import RemotingClient
+from tests.support.serving import Serving
+
+ORDER = "ORDER_TOPIC_CONFIG"
+
+
+@asynccontextmanager
+async def served(folder: Path, *options: str) -> AsyncIterator[tuple[Serving, str]]:
+    """Serve by a file that has a host only; yield the process and its address."""
+    (folder / "namesrv.conf").write_text("bindAddress=127.0.0.1\n")
+    arguments = ("--config", str(folder / "namesrv.conf"), "--port", "0", *options)
+    with Serving(folder / "log", "broker_core.namesrv", *arguments) as name_server:
+        yield name_server, (await asyncio.to_thread(name_server.ready)).partition("namesrv=")[2]
+        assert await asyncio.to_thread(name_server.stop) == 0
+
+
+async def ask(address: str, header: object, body: bytes = b"") -> Command:
+    client = RemotingClient()
+    try:
+        return await client.invoke(address, Command.request(header, body), 3000)
+    finally:
+        await client.close()
+
+
+async def test_settings_are_kept_over_a_restart_where_rocketmq_keeps_them(tmp_path: Path) -> None:
+    kept = tmp_path / "namesrv" / "kvConfig.json"
+    async with served(tmp_path) as (name_server, address):
+        await ask(address, headers.PutKvConfigRequest(ORDER, "orders", "broker-a:4"))
+        await ask(address, headers.UpdateNameServerConfigRequest(), b"orderMessageEnable=true\n")
+        assert f"key-value settings in {kept}" in name_server.log
+
+    async with served(tmp_path) as (_, address):
+        found = await ask(address, headers.GetKvConfigRequest(ORDER, "orders"))
+        shown = java_properties.parse((await ask(address, headers.GetNameServerConfigRequest())).body)
+
+    assert found.header(headers.GetKvConfigResponse).value == "broker-a:4"
+    assert (shown["orderMessageEnable"], shown["kvConfigPath"]) == ("true", str(kept))
+
+
+async def test_an_option_goes_before_that_place(tmp_path: Path) -> None:
+    async with served(tmp_path, "--settings-file", str(tmp_path / "own.json")) as (_, address):
+        answer = await ask(address, headers.PutKvConfigRequest(ORDER, "orders", "broker-a:4"))
+
+    assert answer.code == ResponseCode.SUCCESS
+    assert (tmp_path / "own.json").exists()
+    assert not (tmp_path / "namesrv").exists()
+
+
+async def test_a_place_that_cannot_be_read_is_one_clear_line_and_status_2(tmp_path: Path) -> None:
+    (tmp_path / "namesrv" / "kvConfig.json").mkdir(parents=True)
+    (tmp_path / "namesrv.conf").write_text("")
+
+    with Serving(tmp_path / "log", "broker_core.namesrv", "--config", str(tmp_path / "namesrv.conf")) as ended:
+        assert await asyncio.to_thread(ended.process.wait, 60) == 2
+
+    assert len(ended.log.splitlines()) == 1
+    assert "kvConfig.json" in ended.log
