@@ -15,7 +15,7 @@ import uvloop
 from broker_core import logs
 from broker_core.errors import GantryError
 from broker_core.namesrv.config import NameServerConfig
-from broker_core.namesrv.config_file import USUAL_SETTINGS, read_config
+from broker_core.namesrv.config_file import USUAL_SETTINGS, ConfigFile, read_config
 from broker_core.namesrv.server import NameServer
 from broker_core.remoting.tls_settings import read_settings
 
@@ -48,10 +48,13 @@ def main() -> int:
 
 
 def _config(options: argparse.Namespace) -> NameServerConfig:
-    in_file = read_config(options.config) if options.config else {}
-    in_file["tls"] = read_settings(options.tls_config, below=in_file.get("tls", {}), above={})
+    file = read_config(options.config) if options.config else ConfigFile({}, ())
+    if file.without_effect:
+        _log.info("%s: without effect here: %s", options.config, ", ".join(file.without_effect))
+    tls = read_settings(options.tls_config, below=file.fields.get("tls", {}), above={})
     given = {"host": options.bind, "port": options.port, "settings_file": options.settings_file}
-    return NameServerConfig(**in_file | {name: value for name, value in given.items() if value is not None})
+    chosen = {name: value for name, value in given.items() if value is not None}
+    return NameServerConfig(**file.fields | {"tls": tls} | chosen)
 
 
 async def _serve(config: NameServerConfig) -> None:

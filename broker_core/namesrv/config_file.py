@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,15 +20,28 @@ USUAL_SETTINGS: Final = "~/namesrv/kvConfig.json"
 """Where RocketMQ keeps key-value settings when a file does not say where."""
 
 
-def read_config(file: Path) -> dict[str, Any]:
-    """Return fields of NameServerConfig by name, ``tls`` as texts. The settings file is RocketMQ's if none is named.
+@dataclass(frozen=True, slots=True)
+class ConfigFile:
+    """What a file says."""
+
+    fields: dict[str, Any]
+    """Those of NameServerConfig by name, ``tls`` as texts."""
+    without_effect: tuple[str, ...]
+    """The names that were taken and do nothing."""
+
+
+def read_config(file: Path) -> ConfigFile:
+    """Return what a file says; the settings file is RocketMQ's if none is named.
 
     Raises BadPropertiesFile, which names everything that is refused.
     """
     found = by_rules(file, {"kvConfigPath": USUAL_SETTINGS} | read_pairs(file), _RULES)
     fields = {_FIELDS[name]: value for name, value in found.items() if name in _FIELDS}
     tls = {name: text for name, text in found.items() if name in TLS_NAMES}
-    return {"host": EVERYWHERE} | fields | ({"tls": tls} if tls else {})
+    return ConfigFile(
+        fields={"host": EVERYWHERE} | fields | ({"tls": tls} if tls else {}),
+        without_effect=tuple(sorted(found.keys() & _WITHOUT_EFFECT)),
+    )
 
 
 def _switch(text: str) -> bool:

@@ -70,4 +70,4 @@ def test_the_example_files_are_taken() -> None:
     broker = read_config(FOLDER / "broker-a.conf")
     assert broker.name == "broker-a"
     assert broker.without_effect == ()
-    assert NameServerConfig(**read_namesrv_config(FOLDER / "namesrv.conf")).port == 9876
+    assert NameServerConfig(**read_namesrv_config(FOLDER / "namesrv.conf").fields).port == 9876

@@ -17,8 +17,8 @@ ORDER = "ORDER_TOPIC_CONFIG"
 
 @asynccontextmanager
 async def served(folder: Path, *options: str) -> AsyncIterator[tuple[Serving, str]]:
-    """Serve by a file that has a host only; yield the process and its address."""
-    (folder / "namesrv.conf").write_text("bindAddress=127.0.0.1\n")
+    """Serve by a file that says nothing of settings; yield the process and its address."""
+    (folder / "namesrv.conf").write_text("bindAddress=127.0.0.1\nserverWorkerThreads=8\n")
     arguments = ("--config", str(folder / "namesrv.conf"), "--port", "0", *options)
     with Serving(folder / "log", "broker_core.namesrv", *arguments) as name_server:
         yield name_server, (await asyncio.to_thread(name_server.ready)).partition("namesrv=")[2]
@@ -46,6 +46,11 @@ async def test_settings_are_kept_over_a_restart_where_rocketmq_keeps_them(tmp_pa
 
     assert found.header(headers.GetKvConfigResponse).value == "broker-a:4"
     assert (shown["orderMessageEnable"], shown["kvConfigPath"]) == ("true", str(kept))
+
+
+async def test_names_without_effect_are_in_the_log(tmp_path: Path) -> None:
+    async with served(tmp_path) as (name_server, _):
+        assert f"{tmp_path}/namesrv.conf: without effect here: serverWorkerThreads\n" in name_server.log
 
 
 async def test_an_option_goes_before_that_place(tmp_path: Path) -> None:
