@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from broker_core.namesrv.options import CHANGEABLE
 from broker_core.properties_file import Rule, by_rules, only, read_pairs, tcp_port, without_effect
 from broker_core.remoting.tls_settings import NAMES as TLS_NAMES
 
@@ -14,6 +15,8 @@ _WITHOUT_EFFECT: Final = (
     "rocketmqHome", "productEnvName", "serverWorkerThreads", "serverCallbackExecutorThreads", "serverSelectorThreads",
     "serverOnewaySemaphoreValue", "serverAsyncSemaphoreValue", "serverSocketSndBufSize", "serverSocketRcvBufSize",
     "serverPooledByteBufAllocatorEnable", "useEpollNativeSelector",
+    # Started with a file, RocketMQ replaces it by the file itself.
+    "configStorePath",
 )  # fmt: skip
 EVERYWHERE: Final = "0.0.0.0"  # noqa: S104 - as RocketMQ does, whose file it is
 USUAL_SETTINGS: Final = "~/namesrv/kvConfig.json"
@@ -56,6 +59,12 @@ def _milliseconds(text: str) -> int:
     return int(text)
 
 
+def _black_list(text: str) -> str:
+    if any(name.strip() in CHANGEABLE for name in text.split(";")):
+        raise ValueError(f"{text[:80]!r} is not served: {' and '.join(sorted(CHANGEABLE))} can always be changed")
+    return text
+
+
 def _file(text: str) -> Path:
     try:
         path = Path(text).expanduser()
@@ -77,6 +86,7 @@ _RULES: Final[dict[str, Rule]] = {
     **dict.fromkeys(_WITHOUT_EFFECT, without_effect),
     **dict.fromkeys(TLS_NAMES, str),
     "clusterTest": only("false"),
+    "configBlackList": _black_list,
     "bindAddress": str,
     "listenPort": tcp_port,
     "kvConfigPath": _file,

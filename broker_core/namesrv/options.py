@@ -20,6 +20,8 @@ from broker_core.remoting.tls_settings import PREFIX as TLS_PREFIX
 FILE_NAME: Final = "namesrvSettings.json"
 
 _ORDER: Final = "orderMessageEnable"
+CHANGEABLE: Final = frozenset({_ORDER})
+"""What request 318 can change."""
 _TABLE: Final = "settings"
 _PATHS: Final = frozenset({"kvConfigPath", "configStorePath", "rocketmqHome", "configBlackList"})
 _TOLD: Final = frozenset({"listenPort", "bindAddress", "scanNotActiveBrokerInterval", "limitConnections"})
@@ -79,7 +81,7 @@ class Options:
     def _changed(self, config: NameServerConfig, name: str, text: str) -> NameServerConfig:
         if name in _PATHS:
             raise OptionFixed("Can not update config path")
-        if name != _ORDER:
+        if name not in CHANGEABLE:
             if name in _TOLD or name.startswith(TLS_PREFIX):
                 raise OptionFixed(f"setting {name} can be set only at the start of the name server")
             raise OptionRefused(f"this name server has no setting {name[:80]!r}")

@@ -41,6 +41,19 @@ def test_an_empty_file_listens_everywhere_and_keeps_settings_where_rocketmq_does
     assert found.fields == {"host": "0.0.0.0", "settings_file": Path("/home/mq/namesrv/kvConfig.json")}
 
 
+def test_what_the_name_server_tells_of_its_own_files_may_be_said(tmp_path: Path) -> None:
+    text = "configStorePath=/home/mq/namesrv/namesrv.properties\nconfigBlackList=configBlackList;kvConfigPath\n"
+
+    found = read_config(written(tmp_path, text))
+
+    assert found.without_effect == ("configStorePath",)
+
+
+def test_a_setting_that_can_be_changed_is_not_taken_as_one_that_cannot(tmp_path: Path) -> None:
+    with pytest.raises(BadPropertiesFile, match="configBlackList: 'kvConfigPath; orderMessageEnable' is not served"):
+        read_config(written(tmp_path, "configBlackList=kvConfigPath; orderMessageEnable\n"))
+
+
 def test_everything_that_is_refused_is_named_at_once(tmp_path: Path) -> None:
     text = "listenPort=x\nclusterTest=true\norderMessageEnable=1\nscanNotActiveBrokerInterval=5\nkvConfigPath=a\nno=1\n"
 
