@@ -222,6 +222,22 @@ def test_a_group_without_members_goes_back_to_a_time(driver5: Driver, gantry: Ru
     assert (to_the_begin, lag_of(driver5, gantry, "timing")) == (8, 6)
 
 
+def test_a_group_is_deleted_with_its_offsets_if_that_is_asked(driver5: Driver, gantry: RunningBroker) -> None:
+    where = ("-n", gantry.name_server, "-b", gantry.address, "-g", "leaving")
+    driver5.mqadmin("updateTopic", *where[:4], "-t", "left", "-r", "4", "-w", "4")
+    driver5.mqadmin("updateSubGroup", *where)
+    consumer = driver5.push_consumer(gantry.name_server, "leaving", {"left": "*"})
+    send_numbers(driver5.producer(gantry.name_server), "left", range(3))
+    wait_until(lambda: len(consumer.received) == 3)
+    consumer.shutdown()
+    admin = driver5.admin(gantry.name_server)
+    assert "left" in admin.call("queryTopicsByConsumer", "leaving")["topicList"]
+
+    driver5.mqadmin("deleteSubGroup", *where, "-r", "true")
+
+    assert "left" not in admin.call("queryTopicsByConsumer", "leaving")["topicList"]
+
+
 # -- consumers
 
 

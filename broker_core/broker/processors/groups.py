@@ -72,7 +72,7 @@ class GroupProcessor:
         """Delete a group's settings and leases, and its offsets if requested; nothing happens for an unknown group."""
         header = request.header(headers.DeleteSubscriptionGroupRequest)
         self._groups.delete(header.group_name, now=self._clock())
-        self._deletions.clear_group(header.group_name, with_offsets=header.remove_offset)
+        self._deletions.clear_group(header.group_name, with_offsets=header.remove_offset or header.clean_offset)
         await self._saver.save(self._groups)
         return Command.response(ResponseCode.SUCCESS)
 

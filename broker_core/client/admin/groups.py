@@ -193,8 +193,10 @@ class Groups:
     async def delete(self, name: str) -> Answers[None]:
         """Delete settings and offsets of the group on every master; its retry and dead letter topics stay."""
 
+        header = DeleteSubscriptionGroupRequest(name, remove_offset=True, clean_offset=True)
+
         async def send(addr: str) -> None:
-            await self._requests.ask(addr, DeleteSubscriptionGroupRequest(name, remove_offset=True))
+            await self._requests.ask(addr, header)
 
         return await self._requests.ask_each(await self._requests.masters(), send)
 

@@ -34,6 +34,8 @@ class DeleteSubscriptionGroupRequest:
 
     group_name: str
     remove_offset: bool = False
+    clean_offset: bool = False
+    """5.x: what 4.9 calls `remove_offset`."""
 
 
 @header(RequestCode.GET_CONSUMER_CONNECTION_LIST)

@@ -152,15 +152,19 @@ async def test_several_groups_beyond_the_limit_are_refused_together(tmp_path: Pa
         assert len(wire.broker.components.groups) == before
 
 
-async def test_a_deleted_group_keeps_its_offsets_unless_asked(wire: Wire) -> None:
-    for remove, expected in ((False, 3), (True, None)):
-        await put_group(wire)
-        await wire.ask(UpdateConsumerOffsetRequest("billing", "orders", 0, 3))
+@pytest.mark.parametrize(
+    ("asked", "expected"), [({}, 3), ({"remove_offset": True}, None), ({"clean_offset": True}, None)]
+)
+async def test_a_deleted_group_keeps_its_offsets_unless_asked_by_either_name(
+    wire: Wire, asked: dict[str, bool], expected: int | None
+) -> None:
+    await put_group(wire)
+    await wire.ask(UpdateConsumerOffsetRequest("billing", "orders", 0, 3))
 
-        await wire.ask(headers.DeleteSubscriptionGroupRequest("billing", remove))
+    await wire.ask(headers.DeleteSubscriptionGroupRequest("billing", **asked))
 
-        assert wire.broker.components.groups.find("billing") is None
-        assert wire.broker.components.offsets.find("billing", "orders", 0) == expected
+    assert wire.broker.components.groups.find("billing") is None
+    assert wire.broker.components.offsets.find("billing", "orders", 0) == expected
 
 
 async def test_deleting_an_unknown_group_is_not_a_failure(wire: Wire) -> None:
