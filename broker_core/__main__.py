@@ -17,6 +17,7 @@ import uvloop
 from broker_core import logs
 from broker_core.broker import Broker, BrokerConfig
 from broker_core.command_line import configuration, parse
+from broker_core.defaults import settings_file
 from broker_core.errors import GantryError
 from broker_core.namesrv.config import NameServerConfig
 from broker_core.namesrv.server import NameServer
@@ -87,12 +88,15 @@ async def _serve(options: argparse.Namespace, config: BrokerConfig, sockets: Soc
 def _name_server(
     options: argparse.Namespace, config: BrokerConfig, sockets: Sockets, is_registered: asyncio.Event
 ) -> NameServer:
+    settings = settings_file(options)
+    if options.config:
+        _log.info("key-value settings of the name server in %s", settings.absolute())
     return NameServer(
         NameServerConfig(
             host=config.bind,
             tls=config.tls,
             port=options.namesrv_port,
-            settings_file=options.data_dir / "namesrv" / "kvConfig.json",
+            settings_file=settings,
         ),
         sockets=sockets,
         ready=is_registered,

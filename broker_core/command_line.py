@@ -7,7 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from broker_core.broker import BrokerConfig, Identity
+from broker_core import defaults
+from broker_core.broker import BrokerConfig
 from broker_core.broker.settings.file import ConfigFile, name_servers, read_config
 from broker_core.logs import get_logger
 from broker_core.remoting.tls_settings import PREFIX as TLS_PREFIX
@@ -27,8 +28,13 @@ def parse() -> argparse.Namespace:
     parser.add_argument(
         "--config", type=Path, metavar="FILE", help="RocketMQ's properties file; other options go before what it says"
     )
-    parser.add_argument("--data-dir", type=Path, default=Path("data"), help="folder for all data (%(default)s)")
-    parser.add_argument("--store", type=Path, metavar="FOLDER", help="folder of the messages (broker in --data-dir)")
+    parser.add_argument("--data-dir", type=Path, help="folder for all data (data; with --config the home folder)")
+    parser.add_argument(
+        "--store",
+        type=Path,
+        metavar="FOLDER",
+        help="folder of the messages (broker in --data-dir; with --config what it says, or store in the home folder)",
+    )
     parser.add_argument(
         "--share",
         type=_share,
@@ -46,8 +52,8 @@ def parse() -> argparse.Namespace:
     )
     parser.add_argument("--broker-port", type=int, help="0: any free port (10911)")
     parser.add_argument("--advertise", metavar="HOST", help="address that clients connect to (the --bind address)")
-    parser.add_argument("--broker-name", help="(broker-a)")
-    parser.add_argument("--cluster", help="(local)")
+    parser.add_argument("--broker-name", help="(broker-a; with --config what it says, or the host's name)")
+    parser.add_argument("--cluster", help="(local; with --config what it says, or DefaultCluster)")
     parser.add_argument(
         "--flush", choices=_FLUSHES, help="sync: answer a send once it is on disk (async); setting flushDiskType"
     )
@@ -77,9 +83,12 @@ def configuration(options: argparse.Namespace) -> BrokerConfig:
     file = read_config(options.config) if options.config else ConfigFile({}, ())
     if file.without_effect:
         _log.info("%s: without effect here: %s", options.config, ", ".join(file.without_effect))
-    usual = BrokerConfig(StoreConfig.embedded(options.store or file.store or options.data_dir / "broker"))
+    usual = BrokerConfig(StoreConfig.embedded(defaults.store_folder(options, file)))
     settings = dict(file.settings) | _settings(options)
     of_tls = {name: settings.pop(name) for name in tuple(settings) if name.startswith(TLS_PREFIX)}
+    identity = defaults.identity(options, file)
+    if options.config:
+        _log.info("cluster=%s broker=%s store=%s", identity.cluster, identity.name, usual.store.folder.absolute())
     return BrokerConfig(
         store=usual.store,
         settings=settings,
@@ -90,10 +99,7 @@ def configuration(options: argparse.Namespace) -> BrokerConfig:
         advertise=options.advertise or file.advertise,
         limits=replace(usual.limits, memory_bytes=usual.limits.memory_bytes // options.share),
         pulls=replace(usual.pulls, in_memory_ratio=usual.pulls.in_memory_ratio / options.share),
-        identity=Identity(
-            cluster=options.cluster or file.cluster or usual.identity.cluster,
-            name=options.broker_name or file.name or usual.identity.name,
-        ),
+        identity=identity,
     )
 
 

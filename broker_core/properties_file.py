@@ -65,6 +65,17 @@ def tcp_port(text: str) -> int:
     return int(text)
 
 
+def absolute_path(text: str) -> Path:
+    """Return a path from the root of the file system, or one below a home folder (``~``)."""
+    try:
+        path = Path(text).expanduser()
+    except RuntimeError:
+        raise ValueError(f"{text[:80]!r} has no meaning for a user without a home folder") from None
+    if not path.is_absolute():
+        raise ValueError(f"{text[:80]!r} is not an absolute path")
+    return path
+
+
 def without_effect(_: str) -> None:
     """Take any text: the name sets something that only exists inside RocketMQ's own programs."""
 

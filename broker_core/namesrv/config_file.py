@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from broker_core.namesrv.options import CHANGEABLE
-from broker_core.properties_file import Rule, by_rules, only, read_pairs, tcp_port, without_effect
+from broker_core.properties_file import Rule, absolute_path, by_rules, only, read_pairs, tcp_port, without_effect
 from broker_core.remoting.tls_settings import NAMES as TLS_NAMES
 
 _SWITCH: Final = {"true": True, "false": False}
@@ -65,16 +65,6 @@ def _black_list(text: str) -> str:
     return text
 
 
-def _file(text: str) -> Path:
-    try:
-        path = Path(text).expanduser()
-    except RuntimeError:
-        raise ValueError(f"{text[:80]!r} has no meaning for a user without a home folder") from None
-    if not path.is_absolute():
-        raise ValueError(f"{text[:80]!r} is not an absolute path")
-    return path
-
-
 _FIELDS: Final = {
     "bindAddress": "host",
     "listenPort": "port",
@@ -89,7 +79,7 @@ _RULES: Final[dict[str, Rule]] = {
     "configBlackList": _black_list,
     "bindAddress": str,
     "listenPort": tcp_port,
-    "kvConfigPath": _file,
+    "kvConfigPath": absolute_path,
     "orderMessageEnable": _switch,
     "scanNotActiveBrokerInterval": _milliseconds,
 }

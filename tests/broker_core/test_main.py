@@ -238,6 +238,22 @@ async def test_it_serves_as_its_configuration_file_says_and_as_its_options_befor
     assert "without effect here: sendMessageThreadPoolNums" in log.read_text()
 
 
+async def test_a_file_that_says_little_means_what_it_means_to_rocketmq_and_the_log_says_what(tmp_path: Path) -> None:
+    (tmp_path / "broker.conf").write_text("brokerName=broker-b\nbindAddress=127.0.0.1\n")
+    ports = ("--namesrv-port", "0", "--broker-port", "0")
+    log = tmp_path / "log"
+    with Serving(log, "broker_core", "--config", str(tmp_path / "broker.conf"), *ports) as broker:
+        ready = await asyncio.to_thread(broker.ready)
+        async with Session(ClientConfig([ready.partition("namesrv=")[2].split()[0]])) as session:
+            (found,) = await Admin(session).clusters.brokers()
+        assert await asyncio.to_thread(broker.stop) == 0
+
+    assert (found.cluster, found.name) == ("DefaultCluster", "broker-b")
+    assert (tmp_path / "store" / "commitlog").is_dir()
+    assert f"cluster=DefaultCluster broker=broker-b store={tmp_path}/store\n" in log.read_text()
+    assert "key-value settings of the name server in " in log.read_text()
+
+
 def test_a_configuration_file_with_names_that_are_not_served_is_one_clear_line_and_status_2(tmp_path: Path) -> None:
     file = tmp_path / "broker.conf"
     file.write_text("brokerId=1\nautoCreateTopicsEnable=true\n")

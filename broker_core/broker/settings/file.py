@@ -16,7 +16,7 @@ from typing import Final
 from broker_core.broker.config import BrokerConfig
 from broker_core.broker.settings.table import SETTINGS, facts
 from broker_core.broker.settings.without_effect import WITHOUT_EFFECT
-from broker_core.properties_file import Rule, by_rules, only, read_pairs, tcp_port, without_effect
+from broker_core.properties_file import Rule, absolute_path, by_rules, only, read_pairs, tcp_port, without_effect
 from broker_core.protocol.topics import TOPIC_NAME
 from broker_core.remoting.tls_settings import NAMES as TLS_NAMES
 from broker_core.store import StoreConfig
@@ -96,17 +96,18 @@ def _rules(pairs: Mapping[str, str]) -> dict[str, Rule]:
         **{name: _below(store, part) for name, part in _BELOW_STORE.items()},
         **dict.fromkeys(TLS_NAMES, str),
         **{name: setting.kind.read for name, setting in SETTINGS.items()},
-        "brokerClusterName": _name,
-        "brokerName": _name,
+        "brokerClusterName": identity_name,
+        "brokerName": identity_name,
         "namesrvAddr": name_servers,
         "bindAddress": _address,
         "listenPort": tcp_port,
         "brokerIP1": _address,
-        _STORE: _folder,
+        _STORE: absolute_path,
     }
 
 
-def _name(text: str) -> str:
+def identity_name(text: str) -> str:
+    """Return the name of a broker or cluster, which is that of a topic too; raise ValueError if it cannot be one."""
     if TOPIC_NAME.fullmatch(text) is None:
         raise ValueError(f"{text[:80]!r} is not a name of letters, digits, %, |, _ and -")
     return text
@@ -116,13 +117,6 @@ def _address(text: str) -> str:
     if _ADDRESS.fullmatch(text) is None:
         raise ValueError(f"{text[:80]!r} is not an address")
     return text
-
-
-def _folder(text: str) -> Path:
-    path = Path(text).expanduser()
-    if not path.is_absolute():
-        raise ValueError(f"{text[:80]!r} is not an absolute path")
-    return path
 
 
 def _below(store: str, part: str) -> Rule:
