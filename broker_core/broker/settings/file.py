@@ -1,8 +1,8 @@
 """The configuration file of a broker, as RocketMQ's takes it with ``-c`` (broker/README.md#configuration-file).
 
-A setting of `table.py` is obeyed, and so is what says where the broker listens, registers and stores. What is fixed
-here may be said, but not said otherwise. What only sizes RocketMQ's own program is taken without effect. Any other
-name is refused, because whoever wrote it expects something of it.
+A setting of `table.py` is obeyed, and so is what says where the broker listens, registers and stores. What is always
+so here (`fixed.py`, and what is shown as a setting) may be said, but not said otherwise. What only sizes RocketMQ's own
+program is taken without effect. Any other name is refused, because whoever wrote it expects something of it.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from broker_core.broker.config import BrokerConfig
+from broker_core.broker.settings.fixed import FIXED
 from broker_core.broker.settings.table import SETTINGS, facts
 from broker_core.broker.settings.without_effect import WITHOUT_EFFECT
 from broker_core.properties_file import Rule, absolute_path, by_rules, only, read_pairs, tcp_port, without_effect
@@ -25,12 +26,6 @@ _SERVER: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):([0-9]{1,5})"
 _ADDRESS: Final = re.compile(r"[A-Za-z0-9._:-]+")
 EVERYWHERE: Final = "0.0.0.0"  # noqa: S104 - as RocketMQ does, whose file it is
 _STORE: Final = "storePathRootDir"
-_OFF: Final = (
-    "disableConsumeIfConsumerReadSlowly", "duplicationEnable", "enableControllerMode",
-    "enableDLegerCommitLog", "enableLmq", "enableMultiDispatch", "enableSlaveActingMaster",
-    "fetchNamesrvAddrByAddressServer", "filterSupportRetry",
-)  # fmt: skip
-_ON: Final = ("notifyConsumerIdsChangedEnable", "storeReplyMessageEnable")
 _BELOW_STORE: Final = {
     "storePathCommitLog": "commitlog", "storePathConsumeQueue": "consumequeue", "storePathIndex": "index",
     "storeCheckpoint": "checkpoint", "abortFile": "abort",
@@ -91,8 +86,7 @@ def _rules(pairs: Mapping[str, str]) -> dict[str, Rule]:
     return {
         **dict.fromkeys(WITHOUT_EFFECT, without_effect),
         **{name: only(text) for name, text in facts(BrokerConfig(StoreConfig.embedded(Path("store"))), "")},
-        **{name: only("false") for name in _OFF},
-        **{name: only("true") for name in _ON},
+        **FIXED,
         **{name: _below(store, part) for name, part in _BELOW_STORE.items()},
         **dict.fromkeys(TLS_NAMES, str),
         **{name: setting.kind.read for name, setting in SETTINGS.items()},

@@ -56,9 +56,47 @@ _REST: Final = (
     "consumerFallbehindThreshold", "enableDetailStat", "enableScheduleAsyncDeliver", "enableScheduleMessageStats",
     "forceRegister", "isolateLogEnable", "maxTransferBytesOnMessageInDisk", "maxTransferCountOnMessageInDisk",
     "messageIndexSafe", "rocketmqHome", "scheduleAsyncDeliverMaxPendingLimit",
-    "scheduleAsyncDeliverMaxResendNum2Blocked",
+    "scheduleAsyncDeliverMaxResendNum2Blocked", "highSpeedMode", "isEnableBatchPush", "maxDelayTime",
+    "maxLmqConsumeQueueNum",
 )  # fmt: skip
+# Guides to 4.9 still have them; they were spelt so in 3.x, or never were settings, and 4.9 does not know them either.
+_OLD: Final = (
+    "checkTransactionMessageEnable", "defaultReadQueueNums", "defaultWriteQueueNums", "mapedFileSizeCommitLog",
+    "mapedFileSizeConsumeQueue",
+)  # fmt: skip
+# Of 5.x: how its broker records leases and checks, registers, and tunes what `fixed.py` takes only when switched off.
+_LEASES: Final = (
+    "appendAckAsync", "appendCkAsync", "enablePopBatchAck", "enablePopBufferMerge", "enablePopLog",
+    "enableRetryTopicV2", "popCkMaxBufferSize", "popCkOffsetMaxQueueSize", "popCkStayBufferTime",
+    "popCkStayBufferTimeOut", "popConsumerFSServiceInit", "popConsumerKVServiceEnable", "popConsumerKVServiceInit",
+    "popConsumerKVServiceLog", "popReviveMaxReturnSizePerRead", "retrieveMessageFromPopRetryTopicV1",
+    "reviveAckWaitMs", "reviveInterval", "reviveMaxSlow", "reviveQueueNum", "reviveScanTime",
+)  # fmt: skip
+_REGISTRATION: Final = (
+    "brokerHeartbeatInterval", "compatibleWithOldNameSrv", "consumerOffsetUpdateVersionStep",
+    "delayOffsetUpdateVersionStep", "enableSingleTopicRegister", "enableSplitRegistration", "fetchNamesrvAddrInterval",
+    "loadBalancePollNameServerInterval", "sendHeartbeatTimeoutMillis", "splitRegistrationSize",
+    "updateNameServerAddrPeriod",
+)  # fmt: skip
+_SWITCHED_OFF: Final = (
+    *(f"{cache}Cache{what}" for cache in ("acl", "user") for what in ("ExpiredSecond", "MaxNum", "RefreshSecond")),
+    *(f"stateful{part}CacheExpiredSecond" for part in ("Authentication", "Authorization")),
+    *(f"stateful{part}CacheMaxNum" for part in ("Authentication", "Authorization")),
+    "checkSyncStateSetPeriod", "controllerHeartBeatTimeoutMills", "forwardTimeout",
+    "metricGrpcExporterIntervalInMills", "metricGrpcExporterTimeOutInMills", "metricLoggingExporterIntervalInMills",
+    "metricsGrpcExporterHeader", "metricsGrpcExporterTarget", "metricsInDelta", "metricsLabel",
+    "metricsOtelCardinalityLimit", "metricsPromExporterHost", "metricsPromExporterPort", "storePathBrokerIdentity",
+    "storePathEpochFile", "syncBrokerMemberGroupPeriod", "syncBrokerMetadataPeriod", "syncControllerMetadataPeriod",
+)  # fmt: skip
+_INSIDE: Final = (
+    "asyncSendEnable", "disableCallbackExecutor", "disableNettyWorkerGroup", "enableFastChannelEventProcess",
+    "printChannelGroups", "printChannelGroupsMinNum", "recoverConcurrently", "serverNettyWorkerGroupEnable",
+    "shutdownWaitTimeSeconds", "timerFlushIntervalMs", "timerGetMessageThreadNum", "timerPutMessageThreadNum",
+    "transactionMetricFlushInterval", "transactionOpBatchInterval", "transactionOpMsgMaxSize",
+    "waitTimeMillsInAdminBrokerQueue",
+)  # fmt: skip
+_NEWER: Final = (*_LEASES, *_REGISTRATION, *_SWITCHED_OFF, *_INSIDE)
 
 WITHOUT_EFFECT: Final = frozenset(
-    (*_THREADS, *_QUEUES, *_WAITS, *_BUFFERS, *_INTERVALS, *_FILTERS, *_REPLICATION, *_REST)
+    (*_THREADS, *_QUEUES, *_WAITS, *_BUFFERS, *_INTERVALS, *_FILTERS, *_REPLICATION, *_REST, *_OLD, *_NEWER)
 )

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from broker_core.broker.settings.file import read_config
+from broker_core.broker.settings.fixed import FIXED
 from broker_core.broker.settings.table import SETTINGS
 from broker_core.broker.settings.without_effect import WITHOUT_EFFECT
 from broker_core.properties_file import BadPropertiesFile
@@ -64,6 +65,32 @@ def test_a_usual_file_is_obeyed(tmp_path: Path) -> None:
     assert found.without_effect == ("brokerIP2", "sendMessageThreadPoolNums")
 
 
+def test_what_guides_to_older_lines_name_is_taken_without_effect(tmp_path: Path) -> None:
+    text = "mapedFileSizeCommitLog=1073741824\nmapedFileSizeConsumeQueue=300000\ncheckTransactionMessageEnable=false\n"
+
+    found = read_config(written(tmp_path, f"{text}defaultReadQueueNums=8\n"))
+
+    assert found.settings == {}
+    assert found.without_effect == (
+        "checkTransactionMessageEnable", "defaultReadQueueNums", "mapedFileSizeCommitLog", "mapedFileSizeConsumeQueue",
+    )  # fmt: skip
+
+
+def test_a_file_of_5_may_say_what_is_so_here(tmp_path: Path) -> None:
+    text = (
+        "timerPrecisionMs=1000\nrecallMessageEnable=true\nstoreType=default\nauthenticationEnabled=false\n"
+        "autoMessageVersionOnTopicLen=false\nallAckInSyncStateSet=false\nmetricsExporterType=DISABLE\n"
+        "metricsPromExporterPort=5557\nenableSingleTopicRegister=true\nenablePopBufferMerge=true\n"
+        "compatibleWithOldNameSrv=true\npopConsumerKVServiceEnable=false\nstorePathEpochFile=/store/epoch\n"
+        "configBlackList=configBlackList;brokerConfigPath\n"
+    )
+
+    assert read_config(written(tmp_path, text)).without_effect == (
+        "compatibleWithOldNameSrv", "enablePopBufferMerge", "enableSingleTopicRegister", "metricsPromExporterPort",
+        "popConsumerKVServiceEnable", "storePathEpochFile",
+    )  # fmt: skip
+
+
 def test_everything_that_is_refused_is_named_at_once(tmp_path: Path) -> None:
     text = "brokerId=1\nbrokerRole=SLAVE\nflushDiskTyp=SYNC_FLUSH\ncolour=blue\nlistenPort=0\nfileReservedTime=48\n"
     file = written(tmp_path, text)
@@ -83,6 +110,9 @@ def test_everything_that_is_refused_is_named_at_once(tmp_path: Path) -> None:
         "namesrvAddr=", "namesrvAddr=host", "namesrvAddr=host:0", "namesrvAddr=host:70000", "namesrvAddr=a b:1",
         "namesrvAddr=a:1,b:2", "brokerName=a b", "brokerName=", "brokerClusterName=ü", "brokerIP1=", "bindAddress=a/b",
         "listenPort=x", "listenPort=65536", "storePathRootDir=data", "storePathCommitLog=/elsewhere",
+        "timerPrecisionMs=10", "recallMessageEnable=false", "storeType=defaultRocksDB", "authenticationEnabled=true",
+        "autoMessageVersionOnTopicLen=true", "allAckInSyncStateSet=true", "metricsExporterType=PROM",
+        "inSyncReplicas=2", "configBlackList=brokerConfigPath; fileReservedTime", "brokerRole=SYNC_MASTER",
         "enableDLegerCommitLog=true", "duplicationEnable=true", "flushDiskType=NEVER", "fileReservedTime=soon",
     ],
 )  # fmt: skip
@@ -112,3 +142,4 @@ def test_an_empty_file_changes_nothing_but_where_it_listens(tmp_path: Path) -> N
 
 def test_no_setting_that_is_served_is_taken_without_effect() -> None:
     assert WITHOUT_EFFECT & SETTINGS.keys() == set()
+    assert (WITHOUT_EFFECT | SETTINGS.keys()) & FIXED.keys() == set()
