@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from broker_core.broker.clients import Clients
-from broker_core.broker.errors import GroupNotFound, IllegalArgument, SystemTopic
+from broker_core.broker.errors import IllegalArgument, SystemTopic
 from broker_core.broker.groups import Groups
 from broker_core.broker.limits import BrokerLimits
 from broker_core.broker.processors.handlers import Handlers, body_of
@@ -124,27 +124,38 @@ class RequestModeProcessor:
     """Answers 401."""
 
     def __init__(
-        self, *, groups: Groups, topics: Topics, request_modes: RequestModes, saver: Saver, limits: BrokerLimits
+        self,
+        *,
+        groups: Groups,
+        topics: Topics,
+        request_modes: RequestModes,
+        saver: Saver,
+        limits: BrokerLimits,
+        clock: Callable[[], int],
     ) -> None:
         self._groups = groups
         self._topics = topics
         self._request_modes = request_modes
         self._saver = saver
         self._limits = limits
+        self._clock = clock
 
     def handlers(self) -> Handlers:
         return {RequestCode.SET_MESSAGE_REQUEST_MODE: self.set_mode}
 
     async def set_mode(self, request: Command, _: Connection) -> Command:
-        """Set whether a group pulls or pops a topic; members see the change when they next query their assignment."""
+        """Set whether a group pulls or pops a topic; members see the change when they next query their assignment.
+
+        The mode is usually set before the first member starts, so the group is created as by a heartbeat.
+        """
         mode = body_of(SetMessageRequestModeRequestBody, request, self._limits)
         if mode.mode not in _MODES:
             raise IllegalArgument(f"mode {mode.mode[:80]!r} is not one of {', '.join(_MODES)}")
         if is_retry_topic(mode.topic):
             raise SystemTopic(mode.topic)
         self._topics.get(mode.topic)
-        if self._groups.find(mode.consumer_group) is None:
-            raise GroupNotFound(mode.consumer_group)
+        self._groups.get_or_create(mode.consumer_group, now=self._clock())
         self._request_modes.put(mode)
+        await self._saver.save(self._groups)
         await self._saver.save(self._request_modes)
         return Command.response(ResponseCode.SUCCESS)

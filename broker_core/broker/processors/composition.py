@@ -268,7 +268,12 @@ def _of_clients(c: Components) -> Sequence[Processor]:
         clients=c.clients, request_modes=c.request_modes, topic_queues=c.topic_queues, limits=limits
     )
     request_modes = RequestModeProcessor(
-        groups=c.groups, topics=c.topics, request_modes=c.request_modes, saver=c.saver, limits=limits
+        groups=c.groups,
+        topics=c.topics,
+        request_modes=c.request_modes,
+        saver=c.saver,
+        limits=limits,
+        clock=c.clock,
     )
     return members, locks, relays, assignments, request_modes
 

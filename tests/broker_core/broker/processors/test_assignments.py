@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from broker_core.broker import BrokerLimits
+from broker_core.broker import BrokerLimits, TopicDefaults
 from broker_core.protocol import bodies
+from broker_core.protocol.bodies.groups import SubscriptionGroupConfig
 from broker_core.protocol.bodies.heartbeat import MessageModel
 from broker_core.protocol.bodies.pop import (
     QueryAssignmentRequestBody,
@@ -124,7 +125,7 @@ async def test_members_that_pop_and_outnumber_the_queues_have_one_each(wire: Wir
         ("PUSH", "orders", "billing", ResponseCode.INVALID_PARAMETER),
         ("POP", "%RETRY%billing", "billing", ResponseCode.SYSTEM_ERROR),
         ("POP", "nothing", "billing", ResponseCode.TOPIC_NOT_EXIST),
-        ("POP", "orders", "nobody", ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST),
+        ("POP", "orders", "", ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST),
     ],
 )
 async def test_a_mode_that_makes_no_sense_is_refused(wire: Wire, mode: str, topic: str, group: str, code: int) -> None:
@@ -132,6 +133,27 @@ async def test_a_mode_that_makes_no_sense_is_refused(wire: Wire, mode: str, topi
     await join(wire, "one")
 
     assert (await set_mode(wire, mode, topic=topic, group=group)).code == code
+
+
+async def test_the_mode_of_a_group_may_be_set_before_its_first_member_starts(tmp_path: Path) -> None:
+    async with started(tmp_path) as wire:
+        await wire.create_topic("orders")
+
+        assert (await set_mode(wire, "POP", group="coming")).code == ResponseCode.SUCCESS
+
+    async with started(tmp_path) as wire:
+        assert wire.broker.components.groups.find("coming") == SubscriptionGroupConfig("coming")
+        assert wire.broker.components.request_modes.find("orders", "coming").mode == "POP"
+
+
+async def test_no_mode_is_set_for_a_group_that_may_not_be_created(tmp_path: Path) -> None:
+    async with started(tmp_path, topics=TopicDefaults(auto_create_groups=False)) as wire:
+        await wire.create_topic("orders")
+
+        refused = await set_mode(wire, "POP", group="coming")
+
+        assert refused.code == ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST
+        assert wire.broker.components.request_modes.find("orders", "coming").mode == "PULL"
 
 
 async def test_a_mode_survives_a_restart_and_goes_with_its_topic_or_group(tmp_path: Path) -> None:
