@@ -7,6 +7,7 @@
     │   └── BadConfigFile        neither a configuration file nor its backup can be read
     └── Refused                  a request is answered with a code and a remark (`answers.py` maps class to code)
         ├── IllegalTopicName     blank, too long, or with characters that are not allowed
+        │   └── TopicNameTooLong … too long only
         ├── SystemTopic          administration of a topic that belongs to the broker
         ├── SendForbidden        a topic that clients may not send to
         ├── TopicUnknown         no such topic, and it may not be created
@@ -277,6 +278,7 @@ class AccessRefused(Refused):
 
     def __init__(self, reason: str) -> None:
         super().__init__(f"org.apache.rocketmq.acl.common.AclException: {reason}")
+        self.reason = reason
 
 
 class AccountIllegal(Refused):

@@ -10,6 +10,7 @@ from typing import Final
 
 from broker_core.broker.access.check import AccessCheck
 from broker_core.broker.access.needs import needs_of
+from broker_core.broker.access.refusals import Refusals
 from broker_core.broker.address import advertised_host, ip_of, join
 from broker_core.broker.answers import ANSWERS
 from broker_core.broker.arrivals import Arrivals, paced
@@ -187,18 +188,14 @@ class _Start:
         self._opened.push_async_callback(server.close)  # before the disk closes: a running request may still need it
         processors = processors_of(components)
         _register(processors, components.arrivals, main=main, fast=fast)
-        if components.access is not None:
-            needs = needs_of(components.arrivals, self._config.limits, self._config.identity.cluster)
-            check = AccessCheck(components.access, needs, main.codes)
-            main.before(check)
-            fast.before(check)
+        guarding = _guard(components, main, fast)
         housekeeping = Housekeeping(store=store, intake=components.intake, arrivals=components.arrivals, executor=disk)
         # Before the first message: the disk may already be full.
         housekeeping.drop_expired(self._clock())
         servers = [server, *await self._listen_below(fast)]
         await components.registration.register()
         saver = _saver(components, journal, files)
-        background = _background(components, _steps(components, processors, housekeeping, saver))
+        background = _background(components, (*guarding, *_steps(components, processors, housekeeping, saver)))
         self._opened.callback(background.cancel)
         _log.info("broker=%s: serving at %s", self._config.identity.name, components.address)
         return Broker(
@@ -288,14 +285,25 @@ def _saver(components: Components, journal: Journal, files: Executor) -> StateSa
     )
 
 
+def _guard(components: Components, *ports: Dispatch) -> Sequence[Step]:
+    """Have every request checked where access control is on; return the steps that belong to it."""
+    access = components.access
+    if access is None:
+        return ()
+    refusals = Refusals(components.clock)
+    needs = needs_of(components.arrivals, components.config.limits, components.config.identity.cluster)
+    check = refusals.of(AccessCheck(access, needs, ports[0].codes))
+    for port in ports:
+        port.before(check)
+    return Step("accounts", _ACCOUNTS_MS, access.reload), Step("refusals", _SECOND_MS, refusals.step)
+
+
 def _steps(
     components: Components, processors: Processors, housekeeping: Housekeeping, saver: StateSaver
 ) -> Sequence[Step]:
     """Return the periodic steps."""
     periods = components.config.periods
-    access = components.access
     return (
-        *(() if access is None else (Step("accounts", _ACCOUNTS_MS, access.reload),)),
         Step("parked pulls", SLOT_MS, processors.pulls.expire),
         Step("leases", SLOT_MS, processors.pops.step),
         Step("notifications", STEP_MS, processors.notifications.step),
