@@ -18,6 +18,7 @@ STORE_ID_KEY: Final = "gantryStoreId"
 """Runtime figure by which a Gantry broker's data folder is known again; other brokers have no such figure."""
 STRICT_JSON_VERSION: Final = 401  # 4.9.4: from this version on clients read routes as strict JSON
 EXACT_TIME_VERSION: Final = 412  # 5.0.0-SNAPSHOT: a time means the first message from then on
+PULL_OFFSET_VERSION: Final = 412  # … and a pull offset that is missing is read as 0
 MAX_RECONSUME_VERSION: Final = 121  # 3.4.9: from this version on `maxReconsumeTimes` of a request is used
 
 SERIALIZER_JSON: Final = 0

@@ -97,9 +97,12 @@ class Wire:
         """Where the broker listens."""
         return self.broker.address
 
-    async def ask(self, header: object, body: bytes = b"", *, code: int | None = None) -> Command:
-        """Return the broker's answer, of any code."""
+    async def ask(
+        self, header: object, body: bytes = b"", *, code: int | None = None, version: int | None = None
+    ) -> Command:
+        """Return the broker's answer, of any code, to a client of this or another version."""
         request = Command.request(header, body, code=code)
+        request.version = request.version if version is None else version
         if self.credentials is not None:
             self.credentials.sign(request)
         return await self.client.invoke(self.address, request, TIMEOUT_MS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from broker_core.broker.clients import Clients
 from broker_core.broker.groups import Groups
@@ -21,7 +22,7 @@ from broker_core.protocol.bodies.stats import (
     QueueTimeSpan,
 )
 from broker_core.protocol.bodies.topics import TopicConfig
-from broker_core.protocol.codes import RequestCode, ResponseCode
+from broker_core.protocol.codes import PULL_OFFSET_VERSION, RequestCode, ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.headers import groups as headers
 from broker_core.protocol.topics import OFFSET_MOVED_EVENT
@@ -62,7 +63,8 @@ class ConsumeStatsProcessor:
         table: dict[MessageQueue, OffsetWrapper] = {}
         tps = 0.0
         for topic in self._progress.topics(header.consumer_group, header.topic):
-            table.update(self._progress.offsets(header.consumer_group, topic, topic.read_queue_nums))
+            offsets = self._progress.offsets(header.consumer_group, topic, topic.read_queue_nums)
+            table.update(_as_read_by(request, offsets))
             tps += self._stats.consume_tps(header.consumer_group, topic.topic_name)
         return Command.response(ResponseCode.SUCCESS, body=bodies.encode(ConsumeStats(table, tps)))
 
@@ -77,7 +79,7 @@ class ConsumeStatsProcessor:
             for topic in self._progress.topics(group):
                 if ordered_only and not topic.order:
                     continue
-                table = dict(self._progress.offsets(group, topic, topic.write_queue_nums))
+                table = dict(_as_read_by(request, self._progress.offsets(group, topic, topic.write_queue_nums)))
                 total += sum(each.broker_offset - each.consumer_offset for each in table.values())
                 found.append(ConsumeStats(table, self._stats.consume_tps(group, topic.topic_name)))
             groups.append({group: found})
@@ -91,6 +93,20 @@ class ConsumeStatsProcessor:
         now = self._clock()
         spans = [self._progress.span(header.group, topic, queue_id, now) for queue_id in range(topic.write_queue_nums)]
         return Command.response(ResponseCode.SUCCESS, body=bodies.encode(QueryConsumeTimeSpanBody(spans)))
+
+
+def _as_read_by(
+    request: Command, offsets: Iterator[tuple[MessageQueue, OffsetWrapper]]
+) -> Iterator[tuple[MessageQueue, OffsetWrapper]]:
+    """Return the offsets so that clients of 5.x, which subtract what is consumed from what is pulled, get 0 or more.
+
+    Others are told a pulled offset only where there are leases.
+    """
+    for queue, offset in offsets:
+        if offset.pull_offset is None and request.version >= PULL_OFFSET_VERSION:
+            yield queue, replace(offset, pull_offset=offset.consumer_offset)
+        else:
+            yield queue, offset
 
 
 class GroupProgress:

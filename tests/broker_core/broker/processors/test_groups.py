@@ -29,7 +29,7 @@ from broker_core.protocol.bodies.groups import (
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.bodies.stats import ConsumeStats, ConsumeStatsList, OffsetWrapper, QueryConsumeTimeSpanBody
 from broker_core.protocol.bodies.topics import TopicList
-from broker_core.protocol.codes import ResponseCode
+from broker_core.protocol.codes import PULL_OFFSET_VERSION, ResponseCode
 from broker_core.protocol.headers import groups as headers
 from broker_core.protocol.headers.offsets import UpdateConsumerOffsetRequest
 from broker_core.protocol.message import Message
@@ -293,6 +293,25 @@ async def test_what_is_on_lease_is_reported_as_in_flight(wire: Wire) -> None:
     each = (await stats(wire))[QUEUE]
 
     assert (each.consumer_offset, each.pull_offset, each.broker_offset) == (1, 3, 5)
+
+
+@pytest.mark.parametrize(
+    ("version", "pulled"), [(PULL_OFFSET_VERSION - 1, None), (PULL_OFFSET_VERSION, 3)], ids=["4.9", "5.x"]
+)
+async def test_tools_of_5_see_nothing_in_flight_where_nothing_is_on_lease(
+    wire: Wire, version: int, pulled: int | None
+) -> None:
+    await read_some(wire, sent=5, consumed=3)
+    await put_group(wire)
+
+    one = await wire.ask(headers.GetConsumeStatsRequest("billing"), version=version)
+    every = await wire.ask(headers.GetBrokerConsumeStatsRequest(), version=version)
+
+    assert bodies.decode(ConsumeStats, one.body).offset_table[QUEUE].pull_offset == pulled
+    (found,) = [
+        each["billing"] for each in bodies.decode(ConsumeStatsList, every.body).consume_stats_list if "billing" in each
+    ]
+    assert found[0].offset_table[QUEUE].pull_offset == pulled
 
 
 async def test_an_unknown_group_reads_nothing(wire: Wire) -> None:
