@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from broker_core.broker.clients import Clients
@@ -62,7 +62,9 @@ class ConsumeStatsProcessor:
         header = request.header(headers.GetConsumeStatsRequest)
         table: dict[MessageQueue, OffsetWrapper] = {}
         tps = 0.0
-        for topic in self._progress.topics(header.consumer_group, header.topic):
+        named = [each for each in (header.topic_list or "").split(";") if each]
+        topics = self._progress.named(named) if named else self._progress.topics(header.consumer_group, header.topic)
+        for topic in topics:
             offsets = self._progress.offsets(header.consumer_group, topic, topic.read_queue_nums)
             table.update(_as_read_by(request, offsets))
             tps += self._stats.consume_tps(header.consumer_group, topic.topic_name)
@@ -128,6 +130,10 @@ class GroupProgress:
         self._offsets = offsets
         self._leases = leases
         self._broker_name = broker_name
+
+    def named(self, topics: Sequence[str]) -> Iterator[TopicConfig]:
+        """Return those of the topics that exist."""
+        return (config for config in map(self._topics.find, dict.fromkeys(topics)) if config is not None)
 
     def topics(self, group: str, topic: str | None = None) -> Iterator[TopicConfig]:
         """Return the existing topics that a group still reads, according to its members; or only the given one."""

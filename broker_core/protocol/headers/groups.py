@@ -70,6 +70,8 @@ class GetConsumeStatsRequest:
 
     consumer_group: str
     topic: str | None = None
+    topic_list: str | None = None
+    """5.x: topics with semicolons between them, told whatever the members subscribe to; goes before `topic`."""
 
 
 @header(RequestCode.GET_BROKER_CONSUME_STATS)

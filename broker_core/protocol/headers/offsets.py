@@ -58,7 +58,10 @@ class SearchOffsetResponse:
 
 @header(RequestCode.GET_MAX_OFFSET)
 class GetMaxOffsetRequest:
-    """Code 30: the queue offset of the next message."""
+    """Code 30: the queue offset of the next message.
+
+    5.x also sends ``committed``, false to count acknowledged messages that are not in the queue yet; here all are.
+    """
 
     topic: str
     queue_id: I32

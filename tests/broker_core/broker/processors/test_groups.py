@@ -283,6 +283,17 @@ async def test_a_topic_taken_by_lease_counts_whatever_the_members_say(wire: Wire
     assert (await stats(wire))[QUEUE].consumer_offset == 3
 
 
+async def test_topics_that_a_tool_of_5_lists_are_told_whatever_the_members_say(wire: Wire) -> None:
+    await read_some(wire, sent=5, consumed=3)
+    await wire.create_topic("unread")
+    await wire.heartbeat("one", group="billing", topics={"bills": "*"})
+
+    answer = await wire.ask(headers.GetConsumeStatsRequest("billing", "bills", "unread;orders;nothing;orders;"))
+
+    table = bodies.decode(ConsumeStats, answer.body).offset_table
+    assert {queue.topic: offset.consumer_offset for queue, offset in table.items()} == {"unread": 0, "orders": 3}
+
+
 async def test_what_is_on_lease_is_reported_as_in_flight(wire: Wire) -> None:
     await read_some(wire, sent=5, consumed=0)
     assert (await stats(wire))[QUEUE].pull_offset is None
