@@ -16,7 +16,7 @@ from broker_core.store import MessageStore
 
 _GIB: Final = 1024**3
 _QUANTILES: Final = (("50", 0.5), ("99", 0.99), ("999", 0.999))
-_IDLE_POOLS: Final = ("send", "pull", "query")
+_IDLE_POOLS: Final = ("send", "pull", "query", "ack")
 """RocketMQ has a queue before each thread pool; here a request is handled as soon as it is read."""
 
 
@@ -68,6 +68,7 @@ class RuntimeInfo:
         yield "bootTimestamp", str(self._started_at)
         yield "runtime", f"[ {days} days, {hours} hours, {minutes} minutes, {seconds % 60} seconds ]"
         yield "startAcceptSendRequestTimeStamp", "0"
+        yield "brokerActive", "true"  # 5.x: false for one that stands aside for a master
         yield ABILITIES_KEY, RESETS_QUEUES
         yield STORE_ID_KEY, self._store_id
         for name, count in self._counts.items():

@@ -31,6 +31,13 @@ async def test_dashboards_find_the_figures_they_read(wire: Wire) -> None:
     assert len(table["gantryStoreId"]) == 32
 
 
+async def test_tools_of_5_find_that_the_broker_is_active_and_acknowledges_at_once(wire: Wire) -> None:
+    table = await wire.runtime_info()
+
+    assert table["brokerActive"] == "true"
+    assert table["ackThreadPoolQueueSize"] == table["ackThreadPoolQueueHeadWaitTimeMills"] == "0"
+
+
 async def test_a_statistic_is_reported_once_something_was_counted(wire: Wire) -> None:
     header = headers.ViewBrokerStatsDataRequest("TOPIC_PUT_NUMS", "orders")
     unknown = await wire.ask(header)
