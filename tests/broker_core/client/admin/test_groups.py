@@ -68,6 +68,16 @@ async def test_a_deleted_group_is_gone(live: Live) -> None:
     assert await live.admin.groups.find(name) is None
 
 
+async def test_a_deleted_group_loses_its_offsets_on_brokers_of_4_and_5() -> None:
+    async with scripted_cluster("broker-a") as cluster:
+        cluster["broker-a"].on(RequestCode.DELETE_SUBSCRIPTIONGROUP, succeed())
+        async with Session(ClientConfig([cluster.name_server.addr])) as session:
+            await Admin(session).groups.delete("billing")
+        (asked,) = cluster["broker-a"].asked(RequestCode.DELETE_SUBSCRIPTIONGROUP)
+
+    assert (asked.ext_fields["removeOffset"], asked.ext_fields["cleanOffset"]) == ("true", "true")
+
+
 @pytest.mark.parametrize("name", ["", "a b", "x" * 121])
 async def test_a_name_that_brokers_refuse_is_not_sent(live: Live, name: str) -> None:
     with pytest.raises(NameIllegal):
