@@ -14,10 +14,20 @@ _SWITCH: Final = {"true": True, "false": False}
 _WITHOUT_EFFECT: Final = (
     "rocketmqHome", "productEnvName", "serverWorkerThreads", "serverCallbackExecutorThreads", "serverSelectorThreads",
     "serverOnewaySemaphoreValue", "serverAsyncSemaphoreValue", "serverSocketSndBufSize", "serverSocketRcvBufSize",
-    "serverPooledByteBufAllocatorEnable", "useEpollNativeSelector",
+    "serverPooledByteBufAllocatorEnable", "serverSocketBacklog", "useEpollNativeSelector", "writeBufferHighWaterMark",
+    "writeBufferLowWaterMark",
+    # Of 5.x.
+    "clientRequestThreadPoolNums", "clientRequestThreadPoolQueueCapacity", "defaultThreadPoolNums",
+    "defaultThreadPoolQueueCapacity", "serverNettyWorkerGroupEnable", "shutdownWaitTimeSeconds",
+    "unRegisterBrokerQueueCapacity", "waitSecondsForService",
     # Started with a file, RocketMQ replaces it by the file itself.
     "configStorePath",
 )  # fmt: skip
+_OFF: Final = (
+    "clusterTest", "deleteTopicWithBrokerRegistration", "enableControllerInNamesrv", "enableShutdownGracefully",
+    "needWaitForService", "notifyMinBrokerIdChanged", "supportActingMaster",
+)  # fmt: skip
+_ON: Final = ("enableAllTopicList", "enableTopicList", "returnOrderTopicConfigToBroker")
 EVERYWHERE: Final = "0.0.0.0"  # noqa: S104 - as RocketMQ does, whose file it is
 USUAL_SETTINGS: Final = "~/namesrv/kvConfig.json"
 """Where RocketMQ keeps key-value settings when a file does not say where."""
@@ -75,7 +85,9 @@ _FIELDS: Final = {
 _RULES: Final[dict[str, Rule]] = {
     **dict.fromkeys(_WITHOUT_EFFECT, without_effect),
     **dict.fromkeys(TLS_NAMES, str),
-    "clusterTest": only("false"),
+    **{name: only("false") for name in _OFF},
+    **{name: only("true") for name in _ON},
+    "serverChannelMaxIdleTimeSeconds": only("120"),
     "configBlackList": _black_list,
     "bindAddress": str,
     "listenPort": tcp_port,

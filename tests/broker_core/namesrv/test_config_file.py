@@ -49,6 +49,25 @@ def test_what_the_name_server_tells_of_its_own_files_may_be_said(tmp_path: Path)
     assert found.without_effect == ("configStorePath",)
 
 
+def test_a_file_of_5_may_say_what_is_so_here(tmp_path: Path) -> None:
+    text = (
+        "supportActingMaster=false\nenableControllerInNamesrv=false\nenableTopicList=true\n"
+        "serverChannelMaxIdleTimeSeconds=120\ndefaultThreadPoolNums=16\nserverSocketBacklog=1024\n"
+    )
+
+    assert read_config(written(tmp_path, text)).without_effect == ("defaultThreadPoolNums", "serverSocketBacklog")
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["supportActingMaster=true", "enableControllerInNamesrv=true", "enableTopicList=false",
+     "deleteTopicWithBrokerRegistration=true", "serverChannelMaxIdleTimeSeconds=60"],
+)  # fmt: skip
+def test_what_such_a_file_asks_for_and_is_missing_is_refused(tmp_path: Path, line: str) -> None:
+    with pytest.raises(BadPropertiesFile, match=f"{line.partition('=')[0]}: .* is not served"):
+        read_config(written(tmp_path, line))
+
+
 def test_a_setting_that_can_be_changed_is_not_taken_as_one_that_cannot(tmp_path: Path) -> None:
     with pytest.raises(BadPropertiesFile, match="configBlackList: 'kvConfigPath; orderMessageEnable' is not served"):
         read_config(written(tmp_path, "configBlackList=kvConfigPath; orderMessageEnable\n"))
