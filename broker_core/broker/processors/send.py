@@ -22,7 +22,7 @@ from broker_core.broker.errors import (
     TransactionsRefused,
 )
 from broker_core.broker.intake import Intake
-from broker_core.broker.names import check_names
+from broker_core.broker.names import MAX_NAME, check_names
 from broker_core.broker.processors.handlers import Handlers
 from broker_core.broker.processors.rights import WriteRights
 from broker_core.broker.processors.topic_creation import TopicCreation
@@ -136,7 +136,8 @@ class SendProcessor:
     def send(self, request: Command, connection: Connection) -> Result:
         """Store the message or the batch of a request; the answer may come later (`durability.py`)."""
         header = request.header(send_header_kind(request.code))
-        check_names(producerGroup=header.producer_group)
+        if len(header.producer_group) > MAX_NAME:
+            check_names(producerGroup=header.producer_group)
         now = self._clock()
         known = self._topics.find(header.topic)
         topic = known or self._creation.create_for(header, now=now)
