@@ -78,7 +78,7 @@ def test_a_group_without_room_for_retries_is_made_and_named_in_the_log_once(
 def test_a_name_that_clients_would_not_send_is_refused_before_any_change(tmp_path: Path) -> None:
     groups = groups_in(tmp_path)
 
-    with pytest.raises(IllegalArgument, match="longer than 255 characters"):
+    with pytest.raises(IllegalArgument, match="has 256 characters, more than 255"):
         groups.put_all([SubscriptionGroupConfig("billing"), SubscriptionGroupConfig("g" * 256)], now=1)
 
     assert groups.find("billing") is None
