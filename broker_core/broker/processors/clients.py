@@ -79,6 +79,9 @@ class ClientProcessor:
         fingerprint = data.heartbeat_fingerprint or 0
         access_key = self._permits.account_of(request, connection)
         member = Member(connection, data.client_id, request.language, request.version, now, access_key, fingerprint)
+        for consumer in data.consumer_data_set:
+            group = self._clients.find_consumers(consumer.group_name)
+            _check_owner(member, () if group is None else group.members.values())
         refusal = self._add_producers(data, member)
         answer = self._add_consumers(data, member, now)
         if refusal is not None:
@@ -92,7 +95,7 @@ class ClientProcessor:
             for name in names:
                 check_names(producerGroup=name)
             if names:
-                self._check_owner(member)
+                _check_owner(member, self._clients.producers.of_client(member.client_id))
             self._check_producers(names, member)
         except Refused as refusal:
             return refusal
@@ -145,15 +148,6 @@ class ClientProcessor:
         limits = self._limits
         if len(data.producer_data_set) + len(data.consumer_data_set) > limits.groups_per_client:
             raise limits.refuse("groups_per_client", f"client {data.client_id[:_SHOWN]!r} was not registered")
-
-    def _check_owner(self, member: Member[Connection]) -> None:
-        """Raise AccessRefused for the client id of another account, to which replies for that id go, while it lives."""
-        for other in self._clients.producers.of_client(member.client_id):
-            is_another = other.channel is not member.channel and other.access_key != member.access_key
-            if is_another and not other.channel.is_closing:
-                raise AccessRefused(
-                    f"The client id {member.client_id[:_SHOWN]!r} belongs to another account while that is connected"
-                )
 
     def _check_producers(self, names: Set[str], member: Member[Connection]) -> None:
         """Raise LimitReached where a connection, an account, or all together would have too many producer groups."""
@@ -215,3 +209,13 @@ def _would_exceed(limit: int, names: Set[str], held: Collection[str]) -> bool:
     """Return whether names make more than `limit` together with those that are held; known ones are always welcome."""
     news = sum(1 for name in names if name not in held)
     return news > 0 and len(held) + news > limit
+
+
+def _check_owner(member: Member[Connection], others: Iterable[Member[Connection]]) -> None:
+    """Raise AccessRefused for the client id of another account, to which replies for that id go, while it lives."""
+    for other in others:
+        is_same = other.channel is member.channel or other.access_key == member.access_key
+        if not is_same and other.client_id == member.client_id and not other.channel.is_closing:
+            raise AccessRefused(
+                f"The client id {member.client_id[:_SHOWN]!r} belongs to another account while that is connected"
+            )

@@ -127,6 +127,21 @@ async def test_nobody_takes_the_replies_of_another_accounts_client(guarded: Wire
     assert stranger.pushed == []
 
 
+async def test_nobody_is_another_accounts_consumer(guarded: Wire, stranger: Wire, payer: Wire) -> None:
+    # Given a consumer, and an account that may consume as the same group
+    payer.credentials = CONSUMER
+    await payer.heartbeat("consumer", group="billing", topics={"orders": "*"})
+    stranger.credentials = ADMIN
+
+    refused = await stranger.heartbeat("consumer", group="billing", topics={"orders": "*"})
+
+    assert_refused(refused, "The client id 'consumer' belongs to another account while that is connected")
+    group = guarded.broker.components.clients.find_consumers("billing")
+    assert group is not None
+    assert len(group.members) == 1
+    assert (await stranger.heartbeat("other", group="billing", topics={"orders": "*"})).code == ResponseCode.SUCCESS
+
+
 async def test_a_client_id_is_free_when_its_connection_has_ended(guarded: Wire, stranger: Wire, payer: Wire) -> None:
     await join(payer, PRODUCER, "askers")
     await payer.client.close()
