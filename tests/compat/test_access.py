@@ -15,7 +15,7 @@ from broker_core.client.errors import AccountRefused
 from broker_core.protocol.bodies.access import PlainAccessConfig
 from tests.compat.driver import PRODUCER, PUSH_CONSUMER, SMALL_JVM, Behaviour, Driver, JavaError, PushConsumer
 from tests.compat.java_build import CLIENT, CLIENT5, JavaProject
-from tests.compat.java_values import JavaMessage, made
+from tests.compat.java_values import JavaMessage, Received, made
 from tests.compat.servers import KINDS, Server, started
 from tests.support.wait import wait_until
 
@@ -38,7 +38,9 @@ accounts:
 """
 # Where each server has its accounts, in the folder that the test gives it.
 FILES = {"gantry": "broker/config/plain_acl.yml", "apache": "server/conf/plain_acl.yml"}
-SETTINGS = {"aclEnable": "true", "messageDelayLevel": "1s 1s 1s 1s 1s"}
+CHECKS = {"transactionTimeOut": "200", "transactionCheckInterval": "500", "transactionCheckMax": "100"}
+SETTINGS = {"aclEnable": "true", "messageDelayLevel": "1s 1s 1s 1s 1s"} | CHECKS
+TRANSACTION_PRODUCER = "org.apache.rocketmq.client.producer.TransactionMQProducer"
 
 
 @pytest.fixture(scope="module", params=sorted(KINDS, reverse=True))
@@ -139,6 +141,44 @@ def test_refusals_have_one_code_and_the_same_words(java: Driver, server: Server)
         refused = refusal(java, server, "secrets", *account)
         assert refused.code == 1
         assert any(f"{_ACL}.AclException: {words}" in cause for cause in refused.causes), refused.causes
+
+
+def test_a_transaction_producer_is_asked(java: Driver, server: Server) -> None:
+    create(java, server, "orders")
+    listener = made("gantry.Decider")
+    producer = java.client(
+        TRANSACTION_PRODUCER,
+        server.name_server,
+        "payers",
+        hook(*WORKER),
+        sendMsgTimeout=30_000,
+        transactionListener=listener,
+    )
+    producer.call("start")
+
+    properties = {"execute": "UNKNOW", "check": "COMMIT_MESSAGE"}
+    producer.call("sendMessageInTransaction", JavaMessage("orders", b"asked", properties=properties), None)
+
+    consumer = consumer_of(java, server, WORKER, "billing", "orders")
+    wait_until(lambda: b"asked" in consumer.bodies)
+
+
+# The request of 5.3.3 ends without this reply, with Apache's broker as with this one.
+@pytest.mark.parametrize("tool", [CLIENT], ids=["4.9.8"], indirect=True)
+def test_a_request_is_answered(java: Driver, server: Server) -> None:
+    create(java, server, "orders")
+    asker, answerer = (producer_of(java, server, *WORKER) for _ in range(2))
+    consumer = consumer_of(java, server, WORKER, "billing", "orders")
+    question = {"topic": "orders", "body": "cGluZw==", "properties": {}}
+    answer = java.later("call", asker.name, method="request", arguments=[question, 60_000])
+    wait_until(lambda: b"ping" in consumer.bodies)
+
+    asked = next(each for each in consumer.received if each.body == b"ping")
+    known = ("CORRELATION_ID", "REPLY_TO_CLIENT", "TTL")
+    properties = {key: asked.properties[key] for key in known} | {"MSG_TYPE": "reply"}
+    reply = JavaMessage(f"{asked.properties['CLUSTER']}_REPLY_TOPIC", b"pong", properties=properties)
+    assert answerer.call("send", reply)["status"] == "SEND_OK"
+    assert Received.of(answer.result(60)).body == b"pong"
 
 
 @pytest.mark.parametrize("tool", [CLIENT], ids=["4.9.8"], indirect=True)  # the tools of 5.3.3 lost these commands
