@@ -69,6 +69,13 @@ class Reading:
                 found.setdefault(account.access_key or "", {})[addr] = account
         return dict(sorted(found.items()))
 
+    @cached_property
+    def unknown(self) -> Sequence[str]:
+        """The titles of the brokers of which nobody knows which accounts they have."""
+        access = self.answers.found
+        silent = [title for addr, title in self.titles.items() if addr not in access or _tells_nothing(access[addr])]
+        return [*silent, *(broker.name for broker in self.missing)]
+
     @property
     def how(self) -> str:
         """How access control is switched on."""
@@ -142,6 +149,7 @@ def account(found: Reading, key: str) -> BrokerAccount:
         is_own=key == found.own,
         missing_on=[title for title, each in tagged.items() if each is None],
         differs_on=[title for title, each in tagged.items() if each not in (None, first)],
+        unknown_on=found.unknown,
         etag=etag([key, tagged]),
         **{name: getattr(first, name) for name in AccountRights.__struct_fields__},
     )
@@ -152,7 +160,9 @@ def addresses(found: Reading) -> GlobalAddresses:
     by_title = {found.titles[addr]: _white(config) for addr, config in found.configs.items()}
     first = next(iter(by_title.values()), [])
     differing = [title for title, each in by_title.items() if sorted(each) != sorted(first)]
-    return GlobalAddresses(global_white_addresses=first, differs_on=differing, etag=etag(by_title))
+    return GlobalAddresses(
+        global_white_addresses=first, differs_on=differing, unknown_on=found.unknown, etag=etag(by_title)
+    )
 
 
 def rights_of(config: PlainAccessConfig) -> AccountRights:
@@ -188,8 +198,11 @@ def _differ(found: Reading) -> bool | None:
     contents = [_content(config) for config in found.configs.values()]
     if len({each.is_on for each in access}) > 1 or any(each != contents[0] for each in contents):
         return True
-    are_silent = found.missing or found.answers.failed or any(each.is_on and not each.config for each in access)
-    return None if are_silent else False
+    return None if found.unknown else False
+
+
+def _tells_nothing(access: BrokerAccess) -> bool:
+    return access.is_on and not access.config
 
 
 def _content(config: ClusterAccessConfig) -> tuple[dict[str | None, AccountRights], list[str]]:

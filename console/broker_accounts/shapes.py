@@ -55,6 +55,7 @@ class BrokerAccount(AccountRights, frozen=True, kw_only=True):
     is_own: Annotated[bool, Meta(description="Gantry signs its own requests with it.")]
     missing_on: Annotated[Sequence[str], Meta(description="Brokers that list their accounts without this one.")]
     differs_on: Annotated[Sequence[str], Meta(description="Brokers that list it with other rights.")]
+    unknown_on: Annotated[Sequence[str], Meta(description="Brokers that do not tell whether they have it.")]
     etag: Annotated[str, Meta(description="For If-Match; secrets are not part of it.")]
 
 
@@ -63,6 +64,7 @@ class GlobalAddresses(Struct, frozen=True, kw_only=True):
 
     global_white_addresses: Sequence[str]
     differs_on: Annotated[Sequence[str], Meta(description="Brokers that have others.")]
+    unknown_on: Annotated[Sequence[str], Meta(description="Brokers that do not tell theirs.")]
     etag: str
 
 

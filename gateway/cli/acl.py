@@ -23,6 +23,7 @@ _COLUMNS: Final = [
     "white_address",
     "missing_on",
     "differs_on",
+    "unknown_on",
 ]
 
 

@@ -146,7 +146,7 @@ class GlobalAddressesView(_AccountsView):
             outcomes = changes.put_addresses(actor_of(request), found, wanted)
             after = read(cluster)
         if not after.configs:
-            given = GlobalAddresses(global_white_addresses=wanted, differs_on=[], etag="*")
+            given = GlobalAddresses(global_white_addresses=wanted, differs_on=[], unknown_on=after.unknown, etag="*")
             return with_outcomes(Response(as_json(given)), outcomes)
         return with_outcomes(tagged(as_json(addresses(after))), outcomes)
 
@@ -183,6 +183,8 @@ def _changed(
     if key in found.accounts:
         answer = tagged({**as_json(account(found, key)), "secret_key": made})
     else:
-        unseen = {"access_key": key, "is_own": key == found.own, "missing_on": [], "differs_on": [], "etag": "*"}
-        answer = Response({**as_json(given), **unseen, "secret_key": made})
+        unseen = {"missing_on": [], "differs_on": [], "unknown_on": found.unknown, "etag": "*"}
+        answer = Response(
+            {"access_key": key, "is_own": key == found.own, **as_json(given), **unseen, "secret_key": made}
+        )
     return with_outcomes(answer, outcomes, status=status)

@@ -3460,6 +3460,8 @@ export interface components {
             missing_on: string[];
             /** @description Brokers that list it with other rights. */
             differs_on: string[];
+            /** @description Brokers that do not tell whether they have it. */
+            unknown_on: string[];
             /** @description For If-Match; secrets are not part of it. */
             etag: string;
         };
@@ -3486,6 +3488,8 @@ export interface components {
             missing_on: string[];
             /** @description Brokers that list it with other rights. */
             differs_on: string[];
+            /** @description Brokers that do not tell whether they have it. */
+            unknown_on: string[];
             /** @description For If-Match; secrets are not part of it. */
             etag: string;
             /** @description A secret that was made now. It is shown in this answer and never again. */
@@ -4101,6 +4105,8 @@ export interface components {
             global_white_addresses: string[];
             /** @description Brokers that have others. */
             differs_on: string[];
+            /** @description Brokers that do not tell theirs. */
+            unknown_on: string[];
             etag: string;
         };
         /** @description The addresses after a change, with the outcome on each broker. */
@@ -4108,6 +4114,8 @@ export interface components {
             global_white_addresses: string[];
             /** @description Brokers that have others. */
             differs_on: string[];
+            /** @description Brokers that do not tell theirs. */
+            unknown_on: string[];
             etag: string;
             brokers: components["schemas"]["BrokerOutcome"][];
         };

@@ -138,6 +138,7 @@ def test_a_new_account_has_a_secret_that_is_shown_once(
         "group_permissions": {},
         "missing_on": [],
         "differs_on": [],
+        "unknown_on": [],
         "etag": shown.headers["ETag"],
     }
 
@@ -326,6 +327,7 @@ def test_a_broker_that_no_name_server_lists_is_named(
     }
     found = listed(admin)
     assert (found["differ"], found["brokers"][-1]["state"]) == (None, "unknown")
+    assert {tuple(each["unknown_on"]) for each in [*found["items"], found["global_addresses"]]} == {("broker-gone",)}
     admin.delete(f"{PATH}/brokers/broker-gone").raise_for_status()
 
 

@@ -2,7 +2,7 @@ import { Button } from "@mantine/core"
 import { IconAlertTriangle, IconKey } from "@tabler/icons-react"
 import { useMemo, useState } from "react"
 import { useTranslation } from "react-i18next"
-import { Badge, Tag } from "@/components/badges/badge"
+import { Badge, Tag, UnknownBadge } from "@/components/badges/badge"
 import { columnsFor } from "@/components/data-table/columns"
 import { DataTable } from "@/components/data-table/data-table"
 import { NotApplicable } from "@/components/values/num"
@@ -88,13 +88,19 @@ function Rights({ account, rights, others }: RightsProps) {
   )
 }
 
-function Alike({ account: { missing_on: missing, differs_on: differing } }: { account: BrokerAccount }) {
+function Alike({ account: { missing_on: missing, differs_on: differing, unknown_on: unknown } }: { account: BrokerAccount }) {
   const { t } = useTranslation()
-  const comma = t("list.comma")
-  if (missing.length + differing.length === 0) return <span className="micro">{t("brokerAccounts.alike")}</span>
+  const lists = [
+    ["missingOn", missing],
+    ["differsOn", differing],
+    ["unknownOn", unknown],
+  ] as const
+  const words = lists.filter(([, brokers]) => brokers.length > 0).map(([key, brokers]) => t(`brokerAccounts.${key}`, { brokers: brokers.join(t("list.comma")) })).join(t("list.semicolon"))
+  if (words === "") return <span className="micro">{t("brokerAccounts.alike")}</span>
+  if (missing.length + differing.length === 0) return <UnknownBadge>{words}</UnknownBadge>
   return (
     <Badge tone="warn" icon={IconAlertTriangle}>
-      {[missing.length > 0 && t("brokerAccounts.missingOn", { brokers: missing.join(comma) }), differing.length > 0 && t("brokerAccounts.differsOn", { brokers: differing.join(comma) })].filter(Boolean).join(t("list.semicolon"))}
+      {words}
     </Badge>
   )
 }

@@ -1,7 +1,7 @@
 import { Stack, Textarea, Button } from "@mantine/core"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
-import { Tag } from "@/components/badges/badge"
+import { Tag, UnknownBadge } from "@/components/badges/badge"
 import { FormDrawer } from "@/components/drawer/form-drawer"
 import { Callout, Panel } from "@/components/layout/panel"
 import { toastDone, toastFailed } from "@/components/toast/toast"
@@ -18,7 +18,7 @@ interface GlobalAddressesProps {
 /** From where everybody is served without an account. */
 export function GlobalAddresses({ addresses, onChange }: GlobalAddressesProps) {
   const { t } = useTranslation()
-  const { global_white_addresses: known, differs_on: others } = addresses
+  const { global_white_addresses: known, differs_on: others, unknown_on: unknown } = addresses
   return (
     <Panel
       title={t("brokerAccounts.global")}
@@ -30,7 +30,8 @@ export function GlobalAddresses({ addresses, onChange }: GlobalAddressesProps) {
       }
     >
       <div className={classes.addresses}>
-        {known.length === 0 ? <span>{t("brokerAccounts.globalNone")}</span> : known.map((address) => <Tag key={address}>{address}</Tag>)}
+        {known.length === 0 ? <span>{t(unknown.length === 0 ? "brokerAccounts.globalNone" : "brokerAccounts.globalNoneKnown")}</span> : known.map((address) => <Tag key={address}>{address}</Tag>)}
+        {unknown.length > 0 && <UnknownBadge>{t("brokerAccounts.unknownOn", { brokers: unknown.join(t("list.comma")) })}</UnknownBadge>}
         {others.length > 0 && <Callout>{t("brokerAccounts.globalDiffers", { brokers: others.join(t("list.comma")) })}</Callout>}
       </div>
     </Panel>
