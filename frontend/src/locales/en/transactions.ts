@@ -14,6 +14,7 @@ export const transactions = {
       open: "The broker asks a connected producer of the group about each of them. Without one, nothing is asked or counted.",
       given_up: "The newest first. The messages stay in TRANS_CHECK_MAX_TIME_TOPIC until retention deletes them.",
     },
+    find: "Find by key or message ID",
     allTopics: "All topics",
     allGroups: "All producer groups",
     look: "Find",

@@ -14,6 +14,7 @@ export const transactions = {
       open: "Broker 会逐条回查该组中已连接的生产者；没有生产者连接时不回查，也不计次数。",
       given_up: "最新的在前。消息保存在 TRANS_CHECK_MAX_TIME_TOPIC 中，直到保留期结束。",
     },
+    find: "按 Key 或消息 ID 查找",
     allTopics: "全部 Topic",
     allGroups: "全部生产者组",
     look: "查找",

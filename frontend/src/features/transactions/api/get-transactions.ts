@@ -11,6 +11,8 @@ export interface Wanted {
   state: "open" | "given_up"
   topic?: string | undefined
   group?: string | undefined
+  /** A key or a message id, in full. */
+  key?: string | undefined
 }
 
 /** Open transactions, the oldest first, or those given up, the newest first. */

@@ -1,4 +1,5 @@
 import { Button, TextInput } from "@mantine/core"
+import { IconSearch } from "@tabler/icons-react"
 import { useMemo, useState } from "react"
 import { useTranslation } from "react-i18next"
 import { columnsFor } from "@/components/data-table/columns"
@@ -23,7 +24,7 @@ interface TransactionsListProps {
   cluster: string
   wanted: Wanted
   selected: string | undefined
-  onFind: (names: { topic: string | undefined; group: string | undefined }) => void
+  onFind: (names: Record<"key" | "topic" | "group", string | undefined>) => void
   onOpen: (row: TransactionRow) => void
 }
 
@@ -108,9 +109,10 @@ interface FindProps {
   onFind: TransactionsListProps["onFind"]
 }
 
-/** Topic and producer group, both in full; Enter looks. */
+/** Key or id, topic and producer group, all in full; Enter looks. */
 function Find({ wanted, onFind }: FindProps) {
   const { t } = useTranslation()
+  const [key, setKey] = useState(wanted.key ?? "")
   const [topic, setTopic] = useState(wanted.topic ?? "")
   const [group, setGroup] = useState(wanted.group ?? "")
   return (
@@ -118,9 +120,10 @@ function Find({ wanted, onFind }: FindProps) {
       className={classes.tools}
       onSubmit={(event) => {
         event.preventDefault()
-        onFind({ topic: topic.trim() || undefined, group: group.trim() || undefined })
+        onFind({ key: key.trim() || undefined, topic: topic.trim() || undefined, group: group.trim() || undefined })
       }}
     >
+      <TextInput size="xs" aria-label={t("transactions.find")} placeholder={t("transactions.find")} leftSection={<IconSearch size={14} stroke={1.6} />} value={key} onChange={(event) => setKey(event.currentTarget.value)} />
       <TextInput size="xs" aria-label={t("transactions.topic")} placeholder={t("transactions.allTopics")} value={topic} onChange={(event) => setTopic(event.currentTarget.value)} />
       <TextInput size="xs" aria-label={t("transactions.group")} placeholder={t("transactions.allGroups")} value={group} onChange={(event) => setGroup(event.currentTarget.value)} />
       <Button size="xs" type="submit">

@@ -43,6 +43,16 @@ it("filters by topic and producer group, in the address", async () => {
   await vi.waitFor(() => expect(requests(`GET ${BASE}`).at(-1)?.query.get("group")).toBe("billing"))
 })
 
+it("finds a transaction by the key of its message, in the address", async () => {
+  const { user, address } = page("/?key=P-1")
+  const field = await screen.findByRole<HTMLInputElement>("textbox", { name: "Find by key or message ID" })
+  expect(field.value).toBe("P-1")
+  expect(requests(`GET ${BASE}`)[0]?.query.get("key")).toBe("P-1")
+  await user.type(field, "7 {Enter}")
+  expect(address()).toMatch(/key=P-17$/)
+  await vi.waitFor(() => expect(requests(`GET ${BASE}`).at(-1)?.query.get("key")).toBe("P-17"))
+})
+
 it("commits with a reason after a question", async () => {
   answer(`POST ${BASE}/t1.A:commit`, { transaction_id: "t1.A", message_id: "AC1100010000", topic: "orders", group: "payments", decision: "committed" })
   const { user } = page("/?open=t1.A")

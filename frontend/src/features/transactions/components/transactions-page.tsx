@@ -21,7 +21,7 @@ export function TransactionsPage({ cluster }: { cluster: string }) {
   const tabs = TABS.map((id) => ({ id, label: t(`transactions.tabs.${id}`) }))
   const tab = currentTab(tabs, state.tab) as (typeof TABS)[number]
   const isHooks = tab === "hooks"
-  const wanted: Wanted = { state: isHooks ? "open" : tab, topic: state.topic, group: state.group }
+  const wanted: Wanted = { state: isHooks ? "open" : tab, topic: state.topic, group: state.group, key: state.key }
   const { open, edit } = state
   const isForm = isHooks && (state.new === "hook" || edit !== undefined)
   const form = isForm && <HookForm key={edit ?? "new"} cluster={cluster} edited={edit} />
@@ -45,7 +45,7 @@ export function TransactionsPage({ cluster }: { cluster: string }) {
             cluster={cluster}
             wanted={wanted}
             selected={open}
-            onFind={({ topic, group }) => change({ topic, group })}
+            onFind={change}
             onOpen={({ transaction_id: id }) => change({ open: id ?? undefined })}
           />
         )}
