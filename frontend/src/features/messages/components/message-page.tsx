@@ -15,6 +15,7 @@ import { problemIn } from "@/lib/reasons"
 import { type MessageAddress, useMessage } from "../api/get-message"
 import { useTrace } from "../api/get-trace"
 import { DeliverMessage } from "./deliver-message"
+import { MayWait } from "./may-wait"
 import { MessageActions } from "./message-actions"
 import { MessageTraces } from "./message-traces"
 import { MessageView } from "./message-view"
@@ -79,7 +80,7 @@ function KnownMessage({ cluster, address }: { cluster: string; address: MessageA
       >
         {query.error && asProblem(query.error).status === 404 ? (
           <Panel>
-            <Empty title={t("messages.notThere")} next={problemIn(t, language, asProblem(query.error))} />
+            <Empty title={t("messages.notThere")} next={problemIn(t, language, asProblem(query.error))} actions={<MayWait sought={{ key: address.id, topic: address.topic }} />} />
             <TracesLeft cluster={cluster} address={address} />
           </Panel>
         ) : (

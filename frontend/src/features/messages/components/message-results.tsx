@@ -1,4 +1,5 @@
 import { Button, Group } from "@mantine/core"
+import type { ReactNode } from "react"
 import { Trans, useTranslation } from "react-i18next"
 import { Panel } from "@/components/layout/panel"
 import { Empty } from "@/components/states/empty"
@@ -15,6 +16,7 @@ import { boundsOf, lookupOf, modeOf, rangeFault, wantedKeysOf } from "../search-
 import type { FoundMessages } from "../use-found-messages"
 import { KeysBar } from "./keys-bar"
 import classes from "./messages.module.css"
+import { MayWait, soughtOf } from "./may-wait"
 import { MissingBrokers } from "./missing-brokers"
 import { MessagesTable } from "./messages-table"
 import { ScanBar } from "./scan-bar"
@@ -74,15 +76,17 @@ function Results({ found, state, open, onShow }: Pick<MessageResultsProps, "foun
   const { t } = useTranslation()
   const { rows, error, isAsked, more } = found
   const mode = modeOf(state)
+  const sought = soughtOf(state)
+  const mayWait = sought && <MayWait sought={sought} />
   const fault = mode === "id" || mode === "offset" ? null : rangeFault(state)
   if (fault) return <Empty title={t(`messages.faults.${fault}`)} />
   if (rows === undefined) {
-    if (error) return <NotFoundOrFailed error={error} retry={found.retry} />
+    if (error) return <NotFoundOrFailed error={error} retry={found.retry} actions={mayWait} />
     if (isAsked) return <Loading skeleton={<SkeletonRows rows={8} />} />
     return <Empty title={t(`messages.start.${mode}`)} next={t("messages.startNext")} />
   }
   const isPartial = isPartly(found)
-  if (rows.length === 0) return <Empty title={t("messages.none")} next={t(isPartial ? "messages.notAllRead" : "messages.noneNext")} />
+  if (rows.length === 0) return <Empty title={t("messages.none")} next={t(isPartial ? "messages.notAllRead" : "messages.noneNext")} actions={mayWait} />
   const end = t(isPartial ? "messages.notAllRead" : "messages.end")
   return (
     <MessagesTable
@@ -101,10 +105,10 @@ function isPartly({ missing, answer, keys, scan }: FoundMessages): boolean {
   return missing.length > 0 || (answer ?? keys)?.verdict === "partial" || (scan !== undefined && !scan.end?.complete)
 }
 
-function NotFoundOrFailed({ error, retry }: { error: unknown; retry: () => void }) {
+function NotFoundOrFailed({ error, retry, actions }: { error: unknown; retry: () => void; actions: ReactNode }) {
   const { t } = useTranslation()
   const language = useLanguage()
-  if (asProblem(error).status === 404) return <Empty title={t("messages.notThere")} next={problemIn(t, language, asProblem(error))} />
+  if (asProblem(error).status === 404) return <Empty title={t("messages.notThere")} next={problemIn(t, language, asProblem(error))} actions={actions} />
   return <Failed what={t("messages.failed")} error={error} retry={retry} />
 }
 

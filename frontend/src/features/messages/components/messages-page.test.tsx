@@ -51,6 +51,33 @@ describe("searching by key", () => {
   })
 })
 
+describe("a message that may wait", () => {
+  const linkTo = (page: string) => screen.getByRole("link", { name: `Look in ${page}` }).getAttribute("href")
+  const leads = async (query: string) => {
+    expect(await screen.findByText("A delayed message, and one of an open transaction, is not in its topic yet.")).toBeTruthy()
+    expect([linkTo("Scheduled"), linkTo("Transactions")]).toEqual([`/scheduled?${query}`, `/transactions?${query}`])
+  }
+
+  it("is looked for by the same key where messages wait", async () => {
+    answer(SEARCH, search({ verdict: "no_match" }))
+    show("/messages?topic=orders&key=A18")
+    await leads("key=A18&topic=orders")
+  })
+
+  it("is looked for by its id there too", async () => {
+    refuse("GET /api/v1/clusters/local/messages/AC12", 404, "MESSAGE_NOT_FOUND", "No broker holds it.")
+    show("/messages?mode=id&topic=orders&id=AC12")
+    await leads("key=AC12&topic=orders")
+  })
+
+  it("is of no concern to a list by time", async () => {
+    answer("GET /api/v1/clusters/local/topics/orders/messages", { items: [], next_cursor: null, missing: [] })
+    show("/messages?mode=time&topic=orders")
+    expect(await screen.findByText("Everything in the range was read.")).toBeTruthy()
+    expect(screen.queryByText("Look in Scheduled")).toBeNull()
+  })
+})
+
 describe("one message", () => {
   it("opens from a link with body, properties and deliveries", async () => {
     answer("GET /api/v1/clusters/local/messages/AC11", message("AC11"))
