@@ -7,6 +7,7 @@ export const common = {
     cancel: "Cancel",
     delete: "Delete",
     keep: "Keep it",
+    clearFilter: "Clear the filter",
     refresh: "Refresh",
     refreshOrder: "Refresh and sort again",
     reconnect: "Reconnect",

@@ -32,6 +32,8 @@ export const scheduled = {
     list: "Scheduled messages",
     listFailed: "The scheduled messages could not be read",
     none: "Nothing waits here",
+    noneFits: "No waiting message fits the filter",
+    noneKnown: "Nothing waits on the brokers that answered",
     noneNext: "Messages with delay_ms or deliver_at are listed here until they are delivered. Those with a delay level of RocketMQ's own clients are not.",
     missing: "{{broker}} is not included: {{reason}}",
     foot: "A recalled message is never delivered and stays readable in the log until retention ends.",

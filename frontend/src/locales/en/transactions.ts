@@ -6,6 +6,8 @@ export const transactions = {
     missing: "{{broker}} is not included: {{reason}}",
     partial: "{{broker}} did not show everything: some of its transactions may be missing here, or decided by now.",
     none: { open: "No transaction is open", given_up: "No transaction was given up" },
+    noneFits: { open: "No open transaction fits the filter", given_up: "No given up transaction fits the filter" },
+    noneKnown: "None on the brokers that showed all of theirs",
     noneNext: {
       open: "A message sent in a transaction waits here, unseen by consumers, until its producer commits it or rolls it back.",
       given_up: "A transaction whose producers gave no decision in all checks (transactionCheckMax) ends up here. It can still be committed.",

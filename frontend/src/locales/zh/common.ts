@@ -7,6 +7,7 @@ export const common = {
     cancel: "取消",
     delete: "删除",
     keep: "保留",
+    clearFilter: "清除筛选",
     refresh: "刷新",
     refreshOrder: "刷新并重新排序",
     reconnect: "重新连接",

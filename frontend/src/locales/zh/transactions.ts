@@ -6,6 +6,8 @@ export const transactions = {
     missing: "未包含 {{broker}}：{{reason}}",
     partial: "{{broker}} 未能提供全部记录：部分事务可能未列出，或已有结果。",
     none: { open: "没有未决事务", given_up: "没有已放弃的事务" },
+    noneFits: { open: "没有符合筛选条件的未决事务", given_up: "没有符合筛选条件的已放弃事务" },
+    noneKnown: "已完整返回记录的 Broker 上没有",
     noneNext: {
       open: "事务消息在生产者提交或回滚之前列在这里，消费者看不到它们。",
       given_up: "回查次数用尽（transactionCheckMax）仍无结果的事务列在这里，仍可提交。",

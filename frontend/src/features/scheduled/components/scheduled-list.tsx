@@ -7,6 +7,7 @@ import { DataTable } from "@/components/data-table/data-table"
 import { MoreRows } from "@/components/data-table/more-rows"
 import { Callout, Panel, PanelFoot } from "@/components/layout/panel"
 import { Empty } from "@/components/states/empty"
+import { NoneFits } from "@/components/states/none-fits"
 import { QueryBody } from "@/components/states/query-panel"
 import { Ident } from "@/components/values/ident"
 import { Time } from "@/components/values/time"
@@ -26,11 +27,12 @@ interface ScheduledListProps {
   selected: string | undefined
   onFind: (key: string | undefined) => void
   onTopic: (topic: string | undefined) => void
+  onClear: () => void
   onOpen: (message: ScheduledMessage) => void
 }
 
 /** What waits in the picked range, or what a key or id finds in all that waits; a row opens the message. */
-export function ScheduledList({ cluster, wanted, selected, onFind, onTopic, onOpen }: ScheduledListProps) {
+export function ScheduledList({ cluster, wanted, selected, onFind, onTopic, onClear, onOpen }: ScheduledListProps) {
   const { t } = useTranslation()
   const query = useScheduled(cluster, wanted)
   const pages = query.data?.pages
@@ -49,7 +51,7 @@ export function ScheduledList({ cluster, wanted, selected, onFind, onTopic, onOp
     [t],
   )
   return (
-    <Panel title={t("scheduled.list")} actions={<Find wanted={wanted} onFind={onFind} onTopic={onTopic} />}>
+    <Panel title={t("scheduled.list")} actions={<Find key={[wanted.key, wanted.topic].join(" ")} wanted={wanted} onFind={onFind} onTopic={onTopic} />}>
       {missing.map(({ broker, reason }) => (
         <Callout key={broker}>{t("scheduled.missing", { broker, reason: reasonIn(t, reason) })}</Callout>
       ))}
@@ -57,7 +59,7 @@ export function ScheduledList({ cluster, wanted, selected, onFind, onTopic, onOp
         query={{ ...query, data: rows, refetch: query.refetch as never }}
         what={t("scheduled.listFailed")}
         isEmpty={(items) => items.length === 0}
-        empty={<Empty small title={t("scheduled.none")} next={t("scheduled.noneNext")} />}
+        empty={<None wanted={wanted} isWhole={missing.length === 0} onClear={onClear} />}
       >
         {(items) => (
           <DataTable
@@ -75,6 +77,26 @@ export function ScheduledList({ cluster, wanted, selected, onFind, onTopic, onOp
       <PanelFoot>{t("scheduled.foot")}</PanelFoot>
     </Panel>
   )
+}
+
+interface NoneProps extends Pick<ScheduledListProps, "wanted" | "onClear"> {
+  /** Every broker showed what it has. */
+  isWhole: boolean
+}
+
+/** That nothing fits a filter does not say that nothing waits; no more does a broker that is silent. */
+function None({ wanted: { key, topic, from, to }, isWhole, onClear }: NoneProps) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const isFiltered = [key, topic, from, to].some((bound) => bound !== undefined)
+  const title = t(isWhole ? (isFiltered ? "scheduled.noneFits" : "scheduled.none") : "scheduled.noneKnown")
+  if (!isFiltered) return <Empty small title={title} next={t("scheduled.noneNext")} />
+  const names = [
+    [t("scheduled.key"), key],
+    [t("scheduled.topic"), topic],
+    [t("scheduled.due"), from && to && t("scheduled.range", { from: format.when(from), to: format.when(to) })],
+  ] as const
+  return <NoneFits title={title} wanted={names} onClear={onClear} />
 }
 
 interface FindProps {

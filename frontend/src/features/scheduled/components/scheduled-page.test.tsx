@@ -47,6 +47,22 @@ it("finds a message by its key in all that waits, whatever day is picked", async
   expect(address()).toContain("key=P-1")
 })
 
+it("says of a key that finds nothing what it was, and takes it away", async () => {
+  answer(`GET ${BASE}`, { items: [], next_cursor: null, missing: [] })
+  const { user, address } = page("/?key=D3")
+  expect(await screen.findByText("No waiting message fits the filter")).toBeTruthy()
+  expect(screen.getByText("Key D3")).toBeTruthy()
+  await user.click(screen.getByRole("button", { name: "Clear the filter" }))
+  expect(await screen.findByText("Nothing waits here")).toBeTruthy()
+  expect(address()).not.toContain("D3")
+})
+
+it("does not say that nothing waits while a broker is silent", async () => {
+  answer(`GET ${BASE}`, { items: [], next_cursor: null, missing: [{ broker: "broker-b", reason: "no answer", since: null }] })
+  page()
+  expect(await screen.findByText("Nothing waits on the brokers that answered")).toBeTruthy()
+})
+
 it("does not call punctual what was never delivered", async () => {
   answer(`GET ${BASE}/summary`, summary({ last_day: { delivered: 0, late: 0, worst_late_ms: 0, recalled: 0, since: soon } }))
   page()

@@ -72,6 +72,7 @@ export function ScheduledPage({ cluster }: { cluster: string }) {
                 selected={open}
                 onFind={(key) => change({ key })}
                 onTopic={(topic) => change({ topic })}
+                onClear={() => change({ key: undefined, topic: undefined, from: undefined, to: undefined })}
                 onOpen={({ message_id: id, topic }) => change({ open: id, of: topic })}
               />
             </>

@@ -7,6 +7,7 @@ import { DataTable } from "@/components/data-table/data-table"
 import { MoreRows } from "@/components/data-table/more-rows"
 import { Callout, Panel, PanelFoot } from "@/components/layout/panel"
 import { Empty } from "@/components/states/empty"
+import { NoneFits } from "@/components/states/none-fits"
 import { QueryBody } from "@/components/states/query-panel"
 import { Ident } from "@/components/values/ident"
 import { Time } from "@/components/values/time"
@@ -38,7 +39,7 @@ export function TransactionsList({ cluster, wanted, selected, onFind, onOpen }: 
   const columns = useColumns(wanted.state === "open")
   const idOf = ({ broker, topic, message_id: id, transaction_id: place }: TransactionRow) => `${broker} ${topic} ${id} ${place ?? ""}`
   return (
-    <Panel title={t(`transactions.lists.${wanted.state}`)} actions={<Find wanted={wanted} onFind={onFind} />}>
+    <Panel title={t(`transactions.lists.${wanted.state}`)} actions={<Find key={[wanted.key, wanted.topic, wanted.group].join(" ")} wanted={wanted} onFind={onFind} />}>
       {missing.map(({ broker, reason }) => (
         <Callout key={broker}>{t("transactions.missing", { broker, reason: reasonIn(t, reason) })}</Callout>
       ))}
@@ -49,7 +50,7 @@ export function TransactionsList({ cluster, wanted, selected, onFind, onOpen }: 
         query={{ ...query, data: rows, refetch: query.refetch as never }}
         what={t("transactions.listFailed")}
         isEmpty={(items) => items.length === 0}
-        empty={<Empty small title={t(`transactions.none.${wanted.state}`)} next={t(`transactions.noneNext.${wanted.state}`)} />}
+        empty={<None wanted={wanted} isWhole={missing.length + partial.length === 0} onClear={() => onFind({ key: undefined, topic: undefined, group: undefined })} />}
       >
         {(items) => (
           <DataTable
@@ -67,6 +68,27 @@ export function TransactionsList({ cluster, wanted, selected, onFind, onOpen }: 
       <PanelFoot>{t(`transactions.foot.${wanted.state}`)}</PanelFoot>
     </Panel>
   )
+}
+
+interface NoneProps {
+  wanted: Wanted
+  /** Every broker showed all that it has. */
+  isWhole: boolean
+  onClear: () => void
+}
+
+/** That nothing fits a filter does not say that nothing is there; no more does a broker that is silent. */
+function None({ wanted: { state, key, topic, group }, isWhole, onClear }: NoneProps) {
+  const { t } = useTranslation()
+  const isFiltered = [key, topic, group].some((name) => name !== undefined)
+  const title = isWhole ? t(`transactions.${isFiltered ? "noneFits" : "none"}.${state}`) : t("transactions.noneKnown")
+  if (!isFiltered) return <Empty small title={title} next={t(`transactions.noneNext.${state}`)} />
+  const names = [
+    [t("transactions.key"), key],
+    [t("transactions.topic"), topic],
+    [t("transactions.group"), group],
+  ] as const
+  return <NoneFits title={title} wanted={names} onClear={onClear} />
 }
 
 function useColumns(isOpen: boolean) {

@@ -53,6 +53,23 @@ it("finds a transaction by the key of its message, in the address", async () => 
   await vi.waitFor(() => expect(requests(`GET ${BASE}`).at(-1)?.query.get("key")).toBe("P-17"))
 })
 
+it("says of a filter that finds nothing what it was, and takes it away", async () => {
+  answer(`GET ${BASE}`, rows({ items: [] }))
+  const { user, address } = page("/?group=nobody")
+  expect(await screen.findByText("No open transaction fits the filter")).toBeTruthy()
+  expect(screen.getByText("Producer group nobody")).toBeTruthy()
+  await user.click(screen.getByRole("button", { name: "Clear the filter" }))
+  expect(await screen.findByText("No transaction is open")).toBeTruthy()
+  expect(address()).not.toContain("nobody")
+  expect(screen.getByRole<HTMLInputElement>("textbox", { name: "Producer group" }).value).toBe("")
+})
+
+it("does not call nothing open what one broker did not show", async () => {
+  answer(`GET ${BASE}`, rows({ items: [], partial: ["broker-c"] }))
+  page()
+  expect(await screen.findByText("None on the brokers that showed all of theirs")).toBeTruthy()
+})
+
 it("commits with a reason after a question", async () => {
   answer(`POST ${BASE}/t1.A:commit`, { transaction_id: "t1.A", message_id: "AC1100010000", topic: "orders", group: "payments", decision: "committed" })
   const { user } = page("/?open=t1.A")
