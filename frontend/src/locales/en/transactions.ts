@@ -55,7 +55,7 @@ export const transactions = {
     reasonHint: "Kept in the audit",
     did: { commit: "The transaction is committed", rollback: "The transaction is rolled back" },
     didFact: { commit: "Its message is in {{topic}}.", rollback: "Its message is never delivered to {{topic}}." },
-    decideFailed: "The transaction is not decided",
+    decideFailed: "The decision was not taken",
     didCheck: "The checks begin anew",
     didCheckNow: "The broker asks a producer of {{group}}.",
     didCheckLater: "The broker asks as soon as a producer of {{group}} is connected.",

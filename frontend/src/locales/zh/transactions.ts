@@ -55,7 +55,7 @@ export const transactions = {
     reasonHint: "记入审计",
     did: { commit: "事务已提交", rollback: "事务已回滚" },
     didFact: { commit: "消息已进入 {{topic}}。", rollback: "消息不会投递到 {{topic}}。" },
-    decideFailed: "事务仍未处理",
+    decideFailed: "操作未生效",
     didCheck: "已重新开始回查",
     didCheckNow: "Broker 将回查 {{group}} 的生产者。",
     didCheckLater: "{{group}} 有生产者连接后，Broker 即开始回查。",

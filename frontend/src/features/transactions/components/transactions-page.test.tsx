@@ -82,12 +82,13 @@ it("commits with a reason after a question", async () => {
   expect(requests(`POST ${BASE}/t1.A:commit`)[0]?.body).toEqual({ reason: "paid" })
 })
 
-it("says that it was decided otherwise", async () => {
+it("does not call undecided what was decided otherwise", async () => {
   refuse(`POST ${BASE}/t1.A:rollback`, 409, "TRANSACTION_DECIDED", "The transaction of message AC1100010000 was committed before.")
   const { user } = page("/?open=t1.A")
   await user.click(await screen.findByRole("button", { name: "Roll back" }))
   await user.click(within(await screen.findByRole("dialog")).getByRole("button", { name: "Roll back" }))
-  expect(await screen.findByText("The transaction is not decided")).toBeTruthy()
+  expect(await screen.findByText("The decision was not taken")).toBeTruthy()
+  expect(screen.getByText(/was committed before/)).toBeTruthy()
 })
 
 it("teaches what given up means, and shows what became of those that were", async () => {
