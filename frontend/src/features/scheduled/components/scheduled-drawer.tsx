@@ -40,7 +40,7 @@ export function ScheduledDrawer({ cluster, id, topic, onClose }: ScheduledDrawer
   return (
     <DockedDrawer label={t("scheduled.message")} onClose={onClose}>
       {isGone(query.error) ? (
-        <NoLonger cluster={cluster} id={id} topic={topic} />
+        <NoLonger cluster={cluster} id={id} topic={topic} refusal={query.error} />
       ) : (
         <QueryBody query={query} what={t("scheduled.messageFailed")}>
           {(message) => (

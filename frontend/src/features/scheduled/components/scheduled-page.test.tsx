@@ -104,11 +104,17 @@ it("says of a message that waits no more when it was delivered, or that it was n
   expect(screen.queryByRole("alert")).toBeNull()
 })
 
+it("says of an id that never waited what the server says of it", async () => {
+  refuse(`GET ${BASE}/NOPE`, 404, "NOT_FOUND", "No message 'NOPE' waits or waited for a delivery time.")
+  page("/?open=NOPE")
+  expect(await screen.findByText("No message 'NOPE' waits or waited for a delivery time.")).toBeTruthy()
+})
+
 it("says of a message that is nowhere that it was recalled or deleted", async () => {
   refuse(`GET ${BASE}/AC1100010000`, 404, "NOT_FOUND", "It does not wait any more.")
   refuse("GET /api/v1/clusters/local/messages/AC1100010000", 404, "MESSAGE_NOT_FOUND", "There is none.")
   page("/?open=AC1100010000&of=payments")
-  expect(await screen.findByText(/It is not in payments: it was recalled/)).toBeTruthy()
+  expect(await screen.findByText("It is not in payments either; retention deletes what was delivered long ago.")).toBeTruthy()
 })
 
 it("gives a message another time", async () => {

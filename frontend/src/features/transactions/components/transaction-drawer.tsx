@@ -6,9 +6,11 @@ import { Empty } from "@/components/states/empty"
 import { QueryBody } from "@/components/states/query-panel"
 import { Ident } from "@/components/values/ident"
 import { Time } from "@/components/values/time"
+import { useLanguage } from "@/hooks/use-format"
 import type { TransactionDetail } from "@/lib/api-types"
 import { bytes } from "@/lib/format"
-import { isGone } from "@/lib/problem"
+import { asProblem, isGone } from "@/lib/problem"
+import { problemIn } from "@/lib/reasons"
 import { useTransaction } from "../api/get-transaction"
 import { Decide } from "./decide"
 import { Connected, StateBadge } from "./words"
@@ -23,11 +25,12 @@ interface TransactionDrawerProps {
 /** One transaction: its message, its checks, and what an operator can do about it. */
 export function TransactionDrawer({ cluster, id, onClose }: TransactionDrawerProps) {
   const { t } = useTranslation()
+  const language = useLanguage()
   const query = useTransaction(cluster, id)
   return (
     <DockedDrawer label={t("transactions.transaction")} onClose={onClose}>
       {isGone(query.error) ? (
-        <Empty small title={t("transactions.gone")} next={t("transactions.goneNext")} />
+        <Empty small title={t("transactions.gone")} next={problemIn(t, language, asProblem(query.error))} />
       ) : (
         <QueryBody query={query} what={t("transactions.oneFailed")}>
           {(found) => (

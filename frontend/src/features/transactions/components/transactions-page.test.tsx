@@ -91,6 +91,13 @@ it("does not call undecided what was decided otherwise", async () => {
   expect(screen.getByText(/was committed before/)).toBeTruthy()
 })
 
+it("says of a truncated link what the server says of it", async () => {
+  refuse(`GET ${BASE}/t1.broken`, 404, "TRANSACTION_NOT_FOUND", "The signature of the id is wrong: it was changed or truncated.")
+  page("/?open=t1.broken")
+  expect(await screen.findByText("The signature of the id is wrong: it was changed or truncated.")).toBeTruthy()
+  expect(screen.getByText("The transaction was not found")).toBeTruthy()
+})
+
 it("teaches what given up means, and shows what became of those that were", async () => {
   answer(`GET ${BASE}`, rows({ items: [{ ...line, state: "committed" }] }))
   const { user } = page("/?tab=given_up")
