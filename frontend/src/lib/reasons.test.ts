@@ -213,6 +213,8 @@ it.each([
   ["Schedule 'nightly' starts jobs of cluster 'east'. Switch it off or delete it first.", "定时任务 nightly 会启动集群 east 的任务，需先停用或删除它"],
   ["Job j7 (copy orders) of cluster 'east' is running. Cancel it, or wait until it ends.", "集群 east 的任务 copy orders 尚未结束，需先取消它或等它结束"],
   ["100 of your jobs wait already, and at most 100 of one user may (GANTRY_JOBS_QUEUED_PER_USER); try again when some have ended, or cancel some.", "已有 100 个自己的任务在排队；每个用户最多 100 个"],
+  ["Topic 'gone' was deleted; the transaction stays open: create the topic, or roll it back.", "Topic gone 已被删除，事务保持未决：需先创建该 Topic，或回滚事务"],
+  ["The moon is full; the tide is high.", "服务器原文：The moon is full; the tide is high."],
   ["The signature of the id is wrong: it was changed or truncated.", "事务 ID 被改动过或不完整"],
   ["The text is not a transaction id of this gateway.", "这不是本网关的事务 ID"],
   ["The transaction is one of cluster 'east'.", "该事务属于集群 east"],

@@ -122,7 +122,16 @@ const PEERS = [
 /** A reason of the server in the language of the reader; one without a translation stays as it is. */
 export function reasonIn(t: TFunction, reason: string): string {
   // Whole first: a "; " may belong to the sentence itself.
-  return knownReason(t, reason) ?? inChinese(t, reason) ?? reason.split("; ").map((one) => knownReason(t, one) ?? inChinese(t, one) ?? one).join(t("list.semicolon"))
+  return knownOf(t, reason) ?? partsOf(t, reason) ?? reason
+}
+
+const knownOf = (t: TFunction, reason: string) => knownReason(t, reason) ?? inChinese(t, reason)
+
+/** Several reasons in one; null where none has a translation: Chinese marks between English words are none. */
+function partsOf(t: TFunction, reason: string): string | null {
+  const parts = reason.split("; ")
+  const known = parts.map((part) => knownOf(t, part))
+  return known.every((part) => part === null) ? null : known.map((part, index) => part ?? parts[index]).join(t("list.semicolon"))
 }
 
 /** A refusal of one of many says the same as that of a single one; its English is the server's own. */

@@ -127,6 +127,7 @@ export const DETAILS: readonly [DetailKey, RegExp][] = [
   ["tooMany", /^(?:names|has) \d+ (?:properties|fields); at most (?<n>\d+) are (?:set|compared)$/],
   ["hostPort", /^'(?<name>.*)' does not have the form host:port$/],
   ["cameBefore", /^Message (?<id>\w+) of '(?<name>[^']+)' was delivered before; its time has come$/],
+  ["topicDeleted", /^Topic '(?<name>[^']+)' was deleted; the transaction stays open: create the topic, or roll it back$/],
   ["noTransactionId", /^The text is not a transaction id of this gateway$/],
   ["transactionIdChanged", /^The signature of the id is wrong: it was changed or truncated$/],
   ["transactionElsewhere", /^The transaction is one of cluster '(?<cluster>[^']+)'$/],

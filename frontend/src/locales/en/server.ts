@@ -214,6 +214,7 @@ export const server = {
     tooMany: "At most {{n}}",
     hostPort: "{{name}} does not have the form host:port",
     cameBefore: "Message {{id}} of {{name}} was delivered before",
+    topicDeleted: "Topic {{name}} was deleted; the transaction stays open",
     noTransactionId: "This is not a transaction ID of this gateway",
     transactionIdChanged: "The transaction ID was changed or truncated",
     transactionElsewhere: "The transaction is one of cluster {{name}}",

@@ -208,6 +208,7 @@ export const server = {
     tooMany: "最多 {{n}} 个",
     hostPort: "{{name}} 不是“主机:端口”的格式，端口为 1 到 65535",
     cameBefore: "{{name}} 的消息 {{id}} 已投递",
+    topicDeleted: "Topic {{name}} 已被删除，事务保持未决：需先创建该 Topic，或回滚事务",
     noTransactionId: "这不是本网关的事务 ID",
     transactionIdChanged: "事务 ID 被改动过或不完整",
     transactionElsewhere: "该事务属于集群 {{name}}",
