@@ -13,7 +13,7 @@ import hashlib
 import hmac
 import ssl
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import quote
@@ -85,10 +85,28 @@ async def post(posting: Posting, networks: Iterable[str]) -> Outcome:
     except TimeoutError:
         answer.cut = f"{host} did not answer {'in full ' if answer.status else ''}within {DEADLINE_SECONDS:.0f} s"
     except httpx.HTTPError as error:
-        reason = f"{error or type(error).__name__}"
-        what = f"the answer of {host} broke off" if answer.status else f"{host} could not be reached"
-        answer.cut = f"{what}: {reason}"
+        answer.cut = f"the answer of {host} broke off" if answer.status else f"{host} {_failure(error)}"
     return _outcome(host, answer)
+
+
+def _failure(error: httpx.HTTPError) -> str:
+    """Return what went wrong in words that an operator knows: the client's own are those of the system's errors."""
+    if isinstance(error, httpx.ConnectError):
+        causes = list(_causes(error))
+        if any(isinstance(each, ConnectionRefusedError) for each in causes):
+            return "refused the connection"
+        untrusted = next((each for each in causes if isinstance(each, ssl.SSLCertVerificationError)), None)
+        if untrusted is not None:
+            return f"has a certificate that is not trusted: {untrusted.verify_message}"
+        return "cannot be reached"
+    return "closed the connection" if isinstance(error, httpx.NetworkError) else "sent an answer that cannot be read"
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    cause: BaseException | None = error
+    while cause is not None:
+        yield cause
+        cause = cause.__cause__ or cause.__context__
 
 
 def post_and_wait(posting: Posting, networks: Iterable[str]) -> Outcome:

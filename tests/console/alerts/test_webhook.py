@@ -115,3 +115,26 @@ async def test_a_name_without_an_address_is_told() -> None:
     outcome = await post(to("http://nobody.invalid/"), HERE)
     assert outcome.error is not None
     assert outcome.error.startswith("nobody.invalid has no address: ")
+
+
+async def failure(port: int, scheme: str = "http") -> str | None:
+    return (await post(to(f"{scheme}://127.0.0.1:{port}/x"), HERE)).error
+
+
+async def test_nobody_listens() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    assert await failure(port) == "127.0.0.1 refused the connection"
+
+
+@pytest.mark.parametrize(
+    ("scheme", "words"), [("http", "sent an answer that cannot be read"), ("https", "cannot be reached")]
+)
+async def test_something_else_listens(scheme: str, words: str) -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(4096)
+        writer.write(b"220 mail\r\n\r\n")
+        writer.close()
+
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+        assert await failure(server.sockets[0].getsockname()[1], scheme) == f"127.0.0.1 {words}"

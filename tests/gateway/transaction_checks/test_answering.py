@@ -201,7 +201,7 @@ def test_a_changed_url_and_secret_are_used_for_the_next_check(checks: Checks, ho
     topic = checks.topic()
     checks.prepared(topic)
     wait_until(lambda: checks.shown(registered)["last"])
-    assert "could not be reached" in checks.shown(registered)["last"]["failure"]
+    assert "refused the connection" in checks.shown(registered)["last"]["failure"]
     hook.answer = b'{"decision": "commit"}'
     path = f"{checks.path}/transaction-hooks/{registered['id']}"
     changed = {"url": hook.url, "secret": "n3w"}
