@@ -131,6 +131,9 @@ it.each([
   "The token 'ci' of 'ann', by whose rights it runs, was revoked. Whoever may start it can retry it.",
   "The token 'ci' of 'ann', by whose rights it runs, expired at 2026-05-01T12:00:00.000Z. Whoever may start it can retry it.",
   "The user 'ann', by whose rights it runs, may not start it any more. This needs the right 'bodies' on topic 'orders'. No rule of the role 'mine' allows it, and what no rule allows is refused. Whoever may start it can retry it.",
+  "127.0.0.1 is at 127.0.0.1, which is not public; webhooks may use it if GANTRY_WEBHOOK_NETWORKS has it",
+  "hooks.moon.io has no address: Temporary failure in name resolution",
+  "hooks.moon.io answered 500",
 ])("has the sentence %s in both languages", async (sentence) => {
   expect(t(sentence)).toBe(sentence)
   await i18next.changeLanguage("zh")

@@ -13,6 +13,7 @@ export function learnRefusals(known: typeof JOB_REFUSALS): void {
 type ReasonKey =
   | "tlsUntrusted" | "tlsOtherHost" | "tlsClient" | "tlsNone" | "tlsOnly" | "tlsRefused" | "tlsFailed"
   | "refused" | "unknownHost" | "noNetwork" | "noConnection" | "closed" | "unreachable" | "late" | "stranger" | "notNameServer"
+  | "notPublic" | "noAddress" | "answeredStatus"
   | "busy" | "notServed" | "notServedType" | "noLeases" | "noAssignment" | "noMessageTypes" | "noScheduled" | "noGroupConfig" | "noProducers" | "noSenders" | "noPurge" | "noLitePull" | "tagsAlone"
   | "malformed" | "noBrokers" | "noCluster" | "noSession" | "refusedSilently" | "refusedBecause" | "unlisted" | "notConsumed" | "justAdded" | "notSampled"
   | "notAnswered" | "replaced" | "otherBroker" | "notOfTopic" | "noSetting" | "noTopicNamed" | "noGroupNamed" | "ofBrokers" | "ofBrokersOrGroup" | "noOffsetIn" | "noOffset"
@@ -37,6 +38,9 @@ const REASONS: readonly [ReasonKey, RegExp][] = [
   ["late", /^(?<peer>.+) did not answer within (?<seconds>[\d.]+) s$/],
   ["stranger", /^(?<peer>.+) does not answer like a name server: another program listens there$/],
   ["notNameServer", /^(?<peer>.+) is not a name server: it is a broker or another program$/],
+  ["notPublic", /^(?<peer>.+) is at (?<address>\S+), which is not public; webhooks may use it if GANTRY_WEBHOOK_NETWORKS has it$/],
+  ["noAddress", /^(?<peer>.+) has no address: (?<why>.+)$/],
+  ["answeredStatus", /^(?<peer>.+) answered (?<status>\d{3})$/],
   ["busy", /^(?<peer>.+) is too busy to answer$/],
   ["notServed", /^(?<peer>.+) does not support this request$/],
   ["notServedType", /^(?<peer>.+) does not support requests of type (?<type>\d+)$/],

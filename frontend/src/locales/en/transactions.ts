@@ -68,6 +68,7 @@ export const transactions = {
       target: "Posts to",
       last: "Last check",
       lastFailure: "Last without a decision",
+      sameCheck: "the last check",
       never: "none yet",
       decisions: { commit: "commit", rollback: "rollback", unknown: "unknown" },
       add: "Add webhook",

@@ -68,6 +68,7 @@ export const transactions = {
       target: "目标地址",
       last: "上次回查",
       lastFailure: "上次无结果的回查",
+      sameCheck: "即上次回查",
       never: "尚无",
       decisions: { commit: "提交", rollback: "回滚", unknown: "未知" },
       add: "添加 Webhook",

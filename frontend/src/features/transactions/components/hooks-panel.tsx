@@ -14,7 +14,7 @@ import type { TransactionHook } from "@/lib/api-types"
 import { useDeleteHook } from "../api/delete-hook"
 import { useHooks } from "../api/get-hooks"
 import { useUpdateHook } from "../api/update-hook"
-import { Outcome } from "./hook-outcome"
+import { FailedOutcome, Outcome } from "./hook-outcome"
 
 const column = columnsFor<TransactionHook>()
 
@@ -29,7 +29,7 @@ export function HooksPanel({ cluster }: { cluster: string }) {
       column("group", t("transactions.group"), { isName: true }, ({ group }) => group),
       column("target", t("transactions.hooks.target"), { isSecondary: true, minWidth: 620 }, ({ target }) => target),
       column("last", t("transactions.hooks.last"), {}, ({ last }) => <Outcome outcome={last} />),
-      column("failure", t("transactions.hooks.lastFailure"), { isSecondary: true, minWidth: 860 }, ({ last_failure: failure }) => <Outcome outcome={failure} />),
+      column("failure", t("transactions.hooks.lastFailure"), { isSecondary: true, minWidth: 860 }, (hook) => <FailedOutcome hook={hook} />),
       column("actions", "", { width: 190 }, (hook) => <Actions cluster={cluster} hook={hook} />),
     ],
     [t, cluster],

@@ -1,4 +1,5 @@
 import { screen, within } from "@testing-library/react"
+import i18next from "i18next"
 import { beforeEach, expect, it, vi } from "vitest"
 import { reader } from "@/testing/factories"
 import { renderApp } from "@/testing/render"
@@ -126,6 +127,15 @@ it("shows what hooks answered last, and why one decided nothing", async () => {
   expect(await screen.findByText("https://example.org/…")).toBeTruthy()
   expect(screen.getByText("commit")).toBeTruthy()
   expect(screen.getByText(/127.0.0.1 answered 500/)).toBeTruthy()
+})
+
+it("tells a failure once where the last check decided nothing, in the language of the reader", async () => {
+  answer(`GET ${HOOKS}`, { items: [{ ...hook, last: outcome }], next_cursor: null, prev_cursor: null, total: null })
+  await i18next.changeLanguage("zh")
+  page("/?tab=hooks")
+  expect(await screen.findAllByText("127.0.0.1 返回 500")).toHaveLength(1)
+  expect(screen.getByText("即上次回查")).toBeTruthy()
+  await i18next.changeLanguage("en")
 })
 
 it("adds a hook, and changes only what was filled in", async () => {
