@@ -26,16 +26,18 @@ interface DockedDrawerProps {
   onPrevious?: (() => void) | undefined
   onNext?: (() => void) | undefined
   onClose: () => void
+  /** While true neither the cross nor Esc closes it. */
+  isLocked?: boolean
   actions?: ReactNode
   children: ReactNode
 }
 
 /** From under the top bar to the bottom edge; Esc closes it, the arrows walk through the rows. */
-export function DockedDrawer({ label, position, onPrevious, onNext, onClose, actions, children }: DockedDrawerProps) {
+export function DockedDrawer({ label, position, onPrevious, onNext, onClose, isLocked = false, actions, children }: DockedDrawerProps) {
   const { t } = useTranslation()
   const ref = useFocusInside()
   useKeys({
-    Escape: onClose,
+    Escape: () => isLocked || onClose(),
     ArrowUp: () => onPrevious?.(),
     ArrowDown: () => onNext?.(),
   })
@@ -53,7 +55,7 @@ export function DockedDrawer({ label, position, onPrevious, onNext, onClose, act
         </div>
         <div className={classes.actions}>{actions}</div>
         <Tooltip label={t("actions.close")}>
-          <ActionIcon aria-label={t("actions.close")} onClick={onClose}>
+          <ActionIcon aria-label={t("actions.close")} disabled={isLocked} onClick={onClose}>
             <IconX size={17} stroke={1.6} />
           </ActionIcon>
         </Tooltip>

@@ -56,6 +56,15 @@ describe("a drawer that creates something", () => {
     expect(screen.getByText(/POST/).closest("pre")?.textContent).toContain('{"name":"orders"}')
   })
 
+  it("stays until the answer is there, whatever is pressed", async () => {
+    const seen = spies()
+    const { user } = renderApp(<Example {...seen} isBusy />)
+    const cancel = await screen.findByRole<HTMLButtonElement>("button", { name: "Cancel" })
+    expect([cancel.disabled, screen.getByRole<HTMLButtonElement>("button", { name: "Close" }).disabled]).toEqual([true, true])
+    await user.keyboard("{Escape}")
+    expect(seen.onClose).not.toHaveBeenCalled()
+  })
+
   it("sends on Enter in a field", async () => {
     const seen = spies()
     const { user } = renderApp(<Example {...seen} />)

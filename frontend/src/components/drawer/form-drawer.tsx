@@ -63,7 +63,7 @@ export function FormDrawer({ title, action, right, isReady, isValid = true, onIn
           <Button type="submit" variant="filled" size="md" disabled={!isReady} loading={isBusy}>
             {action}
           </Button>
-          <Button variant="subtle" size="md" onClick={onClose}>
+          <Button variant="subtle" size="md" disabled={isBusy} onClick={onClose}>
             {t("actions.cancel")}
           </Button>
         </Group>
@@ -71,7 +71,8 @@ export function FormDrawer({ title, action, right, isReady, isValid = true, onIn
     </form>
   )
   return (
-    <DockedDrawer label={title} onClose={onClose}>
+    // What comes back while the form is gone is told nobody: a secret that was made would be lost.
+    <DockedDrawer label={title} isLocked={isBusy} onClose={onClose}>
       <div className={classes.form}>
         <h2 className={classes.title}>{title}</h2>
         {answer ?? (right ? <Fillable right={right}>{form}</Fillable> : form)}
