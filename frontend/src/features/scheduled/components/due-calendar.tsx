@@ -4,12 +4,14 @@ import { Panel } from "@/components/layout/panel"
 import { useFormat } from "@/hooks/use-format"
 import { count } from "@/lib/format"
 import { hourBounds, type Span, spansOf } from "../days"
+import { atLeast, without } from "../without"
 import type { ScheduledSummary } from "@/lib/api-types"
 import classes from "./scheduled.module.css"
 
 interface DueCalendarProps {
   bounds: number[]
   buckets: ScheduledSummary["buckets"]
+  missing: ScheduledSummary["missing"]
   /** The range in the address; a day or an hour that covers it is marked. */
   from: number | null
   to: number | null
@@ -17,7 +19,7 @@ interface DueCalendarProps {
 }
 
 /** Fourteen days with count and bar on one scale, then the hours of the picked day. A second click takes the choice back. */
-export function DueCalendar({ bounds, buckets, from, to, onPick }: DueCalendarProps) {
+export function DueCalendar({ bounds, buckets, missing, from, to, onPick }: DueCalendarProps) {
   const { t } = useTranslation()
   const format = useFormat()
   const days = useMemo(() => spansOf(bounds, buckets), [bounds, buckets])
@@ -26,13 +28,13 @@ export function DueCalendar({ bounds, buckets, from, to, onPick }: DueCalendarPr
   const open = days.find(isWithin) ?? days[0]
   const note = from === null || to === null ? t("scheduled.pickADay") : t("scheduled.range", { from: format.when(from), to: format.when(to) })
   return (
-    <Panel title={t("scheduled.calendar")} note={note}>
+    <Panel title={t("scheduled.calendar")} note={without(t, note, missing)}>
       <ul className={classes.days} aria-label={t("scheduled.calendar")}>
         {days.map((day) => (
           <li key={day.from}>
             <button type="button" className={classes.day} aria-pressed={isWithin(day)} onClick={() => onPick(from === day.from && to === day.to ? null : day)}>
               <span className={classes.date}>{dateOf(format.when(day.from + (day.to - day.from) / 2)) || t("scheduled.today")}</span>
-              <span className={classes.count} data-zero={day.due === 0 || undefined}>{count(day.due)}</span>
+              <span className={classes.count} data-zero={day.due === 0 || undefined}>{atLeast(count(day.due), missing)}</span>
               <span className={classes.track}>
                 <span className={classes.bar} style={{ width: `${(100 * day.due) / most}%` }} />
               </span>
@@ -40,7 +42,7 @@ export function DueCalendar({ bounds, buckets, from, to, onPick }: DueCalendarPr
           </li>
         ))}
       </ul>
-      {open && <Hours day={open} spans={spansOf(hourBounds(open), buckets)} from={from} to={to} onPick={onPick} />}
+      {open && <Hours day={open} spans={spansOf(hourBounds(open), buckets)} missing={missing} from={from} to={to} onPick={onPick} />}
     </Panel>
   )
 }
@@ -48,12 +50,12 @@ export function DueCalendar({ bounds, buckets, from, to, onPick }: DueCalendarPr
 /** Every how many hours the time is written below. */
 const TICK = 6
 
-interface HoursProps extends Pick<DueCalendarProps, "from" | "to" | "onPick"> {
+interface HoursProps extends Pick<DueCalendarProps, "missing" | "from" | "to" | "onPick"> {
   day: Span
   spans: Span[]
 }
 
-function Hours({ day, spans, from, to, onPick }: HoursProps) {
+function Hours({ day, spans, missing, from, to, onPick }: HoursProps) {
   const { t } = useTranslation()
   const format = useFormat()
   const most = Math.max(1, ...spans.map(({ due }) => due))
@@ -83,11 +85,15 @@ function Hours({ day, spans, from, to, onPick }: HoursProps) {
         })}
       </ul>
       <p className={classes.words}>
-        {top.due > 0
-          ? top.onlyTopic === null
-            ? t("scheduled.top", { at: format.clock(top.from).slice(0, 5), count: top.due })
-            : t("scheduled.topOfOne", { at: format.clock(top.from).slice(0, 5), count: top.due, topic: top.onlyTopic })
-          : t("scheduled.nothingDue")}
+        {without(
+          t,
+          top.due > 0
+            ? top.onlyTopic === null
+              ? t("scheduled.top", { at: format.clock(top.from).slice(0, 5), count: top.due })
+              : t("scheduled.topOfOne", { at: format.clock(top.from).slice(0, 5), count: top.due, topic: top.onlyTopic })
+            : t("scheduled.nothingDue"),
+          missing,
+        )}
       </p>
     </>
   )

@@ -7,6 +7,7 @@ import type { ScheduledSummary } from "@/lib/api-types"
 import { count } from "@/lib/format"
 import { HOUR_MS } from "../api/get-summary"
 import { leftUntil } from "../days"
+import { atLeast, without } from "../without"
 
 /** Waiting, next, due soon, furthest, and how well the last day went. */
 export function ScheduledFigures({ summary }: { summary: ScheduledSummary }) {
@@ -18,23 +19,22 @@ export function ScheduledFigures({ summary }: { summary: ScheduledSummary }) {
   const last = [...topics].sort((one, other) => other.last_due_at.localeCompare(one.last_due_at))[0]
   const left = first ? leftUntil(first.first_due_at, now) : 0
   const soon = summary.buckets.filter(({ from }) => Date.parse(from) <= now && now < Date.parse(from) + HOUR_MS)
-  const more = missing.length > 0 ? "+" : ""
-  const figures: KeyFigure[] = [
-    { label: t("scheduled.waiting"), value: `${count(summary.waiting)}${more}`, fact: t("scheduled.inTopics", { count: topics.length }) },
+  const figures = [
+    { label: t("scheduled.waiting"), value: atLeast(count(summary.waiting), missing), fact: t("scheduled.inTopics", { count: topics.length }) },
     {
       label: t("scheduled.next"),
       value: first ? format.when(first.first_due_at) : "—",
       fact: first ? (left > 0 ? t("scheduled.nextFact", { topic: first.topic, duration: format.duration(left) }) : `${first.topic}${t("list.comma")}${t("time.now")}`) : "",
     },
-    { label: t("scheduled.thisHour"), value: `${count(soon.reduce((sum, { due }) => sum + due, 0))}${more}`, fact: t("scheduled.thisHourFact") },
+    { label: t("scheduled.thisHour"), value: atLeast(count(soon.reduce((sum, { due }) => sum + due, 0)), missing), fact: t("scheduled.thisHourFact") },
     { label: t("scheduled.furthest"), value: last ? format.when(last.last_due_at) : "—", fact: last?.topic ?? "" },
     {
       label: t("scheduled.late"),
-      value: day ? (day.delivered === 0 ? "—" : count(day.late)) : <Unknown />,
+      value: day ? (day.delivered === 0 ? "—" : atLeast(count(day.late), missing)) : <Unknown />,
       fact: day ? day.delivered === 0 ? t("scheduled.noneDelivered") : t("scheduled.lateFact", { worst: format.duration(day.worst_late_ms), delivered: count(day.delivered) }) : "",
       tone: day && day.late > 0 ? "warn" : undefined,
     },
-    { label: t("scheduled.recalled"), value: day ? count(day.recalled) : <Unknown />, fact: t("scheduled.recalledFact") },
-  ]
-  return <TitleBlock figures={figures} />
+    { label: t("scheduled.recalled"), value: day ? atLeast(count(day.recalled), missing) : <Unknown />, fact: t("scheduled.recalledFact") },
+  ] satisfies KeyFigure[]
+  return <TitleBlock figures={figures.map((figure) => ({ ...figure, fact: without(t, figure.fact, missing) }))} />
 }

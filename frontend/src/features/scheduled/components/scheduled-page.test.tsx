@@ -63,6 +63,16 @@ it("does not say that nothing waits while a broker is silent", async () => {
   expect(await screen.findByText("Nothing waits on the brokers that answered")).toBeTruthy()
 })
 
+it("names the broker that no figure includes", async () => {
+  answer(`GET ${BASE}/summary`, summary({ missing: [{ broker: "broker-b", reason: "no answer", since: null }] }))
+  page()
+  expect(await screen.findByText("3 messages wait for their time · without broker-b")).toBeTruthy()
+  expect(screen.getByText("of 7; worst 1 min 21 s after its time · without broker-b")).toBeTruthy()
+  expect(screen.getByText(/all of payments · without broker-b/)).toBeTruthy()
+  expect(screen.getByText("2+")).toBeTruthy()
+  expect(screen.getAllByText("3+").length).toBeGreaterThan(0)
+})
+
 it("does not call punctual what was never delivered", async () => {
   answer(`GET ${BASE}/summary`, summary({ last_day: { delivered: 0, late: 0, worst_late_ms: 0, recalled: 0, since: soon } }))
   page()

@@ -14,6 +14,7 @@ import { useUrlState } from "@/hooks/use-url-state"
 import { isInstant } from "@/lib/time"
 import { useScheduledSummary } from "../api/get-summary"
 import { dayBounds, dayStart } from "../days"
+import { without } from "../without"
 import { DueCalendar } from "./due-calendar"
 import { ScheduledDrawer } from "./scheduled-drawer"
 import { ScheduledFigures } from "./scheduled-figures"
@@ -38,7 +39,7 @@ export function ScheduledPage({ cluster }: { cluster: string }) {
         title={t("nav.scheduled")}
         updatedAt={query.dataUpdatedAt}
         staleAfterMs={STALE_MS}
-        facts={query.data && t("scheduled.facts", { count: query.data.waiting })}
+        facts={query.data && without(t, t("scheduled.facts", { count: query.data.waiting }), query.data.missing)}
         actions={
           <>
             <CurlButton request={{ path: paths.scheduled(cluster) }} />
@@ -62,6 +63,7 @@ export function ScheduledPage({ cluster }: { cluster: string }) {
               <DueCalendar
                 bounds={bounds}
                 buckets={summary.buckets}
+                missing={summary.missing}
                 from={instant(state.from)}
                 to={instant(state.to)}
                 onPick={(span) => change({ from: span ? new Date(span.from).toISOString() : undefined, to: span ? new Date(span.to).toISOString() : undefined, key: undefined })}
