@@ -121,7 +121,8 @@ async def look(
             "reach", names, lambda title: admin.clusters.runtime_of(names[title].addr), _version
         )
         difference = {title: _clock_difference(*each) for title, each in _at(runtimes).items()}
-        abilities, asked_ms = await _abilities(admin, can_ask=bool(runtimes))
+        refusal = None if runtimes else next((each.finding for each in reach.findings), None) or "no broker answers"
+        abilities, asked_ms = await _abilities(admin, refusal)
     brokers = [_broker(names[title], address_map, runtimes.get(title), difference.get(title)) for title in names]
     # Where no broker answers there is nobody to ask what it can do: that is nothing tried, not all of it failed.
     asked = _ability_step(abilities if runtimes else (), asked_ms)
@@ -192,10 +193,11 @@ def _clock_step(differences: Mapping[str, int | None]) -> ProbeStep:
     return _step("clock", findings)
 
 
-async def _abilities(admin: Admin, *, can_ask: bool) -> tuple[list[Ability], int]:
+async def _abilities(admin: Admin, refusal: str | None) -> tuple[list[Ability], int]:
+    """Return what the brokers can do, and how long that took; unknown with the reason why none can be asked."""
     begun = time.monotonic()
-    if not can_ask:
-        return unknown("no broker answers"), 0
+    if refusal is not None:
+        return unknown(refusal), 0
     try:
         return await abilities_of(admin), _since(begun)
     except GantryError as error:

@@ -13,6 +13,7 @@ export function learnRefusals(known: typeof JOB_REFUSALS): void {
 type ReasonKey =
   | "tlsUntrusted" | "tlsOtherHost" | "tlsClient" | "tlsNone" | "tlsOnly" | "tlsRefused" | "tlsFailed"
   | "refused" | "unknownHost" | "noNetwork" | "noConnection" | "closed" | "unreachable" | "late" | "stranger" | "notNameServer"
+  | "accessNoKey" | "accessNoAccount" | "accessWrongKey" | "accessNotAdmin" | "accessNoTopic" | "accessNoGroup" | "accessRefused"
   | "notPublic" | "noAddress" | "answeredStatus"
   | "busy" | "notServed" | "notServedType" | "noLeases" | "noAssignment" | "noMessageTypes" | "noScheduled" | "noGroupConfig" | "noProducers" | "noSenders" | "noPurge" | "noLitePull" | "tagsAlone"
   | "malformed" | "noBrokers" | "noCluster" | "noSession" | "refusedSilently" | "refusedBecause" | "unlisted" | "notConsumed" | "justAdded" | "notSampled"
@@ -38,6 +39,13 @@ const REASONS: readonly [ReasonKey, RegExp][] = [
   ["late", /^(?<peer>.+) did not answer within (?<seconds>[\d.]+) s$/],
   ["stranger", /^(?<peer>.+) does not answer like a name server: another program listens there$/],
   ["notNameServer", /^(?<peer>.+) is not a name server: it is a broker or another program$/],
+  ["accessNoKey", /^(?<peer>.+) refused access: it requires an access key$/],
+  ["accessNoAccount", /^(?<peer>.+) refused access: it knows no account (?<name>.+)$/],
+  ["accessWrongKey", /^(?<peer>.+) refused access: the secret key of account (?<name>.+) is wrong$/],
+  ["accessNotAdmin", /^(?<peer>.+) refused access: account (?<name>.+) is not an administrator, which request (?<code>\d+) requires$/],
+  ["accessNoTopic", /^(?<peer>.+) refused access: the account has no right for topic (?<name>.+)$/],
+  ["accessNoGroup", /^(?<peer>.+) refused access: the account has no right for group (?<name>.+)$/],
+  ["accessRefused", /^(?<peer>.+) refused access: (?<words>.+)$/],
   ["notPublic", /^(?<peer>.+) is at (?<address>\S+), which is not public; webhooks may use it if GANTRY_WEBHOOK_NETWORKS has it$/],
   ["noAddress", /^(?<peer>.+) has no address: (?<why>.+)$/],
   ["answeredStatus", /^(?<peer>.+) answered (?<status>\d{3})$/],

@@ -107,6 +107,7 @@ def test_a_connection_that_is_refused_says_what_is_lacking(
     (reach,) = (step for step in report.steps if step.step == "reach")
     assert reach.state == "failed"
     assert says in str(reach.findings[0].finding)
+    assert {each.reason for each in report.capabilities} == {reach.findings[0].finding}
 
 
 def test_a_connection_with_the_account_passes(guarded: RunningBroker) -> None:
