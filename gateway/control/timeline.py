@@ -23,6 +23,8 @@ from broker_core.client.admin.placed import PlacedMessage
 from broker_core.clock import now_ms
 from broker_core.protocol.copies import COPIED_AT, COPIED_BY, JOB, SOURCE, SOURCE_ID
 from broker_core.protocol.dead_letters import cause_of
+from broker_core.protocol.message import StoredMessage
+from broker_core.protocol.properties import PGROUP, TIMER_OUT_MS, TRAN_MSG
 from broker_core.protocol.topics import (
     SCHEDULE_TOPIC,
     dead_letter_topic,
@@ -205,7 +207,18 @@ def _beginning(placed: PlacedMessage) -> Iterable[TimelineEvent]:
             job=message.properties.get(JOB),
         )
     yield TimelineEvent(at=rfc3339(message.born_timestamp), kind="sent", host=message.born_host)
+    yield from _waited(message)
     yield _event(placed, "stored")
+
+
+def _waited(message: StoredMessage) -> Iterable[TimelineEvent]:
+    """Return what a message waited for between its sending and the time when it was stored in its topic."""
+    due = message.properties.get(TIMER_OUT_MS, "")
+    if due.isascii() and due.isdecimal() and message.born_timestamp < int(due) <= message.store_timestamp:
+        yield TimelineEvent(at=rfc3339(int(due)), kind="due")
+    if message.properties.get(TRAN_MSG) == "true":
+        group = message.properties.get(PGROUP)
+        yield TimelineEvent(at=rfc3339(message.store_timestamp), kind="committed", group=group)
 
 
 def _event(placed: PlacedMessage, kind: Any, **more: Any) -> TimelineEvent:

@@ -10,8 +10,9 @@ from console.lag.shapes import MissingBroker
 from console.moments import Moment
 
 EventKind = Literal[
-    "copied_from", "sent", "stored", "consumed", "retried", "dead", "sent_again", "redriven", "delivered"
-]
+    "copied_from", "sent", "due", "committed", "stored", "consumed", "retried", "dead", "sent_again", "redriven",
+    "delivered",
+]  # fmt: skip
 GroupState = Literal["consumed", "not_reached", "retrying", "dead", "unknown"]
 
 

@@ -7037,7 +7037,7 @@ export interface components {
             job: string | null;
         };
         /** @enum {string} */
-        TimelineEventKindEnum: "copied_from" | "sent" | "stored" | "consumed" | "retried" | "dead" | "sent_again" | "redriven" | "delivered";
+        TimelineEventKindEnum: "copied_from" | "sent" | "due" | "committed" | "stored" | "consumed" | "retried" | "dead" | "sent_again" | "redriven" | "delivered";
         /** @description What became of a message in one group. */
         TimelineGroup: {
             group: string;

@@ -9,6 +9,7 @@ import pytest
 from broker_core.client.blocking import BlockingSession
 from broker_core.protocol.message import Message
 from tests.gateway.control.conftest import Control
+from tests.gateway.control.test_transactions import decided, prepared
 from tests.support.wait import wait_until
 
 
@@ -40,6 +41,28 @@ def test_a_message_tells_when_it_was_stored_and_which_groups_had_it(control: Con
     assert (done, None) in [(event["group"], event["at"]) for event in consumed]
     assert shown["complete"]
     assert any("do not record when" in each for each in shown["not_known"])
+
+
+@pytest.mark.gantry_only("levels alone delay a message of Apache RocketMQ 4.9")
+def test_a_message_with_a_delay_says_until_when_it_waited(control: Control) -> None:
+    topic = control.topic()
+    late = {"messages": [{"body": {"encoding": "text", "data": "a"}, "delay_ms": 1_500}]}
+    [stored] = control.call("POST", f"/topics/{topic}/messages", json=late).json()["results"]
+    wait_until(lambda: control.call("GET", f"/messages/{stored['message_id']}", params={"topic": topic}).is_success)
+    events = timeline(control, stored, topic)["events"]
+    assert [event["kind"] for event in events] == ["sent", "due", "stored"]
+    assert events[1]["at"] <= events[2]["at"]
+
+
+@pytest.mark.gantry_only("brokers of Apache RocketMQ show no decisions")
+def test_a_committed_message_says_that_it_was_a_half_message(control: Control) -> None:
+    topic = control.topic()
+    half = prepared(control, topic)
+    assert decided(control, half, "commit").status_code == 200
+    wait_until(lambda: control.call("GET", f"/messages/{half['message_id']}", params={"topic": topic}).is_success)
+    events = timeline(control, half, topic)["events"]
+    assert [event["kind"] for event in events] == ["sent", "committed", "stored"]
+    assert (events[1]["group"], events[1]["at"]) == ("payments", events[2]["at"])
 
 
 @pytest.mark.gantry_only("leases")

@@ -6,6 +6,8 @@ export const life = {
     kinds: {
       sent: "Sent",
       stored: "Stored",
+      due: "Its time came: until then it waited, unseen by consumers",
+      committed: "Committed: until then a half message, unseen by consumers",
       copied_from: "Copied from another message",
       consumed: "Consumed by {{group}}",
       retried: "Returned by {{group}}",

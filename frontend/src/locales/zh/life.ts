@@ -6,6 +6,8 @@ export const life = {
     kinds: {
       sent: "发送",
       stored: "存储",
+      due: "到达投递时间：此前在等待，消费者不可见",
+      committed: "事务提交：此前为半消息，消费者不可见",
       copied_from: "由另一条消息复制而来",
       consumed: "{{group}} 已消费",
       retried: "{{group}} 退回",

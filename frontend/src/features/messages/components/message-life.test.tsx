@@ -8,6 +8,7 @@ import { answer, requests } from "@/testing/server"
 import { DeliverMessage } from "./deliver-message"
 import { MessageBody } from "./message-body"
 import { MessageLife } from "./message-life"
+import { MessageView } from "./message-view"
 
 const LIFE = "GET /api/v1/clusters/local/messages/AC11/timeline"
 const DELIVER = "POST /api/v1/clusters/local/messages/AC11:deliver"
@@ -31,6 +32,15 @@ describe("the life of a message", () => {
     expect(screen.getByText("—")).toBeDefined()
     expect(screen.getByText(/do not record when/)).toBeDefined()
   })
+})
+
+it("says between sending and storing what a message waited for", async () => {
+  const at = "2026-11-21T06:00:00.000Z"
+  answer(LIFE, { events: [event({ kind: "due", at, group: null }), event({ kind: "committed", at })], groups: [], complete: true, missing: [], not_known: [] })
+  renderApp(<MessageView cluster="local" message={message("AC11")} />)
+  expect(await screen.findByText("Its time came: until then it waited, unseen by consumers")).toBeDefined()
+  const [first] = screen.getAllByRole("list").filter((list) => list.textContent.includes("Sent by"))
+  expect(first?.textContent).toMatch(/Sent by.*Its time came.*Committed: until then a half message.*Stored in/)
 })
 
 describe("a delivery to one client", () => {

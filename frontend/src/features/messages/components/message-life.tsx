@@ -33,7 +33,8 @@ export function MessageLife({ cluster, message }: { cluster: string; message: Me
   )
 }
 
-const isLater = ({ kind }: TimelineEvent) => kind !== "sent" && kind !== "stored"
+const BEFORE: readonly TimelineEvent["kind"][] = ["sent", "due", "committed", "stored"]
+const isLater = ({ kind }: TimelineEvent) => !BEFORE.includes(kind)
 
 function Event({ event }: { event: TimelineEvent }) {
   const { t } = useTranslation()

@@ -106,6 +106,11 @@ describe("the way of a message", () => {
     expect(screen.getByText("0 ms")).toBeTruthy()
   })
 
+  it("has the length of a long wait in words", async () => {
+    show("2026-11-21T06:10:30.432Z", "2026-11-21T06:11:55.698Z")
+    expect(await screen.findByText("+1 min 25 s")).toBeTruthy()
+  })
+
   it("may go backwards: the clock of the sender is not the broker's", async () => {
     show("2026-11-21T06:31:07.400Z", "2026-11-21T06:31:07.300Z")
     expect(await screen.findByText("−100 ms")).toBeTruthy()

@@ -1,6 +1,6 @@
 import { useTranslation } from "react-i18next"
 import { useFormat } from "@/hooks/use-format"
-import type { Message } from "@/lib/api-types"
+import type { Message, TimelineEvent } from "@/lib/api-types"
 import { count } from "@/lib/format"
 import classes from "./messages.module.css"
 import { SectionHead } from "./section-head"
@@ -12,13 +12,24 @@ interface Moment {
   isOurs?: boolean
 }
 
+const LONG_MS = 10_000
+
+interface MessageTimelineProps {
+  message: Message
+  /** What it waited for between the two. */
+  waits?: readonly TimelineEvent[]
+}
+
 /** When it was sent and when it was stored, with the time between. */
-export function MessageTimeline({ message }: { message: Message }) {
+export function MessageTimeline({ message, waits = [] }: MessageTimelineProps) {
   const { t } = useTranslation()
   const format = useFormat()
+  // More than a few seconds are a wait, whose length one wants to read; the times beside it have the milliseconds.
+  const between = (ms: number) => (ms < LONG_MS ? format.milliseconds(ms) : format.duration(ms))
   const start = Date.parse(message.born_at)
   const moments: Moment[] = [
     { at: message.born_at, what: t("messages.sentBy", { host: message.born_host }), small: t("messages.bornClock") },
+    ...waits.map(({ at, kind, group }) => ({ at: at ?? message.stored_at, what: t(`life.kinds.${kind}`, { group: group ?? "" }), small: group ?? "" })),
     {
       at: message.stored_at,
       what: t("messages.storedIn", { topic: message.topic, queue: message.queue_id, offset: count(message.queue_offset) }),
@@ -33,11 +44,11 @@ export function MessageTimeline({ message }: { message: Message }) {
         {moments.map(({ at, what, small, isOurs }) => (
           <li key={what}>
             <span>{format.clock(at, true)}</span>
-            <span>{`${Date.parse(at) > start ? "+" : ""}${format.milliseconds(Date.parse(at) - start)}`}</span>
+            <span>{`${Date.parse(at) > start ? "+" : ""}${between(Date.parse(at) - start)}`}</span>
             <span className={classes.mark} data-ours={isOurs} />
             <span>
               {what}
-              <small>{small}</small>
+              {small && <small>{small}</small>}
             </span>
           </li>
         ))}

@@ -8,6 +8,7 @@ import { CopyButton } from "@/components/code/copy-button"
 import { Time } from "@/components/values/time"
 import { isWhole, type Message } from "@/lib/api-types"
 import { count, shortId } from "@/lib/format"
+import { useTimeline } from "../api/get-timeline"
 import { chosenMessage, useChosen } from "../comparison"
 import { MessageBody } from "./message-body"
 import { MessageDeliveries } from "./message-deliveries"
@@ -59,7 +60,7 @@ export function MessageView({ cluster, message }: { cluster: string; message: Me
         <MessageDeliveries cluster={cluster} message={message} />
       </section>
       <section id={placeOf("timeline")} className={classes.section}>
-        <MessageTimeline message={message} />
+        <Beginning cluster={cluster} message={message} />
         <MessageLife cluster={cluster} message={message} />
       </section>
       <section id={placeOf("traces")} className={classes.section}>
@@ -67,6 +68,12 @@ export function MessageView({ cluster, message }: { cluster: string; message: Me
       </section>
     </>
   )
+}
+
+/** How it came to its topic, with what it waited for before. */
+function Beginning({ cluster, message }: { cluster: string; message: Message }) {
+  const { data } = useTimeline(cluster, message)
+  return <MessageTimeline message={message} waits={data?.events.filter(({ kind }) => kind === "due" || kind === "committed") ?? []} />
 }
 
 /** Stands where somebody may not read: what is there is not said. */
