@@ -12,6 +12,8 @@ export const bulkTopics = {
     notDeleted: "没有 Topic 被删除",
     messagesUnknown: "消息数未知",
     scheduled_other: "{{n}} 条定时消息未到期，到期后丢弃",
+    transactions_other: "{{n}} 个事务未决，重新创建该 Topic 后才能提交",
+    transactionsUnknown: "未决事务数未知",
     scheduledUnknown: "定时消息数未知",
     consumedBy: "消费组：{{groups}}",
     consumedByHidden_other: "另有 {{count}} 个无权查看的消费组",

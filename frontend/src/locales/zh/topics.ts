@@ -16,6 +16,8 @@ export const topics = {
     lossUnknown: "有 Broker 未响应，将有多少条消息无法再读取未知。",
     losesMessages_other: "{{n}} 条消息将无法再读取。",
     losesScheduled_other: "{{n}} 条定时消息尚未到期，到期后将被丢弃。",
+    leavesTransactions_other: "{{n}} 个事务未决：重新创建该 Topic 后才能提交。",
+    transactionsUnknown: "无法得知是否有未决事务；如有，重新创建该 Topic 后才能提交。",
     scheduledUnknown: "无法得知是否有尚未到期的定时消息；如有，到期后将被丢弃。",
     losesNoGroup: "没有消费组消费它。",
     losesHidden_other: "{{count}} 个无权查看的消费组消费它，将失去位点。",

@@ -27,12 +27,13 @@ describe("several topics at once", () => {
   it("are deleted after one preview, and what was not deleted stays chosen with its reason", async () => {
     const { user } = await choose("orders", "payments")
     expect(screen.getByText("2 chosen")).toBeTruthy()
-    const seen = [item("orders", { groups: ["billing"], hidden_groups: 2, scheduled: 4 }), item("payments", { messages: null, groups: null, hidden_groups: null, scheduled: null })]
+    const seen = [item("orders", { groups: ["billing"], hidden_groups: 2, scheduled: 4, transactions: 2 }), item("payments", { messages: null, groups: null, hidden_groups: null, scheduled: null })]
     answer(DELETE, { items: seen }, 200, { ETag: '"seen"' })
     await user.click(button("Delete"))
     expect(await screen.findByText(/consumed by billing/)).toBeTruthy()
     expect(screen.getByText(/consumed by 2 groups that you may not see/)).toBeTruthy()
     expect(screen.getByText(/messages not known/)).toBeTruthy()
+    expect(screen.getByText(/2 open transactions can be committed only/)).toBeTruthy()
     expect(requests(DELETE).every(({ query }) => query.get("dry_run") === "true")).toBe(true)
     answer(DELETE, { items: [item("orders", { outcome: "done" }), item("payments", { outcome: "failed", reason: "broker-a timed out" })] }, 207)
     await user.type(await findField("Type 2 to continue"), "2{Enter}")

@@ -30,6 +30,15 @@ describe("deleting a topic", () => {
     expect(await screen.findByText(words)).toBeTruthy()
   })
 
+  it.each([
+    [1, "1 open transaction is left: it can be committed only when the topic exists again."],
+    [null, "It is not known whether transactions are open; they could be committed only when the topic exists again."],
+  ])("says which transactions are left open: %s", async (transactions, words) => {
+    answer(IMPACT, { messages: 0, groups: [], hidden_groups: 0, scheduled: 0, transactions })
+    show()
+    expect(await screen.findByText(words)).toBeTruthy()
+  })
+
   it("says that it is not known what is lost while a broker does not answer", async () => {
     answer(IMPACT, { messages: null, groups: [], hidden_groups: 0, scheduled: 0 })
     show()

@@ -4,7 +4,7 @@ import { ConfirmDanger } from "@/components/forms/confirm-danger"
 import { Failed } from "@/components/states/failed"
 import { toastChange } from "@/components/toast/change"
 import { toastFailed } from "@/components/toast/toast"
-import type { TopicImpact } from "@/lib/api-types"
+import type { TopicImpact, WithTransactions } from "@/lib/api-types"
 import { count } from "@/lib/format"
 import { useDeleteTopic, useForgetTopic } from "../api/delete-topic"
 import { useTopicImpact } from "../api/get-topic-impact"
@@ -26,6 +26,13 @@ function Scheduled({ waiting }: { waiting: number | null }) {
   const { t } = useTranslation()
   if (waiting === 0) return null
   return <p>{waiting === null ? t("topics.scheduledUnknown") : t("topics.losesScheduled", { count: waiting, n: count(waiting) })}</p>
+}
+
+/** A half message of a topic that is gone can be committed only when the topic exists again; undefined: an older API does not tell. */
+function Transactions({ open }: { open: number | null | undefined }) {
+  const { t } = useTranslation()
+  if (open === 0 || open === undefined) return null
+  return <p>{open === null ? t("topics.transactionsUnknown") : t("topics.leavesTransactions", { count: open, n: count(open) })}</p>
 }
 
 interface DeleteTopicProps {
@@ -68,6 +75,7 @@ export function DeleteTopic({ cluster, topic, onClose }: DeleteTopicProps) {
               : t("topics.losesMessages", { count: impact.data.messages, n: count(impact.data.messages) })}
           </p>
           <Scheduled waiting={impact.data.scheduled} />
+          <Transactions open={(impact.data as WithTransactions).transactions} />
           <Groups impact={impact.data} />
         </>
       )}

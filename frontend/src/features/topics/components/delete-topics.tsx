@@ -1,7 +1,7 @@
 import { useTranslation } from "react-i18next"
 import { ConfirmDanger } from "@/components/forms/confirm-danger"
 import { Failed } from "@/components/states/failed"
-import type { BulkTopic } from "@/lib/api-types"
+import type { BulkTopic, WithTransactions } from "@/lib/api-types"
 import { count } from "@/lib/format"
 import { useBulkPreview } from "../api/preview-bulk"
 import { useBulk } from "../use-bulk"
@@ -47,11 +47,13 @@ function Losses({ items }: { items: BulkTopic[] }) {
   const { t } = useTranslation()
   return (
     <ul className={classes.outcomes}>
-      {items.map(({ name, messages, groups, hidden_groups: hidden, scheduled }) => (
+      {items.map(({ name, messages, groups, hidden_groups: hidden, scheduled, transactions }: BulkTopic & WithTransactions) => (
         <li key={name}>
           <b>{name}</b> {messages === null ? t("bulkTopics.messagesUnknown") : t("topics.holds", { count: messages, n: count(messages) })}
           {scheduled === null && ` · ${t("bulkTopics.scheduledUnknown")}`}
           {scheduled !== null && scheduled > 0 && ` · ${t("bulkTopics.scheduled", { count: scheduled, n: count(scheduled) })}`}
+          {transactions === null && ` · ${t("bulkTopics.transactionsUnknown")}`}
+          {typeof transactions === "number" && transactions > 0 && ` · ${t("bulkTopics.transactions", { count: transactions, n: count(transactions) })}`}
           {groups !== null && groups.length > 0 && ` · ${t("bulkTopics.consumedBy", { groups: groups.join(t("list.comma")) })}`}
           {hidden !== null && hidden > 0 && ` · ${t("bulkTopics.consumedByHidden", { count: hidden })}`}
         </li>
