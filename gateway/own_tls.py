@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -21,6 +22,7 @@ _NAMES: Final = {
     "GANTRY_TLS_CLIENT_KEY": "tls.client.keyPath",
     "GANTRY_TLS_CLIENT_KEY_PASSWORD": "tls.client.keyPassword",
 }
+_SETTING: Final = re.compile(r"GANTRY_TLS_[A-Z_]+")
 _PATHS: Final = frozenset(
     {"GANTRY_TLS_CERT", "GANTRY_TLS_KEY", "GANTRY_TLS_CA", "GANTRY_TLS_CLIENT_CERT", "GANTRY_TLS_CLIENT_KEY"}
 )
@@ -48,7 +50,10 @@ def own_tls(environ: Mapping[str, str] = os.environ) -> OwnTls:
         if client is not None:
             client.context()
     except TlsRefused as error:
-        raise env.BadSetting("GANTRY_TLS_CERT", texts.get(_NAMES["GANTRY_TLS_CERT"], ""), _ours(str(error))) from error
+        words = _ours(str(error))
+        named = _SETTING.search(words)
+        name = "GANTRY_TLS_CERT" if named is None else named[0]
+        raise env.BadSetting(name, texts.get(_NAMES[name], ""), words) from error
     return OwnTls(texts, client)
 
 

@@ -57,17 +57,28 @@ def test_the_password_is_in_a_file_of_its_own_and_in_no_command(made: tuple[Auth
 
 
 @pytest.mark.parametrize(
-    ("settings", "reason"),
+    ("settings", "named", "reason"),
     [
-        ({"GANTRY_TLS_MODE": "enforcing"}, "GANTRY_TLS_MODE=enforcing needs GANTRY_TLS_CERT and GANTRY_TLS_KEY"),
-        ({"GANTRY_TLS_MODE": "on"}, "GANTRY_TLS_MODE=on is not disabled or permissive or enforcing"),
-        ({"GANTRY_TLS_CERT": "/nowhere.pem", "GANTRY_TLS_KEY": "/nowhere.key"}, "/nowhere.pem: No such file"),
-        ({"GANTRY_TLS_KEY": "/a.key"}, "GANTRY_TLS_KEY is given without GANTRY_TLS_CERT"),
+        (
+            {"GANTRY_TLS_MODE": "enforcing"},
+            "GANTRY_TLS_MODE",
+            "GANTRY_TLS_MODE=enforcing needs GANTRY_TLS_CERT and GANTRY_TLS_KEY",
+        ),
+        ({"GANTRY_TLS_MODE": "on"}, "GANTRY_TLS_MODE", "GANTRY_TLS_MODE=on is not disabled or permissive or enforcing"),
+        (
+            {"GANTRY_TLS_CERT": "/nowhere.pem", "GANTRY_TLS_KEY": "/nowhere.key"},
+            "GANTRY_TLS_CERT",
+            "/nowhere.pem: No such file",
+        ),
+        ({"GANTRY_TLS_KEY": "/a.key"}, "GANTRY_TLS_KEY", "GANTRY_TLS_KEY is given without GANTRY_TLS_CERT"),
     ],
 )
-def test_what_does_not_fit_together_is_refused_by_its_own_names(settings: dict[str, str], reason: str) -> None:
+def test_what_does_not_fit_together_is_refused_by_its_own_names(
+    settings: dict[str, str], named: str, reason: str
+) -> None:
     with pytest.raises(BadSetting) as refused:
         UpConfig.read(settings)
+    assert str(refused.value).startswith(f"{named}={settings[named]!r}: ")
     assert reason in str(refused.value)
     assert "tls.server" not in str(refused.value)
 
