@@ -49,6 +49,16 @@ export const fieldsOf = (draft: AccountDraft): Omit<BrokerAccountInput, "access_
   group_permissions: byName(draft.groups),
 })
 
+/** How the API points to a named right; a pointer writes these two characters otherwise (RFC 6901). */
+export const fieldOf = (kind: "topic" | "group", name: string): string => `${kind}_permissions.${name.trim().replaceAll("~", "~0").replaceAll("/", "~1")}`
+
+/** The fields of the form that can be marked: what is said of them needs no toast. */
+export const markedOf = (draft: AccountDraft): string[] => [
+  "white_address",
+  ...draft.topics.map(({ name }) => fieldOf("topic", name)),
+  ...draft.groups.map(({ name }) => fieldOf("group", name)),
+]
+
 /** A name twice in one list would keep only its last right. */
 export const namesTwice = (rights: NamedRight[]): string[] => {
   const names = rights.map(({ name }) => name.trim()).filter((name) => name !== "")

@@ -25,11 +25,11 @@ export function AccountFields({ draft, isOwn = false, refused, onChange }: Accou
         disabled={isOwn}
         onChange={(event) => onChange({ admin: event.currentTarget.checked })}
       />
-      <NamedRights kind="topic" rights={draft.topics} isLocked={isOwn} onChange={(topics) => onChange({ topics })} />
+      <NamedRights kind="topic" rights={draft.topics} isLocked={isOwn} refused={refused} onChange={(topics) => onChange({ topics })} />
       <Field label={t("brokerAccounts.otherTopics")}>
         <RightSelect label={t("brokerAccounts.otherTopics")} value={draft.defaultTopic} isLocked={isOwn} onChange={(defaultTopic) => onChange({ defaultTopic })} />
       </Field>
-      <NamedRights kind="group" rights={draft.groups} isLocked={isOwn} onChange={(groups) => onChange({ groups })} />
+      <NamedRights kind="group" rights={draft.groups} isLocked={isOwn} refused={refused} onChange={(groups) => onChange({ groups })} />
       <Field label={t("brokerAccounts.otherGroups")}>
         <RightSelect label={t("brokerAccounts.otherGroups")} value={draft.defaultGroup} isLocked={isOwn} onChange={(defaultGroup) => onChange({ defaultGroup })} />
       </Field>

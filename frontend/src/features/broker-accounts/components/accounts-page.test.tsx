@@ -1,5 +1,6 @@
-import { screen } from "@testing-library/react"
+import { screen, waitFor } from "@testing-library/react"
 import { expect, it } from "vitest"
+import { errorOf, refuseFields } from "@/testing/fields"
 import { renderApp } from "@/testing/render"
 import { answer } from "@/testing/server"
 import { AccountsPage } from "./accounts-page"
@@ -34,4 +35,13 @@ it("says of a silent broker that its accounts and addresses are unknown", async 
 it("names the brokers that lack an account beside those that are silent", async () => {
   page({ items: [{ ...account, missing_on: ["broker-c"], unknown_on: ["broker-b"] }], brokers: [on, silent], differ: true })
   expect(await screen.findByText("missing on broker-c; unknown on broker-b")).toBeTruthy()
+})
+
+it("marks the row whose topic the API does not take", async () => {
+  answer(`GET ${BASE}`, { items: [{ ...account, topic_permissions: { "no/such": "PUB" } }], global_addresses: addresses, brokers: [on], is_embedded: false, differ: false })
+  refuseFields(`PATCH ${BASE}/night-shift`, { "topic_permissions/no~1such": "'no/such' is not a name of a topic or group" })
+  const { user } = renderApp(<AccountsPage cluster="local" tabs={null} />, { at: "/?account=night-shift" })
+  const row = await screen.findByRole("textbox", { name: "Topic" })
+  await user.click(screen.getAllByRole("button", { name: "Change night-shift" }).at(-1) as HTMLElement)
+  await waitFor(() => expect(errorOf(row)).toBe("'no/such' is not a name of a topic or group"))
 })

@@ -7,7 +7,7 @@ import { toastDone, toastFailed } from "@/components/toast/toast"
 import type { BrokerAccount } from "@/lib/api-types"
 import { refusedFields } from "@/lib/problem"
 import { useUpdateAccount } from "../api/update-account"
-import { draftOf, fieldsOf, namesTwice } from "../draft"
+import { draftOf, fieldsOf, markedOf, namesTwice } from "../draft"
 import { AccountAnswer, hasNews } from "./account-answer"
 import { AccountFields } from "./account-fields"
 
@@ -36,7 +36,7 @@ export function ChangeAccount({ cluster, account: first, onClose }: ChangeAccoun
         toastDone(t("brokerAccounts.changed", { key }))
         onClose()
       },
-      onError: (error) => toastFailed(t("brokerAccounts.notChanged", { key }), error, ["white_address"]),
+      onError: (error) => toastFailed(t("brokerAccounts.notChanged", { key }), error, markedOf(draft)),
     })
   return (
     <FormDrawer

@@ -6,7 +6,7 @@ import { PasswordField } from "@/components/forms/password-field"
 import { toastDone, toastFailed } from "@/components/toast/toast"
 import { refusedFields } from "@/lib/problem"
 import { useCreateAccount } from "../api/create-account"
-import { fieldsOf, NOTHING, namesTwice } from "../draft"
+import { fieldsOf, markedOf, NOTHING, namesTwice } from "../draft"
 import { AccountAnswer, hasNews } from "./account-answer"
 import { AccountFields } from "./account-fields"
 
@@ -31,7 +31,7 @@ export function CreateAccount({ cluster, onClose }: { cluster: string; onClose: 
         toastDone(t("brokerAccounts.created", { key }))
         onClose()
       },
-      onError: (error) => toastFailed(t("brokerAccounts.notCreated", { key }), error, ["access_key", "secret_key", "white_address"]),
+      onError: (error) => toastFailed(t("brokerAccounts.notCreated", { key }), error, ["access_key", "secret_key", ...markedOf(draft)]),
     })
   return (
     <FormDrawer

@@ -2,17 +2,19 @@ import { ActionIcon, Button, Group, Select, Stack, TextInput } from "@mantine/co
 import { IconPlus, IconX } from "@tabler/icons-react"
 import { useTranslation } from "react-i18next"
 import { Field } from "@/components/forms/field"
-import { type AccessRight, type NamedRight, namesTwice, RIGHTS } from "../draft"
+import { type AccessRight, fieldOf, type NamedRight, namesTwice, RIGHTS } from "../draft"
 
 interface NamedRightsProps {
   kind: "topic" | "group"
   rights: NamedRight[]
   isLocked: boolean
+  /** What the API said of a name, by the name of its field. */
+  refused: Readonly<Record<string, string>>
   onChange: (rights: NamedRight[]) => void
 }
 
 /** The rights of an account by name, a row each. */
-export function NamedRights({ kind, rights, isLocked, onChange }: NamedRightsProps) {
+export function NamedRights({ kind, rights, isLocked, refused, onChange }: NamedRightsProps) {
   const { t } = useTranslation()
   const twice = namesTwice(rights)
   const add = () => onChange([...rights, { id: Math.max(-1, ...rights.map(({ id }) => id)) + 1, name: "", right: kind === "topic" ? "PUB|SUB" : "SUB" }])
@@ -21,8 +23,8 @@ export function NamedRights({ kind, rights, isLocked, onChange }: NamedRightsPro
     <Field label={t(`brokerAccounts.of.${kind}`)} description={t(`brokerAccounts.ofWords.${kind}`)} error={twice.length > 0 ? t("brokerAccounts.twice", { names: twice.join(t("list.comma")) }) : null}>
       <Stack gap={6} mt={4} align="flex-start">
         {rights.map(({ id, name, right }) => (
-          <Group key={id} gap={6} wrap="nowrap" w="100%">
-            <TextInput flex={1} aria-label={t(`brokerAccounts.nameOf.${kind}`)} value={name} disabled={isLocked} onChange={(event) => set(id, { name: event.currentTarget.value })} />
+          <Group key={id} gap={6} wrap="nowrap" align="flex-start" w="100%">
+            <TextInput flex={1} aria-label={t(`brokerAccounts.nameOf.${kind}`)} value={name} error={refused[fieldOf(kind, name)]} disabled={isLocked} onChange={(event) => set(id, { name: event.currentTarget.value })} />
             <RightSelect label={t("brokerAccounts.rightOf", { name })} value={right} isLocked={isLocked} onChange={(next) => set(id, { right: next })} />
             <ActionIcon variant="subtle" disabled={isLocked} aria-label={t("brokerAccounts.removeRight", { name })} onClick={() => onChange(rights.filter((each) => each.id !== id))}>
               <IconX size={15} stroke={1.6} />

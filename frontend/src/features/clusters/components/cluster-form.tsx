@@ -8,6 +8,7 @@ import { toastDone, toastFailed } from "@/components/toast/toast"
 import { paths } from "@/config/paths"
 import type { Cluster, ProbeReport, TlsInput } from "@/lib/api-types"
 import type { CurlRequest } from "@/lib/curl"
+import { asProblem } from "@/lib/problem"
 import { isAddress, MOST_NAME_SERVERS } from "../addresses"
 import { useCreateCluster } from "../api/create-cluster"
 import { useProbe } from "../api/probe-cluster"
@@ -43,8 +44,9 @@ export function ClusterForm({ cluster, onClose }: ClusterFormProps) {
   const connection = { name_servers: listOf(draft.servers), address_map: filled(draft.map), ...changeOf(draft, cluster), ...tlsInputOf(draft.tls, cluster?.tls) }
   const tried = { ...connection, ...triedAs(draft, cluster), ...storedKeyOf(cluster) }
   const report = isSame(probe.variables, tried) ? probe.data : undefined
+  const refused = probe.error && isSame(probe.variables, tried) ? asProblem(probe.error).fields.tls : undefined
   const isReady = NAME.test(draft.name) && areWhole(connection) && isWhole(draft, cluster)
-  const tryIt = () => probe.mutate(tried, { onError: (error) => toastFailed(t("clusters.notTried"), error) })
+  const tryIt = () => probe.mutate(tried, { onError: (error) => toastFailed(t("clusters.notTried"), error, ["tls"]) })
   return (
     <FormDrawer
       title={cluster ? t("clusters.editNamed", { name: cluster.name }) : t("clusters.addTitle")}
@@ -58,7 +60,7 @@ export function ClusterForm({ cluster, onClose }: ClusterFormProps) {
     >
       <Fields draft={draft} isNew={!cluster} onChange={(change) => setDraft({ ...draft, ...change })} />
       <AccountFields draft={draft} cluster={cluster} onChange={(change) => setDraft({ ...draft, ...change })} />
-      <TlsFields draft={draft.tls} hasKey={hasKey(cluster)} onChange={(change) => setDraft({ ...draft, tls: { ...draft.tls, ...change } })} />
+      <TlsFields draft={draft.tls} hasKey={hasKey(cluster)} refused={refused} onChange={(change) => setDraft({ ...draft, tls: { ...draft.tls, ...change } })} />
       {report && <ProbeSteps report={report} except={cluster?.name} />}
       {report && <Silent report={report} />}
       <AddressMap report={probe.data} map={draft.map} onMap={(map) => setDraft({ ...draft, map })} />

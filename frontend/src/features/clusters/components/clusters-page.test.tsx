@@ -2,6 +2,7 @@ import { screen, waitFor, within } from "@testing-library/react"
 import { beforeEach, describe, expect, it } from "vitest"
 import type { Ability, Cluster, ProbeReport } from "@/lib/api-types"
 import { page, reader } from "@/testing/factories"
+import { errorOf, refuseFields } from "@/testing/fields"
 import { renderApp } from "@/testing/render"
 import { answer, refuse, requests } from "@/testing/server"
 import { ClustersPage } from "./clusters-page"
@@ -123,6 +124,19 @@ describe("the page of the clusters", () => {
       await user.click(add)
       expect(requests("POST /api/v1/clusters")[0]?.body).toMatchObject({ tls: { authorities: "CA", certificate: "CERT", key: "SECRET", check_host: true } })
     })
+  })
+
+  it("says at the field which certificate is none", async () => {
+    refuseFields("POST /api/v1/clusters:probe", { tls: "certificates of authorities: authorities: no certificate in PEM form" })
+    const { user } = renderApp(<ClustersPage />)
+    await user.click(await screen.findByRole("button", { name: "Add cluster" }))
+    await user.type(await screen.findByLabelText(/^Name\b(?! servers)/), "west")
+    await user.type(screen.getByLabelText(/^Name servers/), "10.7.10.11:9876")
+    await user.click(screen.getByLabelText(/^Connect with TLS/))
+    await user.type(screen.getByLabelText(/^Trusted certificates/), "not a pem")
+    await user.click(screen.getByRole("button", { name: "Try the connection" }))
+    await waitFor(() => expect(errorOf(screen.getByLabelText(/^Trusted certificates/))).toBe("no certificate in PEM form"))
+    expect(errorOf(screen.getByLabelText(/^Client certificate/))).toBeUndefined()
   })
 
   it("says at the field which name server is no address, and tries nothing", async () => {

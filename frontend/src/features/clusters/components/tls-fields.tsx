@@ -1,6 +1,8 @@
 import { Checkbox, Textarea } from "@mantine/core"
 import { useTranslation } from "react-i18next"
+import { useLanguage } from "@/hooks/use-format"
 import type { Cluster, TlsInput } from "@/lib/api-types"
+import { detailIn } from "@/lib/reasons"
 
 /** What is typed of TLS; the key is empty while the stored one stays. */
 export interface TlsDraft {
@@ -32,19 +34,24 @@ export const shownTls = <T extends { tls?: TlsInput | null }>(body: T): T => (bo
 interface TlsFieldsProps {
   draft: TlsDraft
   hasKey: boolean
+  /** What the API said against them, which begins with the one that it is about. */
+  refused: string | undefined
   onChange: (change: Partial<TlsDraft>) => void
 }
 
-export function TlsFields({ draft, hasKey, onChange }: TlsFieldsProps) {
+export function TlsFields({ draft, hasKey, refused, onChange }: TlsFieldsProps) {
   const { t } = useTranslation()
+  const language = useLanguage()
+  const { of = "", words } = ABOUT.exec(refused ?? "")?.groups ?? {}
+  const error = words === undefined ? null : detailIn(t, language, words)
   return (
     <>
       <Checkbox label={t("clusters.tls")} description={t("clusters.tlsWords")} checked={draft.isOn} onChange={(event) => onChange({ isOn: event.currentTarget.checked })} />
       {draft.isOn && (
         <>
-          <Textarea label={t("clusters.tlsCa")} description={t("clusters.tlsCaWords")} value={draft.authorities} {...PEM} onChange={(event) => onChange({ authorities: event.currentTarget.value })} />
+          <Textarea label={t("clusters.tlsCa")} description={t("clusters.tlsCaWords")} value={draft.authorities} error={of === AUTHORITIES && error} {...PEM} onChange={(event) => onChange({ authorities: event.currentTarget.value })} />
           <Checkbox label={t("clusters.tlsHost")} description={t("clusters.tlsHostWords")} checked={draft.checksHost} onChange={(event) => onChange({ checksHost: event.currentTarget.checked })} />
-          <Textarea label={t("clusters.tlsCert")} description={t("clusters.tlsCertWords")} value={draft.certificate} {...PEM} onChange={(event) => onChange({ certificate: event.currentTarget.value })} />
+          <Textarea label={t("clusters.tlsCert")} description={t("clusters.tlsCertWords")} value={draft.certificate} error={of !== AUTHORITIES && error} {...PEM} onChange={(event) => onChange({ certificate: event.currentTarget.value })} />
           {draft.certificate !== "" && (
             <Textarea label={t("clusters.tlsKey")} description={t(hasKey ? "clusters.tlsKeyStored" : "clusters.tlsKeyWords")} value={draft.key} {...PEM} placeholder="-----BEGIN PRIVATE KEY-----" onChange={(event) => onChange({ key: event.currentTarget.value })} />
           )}
@@ -54,4 +61,6 @@ export function TlsFields({ draft, hasKey, onChange }: TlsFieldsProps) {
   )
 }
 
+const AUTHORITIES = "certificates of authorities"
+const ABOUT = /^(?:(?<of>certificates of authorities|client certificate): )?(?:(?:authorities|certificate|key): )?(?<words>.+)$/
 const PEM = { rows: 3, spellCheck: false, placeholder: "-----BEGIN CERTIFICATE-----", autoComplete: "off" }
