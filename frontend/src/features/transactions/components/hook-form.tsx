@@ -4,6 +4,7 @@ import { useTranslation } from "react-i18next"
 import { FormDrawer } from "@/components/drawer/form-drawer"
 import { PasswordField } from "@/components/forms/password-field"
 import { toastDone, toastFailed } from "@/components/toast/toast"
+import { useNameRule } from "@/hooks/use-naming"
 import { useUrlState } from "@/hooks/use-url-state"
 import type { TransactionHook } from "@/lib/api-types"
 import { refusedFields } from "@/lib/problem"
@@ -27,6 +28,8 @@ function NewHook({ cluster }: { cluster: string }) {
   const [draft, setDraft] = useState({ group: "", url: "", secret: "" })
   const input = { group: draft.group.trim(), url: draft.url.trim(), secret: draft.secret }
   const refused = refusedFields(create, input)
+  const rule = useNameRule("group")
+  const isNamed = rule.fits(input.group)
   const close = () => change({ new: undefined })
   const submit = () =>
     create.mutate(input, {
@@ -37,8 +40,8 @@ function NewHook({ cluster }: { cluster: string }) {
       onError: (error) => toastFailed(t("transactions.hooks.notAdded", { group: input.group }), error, FIELDS),
     })
   return (
-    <FormDrawer title={t("transactions.hooks.add")} action={t("transactions.hooks.add")} right="manage" isReady={input.group !== "" && input.url !== ""} isBusy={create.isPending} onSubmit={submit} onClose={close}>
-      <TextInput label={t("transactions.group")} value={draft.group} error={refused.group} onChange={(event) => setDraft({ ...draft, group: event.currentTarget.value })} />
+    <FormDrawer title={t("transactions.hooks.add")} action={t("transactions.hooks.add")} right="manage" isReady={isNamed && input.url !== ""} isBusy={create.isPending} onSubmit={submit} onClose={close}>
+      <TextInput label={t("transactions.group")} value={draft.group} error={refused.group ?? (input.group !== "" && !isNamed ? t("forms.nameWrong", { max: rule.maxLength }) : null)} onChange={(event) => setDraft({ ...draft, group: event.currentTarget.value })} />
       <TextInput label="URL" description={t("transactions.hooks.urlWords")} value={draft.url} error={refused.url} onChange={(event) => setDraft({ ...draft, url: event.currentTarget.value })} />
       <PasswordField label={t("transactions.hooks.secret")} description={t("transactions.hooks.secretWords")} value={draft.secret} error={refused.secret} autoComplete="new-password" onChange={(event) => setDraft({ ...draft, secret: event.currentTarget.value })} />
     </FormDrawer>

@@ -1,7 +1,8 @@
-import { screen, within } from "@testing-library/react"
+import { screen, waitFor, within } from "@testing-library/react"
 import i18next from "i18next"
 import { beforeEach, expect, it, vi } from "vitest"
 import { reader } from "@/testing/factories"
+import { errorOf, refuseFields, retype } from "@/testing/fields"
 import { renderApp } from "@/testing/render"
 import { answer, refuse, requests } from "@/testing/server"
 import { TransactionsPage } from "./transactions-page"
@@ -151,4 +152,21 @@ it("adds a hook, and changes only what was filled in", async () => {
   await user.type(await screen.findByRole("textbox", { name: "URL" }), "https://example.org/new")
   await user.click(screen.getAllByRole("button", { name: "Change" }).at(-1) as HTMLElement)
   await vi.waitFor(() => expect(requests(`PATCH ${HOOKS}/h1`)[0]?.body).toEqual({ url: "https://example.org/new" }))
+})
+
+it("says at the field which URL the API does not take, and which group no name fits", async () => {
+  answer(`GET ${HOOKS}`, { items: [], next_cursor: null, prev_cursor: null, total: null })
+  answer("GET /api/v1/naming", { topic: { pattern: "^[a-z]+$", max_length: 127 }, group: { pattern: "^[A-Za-z0-9_-]{1,120}$", max_length: 120 } })
+  refuseFields(`POST ${HOOKS}`, { url: "127.0.0.1 is at 127.0.0.1, which is not public; webhooks may use it if GANTRY_WEBHOOK_NETWORKS has it" })
+  await i18next.changeLanguage("zh")
+  const { user } = page("/?tab=hooks&new=hook")
+  const group = await screen.findByRole("textbox", { name: "生产者组" })
+  await user.type(group, "a b*")
+  await waitFor(() => expect(errorOf(group)).toContain("120"))
+  await retype(user, group, "payments")
+  const url = screen.getByRole("textbox", { name: "URL" })
+  await user.type(url, "http://127.0.0.1:9/x")
+  await user.click(screen.getAllByRole("button", { name: "添加 Webhook" }).at(-1) as HTMLElement)
+  await waitFor(() => expect(errorOf(url)).toContain("不是公网地址"))
+  await i18next.changeLanguage("en")
 })
