@@ -85,7 +85,9 @@ class GroupSummary(GroupFigures, kw_only=True):
         float | None,
         Meta(description="Change of the lag over five minutes; over less, but at least one, since it is watched."),
     ]
-    leases: Annotated[int | None, Meta(description="Messages delivered and not settled.")]
+    leases: Annotated[
+        int | None, Meta(description="Messages delivered and not settled, also those whose lease has ended.")
+    ]
     unknown_reason: str | None
     missing: list[MissingBroker]
     last_known: GroupLastKnown | None = None

@@ -4154,7 +4154,7 @@ export interface components {
              * @description Change of the lag over five minutes; over less, but at least one, since it is watched.
              */
             lag_per_second: number | null;
-            /** @description Messages delivered and not settled. */
+            /** @description Messages delivered and not settled, also those whose lease has ended. */
             leases: number | null;
             unknown_reason: string | null;
             missing: components["schemas"]["MissingBroker"][];
@@ -4207,7 +4207,7 @@ export interface components {
              * @description Change of the lag over five minutes; over less, but at least one, since it is watched.
              */
             lag_per_second: number | null;
-            /** @description Messages delivered and not settled. */
+            /** @description Messages delivered and not settled, also those whose lease has ended. */
             leases: number | null;
             unknown_reason: string | null;
             missing: components["schemas"]["MissingBroker"][];
@@ -4297,7 +4297,7 @@ export interface components {
              * @description Change of the lag over five minutes; over less, but at least one, since it is watched.
              */
             lag_per_second: number | null;
-            /** @description Messages delivered and not settled. */
+            /** @description Messages delivered and not settled, also those whose lease has ended. */
             leases: number | null;
             unknown_reason: string | null;
             missing: components["schemas"]["MissingBroker"][];
@@ -4528,7 +4528,7 @@ export interface components {
              * @description Change of the lag over five minutes; over less, but at least one, since it is watched.
              */
             lag_per_second: number | null;
-            /** @description Messages delivered and not settled. */
+            /** @description Messages delivered and not settled, also those whose lease has ended. */
             leases: number | null;
             unknown_reason: string | null;
             missing: components["schemas"]["MissingBroker"][];

@@ -28,7 +28,7 @@ describe("pausing a group", () => {
     answer(PAUSE, { ...paused, brokers: took })
     await user.click(await screen.findByRole("menuitem", { name: "Pause group" }))
     expect(await screen.findByText("2 clients stop receiving at once.")).toBeTruthy()
-    expect(screen.getByText("1,240 messages that clients already hold can still be acknowledged.")).toBeTruthy()
+    expect(screen.getByText("1,240 messages were received and not acknowledged; they still can be while their leases run.")).toBeTruthy()
     expect(requests(PAUSE)).toHaveLength(0)
     await user.click(button("Pause billing"))
     expect(await screen.findByText("Group billing is paused")).toBeTruthy()
