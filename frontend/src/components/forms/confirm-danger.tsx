@@ -10,6 +10,8 @@ interface ConfirmDangerProps {
   /** What one types before the button becomes live; nothing to type when it can be undone. */
   name?: string
   action: string
+  /** The way out, where to keep the thing could be read as the opposite. */
+  back?: string
   isBusy?: boolean
   /** What it would do is not known, or is nothing: the button cannot be pressed. */
   isBlocked?: boolean
@@ -28,7 +30,7 @@ export function ConfirmDanger({ isOpen, title, ...question }: ConfirmDangerProps
 }
 
 /** Is made anew each time the modal opens: the name is typed for each deletion. */
-function Question({ onClose, name, action, isBusy = false, isBlocked = false, onConfirm, children }: Omit<ConfirmDangerProps, "isOpen" | "title">) {
+function Question({ onClose, name, action, back, isBusy = false, isBlocked = false, onConfirm, children }: Omit<ConfirmDangerProps, "isOpen" | "title">) {
   const { t } = useTranslation()
   const [typed, setTyped] = useState("")
   const form = useRef(null)
@@ -56,7 +58,7 @@ function Question({ onClose, name, action, isBusy = false, isBlocked = false, on
         )}
         <Group gap={8} justify="flex-end">
           <Button variant="subtle" onClick={onClose}>
-            {t("actions.keep")}
+            {back ?? t("actions.keep")}
           </Button>
           <Button type="submit" data-danger disabled={!isReady} loading={isBusy} title={isNamed ? "" : t("danger.nameMissing")}>
             {action}

@@ -46,6 +46,7 @@ export const transactions = {
     rollback: "Roll back",
     checkAgain: "Check again",
     ask: { commit: "Commit this transaction?", rollback: "Roll back this transaction?" },
+    leave: "Leave it as it is",
     means: {
       commit: "The message is delivered to {{topic}} now, whatever {{group}} thinks of it. This cannot be undone.",
       rollback: "The message is never delivered to {{topic}}, and a later commit of {{group}} is refused. This cannot be undone.",

@@ -46,6 +46,7 @@ export const transactions = {
     rollback: "回滚",
     checkAgain: "重新回查",
     ask: { commit: "提交这个事务？", rollback: "回滚这个事务？" },
+    leave: "暂不处理",
     means: {
       commit: "消息将立即投递到 {{topic}}，不再询问 {{group}}。此操作无法撤销。",
       rollback: "消息不会投递到 {{topic}}，{{group}} 之后的提交会被拒绝。此操作无法撤销。",

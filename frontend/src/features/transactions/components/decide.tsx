@@ -72,7 +72,7 @@ function Confirm({ cluster, id, found, decision, onClose }: DecideProps & { deci
       },
     )
   return (
-    <ConfirmDanger isOpen onClose={onClose} title={t(`transactions.ask.${decision}`)} action={t(`transactions.${decision}`)} isBusy={decide.isPending} onConfirm={confirm}>
+    <ConfirmDanger isOpen onClose={onClose} title={t(`transactions.ask.${decision}`)} action={t(`transactions.${decision}`)} back={t("transactions.leave")} isBusy={decide.isPending} onConfirm={confirm}>
       <p>{t(`transactions.means.${decision}`, { topic: found.topic, group: found.group })}</p>
       <TextInput label={t("transactions.reason")} description={t("transactions.reasonHint")} maxLength={1000} value={reason} onChange={(event) => setReason(event.currentTarget.value)} />
     </ConfirmDanger>

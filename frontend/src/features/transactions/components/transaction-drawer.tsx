@@ -13,7 +13,7 @@ import { asProblem, isGone } from "@/lib/problem"
 import { problemIn } from "@/lib/reasons"
 import { useTransaction } from "../api/get-transaction"
 import { Decide } from "./decide"
-import { Connected, StateBadge } from "./words"
+import { Connected, NextCheck, StateBadge } from "./words"
 import classes from "./transactions.module.css"
 
 interface TransactionDrawerProps {
@@ -60,7 +60,7 @@ function Facts({ found }: { found: TransactionDetail }) {
           [t("transactions.prepared"), <Time key="prepared" at={found.prepared_at} withMs />],
           [t("transactions.checks"), String(found.checks)],
           [t("transactions.checked"), found.checked_at ? <Time key="checked" at={found.checked_at} /> : "—"],
-          [t("transactions.next"), found.next_check_at ? <Time key="next" at={found.next_check_at} /> : "—"],
+          [t("transactions.next"), isOpen ? <NextCheck key="next" row={found} /> : "—"],
           [t("transactions.id"), <Ident key="id" id={found.message_id} whole />],
           [t("transactions.key"), found.keys.join(" ") || "—"],
           [t("transactions.tag"), found.tag ?? "—"],

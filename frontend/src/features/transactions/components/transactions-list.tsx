@@ -10,13 +10,12 @@ import { Empty } from "@/components/states/empty"
 import { NoneFits } from "@/components/states/none-fits"
 import { QueryBody } from "@/components/states/query-panel"
 import { Ident } from "@/components/values/ident"
-import { Time } from "@/components/values/time"
 import { useFormat } from "@/hooks/use-format"
 import { useNow } from "@/hooks/use-now"
 import type { TransactionRow } from "@/lib/api-types"
 import { reasonIn } from "@/lib/reasons"
 import { useTransactions, type Wanted } from "../api/get-transactions"
-import { Connected, StateBadge } from "./words"
+import { Connected, NextCheck, StateBadge } from "./words"
 import classes from "./transactions.module.css"
 
 const column = columnsFor<TransactionRow>()
@@ -117,13 +116,6 @@ function useColumns(isOpen: boolean) {
 function Age({ at }: { at: string }) {
   const format = useFormat()
   return <span title={format.when(at, true)}>{format.duration(Math.max(0, useNow() - Date.parse(at)))}</span>
-}
-
-/** When its producers are asked next; without one that is connected, not before one comes. */
-function NextCheck({ row }: { row: TransactionRow }) {
-  const { t } = useTranslation()
-  if (row.next_check_at) return <Time at={row.next_check_at} />
-  return <span>{t(row.producer_connected === false ? "transactions.waitsForProducer" : "states.unknown")}</span>
 }
 
 interface FindProps {

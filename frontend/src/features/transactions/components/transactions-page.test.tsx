@@ -72,6 +72,13 @@ it("does not call nothing open what one broker did not show", async () => {
   expect(await screen.findByText("None on the brokers that showed all of theirs")).toBeTruthy()
 })
 
+it("tells in the drawer too that a check waits for a producer, and leaves by words of its own", async () => {
+  const { user } = page("/?open=t1.A")
+  await user.click(await screen.findByRole("button", { name: "Commit" }))
+  expect(screen.getAllByText("when a producer comes")).toHaveLength(2)
+  expect(within(await screen.findByRole("dialog")).getByRole("button", { name: "Leave it as it is" })).toBeTruthy()
+})
+
 it("commits with a reason after a question", async () => {
   answer(`POST ${BASE}/t1.A:commit`, { transaction_id: "t1.A", message_id: "AC1100010000", topic: "orders", group: "payments", decision: "committed" })
   const { user } = page("/?open=t1.A")

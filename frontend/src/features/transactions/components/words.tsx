@@ -1,6 +1,7 @@
 import { IconArrowBackUp, IconCheck, IconClockPause, IconPlugConnected, IconPlugConnectedX, IconPlayerStop } from "@tabler/icons-react"
 import { useTranslation } from "react-i18next"
 import { Badge, UnknownBadge } from "@/components/badges/badge"
+import { Time } from "@/components/values/time"
 import type { TransactionRow } from "@/lib/api-types"
 
 const BADGES = {
@@ -35,4 +36,11 @@ export function Connected({ is }: { is: boolean | null }) {
       {t("transactions.notConnected")}
     </Badge>
   )
+}
+
+/** When its producers are asked next; without one that is connected, not before one comes. */
+export function NextCheck({ row }: { row: Pick<TransactionRow, "next_check_at" | "producer_connected"> }) {
+  const { t } = useTranslation()
+  if (row.next_check_at) return <Time at={row.next_check_at} />
+  return <span>{t(row.producer_connected === false ? "transactions.waitsForProducer" : "states.unknown")}</span>
 }
