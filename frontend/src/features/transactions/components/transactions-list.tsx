@@ -52,15 +52,17 @@ export function TransactionsList({ cluster, wanted, selected, onFind, onOpen }: 
         empty={<None wanted={wanted} isWhole={missing.length + partial.length === 0} onClear={() => onFind({ key: undefined, topic: undefined, group: undefined })} />}
       >
         {(items) => (
-          <DataTable
-            natural
-            label={t(`transactions.lists.${wanted.state}`)}
-            columns={columns}
-            rows={items}
-            rowId={idOf}
-            selectedId={items.filter(({ transaction_id: id }) => id !== null && id === selected).map(idOf)[0]}
-            onRow={onOpen}
-          />
+          <div className={classes.list}>
+            <DataTable
+              natural
+              label={t(`transactions.lists.${wanted.state}`)}
+              columns={columns}
+              rows={items}
+              rowId={idOf}
+              selectedId={items.filter(({ transaction_id: id }) => id !== null && id === selected).map(idOf)[0]}
+              onRow={onOpen}
+            />
+          </div>
         )}
       </QueryBody>
       <MoreRows query={query} />
@@ -95,7 +97,7 @@ function useColumns(isOpen: boolean) {
   return useMemo(
     () => [
       column("age", t("transactions.age"), { isStrong: true }, ({ prepared_at: at }) => <Age at={at} />),
-      column("topic", t("transactions.topic"), { isName: true }, ({ topic }) => topic),
+      column("topic", t("transactions.topic"), { isName: true }, (row) => <TopicAndKey row={row} />),
       column("group", t("transactions.group"), { minWidth: 420 }, ({ group }) => group),
       column("key", t("transactions.key"), { isSecondary: true, minWidth: 560 }, ({ keys }) => keys.join(" ") || "—"),
       column("checks", t("transactions.checks"), { align: "end", minWidth: 480 }, ({ checks }) => checks),
@@ -109,6 +111,16 @@ function useColumns(isOpen: boolean) {
       column("id", t("transactions.id"), { minWidth: 960 }, ({ message_id: id }) => <Ident id={id} />),
     ],
     [t, isOpen],
+  )
+}
+
+/** The topic; below it the key and the producer group where their columns have no place: else all rows of a topic look alike. */
+function TopicAndKey({ row: { topic, keys, group, message_id: id } }: { row: TransactionRow }) {
+  return (
+    <>
+      {topic}
+      <small className={classes.below}>{`${keys.join(" ") || id} · ${group}`}</small>
+    </>
   )
 }
 

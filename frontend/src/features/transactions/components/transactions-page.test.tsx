@@ -79,6 +79,11 @@ it("tells in the drawer too that a check waits for a producer, and leaves by wor
   expect(within(await screen.findByRole("dialog")).getByRole("button", { name: "Leave it as it is" })).toBeTruthy()
 })
 
+it("has key and producer group below the topic, for tables without room for them", async () => {
+  page()
+  expect(await screen.findByText("A17 · payments")).toBeTruthy()
+})
+
 it("commits with a reason after a question", async () => {
   answer(`POST ${BASE}/t1.A:commit`, { transaction_id: "t1.A", message_id: "AC1100010000", topic: "orders", group: "payments", decision: "committed" })
   const { user } = page("/?open=t1.A")
