@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
 import orjson
 
@@ -78,27 +78,54 @@ def _quoted_key(key: str | int | ObjectKey) -> bytes:
 _SPACE: Final = re.compile(r"[\s,]*")  # fastjson accepts any number of commas between members
 _BLANK: Final = re.compile(r"\s*")
 _WORD: Final = re.compile(r"[^\s,:{}\[\]\"']+")
+_WORDS: Final = re.compile(r"[^:{}\[\]\"']*")
 _STRING: Final = {
     '"': re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)"', re.DOTALL),
     "'": re.compile(r"'([^'\\]*(?:\\.[^'\\]*)*)'", re.DOTALL),
 }
+_BEGINS: Final = frozenset("[{\"'")
+_PLAIN: Final = r"""(?:"([^"\\]*)"|'([^'\\]*)'|([^\s,:{}\[\]"']+))"""
+_MEMBER: Final = re.compile(rf"[\s,]*{_PLAIN}\s*:\s*{_PLAIN}")
 _ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _ESCAPES: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
-_WORDS: Final[dict[str, object]] = {"true": True, "false": False, "null": None}
 _INTEGER: Final = re.compile(r"[+-]?\d{1,19}")
 _NUMBER: Final = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?")
 
 
+class _Values(dict[str, Any]):
+    """The values of the unquoted words of one text; most texts repeat theirs."""
+
+    def __init__(self) -> None:
+        super().__init__({"true": True, "false": False, "null": None})
+
+    def __missing__(self, word: str) -> int | float:
+        value = self[word] = _number(word)
+        return value
+
+
+def _number(word: str) -> int | float:
+    if _INTEGER.fullmatch(word):
+        return int(word)
+    if _NUMBER.fullmatch(word) and math.isfinite(number := float(word)):
+        return number
+    raise MalformedBody(f"{word[:40]!r} is not a value")
+
+
 class _Reader:
-    """Parses the dialect; recursive to at most MAX_DEPTH levels, and linear in the length of the text."""
+    """Parses the dialect; recursive to at most MAX_DEPTH levels, and linear in the length of the text.
+
+    Servers read texts of strangers with it: what is frequent, members and items without a structure of their own, is
+    left to one regular expression each.
+    """
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._at = 0
+        self._values = _Values()
 
     def read(self) -> Any:
         tree = self._value(0)
-        self._skip(_BLANK)
+        self._next(_BLANK)
         if self._at < len(self._text):
             raise self._error("trailing text after the value")
         return tree
@@ -106,52 +133,68 @@ class _Reader:
     def _value(self, depth: int) -> Any:
         if depth > MAX_DEPTH:
             raise self._error(f"more than {MAX_DEPTH} levels")
-        self._skip(_BLANK)
-        match self._text[self._at : self._at + 1]:
+        match self._next(_BLANK):
             case "{":
                 return self._object(depth)
             case "[":
                 return self._array(depth)
             case '"' | "'":
                 return self._string()
-        word = self._word()
-        if word in _WORDS:
-            return _WORDS[word]
-        return self._number(word)
+        return self._values[self._word()]
 
     def _object(self, depth: int) -> dict[Any, Any]:
         self._at += 1
         members: dict[Any, Any] = {}
-        while not self._closes("}"):
-            key = self._key(depth)
-            self._skip(_BLANK)
-            if not self._text.startswith(":", self._at):
+        while (first := self._next(_SPACE)) != "}":
+            if first != "{" and depth < MAX_DEPTH and self._plain_members(members):
+                continue
+            key = self._key(first, depth)
+            if self._next(_BLANK) != ":":
                 raise self._error("a key without a colon")
             self._at += 1
             members[key] = self._value(depth + 1)
+        self._at += 1
         return members
+
+    def _plain_members(self, members: dict[Any, Any]) -> bool:
+        """Take the members from here on whose keys and values are words, or strings without escapes."""
+        text, values, match, start = self._text, self._values, _MEMBER.match, self._at
+        while member := match(text, self._at):
+            double, single, word, double_value, single_value, value = member.groups()
+            key = word if word is not None else double if double is not None else single
+            if value is not None:
+                members[key] = values[value]
+            else:
+                members[key] = double_value if double_value is not None else single_value
+            self._at = member.end()
+        return self._at > start
 
     def _array(self, depth: int) -> list[Any]:
         self._at += 1
-        items = []
-        while not self._closes("]"):
-            items.append(self._value(depth + 1))
+        items: list[Any] = []
+        while (first := self._next(_SPACE)) != "]":
+            if first in _BEGINS:
+                items.append(self._value(depth + 1))
+            elif first and first not in ":}":
+                self._plain_items(items, depth)
+            else:
+                raise self._error("a value or a key is missing")
+        self._at += 1
         return items
 
-    def _closes(self, bracket: str) -> bool:
-        self._skip(_SPACE)
-        if self._text.startswith(bracket, self._at):
-            self._at += 1
-            return True
-        return False
+    def _plain_items(self, items: list[Any], depth: int) -> None:
+        """Take the items from here on that are words."""
+        run = cast(re.Match[str], _WORDS.match(self._text, self._at))
+        words = run.group().replace(",", " ").split()
+        if words and depth == MAX_DEPTH:
+            raise self._error(f"more than {MAX_DEPTH} levels")
+        items.extend(map(self._values.__getitem__, words))
+        self._at = run.end()
 
-    def _key(self, depth: int) -> str | ObjectKey:
-        match self._text[self._at : self._at + 1]:
-            case "{":
-                return self._object_key(depth + 1)
-            case '"' | "'":
-                return self._string()
-        return self._word()
+    def _key(self, first: str, depth: int) -> str | ObjectKey:
+        if first == "{":
+            return self._object_key(depth + 1)
+        return self._string() if first in _STRING else self._word()
 
     def _object_key(self, depth: int) -> ObjectKey:
         members = self._value(depth)
@@ -166,13 +209,6 @@ class _Reader:
         self._at = match.end()
         return match.group()
 
-    def _number(self, word: str) -> int | float:
-        if _INTEGER.fullmatch(word):
-            return int(word)
-        if _NUMBER.fullmatch(word) and math.isfinite(number := float(word)):
-            return number
-        raise self._error(f"{word[:40]!r} is not a value")
-
     def _string(self) -> str:
         match = _STRING[self._text[self._at]].match(self._text, self._at)
         if match is None:
@@ -181,10 +217,13 @@ class _Reader:
         text = match.group(1)
         return _unescape(text) if "\\" in text else text
 
-    def _skip(self, pattern: re.Pattern[str]) -> None:
-        match = pattern.match(self._text, self._at)
-        if match is not None:
-            self._at = match.end()
+    def _next(self, skipped: re.Pattern[str]) -> str:
+        """Return the next character, not taken yet, after what may be skipped; empty at the end."""
+        first = self._text[self._at : self._at + 1]
+        if first == "," or first.isspace():
+            self._at = cast(re.Match[str], skipped.match(self._text, self._at)).end()
+            return self._text[self._at : self._at + 1]
+        return first
 
     def _error(self, what: str) -> MalformedBody:
         return MalformedBody(f"at character {self._at} of {len(self._text)}: {what}")
