@@ -10,6 +10,7 @@
      │   ├─ MalformedHeader      the header cannot be read, or a field does not match its type
      │   └─ MissingField         a required field is missing
      ├─ MalformedBody            a JSON body does not match its type
+     │   └─ LooseJsonTooLong     it is not strict JSON, and too long to be read as Java's dialect
      └─ MessageError             one message, or a part of it, cannot be read or written
          ├─ MalformedRecord
          ├─ MalformedProperties
@@ -70,6 +71,15 @@ class MissingField(HeaderError):
 
 class MalformedBody(ProtocolError):
     """Raised when a JSON body cannot be read as its type."""
+
+
+class LooseJsonTooLong(MalformedBody):
+    """A text that is not strict JSON, of more bytes than are read in the dialect of Java peers."""
+
+    def __init__(self, size: int, limit: int) -> None:
+        super().__init__(f"{size} bytes that are not strict JSON, of which at most {limit} are read")
+        self.size = size
+        self.limit = limit
 
 
 class MessageError(ProtocolError):

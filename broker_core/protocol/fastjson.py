@@ -18,26 +18,51 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Final, TypeAlias, cast
 
 import orjson
 
-from broker_core.protocol.errors import MalformedBody
+from broker_core.protocol.errors import LooseJsonTooLong, MalformedBody
 
 ObjectKey: TypeAlias = tuple[tuple[str, str | int | float | bool | None], ...]
 """An object as a key: its names and values, sorted by name."""
 
 MAX_DEPTH: Final = 64  # levels; no body of the protocol has more than six
-MAX_REFERRED: Final = 1_000_000  # the limit on nodes that all references of one text expand to
+MAX_REFERRED: Final = 100_000  # the limit on nodes that all references of one text expand to
 
 
-def loads(data: bytes) -> Any:
-    """Return the tree of a text in the dialect, or in strict JSON; raises MalformedBody."""
-    try:
-        tree = orjson.loads(data)
-    except orjson.JSONDecodeError:
+def loads(data: bytes, loose_bytes: int | None = None) -> Any:
+    """Return the tree of a text in the dialect, or in strict JSON; raises MalformedBody.
+
+    Strict JSON is read in compiled code. All else, references too, takes a hundred times as long: with `loose_bytes`,
+    a longer text that needs it raises LooseJsonTooLong.
+    """
+    tree = _strict(data)
+    is_strict = tree is not _NOT_STRICT
+    has_references = b'$ref"' in data or b"$ref'" in data
+    if is_strict and not has_references:
+        return tree
+    if loose_bytes is not None and len(data) > loose_bytes:
+        raise LooseJsonTooLong(len(data), loose_bytes)
+    if not is_strict:
         tree = _Reader(data.decode("utf-8", "replace")).read()
-    return _resolve(tree) if b'$ref"' in data or b"$ref'" in data else tree
+    return _resolve(tree) if has_references else tree
+
+
+def _strict(data: bytes) -> Any:
+    """Return the tree of strict JSON, whose text may be in another encoding; _NOT_STRICT for all else."""
+    with suppress(orjson.JSONDecodeError):
+        return orjson.loads(data)
+    text = data.decode("utf-8", "replace")
+    if _REPLACED in text:  # clients in C++ send the bytes of their users as they are
+        with suppress(orjson.JSONDecodeError):
+            return orjson.loads(text)
+    return _NOT_STRICT
+
+
+_NOT_STRICT: Final = object()
+_REPLACED: Final = "\ufffd"
 
 
 def dumps(tree: Any) -> bytes:

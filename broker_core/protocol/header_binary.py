@@ -20,7 +20,7 @@ from typing import Final
 
 from broker_core.protocol.codes import LanguageCode
 from broker_core.protocol.errors import MalformedHeader
-from broker_core.protocol.header_json import HeaderParts
+from broker_core.protocol.header_json import MAX_FIELDS, HeaderParts, too_many_fields
 
 _HEAD: Final = Struct(">hbhiii")  # up to and including the length of the remark
 _INT32: Final = Struct(">i")
@@ -68,7 +68,9 @@ def decode(data: bytes) -> HeaderParts:
 
 def _fields(data: bytes, position: int, end: int) -> dict[str, str]:
     ext_fields: dict[str, str] = {}
-    while position < end:
+    for _ in range(MAX_FIELDS):
+        if position >= end:
+            return ext_fields
         name_at = position + 2
         name_end = name_at + (data[position] << 8 | data[position + 1])
         value_at = name_end + 4
@@ -78,6 +80,8 @@ def _fields(data: bytes, position: int, end: int) -> dict[str, str]:
             ext_fields[name] = data[value_at:position].decode("utf-8", "replace")
         elif position != value_at or position > end:
             raise MalformedHeader("a field of the binary header is longer than the block of fields")
+    if position < end:
+        raise too_many_fields()
     return ext_fields
 
 

@@ -7,6 +7,9 @@
 
 Headers are written as strict JSON, with sorted keys and strings as the values of `extFields`. Reading is less strict,
 like Java's parser: fields may be numbers, booleans or null, keys unquoted, quotes single.
+
+A server reads headers before it knows who sent them, and serves nobody else meanwhile. Known clients write strict JSON,
+with properties in one field, so what takes longer is limited: see `LOOSE_BYTES` and `MAX_FIELDS`.
 """
 
 from __future__ import annotations
@@ -19,11 +22,17 @@ import orjson
 from broker_core.native import native
 from broker_core.protocol import fastjson
 from broker_core.protocol.codes import SERIALIZER_JSON, LanguageCode
-from broker_core.protocol.errors import MalformedBody, MalformedHeader
+from broker_core.protocol.errors import LooseJsonTooLong, MalformedBody, MalformedHeader
 from broker_core.protocol.frame import check_size, frame_prefix
 
 HeaderParts: TypeAlias = tuple[int, dict[str, str], int, int, str | None, int, int]
 """Code, extFields, opaque, flag, remark, language, version; a plain tuple because every command passes here."""
+
+LOOSE_BYTES: Final = 16 * 1024
+"""The limit on a header that is not strict JSON: the longest that people write by hand, and a few milliseconds."""
+
+MAX_FIELDS: Final = 1_000
+"""The limit on fields of a header in either form; no request has more than some thirty."""
 
 _LANGUAGES: Final = {each.name: int(each) for each in LanguageCode}
 _LANGUAGE_NAMES: Final = {int(each): each.name for each in LanguageCode}
@@ -78,8 +87,15 @@ def frame_head(
 
 def decode(data: bytes) -> HeaderParts:
     """Return the decoded header; raises MalformedHeader."""
-    parts = native.decode_header(data, _LANGUAGES) if native else None
-    return parts or _decode(data)
+    parts = (native.decode_header(data, _LANGUAGES) if native else None) or _decode(data)
+    if len(parts[1]) > MAX_FIELDS:
+        raise too_many_fields()
+    return parts
+
+
+def too_many_fields() -> MalformedHeader:
+    """Return the error for a header of more than `MAX_FIELDS` fields."""
+    return MalformedHeader(f"the header has more than the limit of {MAX_FIELDS} fields")
 
 
 def _decode(data: bytes) -> HeaderParts:
@@ -103,7 +119,9 @@ def _decode(data: bytes) -> HeaderParts:
 def _decode_tolerantly(data: bytes) -> HeaderParts:
     """Decode a header that is not strict JSON, lacks keys, or has values of other types."""
     try:
-        header = fastjson.loads(data)
+        header = fastjson.loads(data, LOOSE_BYTES)
+    except LooseJsonTooLong as error:
+        raise MalformedHeader(f"the header has {error}") from None
     except MalformedBody as error:
         raise MalformedHeader(f"the header is not JSON: {error}") from None
     if type(header) is not dict:
@@ -111,6 +129,8 @@ def _decode_tolerantly(data: bytes) -> HeaderParts:
     ext_fields = header.get("extFields")
     if ext_fields is not None and type(ext_fields) is not dict:
         raise MalformedHeader("extFields is not an object")
+    if ext_fields is not None and len(ext_fields) > MAX_FIELDS:
+        raise too_many_fields()
     code, opaque, flag, version = [_as_int32(header.get(name)) for name in ("code", "opaque", "flag", "version")]
     remark = header.get("remark")
     return (

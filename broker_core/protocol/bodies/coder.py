@@ -41,11 +41,11 @@ def encode_strict(body: object) -> bytes:
     return fastjson.dumps_strict(to_tree(body))
 
 
-def decode(kind: type[T], data: bytes) -> T:
-    """Return the decoded body of class `kind`; raises MalformedBody."""
+def decode(kind: type[T], data: bytes, loose_bytes: int | None = None) -> T:
+    """Return the decoded body of class `kind`; raises MalformedBody, and LooseJsonTooLong as `fastjson.loads` does."""
     if not data:
         raise MalformedBody(f"{kind.__name__}: there is no body")
-    return from_tree(kind, fastjson.loads(data))
+    return from_tree(kind, fastjson.loads(data, loose_bytes))
 
 
 def to_tree(body: object) -> Any:

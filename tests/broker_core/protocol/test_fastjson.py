@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker_core.protocol import fastjson
-from broker_core.protocol.errors import MalformedBody
+from broker_core.protocol.errors import LooseJsonTooLong, MalformedBody
 
 QUEUE = (("brokerName", "b"), ("queueId", 0), ("topic", "t"))
 
@@ -51,6 +51,9 @@ def test_trees_are_written_in_both_dialects(tree: Any, text: str, strict: str | 
         ("{a:-1.5e3,b:.5,c:+7}", {"a": -1500.0, "b": 0.5, "c": 7}),
         (r"{a:'\u4E2D\n\'\ud83d\ude00\ud800'}", {"a": "中\n'😀\ufffd"}),
         ("{a:'" + "x" * 100_000 + "'}", {"a": "x" * 100_000}),
+        ("[1 2,,'a\\n'3[]{}4]", [1, 2, "a\n", 3, [], {}, 4]),
+        ("{a:1,b:{c:2},d:3 e:'4'}", {"a": 1, "b": {"c": 2}, "d": 3, "e": "4"}),
+        ("{true:true,'x\\n':null,{a:1}:2,b:3}", {"true": True, "x\n": None, (("a", 1),): 2, "b": 3}),
     ],
 )
 def test_the_dialect_is_read(text: str, tree: Any) -> None:
@@ -60,11 +63,30 @@ def test_the_dialect_is_read(text: str, tree: Any) -> None:
 @pytest.mark.parametrize(
     "text",
     ["", "{", "[1", "{a}", "{a:}", "{:1}", "'open", "{a:1}x", "abc", "{a:--1}", "{{a:{}}:1}", "{a:1e9999}",
-     "{a:1e999}", "\x00", "[" * 100_000, "{a:" * 100_000, "{" * 100_000],
+     "[a]", "[1:2]", "[1}", "{a:1]", "{a,:1}", "{a:,1}", "{a:1e999}",
+     "\x00", "[" * 100_000, "{a:" * 100_000, "{" * 100_000],
 )  # fmt: skip
 def test_what_cannot_be_read_is_refused(text: str) -> None:
     with pytest.raises(MalformedBody):
         fastjson.loads(text.encode())
+
+
+def test_strict_json_in_another_encoding_is_read_as_strict_json() -> None:
+    text = '{"a":"中文"}'.encode("gbk")
+    assert fastjson.loads(text, loose_bytes=1) == {"a": "\ufffd\ufffd\ufffd\ufffd"}
+
+
+@pytest.mark.parametrize(
+    "text", [b"{'a':%s}" % (b"1" * 18), b'{"a":1,"b":{"$ref":"$.a"}}', b'{"a":[1,1,1,1,1,1,1,1,1],}']
+)
+def test_a_text_that_takes_long_to_read_is_limited(text: bytes) -> None:
+    assert fastjson.loads(text, loose_bytes=len(text)) == fastjson.loads(text)
+    with pytest.raises(LooseJsonTooLong, match=f"^{len(text)} bytes that are not strict JSON, of which at most 20 are"):
+        fastjson.loads(text, loose_bytes=20)
+
+
+def test_strict_json_is_read_at_any_length() -> None:
+    assert fastjson.loads(b'{"a":"long enough"}', loose_bytes=1) == {"a": "long enough"}
 
 
 def test_a_reference_is_replaced_by_its_target() -> None:

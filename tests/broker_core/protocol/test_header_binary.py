@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker_core.protocol import LanguageCode, header_binary
+from broker_core.protocol import LanguageCode, header_binary, header_json
 from broker_core.protocol.errors import MalformedHeader
 
 HEAD = "0069 03 0199 00000007 00000000"
@@ -44,6 +44,17 @@ def test_headers_read_as_java_reads_them(text: str, remark: str | None, ext_fiel
 def test_what_is_not_a_header_is_refused(text: str) -> None:
     with pytest.raises(MalformedHeader):
         header_binary.decode(bytes.fromhex(text))
+
+
+@pytest.mark.parametrize("field", ["0000 00000000", "0001 61 00000001 78"])
+def test_a_header_of_too_many_fields_is_refused(field: str) -> None:
+    def header(count: int) -> bytes:
+        block = bytes.fromhex(field) * count
+        return bytes.fromhex(HEAD + "00000000") + len(block).to_bytes(4, "big") + block
+
+    header_binary.decode(header(header_json.MAX_FIELDS))
+    with pytest.raises(MalformedHeader, match="more than the limit of 1000 fields"):
+        header_binary.decode(header(header_json.MAX_FIELDS + 1))
 
 
 def test_an_unknown_language_is_not_an_error() -> None:

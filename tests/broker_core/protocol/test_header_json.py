@@ -66,6 +66,30 @@ def test_numbers_may_be_text() -> None:
     assert (code, opaque, flag, version) == (11, -1, 0, 409)
 
 
+def test_a_long_header_is_read_only_as_strict_json() -> None:
+    long = "x" * header_json.LOOSE_BYTES
+    assert header_json.decode(f'{{"extFields":{{"a":"{long}"}}}}'.encode())[1] == {"a": long}
+    with pytest.raises(MalformedHeader, match="bytes that are not strict JSON, of which at most 16384 are read"):
+        header_json.decode(f"{{'extFields':{{'a':'{long}'}}}}".encode())
+
+
+def test_a_long_header_with_text_in_another_encoding_is_read() -> None:
+    strict = header_json.encode(10, {"i": "x" * header_json.LOOSE_BYTES + "KEYS"}, 1, 0, None, 2, 1)
+    fields = header_json.decode(strict.replace(b"KEYS", "订单".encode("gbk")))[1]
+    assert fields["i"].strip("\ufffd") == "x" * header_json.LOOSE_BYTES
+
+
+@pytest.mark.parametrize("value", ['"1"', "1"])
+def test_a_header_of_too_many_fields_is_refused(value: str) -> None:
+    def header(count: int) -> bytes:
+        names = ",".join(f'"{number}":{value}' for number in range(count))
+        return f'{{"code":34,"extFields":{{{names}}},"flag":0,"language":"GO","opaque":1,"version":1}}'.encode()
+
+    assert len(header_json.decode(header(header_json.MAX_FIELDS))[1]) == header_json.MAX_FIELDS
+    with pytest.raises(MalformedHeader, match="more than the limit of 1000 fields"):
+        header_json.decode(header(header_json.MAX_FIELDS + 1))
+
+
 @given(
     st.dictionaries(st.sampled_from(["code", "opaque", "flag", "version", "remark", "language", "extFields"]), TREES)
 )
