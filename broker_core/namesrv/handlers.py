@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Final, TypeAlias
 
 from broker_core.namesrv.options import OptionFixed, OptionRefused, Options
-from broker_core.namesrv.registrations import RegistrationReader
+from broker_core.namesrv.registrations import LOOSE_BYTES, RegistrationReader
 from broker_core.namesrv.routes import Registration, RouteTable
 from broker_core.namesrv.settings import ORDER_TOPIC_CONFIG, Settings
 from broker_core.protocol import Command, RequestCode, ResponseCode, bodies, java_properties
@@ -94,7 +94,7 @@ class Handlers:
     def query_data_version(self, request: Command, _: Connection) -> Command:
         """Return whether a broker has to register again; an unchanged version counts as a heartbeat."""
         header = request.header(headers.QueryDataVersionRequest)
-        version = bodies.decode(bodies.DataVersion, request.body)
+        version = bodies.decode(bodies.DataVersion, request.body, LOOSE_BYTES)
         changed, known = self._routes.touch(header.broker_addr, version, now=self._clock())
         body = bodies.encode(known) if known else b""
         return Command.response(ResponseCode.SUCCESS, headers.QueryDataVersionResponse(changed), body)

@@ -13,6 +13,10 @@ from broker_core.protocol import fastjson
 from broker_core.protocol.bodies import RegisterBrokerBody, TopicConfig, coder
 from broker_core.protocol.bodies.registration import decode_registration
 
+LOOSE_BYTES: Final = 256 * 1024
+"""The limit on a registration that is not strict JSON, as of RocketMQ 5 with static topics: their queues are numbers as
+keys. No other request is served while one is read, and anybody can send one."""
+
 _WRAPPER: Final = "topicConfigSerializeWrapper"
 _TABLE: Final = "topicConfigTable"
 
@@ -26,10 +30,10 @@ class RegistrationReader:
         self._known: dict[Any, tuple[Any, TopicConfig]] = {}
 
     def read(self, data: bytes, *, compressed: bool) -> RegisterBrokerBody:
-        """Return a decoded registration, as `decode_registration` does; raises MalformedBody."""
+        """Return a decoded registration, as `decode_registration` does; raises MalformedBody, and LooseJsonTooLong."""
         if compressed or not data:
             return decode_registration(data, compressed=compressed)
-        tree = fastjson.loads(data)
+        tree = fastjson.loads(data, LOOSE_BYTES)
         table = _table_of(tree)
         if table is None:
             return coder.from_tree(RegisterBrokerBody, tree)

@@ -39,6 +39,7 @@ class Command:
     version: int = VERSION
     serializer: int = SERIALIZER_JSON
     views: Sequence[bytes | memoryview] = ()
+    read_body: object = field(default=None, compare=False, repr=False)  # what the body says, once somebody has read it
 
     @classmethod
     def request(cls, header: object, body: bytes = b"", *, one_way: bool = False, code: int | None = None) -> Command:

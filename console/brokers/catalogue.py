@@ -173,7 +173,13 @@ def _limits() -> Iterator[KnownSetting]:
     }
     for name, default in counts.items():
         yield _at_start(f"limit{name}", POSITIVE, str(default))
-    for name, size in (("JsonBytes", 1024**2), ("WriteBufferBytes", 256 * 1024), ("UnreadBytes", 64 * 1024**2)):
+    sizes = {
+        "JsonBytes": 1024**2,
+        "LooseJsonBytes": 64 * 1024,
+        "WriteBufferBytes": 256 * 1024,
+        "UnreadBytes": 64 * 1024**2,
+    }
+    for name, size in sizes.items():
         yield _at_start(f"limit{name}", POSITIVE, str(size), unit="bytes")
     yield _at_start("limitMemoryBytes", Number(frame, 1 << 50), str(1024**3), unit="bytes")
 

@@ -263,6 +263,7 @@ def _of_clients(c: Components) -> Sequence[Processor]:
         permits=c.permits,
         broker_name=c.config.identity.name,
         timeout_ms=periods.relay_timeout,
+        limits=limits,
     )
     assignments = AssignmentProcessor(
         clients=c.clients, request_modes=c.request_modes, topic_queues=c.topic_queues, limits=limits

@@ -9,6 +9,7 @@ from broker_core.broker.limits import BrokerLimits
 from broker_core.protocol import bodies
 from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.command import Command
+from broker_core.protocol.errors import LooseJsonTooLong
 from broker_core.remoting.dispatch import Handler
 
 T = TypeVar("T")
@@ -22,8 +23,20 @@ Handlers = Mapping[int, Handler]
 
 
 def body_of(kind: type[T], request: Command, limits: BrokerLimits) -> T:
-    """Return the JSON body of a request; raises MalformedBody, and LimitReached for one that would block others."""
-    return bodies.decode(kind, text_of(request, limits))
+    """Return the JSON body of a request; raises MalformedBody, and LimitReached for one that would block others.
+
+    It is read once: the check of rights and the handler ask for the same.
+    """
+    body = request.read_body
+    if isinstance(body, kind):
+        return body
+    try:
+        body = bodies.decode(kind, text_of(request, limits), limits.loose_json_bytes)
+    except LooseJsonTooLong as error:
+        what = f"a body of {error.size} bytes that are not strict JSON was not read"
+        raise limits.refuse("loose_json_bytes", what) from None
+    request.read_body = body
+    return body
 
 
 def text_of(request: Command, limits: BrokerLimits) -> bytes:

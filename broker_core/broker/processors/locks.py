@@ -9,7 +9,7 @@ from broker_core.broker.names import check_names
 from broker_core.broker.processors.handlers import Handlers, body_of
 from broker_core.broker.queue_locks import Queue, QueueLocks
 from broker_core.protocol import bodies
-from broker_core.protocol.bodies.locks import LockBatchRequestBody, LockBatchResponseBody, UnlockBatchRequestBody
+from broker_core.protocol.bodies.locks import LockBatchRequestBody, LockBatchResponseBody
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.codes import RequestCode, ResponseCode
 from broker_core.protocol.command import Command
@@ -44,7 +44,9 @@ class LockProcessor:
 
     def unlock(self, request: Command, _: Connection) -> Command:
         """Release the queues that the client holds."""
-        given = body_of(UnlockBatchRequestBody, request, self._limits)
+        given = body_of(
+            LockBatchRequestBody, request, self._limits
+        )  # as the check of rights has read it: they are alike
         self._locks.unlock(given.consumer_group, given.client_id, map(_as_key, given.mq_set))
         return Command.response(ResponseCode.SUCCESS)
 

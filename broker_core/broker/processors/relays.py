@@ -8,9 +8,10 @@ from broker_core.broker.access.accounts import Right, need_topic
 from broker_core.broker.access.permits import Permits
 from broker_core.broker.arrivals import Arrivals
 from broker_core.broker.clients import Clients
-from broker_core.broker.errors import AccessRefused, ClientTooSlow, ClientUnreachable, NoMembers
+from broker_core.broker.errors import AccessRefused, ClientTooSlow, ClientUnreachable, LimitReached, NoMembers
+from broker_core.broker.limits import BrokerLimits
 from broker_core.broker.members import Member
-from broker_core.broker.processors.handlers import Handlers
+from broker_core.broker.processors.handlers import Handlers, body_of
 from broker_core.logs import get_logger
 from broker_core.protocol import bodies
 from broker_core.protocol import properties as names
@@ -40,12 +41,14 @@ class RelayProcessor:
         permits: Permits,
         broker_name: str,
         timeout_ms: int,
+        limits: BrokerLimits,
     ) -> None:
         self._arrivals = arrivals
         self._clients = clients
         self._permits = permits
         self._broker_name = broker_name
         self._timeout_ms = timeout_ms
+        self._limits = limits
 
     def handlers(self) -> Handlers:
         return {
@@ -89,8 +92,8 @@ class RelayProcessor:
         question = Command.request(headers.GetConsumerStatusFromClientRequest(topic, group))
         try:
             answer = await member.channel.invoke(question, self._timeout_ms)
-            return bodies.decode(GetConsumerStatusBody, answer.body).message_queue_table
-        except (RemotingError, MalformedBody) as error:
+            return body_of(GetConsumerStatusBody, answer, self._limits).message_queue_table
+        except (RemotingError, MalformedBody, LimitReached) as error:
             _log.warning("group=%s client=%s: did not report its offsets: %s", group, member.client_id, error)
             return None
 

@@ -139,6 +139,7 @@ _ALL: Final = (
         for camel, name in (
             ("Connections", "connections"),
             ("JsonBytes", "json_bytes"),
+            ("LooseJsonBytes", "loose_json_bytes"),
             ("Topics", "topics"),
             ("Groups", "groups"),
             ("GroupsPerClient", "groups_per_client"),

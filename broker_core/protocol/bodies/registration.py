@@ -23,6 +23,7 @@ from broker_core.protocol.errors import MalformedBody
 
 # A broker with 100,000 topics of 127-character names registers with about 15 MB.
 MAX_UNPACKED_BYTES: Final = 64 * 1024 * 1024
+_LOOSE_BYTES: Final = 1024  # a version is three numbers
 _INT = struct.Struct(">i")
 
 
@@ -44,7 +45,7 @@ def _decode_compressed(body: bytes) -> RegisterBrokerBody:
         reader = _Reader(unpacker.decompress(body, MAX_UNPACKED_BYTES))
         if unpacker.unconsumed_tail:
             raise MalformedBody(f"a registration of more than {MAX_UNPACKED_BYTES} bytes")
-        version = decode(DataVersion, reader.text())
+        version = decode(DataVersion, reader.text(), _LOOSE_BYTES)
         topics = [_topic(reader.text().decode()) for _ in range(reader.integer())]
         filters = orjson.loads(reader.text() or b"[]")
         if not isinstance(filters, list):

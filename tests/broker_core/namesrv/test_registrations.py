@@ -8,7 +8,7 @@ from broker_core.namesrv.registrations import RegistrationReader
 from broker_core.protocol import bodies
 from broker_core.protocol.bodies import DataVersion, RegisterBrokerBody, TopicConfig, TopicConfigSerializeWrapper
 from broker_core.protocol.bodies.registration import decode_registration
-from broker_core.protocol.errors import MalformedBody
+from broker_core.protocol.errors import LooseJsonTooLong, MalformedBody
 
 FIRST, SECOND, THIRD = (TopicConfig(name, 4, 4) for name in ("first", "second", "third"))
 
@@ -90,3 +90,17 @@ def test_a_broken_body_is_refused_each_time_and_what_was_known_stays(data: bytes
         with pytest.raises(MalformedBody):
             reader.read(data, compressed=False)
     assert reader.read(bodies.encode(registered(FIRST)), compressed=False) == registered(FIRST)
+
+
+def test_a_registration_with_numbers_as_keys_is_read_up_to_a_limit() -> None:
+    """Those of RocketMQ 5 have them for static topics."""
+
+    def registration(queues: int) -> bytes:
+        places = ",".join(f"{number}:{number}" for number in range(queues))
+        mapping = f'{{"topicQueueMappingInfoMap":{{"first":{{"currIdMap":{{{places}}}}}}},"dataVersion"'
+        return bodies.encode(registered(FIRST)).replace(b'{"dataVersion"', mapping.encode(), 1)
+
+    reader = RegistrationReader()
+    assert names(reader.read(registration(1_000), compressed=False)) == ["first"]
+    with pytest.raises(LooseJsonTooLong, match="bytes that are not strict JSON, of which at most 262144 are read"):
+        reader.read(registration(100_000), compressed=False)

@@ -101,6 +101,7 @@ export const brokers = {
       limitHeaderBytes: "The largest header of a request; the connection of a larger one is closed.",
       limitPropertiesBytes: "The properties of one message; more are refused.",
       limitJsonBytes: "A body of JSON or settings; a larger one is refused.",
+      limitLooseJsonBytes: "A body of JSON in a loose form, which is slow to read; a larger one is refused.",
       limitTopics: "Topics, retry topics included; creating more is refused.",
       limitGroups: "Consumer groups, and producer groups as many again; more are refused.",
       limitGroupsPerClient: "Groups that one client names in a heartbeat; more are refused.",

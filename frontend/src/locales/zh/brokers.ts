@@ -101,6 +101,7 @@ export const brokers = {
       limitHeaderBytes: "单个请求头的最大长度；超出时关闭该连接。",
       limitPropertiesBytes: "单条消息属性的总长度；超出的消息会被拒绝。",
       limitJsonBytes: "JSON 或配置类请求体的最大长度；超出时拒绝。",
+      limitLooseJsonBytes: "非严格 JSON 请求体的最大长度（解析较慢）；超出时拒绝。",
       limitTopics: "Topic 数，含重试 Topic；达到后不能再创建。",
       limitGroups: "消费组数，生产者组另计且上限相同；达到后拒绝新组。",
       limitGroupsPerClient: "客户端一次心跳可包含的组数；超出时拒绝该心跳。",

@@ -6,7 +6,10 @@ import asyncio
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from broker_core.broker import Periods
+from broker_core.broker.limits import BrokerLimits
 from broker_core.protocol import bodies
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.bodies.stats import GetConsumerStatusBody
@@ -84,6 +87,19 @@ async def test_members_are_asked_where_they_are(wire: Wire) -> None:
     assert await positions(wire) == {"one": {QUEUE: 7}}
     assert await positions(wire, "one") == {"one": {QUEUE: 8}}
     assert await positions(wire, "two") == {}
+
+
+async def test_a_member_whose_answer_takes_too_long_to_read_is_left_out(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with started(tmp_path, limits=BrokerLimits(loose_json_bytes=100)) as wire:
+        body = bodies.encode(GetConsumerStatusBody(message_queue_table={QUEUE: 10**18}))
+        assert len(body) > 100
+        wire.answers[RequestCode.GET_CONSUMER_STATUS_FROM_CLIENT] = lambda _: Command.response(0, body=body)
+        await wire.heartbeat("one", group="billing", topics={"orders": "*"})
+
+        assert await positions(wire) == {}
+        assert "group=billing client=one: did not report its offsets: limit loose_json_bytes=100 reached" in caplog.text
 
 
 async def test_a_member_whose_answer_cannot_be_read_is_left_out(wire: Wire) -> None:
