@@ -6,6 +6,7 @@ limit                  bounds                               answer when reached
 connections            open sockets of each listener        the new socket is closed
 idle_seconds           seconds a connection may be idle     it is closed
 tls_handshake_seconds  seconds for a TLS handshake          the connection is closed
+tls_handshakes         TLS handshakes of a listener at once the oldest is closed
 frame_bytes            one request with its length word     the connection is closed: the next frame cannot be found
 header_bytes           one request's header                 the connection is closed
 body_bytes             one message's or one batch's body    MESSAGE_ILLEGAL (13)
@@ -82,6 +83,7 @@ class BrokerLimits:
     connections: int = 10_000
     idle_seconds: int = 120  # serverChannelMaxIdleTimeSeconds
     tls_handshake_seconds: int = 10  # the same as in Netty
+    tls_handshakes: int = 1_000
     frame_bytes: int = MAX_FRAME  # com.rocketmq.remoting.frameMaxLength
     # The longest property text, its separators and letters written as six characters each, is 192 KiB.
     header_bytes: int = 512 * _KIB
@@ -131,6 +133,7 @@ class BrokerLimits:
             unread_bytes=self.unread_bytes,
             idle_seconds=self.idle_seconds,
             tls_handshake_seconds=self.tls_handshake_seconds,
+            tls_handshakes=self.tls_handshakes,
         )
 
     def check_queues(self, **counts: int) -> None:

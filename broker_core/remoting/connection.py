@@ -34,6 +34,7 @@ from broker_core.remoting.limits import ConnectionLimits
 from broker_core.remoting.memory import SMALL, ConnectionMemory
 from broker_core.remoting.other_protocols import Farewell, recognize
 from broker_core.remoting.outbox import Outbox
+from broker_core.remoting.rare_warnings import RareWarnings
 
 Result: TypeAlias = Command | Awaitable[Command | None] | None
 ConnectionCallback: TypeAlias = Callable[["Connection"], None]
@@ -60,8 +61,12 @@ class Connection(asyncio.Protocol):
         stops_reading_when_full: bool,
         on_open: ConnectionCallback | None = None,
         memory: ConnectionMemory | None = None,
+        warnings: RareWarnings | None = None,
     ) -> None:
-        """Without `serving`, every request of the peer is dropped; held bytes are counted in `memory`."""
+        """Without `serving`, every request of the peer is dropped; held bytes are counted in `memory`.
+
+        The connections of a server share `warnings`: how often a peer sends what is no request is up to the peer.
+        """
         self.peer = ""  # ip:port
         self.local = ""
         self.close_reason = ""
@@ -70,6 +75,7 @@ class Connection(asyncio.Protocol):
         self._stops_reading_when_full = stops_reading_when_full
         self._on_open = on_open
         self._memory = memory
+        self._warnings = warnings or RareWarnings()
         self._counted = 0  # bytes reported to `memory`
         self._worked_on = 0  # bytes of the requests that handlers are working on
         self._on_close: list[ConnectionCallback] = []
@@ -332,7 +338,7 @@ class Connection(asyncio.Protocol):
         if other is None or self._transport is None:
             self._fail(fault)
             return
-        self._log.warning("peer=%s: %s; closing", self.peer, other.what)
+        self._warnings.warn(self._log, "peer=%s: %s; closing", self.peer, other.what)
         if not other.answer:
             self.close(other.what)
             return
@@ -341,7 +347,7 @@ class Connection(asyncio.Protocol):
         Farewell(self._transport, self, other.answer)
 
     def _fail(self, error: ProtocolError) -> None:
-        self._log.warning("peer=%s: %s; closing", self.peer, error)
+        self._warnings.warn(self._log, "peer=%s: %s; closing", self.peer, error)
         self.close(str(error))
 
     def _count(self) -> None:

@@ -14,6 +14,7 @@ from broker_core.logs import get_logger
 from broker_core.remoting.connection import Connection, socket_name
 from broker_core.remoting.limits import ConnectionLimits
 from broker_core.remoting.other_protocols import PLAIN_REFUSED, Farewell, recognize
+from broker_core.remoting.rare_warnings import RareWarnings
 from broker_core.remoting.tls import ServerTls, TlsMode
 from broker_core.remoting.tls_errors import HandshakeLate, describe
 from broker_core.remoting.tls_transport import TlsTransport
@@ -29,6 +30,13 @@ class Places(Protocol):
 
     def admit(self, starting: FirstByte) -> bool:
         """Give it a place; False if there is none, and then it closes."""
+
+    def shake(self, starting: FirstByte) -> None:
+        """Note that its handshake begins; beyond the limit, the oldest one is closed."""
+
+    @property
+    def warnings(self) -> RareWarnings:
+        """Where failures are logged: strangers can cause as many as they like."""
 
     def leave(self, starting: FirstByte) -> None:
         """Take its place back."""
@@ -48,6 +56,7 @@ class FirstByte(asyncio.Protocol):
         self._make = make
         self._transport: asyncio.Transport | None = None
         self._timer: asyncio.TimerHandle | None = None
+        self._close_reason = ""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Take a place and wait, as long as a connection may be idle."""
@@ -82,6 +91,11 @@ class FirstByte(asyncio.Protocol):
             self._transport = None
             self._places.leave(self)
 
+    def make_room(self) -> None:
+        """Close because too many others are in their handshakes."""
+        self._close_reason = f"limit tls_handshakes={self._limits.tls_handshakes} reached, and it was the oldest"
+        self.abort()
+
     def abort(self) -> None:
         """Close at once, also during the handshake."""
         if self._transport is not None:
@@ -96,23 +110,28 @@ class FirstByte(asyncio.Protocol):
         tls = TlsTransport(
             self._tls.context(), self._take_over, self._failed, seconds=self._limits.tls_handshake_seconds
         )
+        self._places.shake(self)
         transport.set_protocol(tls)
         tls.connection_made(transport)
         tls.data_received(data)
 
     def _failed(self, error: Exception) -> None:
-        if isinstance(error, HandshakeLate):
+        if self._close_reason:
+            reason = self._close_reason
+        elif isinstance(error, HandshakeLate):
             reason = f"limit tls_handshake_seconds={self._limits.tls_handshake_seconds:g} reached"
         else:
             reason = f"TLS handshake: {describe(error)}"
-        _log.warning("peer=%s: closed, %s", self.peer, reason)
+        self._places.warnings.warn(_log, "peer=%s: closed, %s", self.peer, reason)
         self._transport = None
         self._places.leave(self)
 
     def _refuse(self, transport: asyncio.Transport, data: bytes) -> None:
         other = recognize(data)
         what = f", {other.what}" if other is not None else ""
-        _log.warning("peer=%s: closed, plaintext although tls.server.mode is enforcing%s", self.peer, what)
+        self._places.warnings.warn(
+            _log, "peer=%s: closed, plaintext although tls.server.mode is enforcing%s", self.peer, what
+        )
         Farewell(transport, self, PLAIN_REFUSED)
 
     def _idle(self) -> None:

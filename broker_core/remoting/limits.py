@@ -45,5 +45,8 @@ class ConnectionLimits:
     tls_handshake_seconds: float = 10.0
     """Seconds for a TLS handshake, from its first byte; afterwards the connection is closed. The same as in Netty."""
 
+    tls_handshakes: int = 1_000
+    """TLS handshakes of one server at once, each of which takes 80 KB; a further one closes the oldest."""
+
     connect_timeout_ms: int = 3_000
     """Time limit for opening a connection."""

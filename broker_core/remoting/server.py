@@ -16,6 +16,7 @@ from broker_core.remoting.first_byte import FirstByte
 from broker_core.remoting.limits import ConnectionLimits
 from broker_core.remoting.memory import ConnectionMemory
 from broker_core.remoting.open_files import Sockets, connections_within, raise_limit
+from broker_core.remoting.rare_warnings import RareWarnings
 from broker_core.remoting.tls import ServerTls, TlsMode
 
 _BACKLOG: Final = 1024  # the value of Apache RocketMQ
@@ -56,8 +57,11 @@ class Server:
         self._connections: set[Connection] = set()
         self._leaving: set[Connection] = set()  # closed, but handlers are still working on their requests
         self._starting: set[FirstByte] = set()  # with TLS: before the first byte, and during the handshake
+        self._shaking: dict[FirstByte, None] = {}  # those of `_starting` in their handshakes, the oldest first
         self._tasks: set[asyncio.Task[None]] = set()
         self._is_closing = False
+        self.warnings = RareWarnings()
+        """What peers did wrong before anything is known of them."""
         self._refused = 0  # connections refused since the last log line
         self._refused_said = -_SAY_AGAIN
 
@@ -139,7 +143,12 @@ class Server:
 
     def _connection(self) -> Connection:
         return Connection(
-            self._dispatch, self._limits, stops_reading_when_full=True, on_open=self._opened, memory=self._memory
+            self._dispatch,
+            self._limits,
+            stops_reading_when_full=True,
+            on_open=self._opened,
+            memory=self._memory,
+            warnings=self.warnings,
         )
 
     def _opened(self, connection: Connection) -> None:
@@ -156,8 +165,21 @@ class Server:
         self._starting.add(starting)
         return True
 
+    def shake(self, starting: FirstByte) -> None:
+        """Note that a handshake begins; beyond the limit, the oldest one is closed.
+
+        Those of honest clients take as long as a message there and back, so the oldest are those that somebody leaves
+        open, and closing them keeps nobody out.
+        """
+        self._shaking[starting] = None
+        if len(self._shaking) > self._limits.tls_handshakes:
+            oldest = next(iter(self._shaking))
+            del self._shaking[oldest]
+            oldest.make_room()
+
     def leave(self, starting: FirstByte) -> None:
         """Take back the place of a connection that started."""
+        self._shaking.pop(starting, None)
         self._starting.discard(starting)
         self._allowance.give_back()
 

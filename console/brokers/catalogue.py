@@ -154,6 +154,7 @@ def _limits() -> Iterator[KnownSetting]:
     )
     counts = {
         "Connections": 10_000,
+        "TlsHandshakes": 1_000,
         "Topics": 20_000,
         "Groups": 20_000,
         "GroupsPerClient": 1_000,

@@ -138,6 +138,7 @@ _ALL: Final = (
         Setting(f"limit{camel}", kinds.number(1, _INT), _AT_START, (f"limits.{name}",))
         for camel, name in (
             ("Connections", "connections"),
+            ("TlsHandshakes", "tls_handshakes"),
             ("JsonBytes", "json_bytes"),
             ("LooseJsonBytes", "loose_json_bytes"),
             ("Topics", "topics"),

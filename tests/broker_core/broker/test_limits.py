@@ -116,6 +116,7 @@ def test_limits_of_bytes_are_watched_where_they_come_in_under_the_same_names() -
         "unread_bytes",
         "idle_seconds",
         "tls_handshake_seconds",
+        "tls_handshakes",
     }
     assert {name: getattr(watched, name) for name in names} == {name: getattr(limits, name) for name in names}
 

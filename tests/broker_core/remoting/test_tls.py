@@ -25,6 +25,7 @@ from broker_core.remoting import (
     TlsOfClient,
     TlsRefused,
 )
+from broker_core.remoting.rare_warnings import PER_SECOND, RareWarnings
 from tests.support.certificates import PASSWORD, Authority, Issued, replace_files
 from tests.support.remoting import address_of, calling, dispatch_of, echo, question, raw_peer, raw_server, serving
 from tests.support.wait import eventually
@@ -245,6 +246,36 @@ async def test_a_slow_handshake_gives_its_place_back(
         assert (await answer_of(server, authority.client())).code == 0
     assert "limit connections=1 reached" in caplog.text
     assert "limit tls_handshake_seconds=0.2 reached" in caplog.text
+
+
+async def test_of_too_many_handshakes_the_oldest_is_closed(
+    authority: Authority, issued: Issued, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with speaking(authority.server(issued), limits=ConnectionLimits(tls_handshakes=2)) as server:
+        async with raw_peer(server) as oldest, raw_peer(server) as older:
+            oldest.writer.write(b"\x16\x03\x01")
+            await eventually(lambda: len(server._shaking) == 1)
+            older.writer.write(b"\x16\x03\x01")
+            await eventually(lambda: len(server._shaking) == 2)
+            assert (await answer_of(server, authority.client())).code == 0
+            assert await oldest.is_closed_by_peer()
+            assert len(server._shaking) == 1
+        await eventually(lambda: not server._shaking and not server._starting)
+    assert caplog.text.count("closed, limit tls_handshakes=2 reached, and it was the oldest") == 1
+
+
+@pytest.mark.parametrize("sent", [b"\x16 is no handshake", b"\x00\x00\x00\x05garbage"])
+async def test_what_strangers_do_wrong_is_not_logged_each_time(
+    authority: Authority, issued: Issued, caplog: pytest.LogCaptureFixture, sent: bytes
+) -> None:
+    async with speaking(authority.server(issued, TlsMode.PERMISSIVE)) as server:
+        server.warnings = RareWarnings(lambda: 0.0)
+        for _ in range(PER_SECOND + 5):
+            async with raw_peer(server) as peer:
+                peer.writer.write(sent)
+                await peer.reader.read()
+        await eventually(lambda: not server._starting)
+    assert len([each for each in caplog.records if each.levelname == "WARNING"]) == PER_SECOND
 
 
 async def test_a_peer_that_leaves_before_its_first_byte_is_forgotten(authority: Authority, issued: Issued) -> None:

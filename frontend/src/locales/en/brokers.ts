@@ -97,6 +97,7 @@ export const brokers = {
       notifyConsumerIdsChangedEnable: "Whether members learn at once that their group has changed.",
       disableConsumeIfConsumerReadSlowly: "Whether a group that is far behind is stopped.",
       limitConnections: "Open connections of each listener; a further one is closed.",
+      limitTlsHandshakes: "TLS handshakes of a port at once; a further one closes the oldest.",
       limitFrameBytes: "The largest request; the connection of a larger one is closed.",
       limitHeaderBytes: "The largest header of a request; the connection of a larger one is closed.",
       limitPropertiesBytes: "The properties of one message; more are refused.",

@@ -97,6 +97,7 @@ export const brokers = {
       notifyConsumerIdsChangedEnable: "消费组变化时是否立即通知成员。",
       disableConsumeIfConsumerReadSlowly: "是否停止消费严重落后的消费组。",
       limitConnections: "每个监听端口的连接数；超出的新连接会被关闭。",
+      limitTlsHandshakes: "每个端口同时进行的 TLS 握手数；超出时关闭最早的一个。",
       limitFrameBytes: "单个请求的最大长度；超出时关闭该连接。",
       limitHeaderBytes: "单个请求头的最大长度；超出时关闭该连接。",
       limitPropertiesBytes: "单条消息属性的总长度；超出的消息会被拒绝。",
