@@ -159,7 +159,7 @@ class RemotingClient:
         ended: asyncio.Future[Connection] = loop.create_future()
         seconds = self._limits.connect_timeout_ms / 1000
         try:
-            context = context_of(tls)
+            context = await context_of(tls, seconds)
         except TlsRefused as error:
             raise OSError(f"TLS: {error}") from error
 

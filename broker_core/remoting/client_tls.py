@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import ssl
 import tempfile
 from dataclasses import dataclass, field
@@ -9,6 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from broker_core.remoting.pem_files import in_thread, read_file
 from broker_core.remoting.tls import TlsRefused, load_authorities, load_certificate
 
 _CONTEXTS_KEPT: Final = 64
@@ -65,9 +67,16 @@ class ClientTlsFiles:
 TlsOfClient: TypeAlias = ClientTls | ClientTlsFiles | ssl.SSLContext
 
 
-def context_of(tls: TlsOfClient) -> ssl.SSLContext:
-    """Return the context for the next connection; raises TlsRefused."""
-    return tls if isinstance(tls, ssl.SSLContext) else tls.context()
+async def context_of(tls: TlsOfClient, seconds: float) -> ssl.SSLContext:
+    """Return the context for the next connection; raises TlsRefused, also for files that are not read in time."""
+    if isinstance(tls, ssl.SSLContext):
+        return tls
+    if isinstance(tls, ClientTls):
+        return tls.context()
+    try:
+        return await asyncio.wait_for(asyncio.wrap_future(in_thread(tls.context)), seconds)
+    except TimeoutError:
+        raise TlsRefused(f"certificates and keys were not read within {seconds:g} s") from None
 
 
 @lru_cache(_CONTEXTS_KEPT)
@@ -122,7 +131,7 @@ def _text(file: Path | None) -> str:
     if file is None:
         return ""
     try:
-        return file.read_text(encoding="utf-8")
+        return read_file(file).decode()
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "no certificate or key in PEM form"
         raise TlsRefused(f"{file}: {reason}") from error

@@ -56,6 +56,7 @@ class FirstByte(asyncio.Protocol):
         self._make = make
         self._transport: asyncio.Transport | None = None
         self._timer: asyncio.TimerHandle | None = None
+        self._beginning: asyncio.Task[None] | None = None
         self._close_reason = ""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -75,7 +76,9 @@ class FirstByte(asyncio.Protocol):
             return
         self._stop_timer()
         if data[0] == FIRST_BYTE:
-            self._shake(transport, data)
+            transport.pause_reading()
+            self._places.shake(self)
+            self._beginning = asyncio.get_running_loop().create_task(self._shake(transport, data), name="TLS handshake")
         elif self._tls.mode is TlsMode.ENFORCING:
             self._refuse(transport, data)
         else:
@@ -87,6 +90,8 @@ class FirstByte(asyncio.Protocol):
     def connection_lost(self, _: Exception | None) -> None:
         """Leave, unless another protocol has taken over."""
         self._stop_timer()
+        if self._beginning is not None:
+            self._beginning.cancel()
         if self._transport is not None:
             self._transport = None
             self._places.leave(self)
@@ -106,13 +111,14 @@ class FirstByte(asyncio.Protocol):
         self._places.leave(self)
         return self._make()
 
-    def _shake(self, transport: asyncio.Transport, data: bytes) -> None:
-        tls = TlsTransport(
-            self._tls.context(), self._take_over, self._failed, seconds=self._limits.tls_handshake_seconds
-        )
-        self._places.shake(self)
+    async def _shake(self, transport: asyncio.Transport, data: bytes) -> None:
+        context = await self._tls.context()
+        if transport.is_closing():
+            return
+        tls = TlsTransport(context, self._take_over, self._failed, seconds=self._limits.tls_handshake_seconds)
         transport.set_protocol(tls)
         tls.connection_made(transport)
+        transport.resume_reading()
         tls.data_received(data)
 
     def _failed(self, error: Exception) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from logging import Logger
+from logging import Logger, LoggerAdapter
 from typing import Final
 
 PER_SECOND: Final = 10
@@ -21,7 +21,7 @@ class RareWarnings:
         self._logged = 0
         self._left_out = 0
 
-    def warn(self, log: Logger, text: str, *args: object) -> None:
+    def warn(self, log: Logger | LoggerAdapter[Logger], text: str, *args: object) -> None:
         """Log a warning, with how many were left out before it; or leave it out."""
         now = self._clock()
         if now >= self._second + 1:

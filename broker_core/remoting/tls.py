@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import ssl
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -10,6 +12,7 @@ from typing import Final
 
 from broker_core.errors import GantryError
 from broker_core.logs import get_logger
+from broker_core.remoting.pem_files import in_thread, read_file
 
 _log: Final = get_logger(__name__)
 
@@ -41,6 +44,9 @@ _VERIFY: Final = {
 }
 
 
+_LOOK_SECONDS: Final = 1.0
+"""How long a handshake waits for the files; they are there within a millisecond."""
+
 _CERTIFICATE: Final = b"CERTIFICATE"
 _KEY: Final = b"PRIVATE KEY"
 
@@ -65,13 +71,20 @@ class ServerTls:
         self._files = files
         self._stamp = _stamp(files)
         self._context = server_context(files)
+        self._look: Future[None] | None = None
 
-    def context(self) -> ssl.SSLContext:
+    async def context(self) -> ssl.SSLContext:
         """Return the context for the next handshake; changed files are read again.
 
         While they cannot be used, for example between the change of the certificate and that of its key, the previous
-        context stays; that is logged once for each change.
+        context stays; that is logged once for each change. It also stays while the disk does not answer.
         """
+        if self._look is None or self._look.done():
+            self._look = in_thread(self._follow)
+        await asyncio.wait({asyncio.wrap_future(self._look)}, timeout=_LOOK_SECONDS)
+        return self._context
+
+    def _follow(self) -> None:
         stamp = _stamp(self._files)
         if stamp != self._stamp:
             self._stamp = stamp
@@ -81,7 +94,6 @@ class ServerTls:
                 _log.error("tls: the changed files cannot be used, the previous certificate stays: %s", error)
             else:
                 _log.info("tls: the certificate in %s was read again", self._files.certificate)
-        return self._context
 
 
 def server_context(files: ServerFiles) -> ssl.SSLContext:
@@ -129,7 +141,7 @@ def load_authorities(context: ssl.SSLContext, trusted: Path) -> None:
 
 def _require(file: Path, what: bytes) -> None:
     try:
-        content = file.read_bytes()
+        content = read_file(file)
     except OSError as error:
         raise TlsRefused(f"{file}: {error.strerror}") from error
     if what not in content:

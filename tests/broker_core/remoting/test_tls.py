@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import ssl
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -25,6 +27,8 @@ from broker_core.remoting import (
     TlsOfClient,
     TlsRefused,
 )
+from broker_core.remoting import tls as module
+from broker_core.remoting.client_tls import ClientTlsFiles as TlsFiles
 from broker_core.remoting.rare_warnings import PER_SECOND, RareWarnings
 from tests.support.certificates import PASSWORD, Authority, Issued, replace_files
 from tests.support.remoting import address_of, calling, dispatch_of, echo, question, raw_peer, raw_server, serving
@@ -209,6 +213,41 @@ async def test_a_broken_new_file_keeps_the_old_certificate_and_is_logged_once(
     assert len(kept) == 2
     assert "the key does not belong to the certificate" in kept[0]
     assert "No such file" in kept[1]
+
+
+async def test_a_pipe_in_the_place_of_a_file_keeps_the_old_certificate(
+    authority: Authority, caplog: pytest.LogCaptureFixture
+) -> None:
+    used = authority.issue("piped")
+    async with speaking(authority.server(used)) as server:
+        used.certificate.unlink()
+        os.mkfifo(used.certificate)
+        assert (await answer_of(server, authority.client())).code == 0
+        used.certificate.unlink()
+    assert f"{used.certificate}: not a regular file" in caplog.text
+
+
+async def test_a_disk_that_does_not_answer_keeps_the_old_certificate(
+    authority: Authority, issued: Issued, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tls = authority.server(issued)
+    answers = threading.Event()
+    monkeypatch.setattr(module, "_LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(module, "_stamp", lambda _: answers.wait(10) and None)
+    async with speaking(tls) as server:
+        for _ in range(3):
+            assert (await answer_of(server, authority.client())).code == 0
+        assert not answers.is_set()
+        answers.set()
+
+
+async def test_a_client_names_a_pipe_in_the_place_of_a_file(
+    authority: Authority, issued: Issued, tmp_path: Path
+) -> None:
+    os.mkfifo(tmp_path / "trusted.pem")
+    async with speaking(authority.server(issued)) as server:
+        with pytest.raises(RemotingError, match=r"trusted\.pem: not a regular file"):
+            await answer_of(server, TlsFiles(authorities=tmp_path / "trusted.pem"))
 
 
 async def test_a_client_reads_its_files_for_each_connection(authority: Authority, tmp_path: Path) -> None:
