@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 from functools import partial
@@ -20,6 +20,8 @@ from broker_core.protocol.addresses import AddressPattern
 from broker_core.protocol.bodies.access import PlainAccessConfig
 
 _log: Final = get_logger(__name__)
+_LOOKS: Final = 5
+_BETWEEN_LOOKS: Final = 1.0  # seconds
 _MAY_STAY: Final = (
     "secret_key",
     "white_remote_address",
@@ -33,13 +35,22 @@ _MAY_STAY: Final = (
 class Access:
     """The accounts of a broker; `executor` waits for the disk."""
 
-    def __init__(self, files: AccessFiles, executor: Executor, clock: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        files: AccessFiles,
+        executor: Executor,
+        clock: Callable[[], int],
+        pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        """`pause` waits between two looks at files that somebody is writing."""
         self.table = AccessTable()
         self.on_change: Changed = _do_nothing
         self._files = files
         self._executor = executor
         self._clock = clock
-        self._stamp: Stamp = ()
+        self._pause = pause
+        self._stamp: Stamp = ()  # of the files in use
+        self._seen: Stamp = ()  # at the last look
         self._turn = asyncio.Lock()
 
     @property
@@ -55,13 +66,18 @@ class Access:
             _log.warning("access: there are no accounts in %s, so every request is refused", self._files.main)
 
     async def reload(self, _now: int) -> None:
-        """Read the files again if they changed; broken ones leave the accounts as they were."""
+        """Read the files again if they changed and are complete; broken ones leave the accounts as they were.
+
+        The beginning of a file may be sound and give rights that its end refuses, so a change counts when two looks
+        have found the same.
+        """
         async with self._turn:
             await self._run(self._reload)
 
     def _reload(self) -> None:
-        stamp = self._files.stamp()
-        if stamp == self._stamp:
+        stamp, before = self._files.stamp(), self._seen
+        self._seen = stamp
+        if stamp == self._stamp or stamp != before:
             return
         self._stamp = stamp
         try:
@@ -127,6 +143,7 @@ class Access:
 
     async def _change(self, change: Callable[[AccessTable], tuple[Path, AccessDocument]]) -> None:
         async with self._turn:
+            await self._settle()
             await self._run(partial(self._apply, change))
 
     async def _run(self, work: Callable[[], None]) -> None:
@@ -138,6 +155,19 @@ class Access:
             if self.table is not before:
                 # Two turns later, so that who took rights from itself still gets its answer.
                 loop.call_soon(loop.call_soon, self.on_change, before, self.table)
+
+    async def _settle(self) -> None:
+        """Wait until nobody writes the files; raises BadConfigFile if somebody goes on."""
+        loop = asyncio.get_running_loop()
+        stamp = await loop.run_in_executor(self._executor, self._files.stamp)
+        for _ in range(_LOOKS):
+            if stamp == self._stamp:
+                return
+            await self._pause(_BETWEEN_LOOKS)
+            before, stamp = stamp, await loop.run_in_executor(self._executor, self._files.stamp)
+            if stamp == before:
+                return
+        raise BadConfigFile(f"the account files beside {self._files.main} are being written, try again")
 
     def _apply(self, change: Callable[[AccessTable], tuple[Path, AccessDocument]]) -> None:
         # What is on the disk now is changed, so that what an editor wrote a moment ago is not lost.

@@ -218,11 +218,13 @@ async def test_addresses_that_need_no_account(trusting: Wire, tmp_path: Path) ->
     access = trusting.broker.components.access
     assert access is not None
     (tmp_path / "store" / "config" / "acl" / "more.yml").write_text("globalWhiteRemoteAddresses: ['10.0.0.1', '::1']\n")
-    await access.reload(0)
+    for _ in range(2):  # a change counts when two looks found the same
+        await access.reload(0)
     assert_refused(await trusting.try_send("orders", b"x"), "No accessKey is configured")
 
     (tmp_path / "store" / "config" / "acl" / "more.yml").write_text("globalWhiteRemoteAddresses: ['127.0.0.{1,2}']\n")
-    await access.reload(0)
+    for _ in range(2):
+        await access.reload(0)
     await trusting.create_topic("orders")
     await trusting.send("orders", b"x")
 

@@ -28,10 +28,19 @@ def text(*names: str) -> str:
     return "accounts:\n" + "".join(f"- {{accessKey: {name}, secretKey: a-secret-key}}\n" for name in names)
 
 
+async def no_pause(_: float) -> None:
+    """Look again at once."""
+
+
+async def look_twice(access: Access) -> None:
+    for _ in range(2):
+        await access.reload(NOW)
+
+
 @pytest.fixture
 def access(tmp_path: Path) -> Iterator[Access]:
     with ThreadPoolExecutor(1) as executor:
-        yield Access(AccessFiles(tmp_path), executor, lambda: NOW)
+        yield Access(AccessFiles(tmp_path), executor, lambda: NOW, no_pause)
 
 
 def names_in(folder: Path) -> list[str]:
@@ -67,15 +76,15 @@ async def test_files_that_come_change_and_go(tmp_path: Path, access: Access) -> 
     assert names(access) == []
 
     (tmp_path / "plain_acl.yml").write_text(text("account-a"))
-    await access.reload(NOW)
+    await look_twice(access)
     assert names(access) == ["account-a"]
 
     (tmp_path / "plain_acl.yml").write_text(text("account-a", "account-b"))
-    await access.reload(NOW)
+    await look_twice(access)
     assert names(access) == ["account-a", "account-b"]
 
     (tmp_path / "plain_acl.yml").unlink()
-    await access.reload(NOW)
+    await look_twice(access)
     assert names(access) == []
 
 
@@ -85,8 +94,8 @@ async def test_a_broken_file_changes_nothing_and_is_named(
     (tmp_path / "plain_acl.yml").write_text(text("account-a"))
     access.load()
     (tmp_path / "plain_acl.yml").write_text(text("account-a", "tiny"))
-    await access.reload(NOW)
-    await access.reload(NOW)
+    await look_twice(access)
+    await look_twice(access)
 
     assert names(access) == ["account-a"]
     said = [each.message for each in caplog.records if "not used" in each.message]
@@ -94,8 +103,51 @@ async def test_a_broken_file_changes_nothing_and_is_named(
     assert "plain_acl.yml: line 3: the accessKey must be longer than 6 characters" in said[0]
 
     (tmp_path / "plain_acl.yml").write_text(text("account-a", "account-b"))
-    await access.reload(NOW)
+    await look_twice(access)
     assert names(access) == ["account-a", "account-b"]
+
+
+async def test_a_file_that_is_being_written_is_not_used(tmp_path: Path, access: Access) -> None:
+    file = tmp_path / "plain_acl.yml"
+    file.write_text(text("account-a"))
+    access.load()
+    half = "accounts:\n- accessKey: account-b\n  secretKey: a-secret-key\n  defaultTopicPerm: PUB|SUB\n"
+    file.write_text(half)
+    await access.reload(NOW)
+    assert names(access) == ["account-a"]
+    file.write_text(half + "  topicPerms:\n  - secret=DENY\n")
+    await access.reload(NOW)
+    assert names(access) == ["account-a"]
+    await access.reload(NOW)
+    assert len(access.table.accounts["account-b"].listed) == 1
+
+
+async def test_a_change_waits_until_the_files_are_written(tmp_path: Path) -> None:
+    file = tmp_path / "plain_acl.yml"
+    rest = iter([text("account-a", "account-b"), text("account-a", "account-b", "account-c")])
+
+    async def write_on(_: float) -> None:
+        if (more := next(rest, None)) is not None:
+            file.write_text(more)
+
+    with ThreadPoolExecutor(1) as executor:
+        access = Access(AccessFiles(tmp_path), executor, lambda: NOW, write_on)
+        file.write_text(text("account-a"))
+        await access.put_account(account("account-d"))
+        assert names(access) == ["account-a", "account-b", "account-c", "account-d"]
+
+
+async def test_a_change_is_refused_while_somebody_goes_on_writing(tmp_path: Path) -> None:
+    file = tmp_path / "plain_acl.yml"
+
+    async def write_on(_: float) -> None:
+        file.write_text(file.read_text() + "# more\n")
+
+    with ThreadPoolExecutor(1) as executor:
+        access = Access(AccessFiles(tmp_path), executor, lambda: NOW, write_on)
+        file.write_text(text("account-a"))
+        with pytest.raises(BadConfigFile, match="are being written, try again"):
+            await access.put_account(account("account-b"))
 
 
 async def test_a_broken_file_stops_the_start_of_the_broker(tmp_path: Path) -> None:
