@@ -22,6 +22,9 @@ from broker_core.protocol.bodies.access import PlainAccessConfig
 _log: Final = get_logger(__name__)
 _LOOKS: Final = 5
 _BETWEEN_LOOKS: Final = 1.0  # seconds
+_MOST_RIGHTS: Final = 2_000
+"""The limit on listed rights of an account that is changed by request: writing and reading them takes four seconds."""
+
 _MAY_STAY: Final = (
     "secret_key",
     "white_remote_address",
@@ -105,6 +108,7 @@ class Access:
                 Account.of(wanted)
             except ValueError as error:
                 raise AccountIllegal(str(error)) from error
+            _check_number_of_rights(wanted)
             return path, replace(document, accounts=(*kept, wanted))
 
         await self._change(change)
@@ -179,6 +183,15 @@ class Access:
 
 def _do_nothing(_old: AccessTable, _new: AccessTable) -> None:
     return None
+
+
+def _check_number_of_rights(config: PlainAccessConfig) -> None:
+    rights = len(config.topic_perms or ()) + len(config.group_perms or ())
+    if rights > _MOST_RIGHTS:
+        raise AccountIllegal(
+            f"the account {config.access_key} lists {rights} rights, more than the limit of {_MOST_RIGHTS}; give it a "
+            "defaultTopicPerm or defaultGroupPerm, and list what differs"
+        )
 
 
 def _merged(old: PlainAccessConfig, new: PlainAccessConfig) -> PlainAccessConfig:

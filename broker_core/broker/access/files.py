@@ -15,8 +15,8 @@ from types import MappingProxyType
 from typing import Final, Self
 
 from broker_core.broker.access.accounts import Account
-from broker_core.broker.access.document import AccessDocument, BadAccessText
-from broker_core.broker.errors import BadConfigFile
+from broker_core.broker.access.document import MAX_BYTES, AccessDocument, BadAccessText
+from broker_core.broker.errors import AccountIllegal, BadConfigFile
 from broker_core.protocol.addresses import AddressPattern, Parts
 from broker_core.protocol.bodies.topics import DataVersion
 
@@ -87,13 +87,19 @@ class AccessFiles:
         return AccessTable.of({path: _read(path) for path in self.paths()})
 
     def write(self, path: Path, document: AccessDocument) -> None:
-        """Replace a file; a new one can be read by its owner only. Raises OSError, and the old file stays."""
+        """Replace a file; a new one can be read by its owner only.
+
+        Raises AccountIllegal for a text that would be too large to be read again, and OSError; the old file stays.
+        """
+        data = document.dump()
+        if len(data) > MAX_BYTES:
+            raise AccountIllegal(f"{path} would have {len(data):,} bytes, more than the limit of {MAX_BYTES:,}")
         path.parent.mkdir(parents=True, exist_ok=True)
         beside = path.with_name(path.name + ".tmp")
         mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o600
         beside.unlink(missing_ok=True)
         with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            file.write(document.dump())
+            file.write(data)
             os.fchmod(file.fileno(), mode)
             file.flush()
             os.fsync(file.fileno())

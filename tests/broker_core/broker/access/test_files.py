@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from broker_core.broker.access import files
 from broker_core.broker.access.access import Access
 from broker_core.broker.access.files import AccessFiles
 from broker_core.broker.errors import AccountIllegal, AccountUnknown, BadConfigFile, CannotStart
@@ -235,3 +236,22 @@ async def test_an_illegal_account_is_not_written(tmp_path: Path, access: Access)
     with pytest.raises(AccountIllegal, match="'ALL' is not a right"):
         await access.put_account(account("account-a", topic_perms=["orders=ALL"]))
     assert not (tmp_path / "plain_acl.yml").exists()
+
+
+async def test_a_file_that_could_not_be_read_again_is_not_written(
+    tmp_path: Path, access: Access, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "plain_acl.yml").write_text(text("account-a"))
+    access.load()
+    monkeypatch.setattr(files, "MAX_BYTES", 300)
+    with pytest.raises(AccountIllegal, match=r"plain_acl\.yml would have \d+ bytes, more than the limit of 300"):
+        await access.put_account(account("account-b", topic_perms=[f"orders-{number}=PUB" for number in range(20)]))
+    assert (tmp_path / "plain_acl.yml").read_text() == text("account-a")
+    assert names(access) == ["account-a"]
+
+
+async def test_an_account_of_too_many_rights_is_refused(access: Access) -> None:
+    access.load()
+    topics = [f"orders-{number}=PUB" for number in range(1_999)]
+    with pytest.raises(AccountIllegal, match="the account account-a lists 2001 rights, more than the limit of 2000"):
+        await access.put_account(account("account-a", topic_perms=topics, group_perms=["a=SUB", "b=SUB"]))
