@@ -18,7 +18,7 @@ UMASK: Final = 0o077
 # What Gantry creates in its data folder; other files there stay unchanged.
 _OURS: Final = (
     "broker", "broker-?", "cache", "jobs", "namesrv", "redis", "spark", "beat-schedule*", "changes.lock", "gantry.lock",
-    "gantry.sqlite3*", "quickstart.token", "secret.key",
+    "gantry.sqlite3*", "quickstart.token", "secret.key", "tools.yml",
 )  # fmt: skip
 _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from broker_core.errors import GantryError
+from broker_core.file_modes import open_to_others
 from broker_core.logs import get_logger
 from broker_core.remoting.pem_files import in_thread, read_file
 
@@ -71,6 +72,8 @@ class ServerTls:
         self._files = files
         self._stamp = _stamp(files)
         self._context = server_context(files)
+        if open_to_others([files.key]):
+            _log.warning("tls: every user of this machine can read the key in %s: chmod 600", files.key)
         self._look: Future[None] | None = None
 
     async def context(self) -> ssl.SSLContext:

@@ -19,7 +19,13 @@ def open_to_others(folder: Path) -> list[str]:
 def test_what_lies_open_in_a_data_folder_is_closed(tmp_path: Path) -> None:
     # Given an installation created under umask 0, with another file in its folder and a link to the outside
     folder, outside, own = tmp_path / "data", tmp_path / "outside", tmp_path / "data" / "notes.txt"
-    for name in ("broker/consumequeue/orders/0/00000000000000000000", "jobs/1/log", "secret.key", "gantry.sqlite3-wal"):
+    for name in (
+        "broker/consumequeue/orders/0/00000000000000000000",
+        "jobs/1/log",
+        "secret.key",
+        "tools.yml",
+        "gantry.sqlite3-wal",
+    ):
         file = folder / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text("x")

@@ -15,6 +15,7 @@ from broker_core.broker.access.document import AccessDocument
 from broker_core.broker.access.files import AccessFiles, AccessTable, Stamp, next_version
 from broker_core.broker.access.revoking import Changed
 from broker_core.broker.errors import AccountIllegal, AccountUnknown, BadConfigFile
+from broker_core.file_modes import open_to_others
 from broker_core.logs import get_logger
 from broker_core.protocol.addresses import AddressPattern
 from broker_core.protocol.bodies.access import PlainAccessConfig
@@ -67,6 +68,10 @@ class Access:
         self.table = self._files.read()
         if not self.table.accounts and not self.table.global_white:
             _log.warning("access: there are no accounts in %s, so every request is refused", self._files.main)
+        if exposed := open_to_others(self.table.documents):
+            _log.warning(
+                "access: every user of this machine can read the secrets in %s: chmod 600", ", ".join(map(str, exposed))
+            )
 
     async def reload(self, _now: int) -> None:
         """Read the files again if they changed and are complete; broken ones leave the accounts as they were.

@@ -215,6 +215,16 @@ async def test_a_broken_new_file_keeps_the_old_certificate_and_is_logged_once(
     assert "No such file" in kept[1]
 
 
+async def test_a_key_that_everybody_can_read_is_named(authority: Authority, caplog: pytest.LogCaptureFixture) -> None:
+    used = authority.issue("exposed")
+    used.key.chmod(0o600)
+    authority.server(used)
+    assert "can read" not in caplog.text
+    used.key.chmod(0o644)
+    authority.server(used)
+    assert caplog.text.count(f"tls: every user of this machine can read the key in {used.key}: chmod 600") == 1
+
+
 async def test_a_pipe_in_the_place_of_a_file_keeps_the_old_certificate(
     authority: Authority, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -255,3 +255,17 @@ async def test_an_account_of_too_many_rights_is_refused(access: Access) -> None:
     topics = [f"orders-{number}=PUB" for number in range(1_999)]
     with pytest.raises(AccountIllegal, match="the account account-a lists 2001 rights, more than the limit of 2000"):
         await access.put_account(account("account-a", topic_perms=topics, group_perms=["a=SUB", "b=SUB"]))
+
+
+async def test_a_file_that_everybody_can_read_is_named_once(
+    tmp_path: Path, access: Access, caplog: pytest.LogCaptureFixture
+) -> None:
+    file = tmp_path / "plain_acl.yml"
+    file.write_text(text("account-a"))
+    file.chmod(0o600)
+    access.load()
+    assert "can read" not in caplog.text
+    file.chmod(0o644)
+    access.load()
+    await look_twice(access)
+    assert caplog.text.count(f"access: every user of this machine can read the secrets in {file}: chmod 600") == 1
