@@ -320,7 +320,12 @@ LOGGING = {
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
     "filters": {"one_line": {"()": "gateway.log_filters.OneLine"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
-    # Anyone can send a wrong Host header: that is no error of ours.
-    "loggers": {"django.security.DisallowedHost": {"filters": ["one_line"]}},
+    "loggers": {
+        # Anyone can send a wrong Host header: that is no error of ours.
+        "django.security.DisallowedHost": {"filters": ["one_line"]},
+        # They log each request with its URL, and the path of a hook's or a webhook's is often its secret.
+        "httpx": {"level": "WARNING"},
+        "httpcore": {"level": "WARNING"},
+    },
     "root": {"handlers": ["stderr"], "level": env.text("GANTRY_LOG_LEVEL", "INFO")},
 }

@@ -36,6 +36,25 @@ def settings_with(data: Path, **variables: str) -> dict[str, Any]:
     return found
 
 
+def test_no_log_level_shows_the_urls_that_are_posted_to(tmp_path: Path) -> None:
+    code = (
+        "import django, httpx, logging; django.setup();"
+        "answer = lambda request: httpx.Response(200);"
+        "httpx.Client(transport=httpx.MockTransport(answer)).post('https://hooks.example.org/the-secret-path');"
+        "logging.getLogger('httpcore.http11').debug('the-secret-path'); logging.getLogger('gateway').debug('shown')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=environment(tmp_path, GANTRY_LOG_LEVEL="DEBUG"),
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "shown" in done.stderr
+    assert "the-secret-path" not in done.stderr
+
+
 def test_a_laptop_needs_no_variable(tmp_path: Path) -> None:
     found = settings_with(tmp_path)
     assert not found["DEBUG"]
