@@ -67,7 +67,8 @@ class OwnSockets:
 
     def _learn_port(self, descriptor: int) -> None:
         """Remember the port of a listening socket, and enable keep-alive for the connections that it will accept."""
-        with _borrowed(descriptor) as each:
+        # Other threads close sockets of theirs meanwhile: what is asked of one may fail at any point.
+        with suppress(OSError), _borrowed(descriptor) as each:
             if each is None or not each.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
                 return
             port = each.getsockname()[1]
@@ -80,14 +81,11 @@ class OwnSockets:
                     each.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
 
     def _connection(self, name: str, descriptor: int, now: float) -> Connection | None:
-        with _borrowed(descriptor) as each:
-            if each is None or each.getsockname()[1] not in self._ports:
-                return None
-            try:
-                host, port = each.getpeername()[:2]
-            except OSError:  # a listening socket has no peer, nor has one that was reset
-                return None
-            return Connection(name, descriptor, (host, str(port)), now)
+        with suppress(OSError), _borrowed(descriptor) as each:
+            if each is not None and each.getsockname()[1] in self._ports:
+                host, port = each.getpeername()[:2]  # a listening socket has none, nor has one that was reset
+                return Connection(name, descriptor, (host, str(port)), now)
+        return None
 
 
 def close(connection: Connection) -> None:

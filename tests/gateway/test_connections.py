@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import time
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ import httpx
 import pytest
 from websockets.sync.client import connect
 
+from gateway import own_sockets
 from gateway.connections import OpenConnections
 from gateway.limits import ArrivalLimits
 from gateway.own_sockets import OwnSockets
@@ -209,6 +211,27 @@ async def test_where_no_sockets_are_listed_the_gateway_starts_and_says_so(
     connections.start()
     assert "idle connections are not watched" in caplog.text
     await connections.stop()
+
+
+def test_a_socket_that_another_thread_closes_meanwhile_ends_no_check(monkeypatch: pytest.MonkeyPatch) -> None:
+    borrowed = own_sockets._borrowed
+    sockets = OwnSockets()
+    with ExitStack() as stack:
+        server = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+        stack.enter_context(socket.create_connection(server.getsockname(), timeout=60))
+        accepted = stack.enter_context(server.accept()[0])
+        gone = stack.enter_context(socket.socket())
+
+        @contextmanager
+        def closing(descriptor: int) -> Iterator[socket.socket | None]:
+            with borrowed(descriptor) as each:
+                if each is not None and descriptor == gone.fileno():
+                    os.close(descriptor)
+                yield each
+
+        monkeypatch.setattr(own_sockets, "_borrowed", closing)
+        assert accepted.fileno() in [each.descriptor for each in sockets.connections(1.0)]
+        gone.detach()
 
 
 def test_above_the_limit_a_new_connection_does_not_count_before_the_second_check() -> None:
