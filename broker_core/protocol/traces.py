@@ -17,10 +17,10 @@ TRACE_GROUP_PREFIX: Final = "_INNER_TRACE_PRODUCER"
 """Begins the producer groups of clients that write traces."""
 
 _FIELD_END: Final = "\x01"
-_RECORD_END: Final = "\x02"
+RECORD_END: Final = "\x02"
 _NULL: Final = "null"
 _NUMBER: Final = re.compile(r"-?[0-9]{1,18}")
-_SEPARATORS: Final = str.maketrans({_FIELD_END: "\N{REPLACEMENT CHARACTER}", _RECORD_END: "\N{REPLACEMENT CHARACTER}"})
+_SEPARATORS: Final = str.maketrans({_FIELD_END: "\N{REPLACEMENT CHARACTER}", RECORD_END: "\N{REPLACEMENT CHARACTER}"})
 
 MESSAGE_TYPES: Final = ("normal", "half", "end", "delayed", "ordered")
 """By the numbers that traces have for them; ``end`` is the decision on a transaction."""
@@ -130,13 +130,13 @@ Trace = KnownTrace | UnreadTrace
 
 def decode_traces(text: str) -> list[Trace]:
     """Return the records of a trace message in their order."""
-    return [_decode(record) for record in text.split(_RECORD_END) if record]
+    return [_decode(record) for record in text.split(RECORD_END) if record]
 
 
 def encode_trace(trace: KnownTrace) -> str:
     """Return one record as current Java clients write it; separators within its texts are replaced by U+FFFD."""
     kind, values = _fields_of(trace)
-    return _FIELD_END.join([kind, *map(_text_of, values)]) + _RECORD_END
+    return _FIELD_END.join([kind, *map(_text_of, values)]) + RECORD_END
 
 
 def keys_of(trace: KnownTrace) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -18,6 +19,7 @@ from broker_core.protocol.properties import RETRY_TOPIC, split_keys
 from broker_core.protocol.topics import TRACE_TOPIC, is_topic_name
 from broker_core.protocol.traces import (
     MESSAGE_TYPES,
+    RECORD_END,
     DeliveredTrace,
     EndedTrace,
     HandledTrace,
@@ -47,6 +49,12 @@ from gateway.control.trace_shapes import (
 
 _CLOCKS_MS: Final = 60_000
 """How far the clocks of two brokers may differ: the message may be on one, its traces on another."""
+_MOST_BYTES: Final = 4 * 1024 * 1024
+_MOST_READ: Final = 20_000
+"""So many bytes and records of trace messages are read: whoever may write to the topic can make them as large as
+messages are, and of as many records as they have bytes."""
+_MOST_RECORDS: Final = 1_000
+"""So many records of one message are told: of a hundred calls each way in five groups."""
 _TRACE_TOPIC: Final = OpenApiParameter("trace_topic", str, default=TRACE_TOPIC, description="Where clients trace to.")
 
 
@@ -75,7 +83,7 @@ class MessageTraceView(TopicInQueryView):
             message_id=unique_id,
             trace_topic=trace_topic,
             state=searched.state(found),
-            complete=searched.is_complete,
+            complete=searched.is_complete and found.is_complete,
             missing=searched.missing,
             sent=[_send_of(each) for each in found.sent],
             consumed=[_consumption_of(each) for each in calls],
@@ -117,7 +125,7 @@ class _Searched(NamedTuple):
     def state(self, found: _Found) -> TraceState:
         if found:
             return "traced"
-        if not self.is_complete:
+        if not self.is_complete or not found.is_complete:
             return "unknown"
         return "no_topic" if self.result is None else "none"
 
@@ -161,6 +169,7 @@ class _Found:
     recalled: list[_Traced] = field(default_factory=list)
     by_request: dict[str, _Call] = field(default_factory=dict)
     unread: int = 0
+    is_complete: bool = True
 
     def __bool__(self) -> bool:
         return bool(self.sent or self.ended or self.recalled or self.by_request)
@@ -170,14 +179,21 @@ class _Found:
         found = cls()
         # A trace message whose answer was lost is sent again: each record counts once.
         known = dict[tuple[KnownTrace, str], None]()
+        left_bytes, left_records = _MOST_BYTES, _MOST_READ
         for each in sorted(messages, key=lambda one: one.message.store_timestamp):
+            left_bytes -= len(each.message.body)
+            left_records -= each.message.body.count(RECORD_END.encode())
+            if left_bytes < 0 or left_records < 0:
+                found.is_complete = False
+                break
             client = _address_of(each.message.born_host)
             for trace in decode_traces(each.message.body.decode(errors="replace")):
                 if isinstance(trace, UnreadTrace):
                     found.unread += 1
                 elif concerns(trace, message_id):
                     known[trace, client] = None
-        for trace, client in known:
+        found.is_complete = found.is_complete and len(known) <= _MOST_RECORDS
+        for trace, client in islice(known, _MOST_RECORDS):
             found._add(_Traced(trace, client), topics)
         for traced in (found.sent, found.ended, found.recalled):
             traced.sort(key=lambda one: one.trace.timestamp)

@@ -76,7 +76,13 @@ class MessageTrace(Struct, frozen=True, kw_only=True):
             "topic, so nothing is traced. unknown: nothing was found, but not everything was searched."
         ),
     ]
-    complete: Annotated[bool, Meta(description="Whether all traces of the message were searched.")]
+    complete: Annotated[
+        bool,
+        Meta(
+            description="Whether all traces of the message were searched, and are told: of trace messages of more than "
+            "4 MiB or 20,000 records together, or of more than 1,000 records of the message, the first are."
+        ),
+    ]
     missing: list[MissingBroker]
     sent: list[TracedSend]
     consumed: list[TracedConsumption]

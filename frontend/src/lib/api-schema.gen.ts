@@ -5180,7 +5180,7 @@ export interface components {
             trace_topic: string;
             /** @description none: everything was searched, and no client traced the message. no_topic: there is no such topic, so nothing is traced. unknown: nothing was found, but not everything was searched. */
             state: components["schemas"]["MessageTraceStateEnum"];
-            /** @description Whether all traces of the message were searched. */
+            /** @description Whether all traces of the message were searched, and are told: of trace messages of more than 4 MiB or 20,000 records together, or of more than 1,000 records of the message, the first are. */
             complete: boolean;
             missing: components["schemas"]["MissingBroker"][];
             sent: components["schemas"]["TracedSend"][];

@@ -195,3 +195,31 @@ def test_a_topic_for_traces_must_be_readable_and_have_a_name(control: Control) -
     assert control.call("GET", path, role="narrow", params={"topic": topic}).status_code == 200
     unnamed = control.call("GET", path, params={"topic": topic, "trace_topic": "a b"})
     assert unnamed.status_code == 422
+
+
+def test_of_many_records_the_first_are_told(control: Control, native: BlockingSession) -> None:
+    topic, traces, group = control.topic(), control.topic("traces"), control.group()
+    [stored] = control.produce(topic, "a")
+    of = stored["message_id"]
+    calls = [DeliveredTrace(1_000 + at, None, group, f"R{at}", of, 0, None) for at in range(1_001)]
+    write(native, traces, *calls[:1_000])
+    answer = shown(control, of, topic, traces)
+    assert (len(answer["consumed"]), answer["complete"]) == (1_000, True)
+
+    write(native, traces, calls[1_000])
+    answer = shown(control, of, topic, traces)
+    assert (len(answer["consumed"]), answer["complete"], answer["missing"]) == (1_000, False, [])
+    assert answer["consumed"][-1]["started_at"] == "1970-01-01T00:00:01.999Z"
+
+
+@pytest.mark.parametrize("filling", ["x" * 3_000_000 + "\x02", "x\x02" * 15_000], ids=["large", "many records"])
+def test_of_large_trace_messages_the_first_are_read(control: Control, native: BlockingSession, filling: str) -> None:
+    topic, traces, group = control.topic(), control.topic("traces"), control.group()
+    [stored] = control.produce(topic, "a")
+    of = stored["message_id"]
+    first, last = (DeliveredTrace(at, None, group, f"R{at}", of, 0, None) for at in (1_000, 2_000))
+    write(native, traces, first, more=filling)
+    write(native, traces, last, more=filling)
+
+    answer = shown(control, of, topic, traces)
+    assert (len(answer["consumed"]), answer["complete"], answer["unread"] > 0) == (1, False, True)
