@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from rest_framework import serializers
 
 from broker_core.protocol.signature import Credentials
 from console.clusters.models import Cluster
 
+ACCESS_KEY: Final = r"^[A-Za-z0-9_.@-]{7,200}$"
+"""What an account is called; brokers take more, but nobody can type or tell it apart."""
+
 _SHORTEST: Final = 7
 """Brokers accept no shorter names and secrets of accounts."""
 _LONGEST: Final = 200
 
 
-class AccessKeyField(serializers.CharField):
-    """The name of an account; empty for none."""
+class AccessKeyField(serializers.RegexField):
+    """The name of an account, of the form in which accounts are made; empty for none."""
+
+    default_error_messages: ClassVar[dict[str, Any]] = {
+        "invalid": "An access key has 7 to 200 letters, digits and characters of _.@-"
+    }
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(allow_blank=True, min_length=_SHORTEST, max_length=_LONGEST, **options)
+        super().__init__(rf"^({ACCESS_KEY[1:-1]})?$", allow_blank=True, **options)
 
 
 class SecretKeyField(serializers.CharField):

@@ -9,12 +9,11 @@ from rest_framework import serializers
 
 from broker_core.protocol.addresses import AddressPattern
 from broker_core.protocol.topics import TOPIC_NAME
-from console.clusters.accounts import SecretKeyField
+from console.clusters.accounts import ACCESS_KEY, SecretKeyField
 
 PERMISSIONS: Final = ["DENY", "PUB", "SUB", "PUB|SUB"]
 MOST_LISTED: Final = 1_000
 MOST_ADDRESSES: Final = 200
-ACCESS_KEY: Final = r"^[A-Za-z0-9_.@-]{7,200}$"
 _NO_COMMA_OUTSIDE_BRACES: Final = re.compile(r"[^,{]*(\{[^}]*\})?")
 
 

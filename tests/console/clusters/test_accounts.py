@@ -68,7 +68,16 @@ def test_a_secret_is_replaced_kept_or_removed_with_its_account(cast: Cast, named
 
 
 @pytest.mark.parametrize(
-    "half", [{"access_key": "gantry-reader"}, {"secret_key": SECRET}, {"access_key": "short", "secret_key": SECRET}]
+    "half",
+    [
+        {"access_key": "gantry-reader"},
+        {"secret_key": SECRET},
+        {"access_key": "short", "secret_key": SECRET},
+        {"access_key": "g" * 201, "secret_key": SECRET},
+        {"access_key": "gantry\u0001reader", "secret_key": SECRET},
+        {"access_key": "gantry reader", "secret_key": SECRET},
+        {"access_key": "gantry-😀", "secret_key": SECRET},
+    ],
 )
 def test_half_an_account_is_refused(cast: Cast, named: str, half: dict[str, str]) -> None:
     body = {"name": named, "name_servers": ["127.0.0.1:1"], **half}
