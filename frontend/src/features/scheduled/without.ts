@@ -1,11 +1,11 @@
 import type { TFunction } from "i18next"
 import type { ScheduledSummary } from "@/lib/api-types"
 
-/** Words about a figure of the summary, with the brokers that are not in it: what those hold is known to nobody. */
+/** Words about a figure of the summary; first, where no narrow tile cuts it off, the brokers whose part nobody knows. */
 export function without(t: TFunction, words: string, missing: ScheduledSummary["missing"]): string {
   if (missing.length === 0) return words
   const lacks = t("scheduled.without", { brokers: missing.map(({ broker }) => broker).join(t("list.comma")) })
-  return words === "" ? lacks : `${words} · ${lacks}`
+  return words === "" ? lacks : `${lacks} · ${words}`
 }
 
 /** A count that may be more, marked so. */

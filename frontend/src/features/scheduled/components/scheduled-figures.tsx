@@ -19,18 +19,19 @@ export function ScheduledFigures({ summary }: { summary: ScheduledSummary }) {
   const last = [...topics].sort((one, other) => other.last_due_at.localeCompare(one.last_due_at))[0]
   const left = first ? leftUntil(first.first_due_at, now) : 0
   const soon = summary.buckets.filter(({ from }) => Date.parse(from) <= now && now < Date.parse(from) + HOUR_MS)
+  const none = missing[0] ? <Unknown reason={missing[0].reason} /> : "—"
   const figures = [
     { label: t("scheduled.waiting"), value: atLeast(count(summary.waiting), missing), fact: t("scheduled.inTopics", { count: topics.length }) },
     {
       label: t("scheduled.next"),
-      value: first ? format.when(first.first_due_at) : "—",
+      value: first ? format.when(first.first_due_at) : none,
       fact: first ? (left > 0 ? t("scheduled.nextFact", { topic: first.topic, duration: format.duration(left) }) : `${first.topic}${t("list.comma")}${t("time.now")}`) : "",
     },
     { label: t("scheduled.thisHour"), value: atLeast(count(soon.reduce((sum, { due }) => sum + due, 0)), missing), fact: t("scheduled.thisHourFact") },
-    { label: t("scheduled.furthest"), value: last ? format.when(last.last_due_at) : "—", fact: last?.topic ?? "" },
+    { label: t("scheduled.furthest"), value: last ? format.when(last.last_due_at) : none, fact: last?.topic ?? "" },
     {
       label: t("scheduled.late"),
-      value: day ? (day.delivered === 0 ? "—" : atLeast(count(day.late), missing)) : <Unknown />,
+      value: day ? (day.delivered === 0 ? none : atLeast(count(day.late), missing)) : <Unknown />,
       fact: day ? day.delivered === 0 ? t("scheduled.noneDelivered") : t("scheduled.lateFact", { worst: format.duration(day.worst_late_ms), delivered: count(day.delivered) }) : "",
       tone: day && day.late > 0 ? "warn" : undefined,
     },

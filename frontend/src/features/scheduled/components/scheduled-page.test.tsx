@@ -66,11 +66,17 @@ it("does not say that nothing waits while a broker is silent", async () => {
 it("names the broker that no figure includes", async () => {
   answer(`GET ${BASE}/summary`, summary({ missing: [{ broker: "broker-b", reason: "no answer", since: null }] }))
   page()
-  expect(await screen.findByText("3 messages wait for their time · without broker-b")).toBeTruthy()
-  expect(screen.getByText("of 7; worst 1 min 21 s after its time · without broker-b")).toBeTruthy()
-  expect(screen.getByText(/all of payments · without broker-b/)).toBeTruthy()
+  expect(await screen.findByText("without broker-b · 3 messages wait for their time")).toBeTruthy()
+  expect(screen.getByText("without broker-b · of 7; worst 1 min 21 s after its time")).toBeTruthy()
+  expect(screen.getByText(/without broker-b · .* all of payments/)).toBeTruthy()
   expect(screen.getByText("2+")).toBeTruthy()
   expect(screen.getAllByText("3+").length).toBeGreaterThan(0)
+})
+
+it("calls unknown what comes next while only a silent broker may have it", async () => {
+  answer(`GET ${BASE}/summary`, summary({ waiting: 0, topics: [], buckets: [], missing: [{ broker: "broker-b", reason: "no answer", since: null }] }))
+  page()
+  expect(await screen.findAllByLabelText("Not known: no answer")).toHaveLength(2)
 })
 
 it("does not call punctual what was never delivered", async () => {
