@@ -3614,6 +3614,8 @@ export interface components {
             hidden_groups: number | null;
             /** @description In a deletion: messages that wait for their delivery time, and are dropped when it comes; null if unknown. */
             scheduled: number | null;
+            /** @description In a deletion: open transactions, which cannot be committed while there is no such topic; null if unknown. */
+            transactions: number | null;
             /** @description Broker by broker; empty for a deletion. */
             changes: components["schemas"]["QueueChange"][];
         };
@@ -7239,6 +7241,8 @@ export interface components {
             messages: number | null;
             /** @description Messages that wait for their delivery time, and are dropped when it comes; null if unknown. */
             scheduled: number | null;
+            /** @description Open transactions, which cannot be committed while there is no such topic; null if unknown. */
+            transactions: number | null;
         };
         /** @description A topic of the file. What its name must be is checked if it has to be created. */
         TopicItemRequest: {
@@ -7544,10 +7548,13 @@ export interface components {
             /** Format: date-time */
             born_at: string;
             born_host: string;
-            /** Format: date-time */
-            prepared_at: string;
-            /** @description How often its group was asked. */
-            checks: number;
+            /**
+             * Format: date-time
+             * @description When its first half message was stored; null: not known any more.
+             */
+            prepared_at: string | null;
+            /** @description How often its group was asked, also before it was given up; null: unknown. */
+            checks: number | null;
             /**
              * Format: date-time
              * @description When it was asked last; null: never, or unknown.
@@ -7613,10 +7620,13 @@ export interface components {
             /** Format: date-time */
             born_at: string;
             born_host: string;
-            /** Format: date-time */
-            prepared_at: string;
-            /** @description How often its group was asked. */
-            checks: number;
+            /**
+             * Format: date-time
+             * @description When its first half message was stored; null: not known any more.
+             */
+            prepared_at: string | null;
+            /** @description How often its group was asked, also before it was given up; null: unknown. */
+            checks: number | null;
             /**
              * Format: date-time
              * @description When it was asked last; null: never, or unknown.
@@ -14707,6 +14717,8 @@ export interface operations {
                 cursor?: string;
                 /** @description The producer group. */
                 group?: string;
+                /** @description A key or a message id, in full. */
+                key?: string;
                 /** @description Page size. */
                 limit?: number;
                 state?: "given_up" | "open";

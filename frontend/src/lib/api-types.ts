@@ -73,10 +73,6 @@ export type TopicChanged = Schemas["TopicChanged"]
 export type GroupChanged = Schemas["GroupChanged"]
 export type PartlyDeleted = Schemas["PartlyDeleted"]
 export type TopicImpact = Schemas["TopicImpact"]
-/** What the deletion of a topic says of its open transactions; absent where the API does not tell them. */
-export interface WithTransactions {
-  transactions?: number | null
-}
 export type GroupCloneInput = Schemas["GroupCloneRequest"]
 export type GroupCloned = Schemas["GroupCloned"]
 export type GroupAction = "pause" | "resume" | "delete"

@@ -4,7 +4,7 @@ import { ConfirmDanger } from "@/components/forms/confirm-danger"
 import { Failed } from "@/components/states/failed"
 import { toastChange } from "@/components/toast/change"
 import { toastFailed } from "@/components/toast/toast"
-import type { TopicImpact, WithTransactions } from "@/lib/api-types"
+import type { TopicImpact } from "@/lib/api-types"
 import { count } from "@/lib/format"
 import { useDeleteTopic, useForgetTopic } from "../api/delete-topic"
 import { useTopicImpact } from "../api/get-topic-impact"
@@ -75,7 +75,7 @@ export function DeleteTopic({ cluster, topic, onClose }: DeleteTopicProps) {
               : t("topics.losesMessages", { count: impact.data.messages, n: count(impact.data.messages) })}
           </p>
           <Scheduled waiting={impact.data.scheduled} />
-          <Transactions open={(impact.data as WithTransactions).transactions} />
+          <Transactions open={impact.data.transactions} />
           <Groups impact={impact.data} />
         </>
       )}

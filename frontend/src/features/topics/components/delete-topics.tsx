@@ -1,7 +1,7 @@
 import { useTranslation } from "react-i18next"
 import { ConfirmDanger } from "@/components/forms/confirm-danger"
 import { Failed } from "@/components/states/failed"
-import type { BulkTopic, WithTransactions } from "@/lib/api-types"
+import type { BulkTopic } from "@/lib/api-types"
 import { count } from "@/lib/format"
 import { useBulkPreview } from "../api/preview-bulk"
 import { useBulk } from "../use-bulk"
@@ -47,7 +47,7 @@ function Losses({ items }: { items: BulkTopic[] }) {
   const { t } = useTranslation()
   return (
     <ul className={classes.outcomes}>
-      {items.map(({ name, messages, groups, hidden_groups: hidden, scheduled, transactions }: BulkTopic & WithTransactions) => (
+      {items.map(({ name, messages, groups, hidden_groups: hidden, scheduled, transactions }: BulkTopic) => (
         <li key={name}>
           <b>{name}</b> {messages === null ? t("bulkTopics.messagesUnknown") : t("topics.holds", { count: messages, n: count(messages) })}
           {scheduled === null && ` · ${t("bulkTopics.scheduledUnknown")}`}

@@ -5,6 +5,7 @@ import { Callout, Definitions } from "@/components/layout/panel"
 import { Empty } from "@/components/states/empty"
 import { QueryBody } from "@/components/states/query-panel"
 import { Ident } from "@/components/values/ident"
+import { Unknown } from "@/components/values/num"
 import { Time } from "@/components/values/time"
 import { useLanguage } from "@/hooks/use-format"
 import type { TransactionDetail } from "@/lib/api-types"
@@ -57,8 +58,8 @@ function Facts({ found }: { found: TransactionDetail }) {
           [t("transactions.state"), <StateBadge key="state" state={found.state} />],
           [t("transactions.group"), found.group],
           [t("transactions.producer"), isOpen ? <Connected key="producer" is={found.producer_connected} /> : "—"],
-          [t("transactions.prepared"), <Time key="prepared" at={found.prepared_at} withMs />],
-          [t("transactions.checks"), String(found.checks)],
+          [t("transactions.prepared"), found.prepared_at === null ? <Unknown key="prepared" /> : <Time key="prepared" at={found.prepared_at} withMs />],
+          [t("transactions.checks"), found.checks === null ? <Unknown key="checks" /> : String(found.checks)],
           [t("transactions.checked"), found.checked_at ? <Time key="checked" at={found.checked_at} /> : "—"],
           [t("transactions.next"), isOpen ? <NextCheck key="next" row={found} /> : "—"],
           [t("transactions.id"), <Ident key="id" id={found.message_id} whole />],

@@ -10,6 +10,7 @@ import { Empty } from "@/components/states/empty"
 import { NoneFits } from "@/components/states/none-fits"
 import { QueryBody } from "@/components/states/query-panel"
 import { Ident } from "@/components/values/ident"
+import { Unknown } from "@/components/values/num"
 import { useFormat } from "@/hooks/use-format"
 import { useNow } from "@/hooks/use-now"
 import type { TransactionRow } from "@/lib/api-types"
@@ -96,11 +97,11 @@ function useColumns(isOpen: boolean) {
   const { t } = useTranslation()
   return useMemo(
     () => [
-      column("age", t("transactions.age"), { isStrong: true }, ({ prepared_at: at }) => <Age at={at} />),
+      column("age", t("transactions.age"), { isStrong: true }, ({ prepared_at: at }) => (at === null ? <Unknown /> : <Age at={at} />)),
       column("topic", t("transactions.topic"), { isName: true }, (row) => <TopicAndKey row={row} />),
       column("group", t("transactions.group"), { minWidth: 420 }, ({ group }) => group),
       column("key", t("transactions.key"), { isSecondary: true, minWidth: 560 }, ({ keys }) => keys.join(" ") || "—"),
-      column("checks", t("transactions.checks"), { align: "end", minWidth: 480 }, ({ checks }) => checks),
+      column("checks", t("transactions.checks"), { align: "end", minWidth: 480 }, ({ checks }) => checks ?? <Unknown />),
       ...(isOpen
         ? [
             column("next", t("transactions.next"), { minWidth: 760 }, (row) => <NextCheck row={row} />),

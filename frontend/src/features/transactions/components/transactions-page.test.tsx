@@ -30,6 +30,14 @@ it("lists what is open, and says that nobody is there to be asked", async () => 
   expect(requests(`GET ${BASE}`)[0]?.query.get("state")).toBe("open")
 })
 
+it("says of a revived transaction that its preparation and its checks are unknown", async () => {
+  answer(`GET ${BASE}`, rows({ items: [{ ...line, prepared_at: null, checks: null }] }))
+  answer(`GET ${BASE}/t1.A`, { ...line, prepared_at: null, checks: null, body, properties: {}, hidden: null })
+  page("/?open=t1.A")
+  expect(await screen.findByText("AC1100010000")).toBeTruthy()
+  await waitFor(() => expect(screen.getAllByRole("img", { name: /^Not known/, hidden: true })).toHaveLength(4))
+})
+
 it("names the brokers that showed only a part, or did not answer", async () => {
   answer(`GET ${BASE}`, rows({ items: [], missing: [{ broker: "broker-b", reason: "no answer", since: null }], partial: ["broker-c"] }))
   page()
