@@ -247,7 +247,7 @@ def test_open_transactions_are_committed_rolled_back_and_checked_by_hand(flow: F
     flow.button("transactions.rollback", drawer).click()
     flow.confirm("transactions.rollback")
     flow.says("transactions.did.rollback")
-    flow.says("transactions.none.open")
+    flow.says("transactions.noneFits.open")
     audit = data.http.get("/audit", params={"resource": f"local/topics/{flow.topic}"}).json()["items"]
     assert {"transaction.commit", "transaction.rollback", "transaction.check"} <= {row["action"] for row in audit}
     assert any("paid by hand" in str(row["after"]) for row in audit)
