@@ -18,6 +18,7 @@ from typing import Final
 import pytest
 
 from broker_core.remoting import ClientTls
+from broker_core.remoting.rare_warnings import PER_SECOND
 from tests.fuzz.cases import BASE_SEED, TIMES
 from tests.fuzz.mutations import mutate
 from tests.fuzz.test_live import MOST_GROWTH, ends, resident_bytes, serves_well, tracebacks
@@ -123,6 +124,6 @@ async def test_slow_handshakes_end_and_are_named(running: RunningBroker) -> None
     dripping = [asyncio.create_task(drip(*each)) for each in opened]
     await serves_well(running, "meanwhile")
     assert all(await asyncio.gather(*dripping))
-    await eventually(lambda: Path(running.log).read_text().count("limit tls_handshake_seconds=2 reached") >= SLOW)
+    await eventually(lambda: Path(running.log).read_text().count("limit tls_handshake_seconds=2 reached") >= PER_SECOND)
     for _, writer in opened:
         writer.transport.abort()

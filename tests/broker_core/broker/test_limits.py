@@ -174,14 +174,14 @@ async def test_json_that_would_hold_up_others_is_not_read(tmp_path: Path) -> Non
 
 
 async def test_json_that_is_not_strict_has_a_smaller_limit(tmp_path: Path) -> None:
-    async with started(tmp_path, limits=BrokerLimits(loose_json_bytes=1000)) as wire:
-        strict = bodies.encode(HeartbeatData("c" * 1000))
+    async with started(tmp_path, limits=BrokerLimits(loose_json_bytes=200)) as wire:
+        strict = bodies.encode(HeartbeatData("c" * 200))
         loose = strict.replace(b'"clientID"', b"clientID")
         assert (await wire.ask(HeartBeatRequest(), strict)).code == ResponseCode.SUCCESS
         answer = await wire.ask(HeartBeatRequest(), loose)
         assert answer.code == ResponseCode.SYSTEM_ERROR
         assert answer.remark == (
-            f"limit loose_json_bytes=1000 reached: a body of {len(loose)} bytes that are not strict JSON was not read"
+            f"limit loose_json_bytes=200 reached: a body of {len(loose)} bytes that are not strict JSON was not read"
         )
 
 
