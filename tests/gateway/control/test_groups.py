@@ -138,7 +138,12 @@ def test_a_group_of_the_brokers_cannot_be_deleted(control: Control) -> None:
 def test_a_group_without_clients_has_none(control: Control) -> None:
     group = control.group()
     assert control.get(f"/groups/{group}/clients") == {"items": []}
-    assert control.get(f"/groups/{group}/subscriptions") == {"items": [], "consistent": True, "silent": [], "missing": []}
+    assert control.get(f"/groups/{group}/subscriptions") == {
+        "items": [],
+        "consistent": True,
+        "silent": [],
+        "missing": [],
+    }
 
 
 @pytest.mark.gantry_only("leases")
