@@ -75,7 +75,7 @@ class Connection(asyncio.Protocol):
         self._stops_reading_when_full = stops_reading_when_full
         self._on_open = on_open
         self._memory = memory
-        self._warnings = warnings or RareWarnings()
+        self._warnings = RareWarnings() if warnings is None else warnings
         self._counted = 0  # bytes reported to `memory`
         self._worked_on = 0  # bytes of the requests that handlers are working on
         self._on_close: list[ConnectionCallback] = []
