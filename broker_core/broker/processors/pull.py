@@ -6,7 +6,7 @@ an answer are the bytes of the log.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -191,11 +191,8 @@ class PullProcessor:
 
     def _answer(self, header: PullMessageRequest, found: GetResult, code: ResponseCode) -> Command:
         position = PullMessageResponse(self._hint, found.next_offset, found.min_offset, found.max_offset)
-        if found.joined and not found.records:
-            answer = Command.response(code, position, found.joined, found.status.value)
-        else:
-            records: list[bytes | memoryview] = [found.joined, *found.records] if found.joined else [*found.records]
-            answer = answer_with(code, position, records, found.status.value)
+        records: Sequence[bytes | memoryview] = [found.joined, *found.records] if found.joined else found.records
+        answer = answer_with(code, position, records, found.status.value)
         if found.messages:
             self._stats.count_got(header.consumer_group, header.topic, found.messages, answer.body_size)
         else:
