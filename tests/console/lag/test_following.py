@@ -16,12 +16,13 @@ from broker_core.protocol.bodies import MessageQueue
 from broker_core.protocol.half_records import PROGRESS_GROUP
 from broker_core.protocol.headers.progress import GetProgressRequest
 from broker_core.protocol.message import Message
-from broker_core.protocol.topics import HALF_TOPIC
+from broker_core.protocol.topics import HALF_TOPIC, OP_HALF_TOPIC
 from console.lag.reading import Reader
 from console.lag.shapes import GroupState, TopicState
 from console.lag.state import ClusterState, StateBuilder
 from tests.console.lag.figures import InProcess
 from tests.support.cluster import create_topic, several_brokers
+from tests.support.wait import eventually
 
 PATIENT = 20.0
 AT = 1_800_000_000_000
@@ -62,6 +63,10 @@ class Watched:
 async def watched(data: Path, names: tuple[str, ...] = ("broker-a",)) -> AsyncIterator[Watched]:
     async with several_brokers(data, names=names) as cluster, cluster.session() as session:
         found = Watched(session)
+        # A broker has its own group when its transactions were looked at first: a second after its start.
+        for broker in cluster.brokers.values():
+            offsets = broker.components.offsets
+            await eventually(lambda of=offsets: of.find(PROGRESS_GROUP, OP_HALF_TOPIC, 0) is not None)
         try:
             yield found
         finally:
