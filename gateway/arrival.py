@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Mapping
+from http import HTTPStatus
 from typing import Any, Final
 
 from gateway.limits import ArrivalLimits
 from gateway.problems import REQUEST_TIMEOUT, ProblemError
-from gateway.sockets import Event, Receive, Scope
+from gateway.sockets import Event, Receive, Scope, Send
 
 Client = tuple[str, str]
 """Address and port of the other end of a connection."""
@@ -73,11 +74,30 @@ class Arrival:
         """Let the body take any time; it may still not pause for longer than others."""
         self._deadline = math.inf
 
+    def closing(self, send: Send) -> Send:
+        """Return `send`, whose answer says that the connection ends if it is given before the whole body was read.
+
+        The server closes such a connection without always saying so (RFC 9112 9.6): the next request would be lost.
+        """
+
+        async def told(event: Event) -> None:
+            if event["type"] == "http.response.start" and self._is_cut(event["status"]):
+                headers = [*event["headers"], (b"connection", b"close")]
+                event = {**event, "headers": headers}
+            await send(event)
+
+        return told
+
     def expire(self) -> None:
         """Stop waiting for the body, if something waits for it."""
         if self.late_at < math.inf and self._task is not None:
             self._is_late = True
             self._task.cancel()
+
+    def _is_cut(self, status: int) -> bool:
+        """Return whether the rest of the body will not be read, in a version of HTTP in which requests queue up."""
+        goes_on = self._deadline == math.inf and status < HTTPStatus.BAD_REQUEST
+        return not (self.is_whole or goes_on or self._scope["http_version"] == "2") and _has_body(self._scope)
 
     def _has_all(self, event: Mapping[str, Any]) -> bool:
         """Return whether the announced length has arrived, although the server has not marked the end."""
@@ -91,7 +111,6 @@ class Arrival:
         return ProblemError(
             REQUEST_TIMEOUT,
             f"The body is late: it may pause for {limits.pause_seconds:g} s and take {limits.body_seconds:g} s in all.",
-            headers=[(b"connection", b"close")],
         )
 
 
@@ -109,3 +128,9 @@ def _announced(scope: Scope) -> int:
         if name == b"content-length":
             return int(value[:20]) if value.isdigit() else _UNKNOWN
     return _UNKNOWN
+
+
+def _has_body(scope: Scope) -> bool:
+    """Return whether a body was announced."""
+    headers = dict(scope["headers"])
+    return b"transfer-encoding" in headers or headers.get(b"content-length", b"0") != b"0"

@@ -94,7 +94,7 @@ class Gateway:
             arrival = Arrival(scope, receive, self._limits.arrivals)
             self._open.begin(arrival)
             try:
-                await self._http(scope, arrival, send)
+                await self._http(scope, arrival, arrival.closing(send))
             finally:
                 self._open.end(arrival)
         elif kind == "websocket":

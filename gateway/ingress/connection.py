@@ -133,7 +133,9 @@ class Connection(asyncio.Protocol):
     @property
     def is_told_goodbye(self) -> bool:
         """Whether the server still ends a WebSocket or a stream of events here."""
-        return isinstance(self._tunnel, Tunnel) and self._tunnel.is_endless and not self._transport.is_closing()
+        tunnel = self._tunnel
+        is_open = isinstance(tunnel, Tunnel) and tunnel.is_endless and not tunnel.is_over
+        return is_open and not self._transport.is_closing()
 
     def close(self) -> None:
         """Close it after what is written."""

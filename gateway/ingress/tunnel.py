@@ -139,6 +139,11 @@ class Tunnel(asyncio.Protocol):
         if not self._near.is_closing():
             self._near.resume_reading()
 
+    @property
+    def is_over(self) -> bool:
+        """Whether the server's side has ended."""
+        return self._is_cut
+
     def connection_lost(self, error: Exception | None) -> None:
         """Close the client's connection too, once it has all answers, of which it may read while it still sends."""
         self._far = None
@@ -147,7 +152,8 @@ class Tunnel(asyncio.Protocol):
             if not self._near.is_closing():
                 self._near.write(_last_words(self._twin))
             self._twin.close()
-        if error is None or self._is_ended or self._near.is_closing():
+        # Whether the server just ended or broke off: the client may be sending, and would lose the answer by a reset.
+        if self._is_ended or self._near.is_closing():
             self._near.close()
         else:
             self._drain = Drain(self._near)

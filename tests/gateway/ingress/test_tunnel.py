@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 
@@ -170,6 +171,30 @@ async def test_the_server_hears_at_once_that_the_reader_of_an_endless_answer_is_
         assert await reader.readexactly(len(head)) == head
         writer.close()
         await eventually(lambda: server.ended)
+
+
+async def test_a_client_that_still_sends_is_not_reset_when_the_server_has_answered_and_ended(
+    parts: DataPlaneParts,
+) -> None:
+    server, port = Server(), free_ports()
+
+    async def brief(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        server.peers.append(writer.get_extra_info("peername"))
+        await reader.read(65_536)
+        writer.write(b"DONE")
+        writer.close()
+        await writer.wait_closed()
+        server.ended += 1
+
+    server.serve = brief  # type: ignore[method-assign]
+    async with running(parts, port, server):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(OTHER)
+        assert await reader.read() == b"DONE"
+        client: int = writer.get_extra_info("socket").fileno()
+        for part in (b"the rest", b"of a body"):  # the second one would find the reset that the first one brought
+            assert os.write(client, part) == len(part)
+        writer.close()
 
 
 async def test_without_a_server_the_client_is_told_by_the_end(parts: DataPlaneParts) -> None:
