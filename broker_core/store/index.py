@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Self
 
 from broker_core.store.commit_log import CommitLog
 from broker_core.store.config import StoreConfig
 from broker_core.store.errors import Corrupt
-from broker_core.store.index_file import KEY, IndexFile
+from broker_core.store.index_file import KEY, IndexFile, file_bytes
+from broker_core.store.index_sizes import Sizes, measure
 from broker_core.store.layout import INDEX, index_files, index_name
 
 
@@ -24,17 +26,17 @@ class Index:
 
     @classmethod
     def load(cls, config: StoreConfig, *, writable: bool = True, left_out: list[str] | None = None) -> Self:
-        """Map the existing index files; raise Corrupt if they have other numbers of slots or entries.
+        """Map the existing index files, which keep their numbers of slots and entries; raise Corrupt for unknown ones.
 
         With `left_out` such files are left out instead, and the reasons added to it.
         """
         files = []
+        known = [(config.index_slots, config.index_entries)]
         for path in index_files(config.folder / INDEX):
             if path.stat().st_size:
                 try:
-                    file = IndexFile.load(
-                        path, slots=config.index_slots, entries=config.index_entries, writable=writable
-                    )
+                    slots, entries = _sizes_of(path, known)
+                    file = IndexFile.load(path, slots=slots, entries=entries, writable=writable)
                 except Corrupt as damage:
                     if left_out is None:
                         raise
@@ -156,10 +158,23 @@ class Index:
             name = max(name, int(last.path.name) + 1)
         file = IndexFile.create(
             self._config.folder / INDEX / f"{name:017d}",
-            slots=self._config.index_slots,
-            entries=self._config.index_entries,
+            # Apache RocketMQ reads all files of a folder with one pair of numbers.
+            slots=self._config.index_slots if last is None else last.slots,
+            entries=self._config.index_entries if last is None else last.capacity,
             scratch=self._config.folder,
             after=last,
         )
         self.files.append(file)
         return file
+
+
+def _sizes_of(path: Path, known: list[Sizes]) -> Sizes:
+    """Return the slots and entries of a file: `known` ones of its length, or measured ones, which are known then."""
+    length = path.stat().st_size
+    for sizes in known:
+        if file_bytes(*sizes) == length:
+            return sizes
+    measured = measure([path])
+    assert measured is not None  # it is not empty
+    known.append(measured)
+    return measured

@@ -64,7 +64,11 @@ def _measure_one(data: mmap, path: Path) -> tuple[Sizes, bool]:
     for slots in _candidates(data, usual, following - 1):
         if _holds(data, slots, following - 1, first, last):
             return (slots, _entries(len(data), slots)), True
-    raise Corrupt(path, "its numbers of slots and entries are unknown; give --index-slots and --index-entries")
+    raise Corrupt(
+        path,
+        "its numbers of slots and entries are unknown; a broker takes them from maxHashSlotNum and maxIndexNum, a"
+        " command from --index-slots and --index-entries",
+    )
 
 
 def _fitting(length: int, usual: int, path: Path) -> Sizes:

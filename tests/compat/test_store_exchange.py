@@ -9,12 +9,14 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from broker_core.client.admin import Admin
 from broker_core.client.producer import Producer
+from broker_core.client.session import Session
 from broker_core.protocol import bodies
 from broker_core.protocol.bodies.groups import SubscriptionGroupConfig, SubscriptionGroupWrapper
 from broker_core.protocol.bodies.timers import TimerList
@@ -232,3 +234,33 @@ async def test_apache_ignores_what_it_does_not_know_and_gantry_goes_on_with_it(t
         assert recalled.header(RecallMessageResponse).msg_id == message.msg_id
     finally:
         ours.stop()
+
+
+async def test_a_folder_of_apaches_opens_whatever_the_sizes_of_its_index_files(tmp_path: Path) -> None:
+    address = f"127.0.0.1:{free_ports(4) + 2}"
+    theirs, ours = ApacheBroker(tmp_path, address=address), RunningBroker(tmp_path, address=address)
+    turns: tuple[Server, ...] = theirs, ours, theirs
+    for number, server in enumerate(turns):
+        server.start()
+        try:
+            async with server.session() as session:
+                if not number:
+                    await create_topic(session, TOPIC, queues=1)
+                await send_with_key(session, "same")
+                await eventually(partial(_is_found, session, "same", number + 1))
+        finally:
+            server.stop()
+    with StoreReader.open(tmp_path / "broker") as reader:
+        assert (reader.config.index_slots, reader.config.index_entries) == (10_000, 40_000)
+
+
+async def send_with_key(session: Session, key: str) -> None:
+    """Send one message with a key."""
+    producer = Producer(session)
+    await producer.start()
+    await producer.send(Message.create(TOPIC, b"{}", keys=[key]))
+    await producer.close()
+
+
+async def _is_found(session: Session, key: str, times: int) -> bool:
+    return len((await Admin(session).messages.search(TOPIC, key)).messages) == times

@@ -114,10 +114,22 @@ def test_a_file_that_never_got_its_length_is_removed(tmp_path: Path) -> None:
     assert len(names(tmp_path)) == 1
 
 
-def test_other_sizes_than_configured_are_refused(tmp_path: Path) -> None:
-    loaded(tmp_path).put(keys(0, 5))
-    with pytest.raises(Corrupt):
-        loaded(tmp_path, index_slots=11)
+def test_an_existing_index_keeps_its_sizes_whatever_is_configured(tmp_path: Path) -> None:
+    loaded(tmp_path).put(keys(0, 25))
+    index = loaded(tmp_path, index_slots=11, index_entries=44)
+    index.put(keys(25, 50))
+    assert {(file.slots, file.capacity) for file in index.files} == {(10, 20)}
+    assert [file.count for file in loaded(tmp_path).files] == [file.count for file in index.files]
+
+
+def test_a_file_of_no_sizes_is_refused_with_the_settings_that_tell_them(tmp_path: Path) -> None:
+    index = loaded(tmp_path)
+    index.put(keys(0, 5))
+    path = index.files[-1].path
+    index.close()
+    path.write_bytes(path.read_bytes() + b"x")
+    with pytest.raises(Corrupt, match="maxHashSlotNum and maxIndexNum"):
+        loaded(tmp_path)
 
 
 def test_a_file_being_filled_ends_after_what_is_finished_even_if_the_clock_went_back(tmp_path: Path) -> None:
