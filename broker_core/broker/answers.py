@@ -50,6 +50,7 @@ ANSWERS: Final[Mapping[type[Exception], ResponseCode]] = {
     errors.DiskFull: ResponseCode.SERVICE_NOT_AVAILABLE,
     errors.LeaseLost: ResponseCode.NO_MESSAGE,
     errors.TransactionsRefused: ResponseCode.NO_PERMISSION,
+    errors.RecallsRefused: ResponseCode.NO_PERMISSION,
     errors.TransactionUnknown: ResponseCode.SYSTEM_ERROR,
     errors.TransactionDecided: ResponseCode.SYSTEM_ERROR,
     errors.AccessRefused: ResponseCode.SYSTEM_ERROR,

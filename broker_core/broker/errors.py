@@ -311,6 +311,13 @@ class AlreadyDelivered(Refused):
         super().__init__(f"message {message_id[:80]} of topic[{topic}] does not wait any more: it was delivered")
 
 
+class RecallsRefused(Refused):
+    """Raised where `recallMessageEnable` is off."""
+
+    def __init__(self) -> None:
+        super().__init__("recall failed, operation is forbidden: recallMessageEnable is off")
+
+
 class IllegalHandle(Refused):
     """Raised for a recall handle that cannot be read, or that belongs to another topic or broker."""
 

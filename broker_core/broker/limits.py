@@ -25,6 +25,7 @@ pop_batch              messages leased by one request       INVALID_PARAMETER (2
 request_modes          pop settings of topics and groups    SYSTEM_ERROR (1)
 leases_per_group       messages on lease to one group       FLOW_CONTROL (215)
 query_results          messages of one look-up by key       the answer ends there
+unique_key_results     the same, by unique id               the answer ends there
 timer_messages         messages that wait for a time        SYSTEM_ERROR (1)
 open_transactions      half messages that are not decided   SYSTEM_ERROR (1)
 unflushed_waiters      sends that wait for one sync flush   SYSTEM_BUSY (2)
@@ -105,6 +106,7 @@ class BrokerLimits:
     request_modes: int = 20_000
     leases_per_group: int = 100_000
     query_results: int = 64  # maxMsgsNumBatch
+    unique_key_results: int = 32  # defaultQueryMaxNum
     timer_messages: int = 10_000_000
     open_transactions: int = 100_000
     unflushed_waiters: int = 100_000

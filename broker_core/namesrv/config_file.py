@@ -20,6 +20,12 @@ _WITHOUT_EFFECT: Final = (
     "clientRequestThreadPoolNums", "clientRequestThreadPoolQueueCapacity", "defaultThreadPoolNums",
     "defaultThreadPoolQueueCapacity", "serverNettyWorkerGroupEnable", "shutdownWaitTimeSeconds",
     "unRegisterBrokerQueueCapacity", "waitSecondsForService",
+    # As a client of other name servers, which it is of none.
+    "channelNotActiveInterval", "clientAsyncSemaphoreValue", "clientCallbackExecutorThreads",
+    "clientChannelMaxIdleTimeSeconds", "clientCloseSocketIfTimeout", "clientOnewaySemaphoreValue",
+    "clientPooledByteBufAllocatorEnable", "clientSocketRcvBufSize", "clientSocketSndBufSize", "clientWorkerThreads",
+    "connectTimeoutMillis", "disableCallbackExecutor", "disableNettyWorkerGroup", "enableReconnectForGoAway",
+    "isScanAvailableNameSrv", "maxReconnectIntervalTimeSeconds", "socksProxyConfig", "useTLS",
     # Started with a file, RocketMQ replaces it by the file itself.
     "configStorePath",
 )  # fmt: skip

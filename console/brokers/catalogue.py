@@ -84,11 +84,15 @@ def _of_clients() -> Iterator[KnownSetting]:
         name="maxMessageSize", accepts=POSITIVE, default="4194304", gantry="live", unit="bytes", risk="stops_clients"
     )
     yield _both("maxMsgsNumBatch", POSITIVE, "64")
+    yield _both("defaultQueryMaxNum", POSITIVE, "32")
     yield _both("longPollingEnable", SWITCH, "true")
     yield _both("shortPollingTimeMills", POSITIVE, "1000", unit="ms")
     yield _both("maxTransferCountOnMessageInMemory", POSITIVE, "32")
     yield _both("maxTransferBytesOnMessageInMemory", POSITIVE, "262144", unit="bytes")
     yield _both("accessMessageInMemoryMaxRatio", Number(0, 100), "40", unit="percent")
+    yield KnownSetting(
+        name="recallMessageEnable", accepts=SWITCH, default="true", gantry="live", rocketmq_default="false"
+    )
     yield KnownSetting(name="timerWheelEnable", accepts=SWITCH, default="true", gantry="live", rocketmq_default="false")
     yield KnownSetting(
         name="timerMaxDelaySec", accepts=Number(1, 10 * 366 * 86_400), default="259200", gantry="live", unit="s"
@@ -123,6 +127,14 @@ def _of_the_store() -> Iterator[KnownSetting]:
     yield _at_start("mappedFileSizeConsumeQueue", Number(20, _INT), "6000000", unit="bytes")
     yield _at_start("enableConsumeQueueExt", SWITCH, "false")
     yield _at_start("mappedFileSizeConsumeQueueExt", Number(4096, _INT), str(48 * 1024**2), unit="bytes")
+    yield KnownSetting(
+        name="enablePropertyFilter",
+        accepts=SWITCH,
+        default="true",
+        gantry="at_start",
+        rocketmq="live",
+        rocketmq_default="false",
+    )
     yield _at_start("enableCalcFilterBitMap", SWITCH, "false")
     yield _at_start("maxErrorRateOfBloomFilter", Number(1, 99), "20", unit="percent")
     yield _at_start("expectConsumerNumUseFilter", Number(1, 10_000), "32")
@@ -136,7 +148,6 @@ def _of_the_store() -> Iterator[KnownSetting]:
 
 
 def _of_rocketmq() -> Iterator[KnownSetting]:
-    yield _rocketmq("enablePropertyFilter", SWITCH, "false")
     yield _rocketmq("slaveReadEnable", SWITCH, "false")
     yield _rocketmq("waitTimeMillsInSendQueue", POSITIVE, "200", unit="ms", risk="stops_clients")
     yield _rocketmq("osPageCacheBusyTimeOutMills", POSITIVE, "1000", unit="ms", risk="stops_clients")

@@ -93,9 +93,9 @@ async def _pull_all(address: str, kind: str, expression: str) -> float:
 def _read(folder: Path) -> list[Row]:
     rows = []
     with StoreReader.open(folder) as reader:
-        by_tag = {share: _read_rate(reader, accept_of("TAG", tags)) for share, tags in TAGS.items()}
+        by_tag = {share: _read_rate(reader, accept_of("TAG", tags, serves_sql=True)) for share, tags in TAGS.items()}
         for text, share in EXPRESSIONS.items():
-            rate = _read_rate(reader, accept_of("SQL92", text))
+            rate = _read_rate(reader, accept_of("SQL92", text, serves_sql=True))
             rows.append(Row(f"store: {text}", rate, "msg/s", f"tag, {share} %", by_tag[share]))
     return rows
 

@@ -14,11 +14,12 @@ _TAG: Final = "TAG"
 _SQL92: Final = "SQL92"
 
 
-def accept_of(kind: str | None, expression: str | None) -> Accept:
-    """Return the test of an expression; raise FilterUnsupported for another kind, BadSubscription for what is none."""
+def accept_of(kind: str | None, expression: str | None, *, serves_sql: bool) -> Accept:
+    """Return the test of an expression; raise FilterUnsupported for a kind that is not served, BadSubscription for what
+    is no expression."""
     if (kind or _TAG) == _TAG:
         return Accept(accept_expression(expression))
-    if kind != _SQL92:
+    if kind != _SQL92 or not serves_sql:
         raise FilterUnsupported(kind)
     try:
         compiled = compile_sql92(expression or "")
@@ -27,8 +28,8 @@ def accept_of(kind: str | None, expression: str | None) -> Accept:
     return Accept(None, PropertyTest(compiled.names, compiled.test, compiled.program))
 
 
-def accept_of_subscription(subscription: SubscriptionData) -> Accept:
+def accept_of_subscription(subscription: SubscriptionData, *, serves_sql: bool) -> Accept:
     """Return the test of what a heartbeat subscribes to: for tags their hashes; raises as `accept_of`."""
     if (subscription.expression_type or _TAG) == _TAG:
         return Accept(accept_codes(subscription.code_set))
-    return accept_of(subscription.expression_type, subscription.sub_string)
+    return accept_of(subscription.expression_type, subscription.sub_string, serves_sql=serves_sql)

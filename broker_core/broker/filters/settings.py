@@ -11,6 +11,7 @@ from broker_core.broker.filters.bloom import Bloom
 class FilterSettings:
     """How filters are kept."""
 
+    serves_sql: bool = True  # enablePropertyFilter
     calculates_bits: bool = False  # enableCalcFilterBitMap
     error_percent: int = 20  # maxErrorRateOfBloomFilter
     consumers: int = 32  # expectConsumerNumUseFilter

@@ -47,6 +47,7 @@ class ClientProcessor:
         filters: ConsumerFilters,
         permits: Permits,
         limits: BrokerLimits,
+        serves_sql: bool,
         expiry_ms: int,
         clock: Callable[[], int],
     ) -> None:
@@ -56,6 +57,7 @@ class ClientProcessor:
         self._filters = filters
         self._permits = permits
         self._limits = limits
+        self._serves_sql = serves_sql
         self._expiry_ms = expiry_ms
         self._clock = clock
         self._watched: set[Connection] = set()
@@ -139,7 +141,7 @@ class ClientProcessor:
     def check(self, request: Command, _: Connection) -> Command:
         """Check whether the broker can read a subscription."""
         subscription = body_of(CheckClientRequestBody, request, self._limits).subscription_data
-        accept_of(subscription.expression_type, subscription.sub_string)
+        accept_of(subscription.expression_type, subscription.sub_string, serves_sql=self._serves_sql)
         return Command.response(ResponseCode.SUCCESS)
 
     def _check(self, data: HeartbeatData) -> None:

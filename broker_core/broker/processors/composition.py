@@ -78,6 +78,7 @@ def processors_of(c: Components) -> Processors:
         popper=popper,
         stats=c.stats,
         limits=c.config.limits,
+        serves_sql=c.config.filters.serves_sql,
         memory=c.memory,
         clock=c.clock,
     )
@@ -93,6 +94,7 @@ def processors_of(c: Components) -> Processors:
         filters=c.filters,
         permits=c.permits,
         limits=c.config.limits,
+        serves_sql=c.config.filters.serves_sql,
         expiry_ms=c.config.periods.client_expiry,
         clock=c.clock,
     )
@@ -120,7 +122,7 @@ def _popper(c: Components, group_topics: GroupTopics) -> Popper:
 
 def _pulls(c: Components, rights: ReadRights) -> PullProcessor:
     return PullProcessor(
-        checks=PullChecks(rights=rights, clients=c.clients, filters=c.filters),
+        checks=PullChecks(rights=rights, clients=c.clients, filters=c.filters, serves_sql=c.config.filters.serves_sql),
         store=c.store,
         resets=c.resets,
         stats=c.stats,

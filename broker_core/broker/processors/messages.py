@@ -15,7 +15,6 @@ from broker_core.protocol.headers import messages as headers
 from broker_core.remoting.connection import Connection
 from broker_core.store import MessageStore
 
-UNIQUE_KEY_RESULTS: Final = 32  # defaultQueryMaxNum
 MAX_BODY: Final = 12 * 1024 * 1024
 """Bytes of records in one answer, well below the limit of a frame; a single record is returned whatever its size."""
 
@@ -40,14 +39,14 @@ class MessageProcessor:
     def by_key(self, request: Command, _: Connection) -> Command:
         """Return the messages with a key in a time range, oldest first, and whether the search was complete."""
         header = request.header(headers.QueryMessageRequest)
-        limit = self._settings.config.limits.query_results
-        wanted = UNIQUE_KEY_RESULTS if header.unique_key_query else header.max_num
+        limits = self._settings.config.limits
+        wanted = limits.unique_key_results if header.unique_key_query else header.max_num
         found = self._store.search(
             header.topic,
             header.key,
             begin=header.begin_timestamp,
             end=header.end_timestamp,
-            max_count=max(1, min(wanted, limit)),
+            max_count=max(1, min(wanted, limits.query_results)),
         )
         records, is_whole = _fitting(found.records)
         figures = headers.QueryMessageResponse(

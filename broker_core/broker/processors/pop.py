@@ -84,6 +84,7 @@ class PopProcessor:
         popper: Popper,
         stats: Stats,
         limits: BrokerLimits,
+        serves_sql: bool,
         memory: ConnectionMemory,
         clock: Callable[[], int],
     ) -> None:
@@ -92,6 +93,7 @@ class PopProcessor:
         self._popper = popper
         self._stats = stats
         self._limits = limits
+        self._serves_sql = serves_sql
         self._clock = clock
         self._parked: Parked[ParkedPop] = Parked(limits.parked_pops, memory, self._forget_poll)
         self._polls: dict[tuple[Connection, str], ParkedPop] = {}
@@ -119,7 +121,7 @@ class PopProcessor:
             header.queue_id,
             self._count(header.max_msg_nums),
             header.invisible_time,
-            accept_of(header.exp_type, header.exp),
+            accept_of(header.exp_type, header.exp, serves_sql=self._serves_sql),
             header.order,
             header.init_mode,
             header.attempt_id or "",

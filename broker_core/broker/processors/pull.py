@@ -210,10 +210,13 @@ def code_of(found: GetResult, queue_offset: int) -> ResponseCode:
 class PullChecks:
     """Checks permissions, then returns the filter of the request or of the group's last heartbeat."""
 
-    def __init__(self, *, rights: ReadRights, clients: Clients[Connection], filters: ConsumerFilters) -> None:
+    def __init__(
+        self, *, rights: ReadRights, clients: Clients[Connection], filters: ConsumerFilters, serves_sql: bool
+    ) -> None:
         self._rights = rights
         self._clients = clients
         self._filters = filters
+        self._serves_sql = serves_sql
 
     def accept(self, header: PullMessageRequest, now: int) -> Accept:
         """Return the filter of a pull, or raise the reason why it is refused (broker/README.md#pulling)."""
@@ -223,7 +226,7 @@ class PullChecks:
         if not 0 <= header.queue_id < topic.read_queue_nums:
             raise IllegalQueue(header.topic, header.queue_id, topic.read_queue_nums)
         if header.sys_flag & PULL_SUBSCRIPTION:
-            return accept_of(header.expression_type, header.subscription)
+            return accept_of(header.expression_type, header.subscription, serves_sql=self._serves_sql)
         return self._accept_of_heartbeat(header, group)
 
     def _accept_of_heartbeat(self, header: PullMessageRequest, config: SubscriptionGroupConfig) -> Accept:
@@ -237,7 +240,7 @@ class PullChecks:
             raise NotSubscribed("the consumer's subscription not exist")
         if subscription.sub_version < header.sub_version:
             raise SubscriptionTooOld("the consumer's subscription not latest")
-        accept = accept_of_subscription(subscription)
+        accept = accept_of_subscription(subscription, serves_sql=self._serves_sql)
         if accept.properties is None:
             return accept
         bits = self._filters.bit_test(header.topic, header.consumer_group, subscription.sub_string)

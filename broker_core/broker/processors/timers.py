@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from broker_core.broker.durability import GroupCommit
-from broker_core.broker.errors import IllegalArgument, IllegalHandle
+from broker_core.broker.errors import IllegalArgument, IllegalHandle, RecallsRefused
 from broker_core.broker.processors.handlers import Handlers
 from broker_core.broker.settings import Settings
 from broker_core.broker.timer.reads import TimerReads, Wanted
@@ -64,6 +64,8 @@ class TimerProcessor:
     async def recall(self, request: Command, _: Connection) -> Command:
         """Take back a message; doing it twice succeeds."""
         header = request.header(headers.RecallMessageRequest)
+        if not self._settings.config.timer.recalls:
+            raise RecallsRefused
         self._topics.get(header.topic)
         handle = self._handle_of(header)
         stored = self._timer.recall(handle.topic, handle.unique_id)

@@ -84,8 +84,8 @@ def name_servers(text: str) -> tuple[str, ...]:
 def _rules(pairs: Mapping[str, str]) -> dict[str, Rule]:
     store = pairs.get(_STORE, "")
     return {
-        **dict.fromkeys(WITHOUT_EFFECT, without_effect),
         **{name: only(text) for name, text in facts(BrokerConfig(StoreConfig.embedded(Path("store"))), "")},
+        **dict.fromkeys(WITHOUT_EFFECT, without_effect),
         **FIXED,
         **{name: _below(store, part) for name, part in _BELOW_STORE.items()},
         **dict.fromkeys(TLS_NAMES, str),

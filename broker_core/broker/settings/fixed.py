@@ -20,15 +20,18 @@ _OFF: Final = (
 _ON: Final = ("notifyConsumerIdsChangedEnable", "storeReplyMessageEnable")
 _OFF_5: Final = (
     "allAckInSyncStateSet", "asyncLearner", "authenticationEnabled", "authorizationEnabled",
-    # Names of topics have up to 127 characters.
-    "autoMessageVersionOnTopicLen",
-    "coldCtrStrategyEnable", "enableAutoInSyncReplicas", "enableNetWorkFlowControl", "enablePopMessageThreshold",
-    "enableRemoteEscape", "fetchControllerAddrByDnsLookup", "fetchNameSrvAddrByDnsLookup", "isBrokerContainer",
-    "isInBrokerContainer", "lockInStrictMode", "migrateAuthFromV1Enabled", "rejectPullConsumerEnable",
-    "syncFromLastFile", "useStaticSubscription",
+    "coldCtrStrategyEnable", "coldDataFlowControlEnable", "coldDataScanEnable", "enableAutoInSyncReplicas",
+    "enableCleanExpiredOffset", "enableNetWorkFlowControl", "enablePopMessageThreshold", "enableRemoteEscape",
+    "enableShutdownGracefully", "enabledAppendPropCRC", "fetchControllerAddrByDnsLookup",
+    "fetchNameSrvAddrByDnsLookup", "forceVerifyPropCRC", "isBrokerContainer", "isInBrokerContainer",
+    "lockInStrictMode", "migrateAuthFromV1Enabled", "popResponseReturnActualRetryTopic", "readUnCommitted",
+    "rejectPullConsumerEnable", "rocksdbCQDoubleWriteEnable", "syncFromLastFile", "timerInterceptDelayLevel",
+    "timerStopDequeue", "timerStopEnqueue", "useStaticSubscription",
 )  # fmt: skip
 _ON_5: Final = (
-    "litePullMessageEnable", "realTimeNotifyConsumerChange", "recallMessageEnable", "serverLoadBalancerEnable",
+    "allowRecallWhenBrokerNotWriteable", "enableCreateSysGroup", "enableRegisterProducer", "litePullMessageEnable",
+    "realTimeNotifyConsumerChange", "serverLoadBalancerEnable", "useServerSideResetOffset",
+    "validateSystemTopicWhenUpdateTopic",
 )  # fmt: skip
 _ALONE: Final = ("inSyncReplicas", "minInSyncReplicas", "totalReplicas")
 _FINEST_TIMER_MS: Final = 100
@@ -45,8 +48,16 @@ FIXED: Final[Mapping[str, Rule]] = {
     **{name: only("true") for name in (*_ON, *_ON_5)},
     **{name: only("1") for name in _ALONE},
     "configBlackList": _black_list,
+    "brokerConfigPaths": only(""),
+    "channelExpiredTimeout": only("120000"),
     "configManagerVersion": only("v1"),
+    "defaultMessageRequestMode": only("PULL"),
+    "defaultPopShareQueueNum": only("-1"),
+    "maxTopicLength": only("127"),
     "messageStorePlugIn": only(""),
+    "replicasPerDiskPartition": only("1"),
+    "socksProxyConfig": only("{}"),
+    "subscriptionExpiredTimeout": only("600000"),
     "metricsExporterType": only("DISABLE"),
     "startAcceptSendRequestTimeStamp": only("0"),
     "storeType": only("default"),

@@ -86,6 +86,7 @@ _ALL: Final = (
     Setting("transactionCheckMax", kinds.number(1, _INT), _LIVE, ("transactions.max_checks",)),
     Setting("maxMessageSize", kinds.number(1, _INT), _LIVE, ("limits.body_bytes", "store.max_message_size")),
     Setting("maxMsgsNumBatch", kinds.number(1, _INT), _LIVE, ("limits.query_results",)),
+    Setting("defaultQueryMaxNum", kinds.number(1, _INT), _LIVE, ("limits.unique_key_results",)),
     Setting("longPollingEnable", _SWITCH, _LIVE, ("pulls.long_polling",)),
     Setting("shortPollingTimeMills", kinds.number(1, _INT), _LIVE, ("pulls.short_polling_ms",)),
     Setting("maxTransferCountOnMessageInMemory", kinds.number(1, _INT), _LIVE, ("pulls.max_messages",)),
@@ -93,6 +94,7 @@ _ALL: Final = (
     Setting("accessMessageInMemoryMaxRatio", kinds.percentage(0, 100), _LIVE, ("pulls.in_memory_ratio",)),
     Setting("messageDelayLevel", kinds.delay_levels(), _AT_START, ("store.delay_levels_ms",)),
     Setting("timerWheelEnable", _SWITCH, _LIVE, ("timer.enabled",)),
+    Setting("recallMessageEnable", _SWITCH, _LIVE, ("timer.recalls",)),
     Setting("timerMaxDelaySec", kinds.number(1, _LONGEST_DELAY_S, times=1_000), _LIVE, ("timer.max_delay_ms",)),
     # The store: retention and layout on the disk.
     Setting(
@@ -121,6 +123,7 @@ _ALL: Final = (
     Setting(
         "mappedFileSizeConsumeQueueExt", kinds.number(_SMALLEST_FILE, _INT), _AT_START, ("store.extension_file_size",)
     ),
+    Setting("enablePropertyFilter", _SWITCH, _AT_START, ("filters.serves_sql",)),
     Setting("enableCalcFilterBitMap", _SWITCH, _AT_START, ("filters.calculates_bits",)),
     Setting("maxErrorRateOfBloomFilter", kinds.number(1, 99), _AT_START, ("filters.error_percent",)),
     Setting("expectConsumerNumUseFilter", kinds.number(1, _MOST_FILTERS), _AT_START, ("filters.consumers",)),
@@ -188,7 +191,6 @@ def facts(config: BrokerConfig, address: str) -> Iterator[tuple[str, str]]:
     yield "storePathCommitLog", str(config.store.folder / "commitlog")
     yield "brokerRole", "ASYNC_MASTER"
     yield "messageIndexEnable", "true"
-    yield "enablePropertyFilter", "true"
     yield "bitMapLengthConsumeQueueExt", str(config.filters.bloom.bits)
     yield "slaveReadEnable", "false"
     yield "filterServerNums", "0"

@@ -64,6 +64,8 @@ _OLD: Final = (
     "checkTransactionMessageEnable", "defaultReadQueueNums", "defaultWriteQueueNums", "mapedFileSizeCommitLog",
     "mapedFileSizeConsumeQueue",
 )  # fmt: skip
+# Of a log in DLedger, which `fixed.py` takes only when switched off.
+_DLEDGER: Final = ("dLegerGroup", "dLegerPeers", "dLegerSelfId", "preferredLeaderId")
 # Of 5.x: how its broker records leases and checks, registers, and tunes what `fixed.py` takes only when switched off.
 _LEASES: Final = (
     "appendAckAsync", "appendCkAsync", "enablePopBatchAck", "enablePopBufferMerge", "enablePopLog",
@@ -71,12 +73,17 @@ _LEASES: Final = (
     "popCkStayBufferTimeOut", "popConsumerFSServiceInit", "popConsumerKVServiceEnable", "popConsumerKVServiceInit",
     "popConsumerKVServiceLog", "popReviveMaxReturnSizePerRead", "retrieveMessageFromPopRetryTopicV1",
     "reviveAckWaitMs", "reviveInterval", "reviveMaxSlow", "reviveQueueNum", "reviveScanTime",
+    "enableNotifyAfterPopOrderLockRelease", "enableNotifyBeforePopCalculateLag", "enableSkipLongAwaitingAck",
+    "initPopOffsetByCheckMsgInMem", "maxPopPollingSize", "popFromRetryProbability", "popInflightMessageThreshold",
+    "popLongPollingForceNotifyInterval", "popPollingMapSize", "popPollingSize", "popReviveMaxAttemptTimes",
+    "skipWhenCKRePutReachMaxTimes",
 )  # fmt: skip
 _REGISTRATION: Final = (
     "brokerHeartbeatInterval", "compatibleWithOldNameSrv", "consumerOffsetUpdateVersionStep",
     "delayOffsetUpdateVersionStep", "enableSingleTopicRegister", "enableSplitRegistration", "fetchNamesrvAddrInterval",
     "loadBalancePollNameServerInterval", "sendHeartbeatTimeoutMillis", "splitRegistrationSize",
-    "updateNameServerAddrPeriod",
+    "updateNameServerAddrPeriod", "brokerElectionPriority", "brokerNotActiveTimeoutMillis",
+    "cleanOfflineBrokerInterval", "controllerAddr", "skipPreOnline",
 )  # fmt: skip
 _SWITCHED_OFF: Final = (
     *(f"{cache}Cache{what}" for cache in ("acl", "user") for what in ("ExpiredSecond", "MaxNum", "RefreshSecond")),
@@ -87,6 +94,53 @@ _SWITCHED_OFF: Final = (
     "metricsGrpcExporterHeader", "metricsGrpcExporterTarget", "metricsInDelta", "metricsLabel",
     "metricsOtelCardinalityLimit", "metricsPromExporterHost", "metricsPromExporterPort", "storePathBrokerIdentity",
     "storePathEpochFile", "syncBrokerMemberGroupPeriod", "syncBrokerMetadataPeriod", "syncControllerMetadataPeriod",
+    "cgColdReadThreshold", "globalColdReadThreshold", "usePIDColdCtrStrategy",
+)  # fmt: skip
+_QUEUES_IN_ROCKSDB: Final = (
+    "bottomMostCompressionTypeForConsumeQueueStore", "cleanRocksDBDirtyCQIntervalMin", "enableRocksDBLog",
+    "memTableFlushIntervalMs", "realTimePersistRocksDBConfig", "rocksdbCompressionType", "rocksdbFlushWalFrequency",
+    "rocksdbWalFileRollingThreshold", "statRocksDBCQIntervalSec",
+)  # fmt: skip
+# No topic is compacted: one that asks for it is refused.
+_COMPACTION: Final = (
+    "compactionCqMappedFileSize", "compactionMappedFileSize", "compactionScheduleInternal", "compactionThreadNum",
+    "enableCompaction", "maxOffsetMapSize",
+)  # fmt: skip
+_MAPPED_FILES: Final = (
+    "cleanSwapedMapInterval", "commitLogForceSwapMapInterval", "commitLogSwapMapInterval",
+    "commitLogSwapMapReserveFileNum", "dataReadAheadEnable", "deleteFileBatchMax", "logicQueueForceSwapMapInterval",
+    "logicQueueSwapMapInterval", "logicQueueSwapMapReserveFileNum", "mappedFileSizeTimerLog", "mappedFileSwapEnable",
+    "mapperFileSizeBatchConsumeQueue", "maxBatchDeleteFilesNum", "putConsumeQueueDataByFileChannel",
+    "logicalDiskSpaceCleanForciblyThreshold",
+)  # fmt: skip
+_STORE_5: Final = (
+    "accessMessageInMemoryHotRatio", "autoMessageVersionOnTopicLen", "batchDispatchRequestThreadPoolNums",
+    "correctLogicMinOffsetForceInterval", "correctLogicMinOffsetSleepInterval", "disappearTimeAfterStart",
+    "dispatchCqCacheNum", "dispatchCqThreads", "dispatchFromSenderThread", "enableAsyncReput", "enableBatchPush",
+    "enableBuildConsumeQueueConcurrently", "maxAsyncPutMessageRequests", "maxChecksumRange", "maxConsumeQueueScan",
+    "maxFilterMessageSize", "maxRecoveryCommitlogFiles", "pullBatchMaxMessageCount", "putMessageTimeout",
+    "recheckReputOffsetFromCq", "sampleCountThreshold", "sampleSteps", "searchBcqByCacheEnable",
+    "spinLockCollisionRetreatOptimalDegree", "topicQueueLockNum", "travelCqFileNumWhenGetMessage", "useABSLock",
+    "wakeCommitWhenPutMessage", "wakeFlushWhenPutMessage",
+)  # fmt: skip
+_TIMERS_5: Final = (
+    "timerCheckMetricsWhen", "timerColdDataCheckIntervalMs", "timerCongestNumEachSlot", "timerEnableCheckMetrics",
+    "timerEnableDisruptor", "timerEnableRetryUntilSuccess", "timerMetricSmallThreshold", "timerProgressLogIntervalMs",
+    "timerRollWindowSlot", "timerSkipUnknownError", "timerWarmEnable",
+)  # fmt: skip
+_REPLICATION_5: Final = (
+    "haFlowControlEnable", "haMaxGapNotInSync", "haMaxTimeSlaveNotCatchup", "maxHaTransferByteInSecond",
+    "maxSlaveResendLength", "syncMasterFlushOffsetWhenStartup",
+)  # fmt: skip
+# Offsets of broadcasting consumers are the consumers' own; only RocketMQ's proxies leave them to the broker.
+_CLIENTS_5: Final = (
+    "broadcastOffsetExpireMaxSecond", "broadcastOffsetExpireSecond", "clearRetryTopicWhenDeleteTopic",
+    "enableBroadcastOffsetStore", "enableMixedMessageType", "enableReconnectForGoAway", "isScanAvailableNameSrv",
+    "maxReconnectIntervalTimeSeconds",
+)  # fmt: skip
+_STATISTICS_5: Final = (
+    "accountStatsEnable", "accountStatsPrintZeroValues", "commercialSizePerMsg", "enableLmqStats",
+    "estimateAccumulation", "maxStatsIdleTimeInMinutes",
 )  # fmt: skip
 _INSIDE: Final = (
     "asyncSendEnable", "disableCallbackExecutor", "disableNettyWorkerGroup", "enableFastChannelEventProcess",
@@ -95,8 +149,11 @@ _INSIDE: Final = (
     "transactionMetricFlushInterval", "transactionOpBatchInterval", "transactionOpMsgMaxSize",
     "waitTimeMillsInAdminBrokerQueue",
 )  # fmt: skip
-_NEWER: Final = (*_LEASES, *_REGISTRATION, *_SWITCHED_OFF, *_INSIDE)
+_NEWER: Final = (
+    *_LEASES, *_REGISTRATION, *_SWITCHED_OFF, *_INSIDE, *_QUEUES_IN_ROCKSDB, *_COMPACTION, *_MAPPED_FILES, *_STORE_5,
+    *_TIMERS_5, *_REPLICATION_5, *_CLIENTS_5, *_STATISTICS_5,
+)  # fmt: skip
 
 WITHOUT_EFFECT: Final = frozenset(
-    (*_THREADS, *_QUEUES, *_WAITS, *_BUFFERS, *_INTERVALS, *_FILTERS, *_REPLICATION, *_REST, *_OLD, *_NEWER)
+    (*_THREADS, *_QUEUES, *_WAITS, *_BUFFERS, *_INTERVALS, *_FILTERS, *_REPLICATION, *_REST, *_OLD, *_DLEDGER, *_NEWER)
 )

@@ -27,6 +27,7 @@ class TimerSettings:
 
     enabled: bool = True  # timerWheelEnable
     max_delay_ms: int = MAX_DELAY_MS  # timerMaxDelaySec
+    recalls: bool = True  # recallMessageEnable
 
     def due_time(self, pairs: Mapping[str, str], now: int) -> int | None:
         """Return when a message with these properties is due (ms), None without a delivery time.

@@ -31,6 +31,15 @@ def test_a_usual_file_is_obeyed(tmp_path: Path) -> None:
     assert found.without_effect == ("serverWorkerThreads",)
 
 
+@pytest.mark.parametrize("version", ["4.9.8", "5.3.3"])
+def test_a_file_of_all_defaults_is_taken(version: str) -> None:
+    found = read_config(Path(__file__).with_name(f"defaults-{version}.properties"))
+
+    assert NameServerConfig(**found.fields) == NameServerConfig(
+        "0.0.0.0", 9876, Path("/home/rocketmq/namesrv/kvConfig.json")
+    )
+
+
 def test_an_empty_file_listens_everywhere_and_keeps_settings_where_rocketmq_does(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,7 +10,10 @@ from broker_core.protocol import bodies, java_properties
 from broker_core.protocol.bodies.routes import TopicRouteData
 from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.headers import admin as headers
+from broker_core.protocol.headers.messages import QueryMessageRequest
 from broker_core.protocol.headers.routes import GetRouteInfoRequest
+from broker_core.protocol.headers.timers import RecallMessageRequest
+from broker_core.protocol.record import decode_many
 from tests.support.broker import Wire, started
 from tests.support.wait import eventually
 
@@ -111,3 +114,38 @@ async def test_what_cannot_be_changed_is_refused(wire: Wire, body: bytes, code: 
 
     assert answer.code == code
     assert answer.remark
+
+
+async def test_with_enable_property_filter_off_tags_alone_are_filters(tmp_path: Path) -> None:
+    async with started(tmp_path) as wire:
+        assert await change(wire, enablePropertyFilter="false") == (ResponseCode.SUCCESS, None)
+
+    async with started(tmp_path) as wire:
+        await wire.send("orders", b"x", properties={"TAGS": "a", "KEYS": "k"})
+        refused = await wire.try_pull("orders", 0, expression="a > 3", expression_type="SQL92")
+        assert refused.code == ResponseCode.SYSTEM_ERROR
+        assert str(refused.remark).startswith("The broker does not support consumer to filter message by SQL92")
+        assert (await wire.try_pull("orders", 0, expression="a", expression_type="TAG")).code == ResponseCode.SUCCESS
+
+
+async def test_with_recall_message_enable_off_nothing_is_recalled(wire: Wire) -> None:
+    sent = await wire.send("orders", b"x", properties={"TIMER_DELAY_MS": "3600000", "UNIQ_KEY": "A"})
+    assert sent.recall_handle is not None
+    recall = RecallMessageRequest("orders", sent.recall_handle)
+
+    await change(wire, recallMessageEnable="false")
+    assert (await wire.ask(recall)).code == ResponseCode.NO_PERMISSION
+    await change(wire, recallMessageEnable="true")
+
+    assert (await wire.ask(recall)).code == ResponseCode.SUCCESS
+
+
+async def test_default_query_max_num_limits_what_is_found_by_one_unique_id(wire: Wire) -> None:
+    for _ in range(4):
+        await wire.send("orders", b"x", properties={"UNIQ_KEY": "A"})
+    by_id = QueryMessageRequest("orders", "A", 64, 0, 2**62, unique_key_query=True)
+    assert len(decode_many((await wire.ask(by_id)).body)) == 4
+
+    await change(wire, defaultQueryMaxNum="3")
+
+    assert len(decode_many((await wire.ask(by_id)).body)) == 3

@@ -86,9 +86,16 @@ def test_a_file_of_5_may_say_what_is_so_here(tmp_path: Path) -> None:
     )
 
     assert read_config(written(tmp_path, text)).without_effect == (
-        "compatibleWithOldNameSrv", "enablePopBufferMerge", "enableSingleTopicRegister", "metricsPromExporterPort",
-        "popConsumerKVServiceEnable", "storePathEpochFile",
+        "autoMessageVersionOnTopicLen", "compatibleWithOldNameSrv", "enablePopBufferMerge", "enableSingleTopicRegister",
+        "metricsPromExporterPort", "popConsumerKVServiceEnable", "storePathEpochFile",
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("version", ["4.9.8", "5.3.3"])
+def test_a_file_of_all_defaults_is_taken(version: str) -> None:
+    found = read_config(Path(__file__).with_name(f"defaults-{version}.properties"))
+
+    assert {"enablePropertyFilter", "defaultQueryMaxNum"} <= found.settings.keys()
 
 
 def test_everything_that_is_refused_is_named_at_once(tmp_path: Path) -> None:
@@ -110,8 +117,8 @@ def test_everything_that_is_refused_is_named_at_once(tmp_path: Path) -> None:
         "namesrvAddr=", "namesrvAddr=host", "namesrvAddr=host:0", "namesrvAddr=host:70000", "namesrvAddr=a b:1",
         "namesrvAddr=a:1,b:2", "brokerName=a b", "brokerName=", "brokerClusterName=ü", "brokerIP1=", "bindAddress=a/b",
         "listenPort=x", "listenPort=65536", "storePathRootDir=data", "storePathCommitLog=/elsewhere",
-        "timerPrecisionMs=10", "recallMessageEnable=false", "storeType=defaultRocksDB", "authenticationEnabled=true",
-        "autoMessageVersionOnTopicLen=true", "allAckInSyncStateSet=true", "metricsExporterType=PROM",
+        "timerPrecisionMs=10", "storeType=defaultRocksDB", "authenticationEnabled=true",
+        "maxTopicLength=255", "allAckInSyncStateSet=true", "metricsExporterType=PROM",
         "inSyncReplicas=2", "configBlackList=brokerConfigPath; fileReservedTime", "brokerRole=SYNC_MASTER",
         "enableDLegerCommitLog=true", "duplicationEnable=true", "flushDiskType=NEVER", "fileReservedTime=soon",
     ],
