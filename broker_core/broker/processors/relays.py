@@ -1,8 +1,13 @@
-"""Questions about consumers that only their clients can answer: forwarded to them, with the answers returned."""
+"""Questions about consumers that only their clients can answer: forwarded to them, with the answers returned.
+
+What a client gets is made anew from the header that was read. The fields of the request have the account of whoever
+asks and its signature, which holds for any other request with the same values too.
+"""
 
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 from broker_core.broker.access.accounts import Right, need_topic
 from broker_core.broker.access.permits import Permits
@@ -72,7 +77,7 @@ class RelayProcessor:
         """Forward the question to the client and return its answer."""
         header = request.header(headers.GetConsumerRunningInfoRequest)
         member = self._member(header.consumer_group, header.client_id)
-        return await self._hand_on(request, header.consumer_group, member)
+        return await self._ask(member, header.consumer_group, Command.request(header))
 
     async def consume_directly(self, request: Command, _: Connection) -> Command:
         """Make a client consume one message now, outside its queues, if its account may read the message's topic."""
@@ -80,13 +85,13 @@ class RelayProcessor:
         record = self._arrivals.find_named(parse_offset_id(header.msg_id).log_offset)
         if record is None:
             raise ClientUnreachable(f"message {header.msg_id} is not in the store")
-        fields = request.ext_fields | {"brokerName": self._broker_name}
         member = self._member(header.consumer_group, header.client_id)
         message = decode_one(record, decompress=False)
         need = need_topic(real_topic(message.topic, message.properties.get(names.REAL_TOPIC)), Right.SUB)
         if not self._permits.may(member, need):
             raise AccessRefused(f"The account of client {member.client_id[:80]!r} may not read {need.kind}:{need.name}")
-        return await self._hand_on(Command(request.code, fields, record), header.consumer_group, member)
+        question = Command.request(replace(header, broker_name=self._broker_name), record)
+        return await self._ask(member, header.consumer_group, question)
 
     async def _positions_of(self, member: Member[Connection], topic: str, group: str) -> dict[MessageQueue, int] | None:
         question = Command.request(headers.GetConsumerStatusFromClientRequest(topic, group))
@@ -104,12 +109,10 @@ class RelayProcessor:
             raise ClientUnreachable(f"The Consumer <{group}> <{client_id}> not online")
         return member
 
-    async def _hand_on(self, request: Command, group: str, member: Member[Connection]) -> Command:
+    async def _ask(self, member: Member[Connection], group: str, question: Command) -> Command:
         client_id, timeout_ms = member.client_id, self._timeout_ms
         try:
-            return await member.channel.invoke(
-                Command(request.code, dict(request.ext_fields), request.body), timeout_ms
-            )
+            return await member.channel.invoke(question, timeout_ms)
         except RemotingTimeout as error:
             raise ClientTooSlow(f"consumer <{group}> <{client_id}> gave no answer in {timeout_ms} ms") from error
         except RemotingError as error:
