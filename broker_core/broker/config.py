@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from broker_core.broker.access.places import LocalAccounts
 from broker_core.broker.filters.settings import FilterSettings
 from broker_core.broker.limits import BrokerLimits
 from broker_core.broker.timer.requests import TimerSettings
@@ -93,6 +94,7 @@ class BrokerConfig:
     transactions: TransactionSettings = field(default_factory=TransactionSettings)
     permission: int = PERM_READ | PERM_WRITE  # brokerPermission
     access_control: bool = False  # aclEnable: requests need an account of config/plain_acl.yml
+    local_accounts: LocalAccounts = field(default_factory=LocalAccounts)  # aclLocalAccounts, aclLocalNetworks
     tls: TlsSettings = field(default_factory=TlsSettings)  # of the listeners, and of connections to name servers
     # By RocketMQ name; they override the fields above and changes that were saved while running.
     settings: Mapping[str, str] = field(default_factory=dict)

@@ -292,7 +292,7 @@ def _guard(components: Components, *ports: Dispatch) -> Sequence[Step]:
         return ()
     refusals = Refusals(components.clock)
     needs = needs_of(components.arrivals, components.config.limits, components.config.identity.cluster)
-    check = refusals.of(AccessCheck(access, needs, ports[0].codes))
+    check = refusals.of(AccessCheck(access, needs, ports[0].codes, components.config.local_accounts))
     for port in ports:
         port.before(check)
     return Step("accounts", _ACCOUNTS_MS, access.reload), Step("refusals", _SECOND_MS, refusals.step)

@@ -320,6 +320,7 @@ async def started(
     periods: Periods | None = None,
     topics: TopicDefaults | None = None,
     access_control: bool = False,
+    settings: Mapping[str, str] | None = None,
 ) -> AsyncIterator[Wire]:
     """Start a name server and a broker on `folder`, and stop both at the end."""
     name_server = NameServer(NameServerConfig(port=0))
@@ -332,6 +333,7 @@ async def started(
         periods=periods or Periods(),
         topics=topics or TopicDefaults(),
         access_control=access_control,
+        settings=settings or {},
     )
     try:
         broker = await Broker.open(config)

@@ -8,6 +8,7 @@ from typing import Final
 from broker_core.broker.access.access import Access
 from broker_core.broker.access.accounts import Account, Need
 from broker_core.broker.access.needs import ANY_ACCOUNT, Needs
+from broker_core.broker.access.places import LocalAccounts
 from broker_core.broker.access.revoking import Served
 from broker_core.broker.errors import AccessRefused
 from broker_core.protocol.addresses import parts_of
@@ -19,9 +20,10 @@ from broker_core.remoting.connection import Connection
 class AccessCheck:
     """Refuses what the accounts do not allow; a hook of `Dispatch`."""
 
-    def __init__(self, access: Access, needs: Mapping[int, Needs], served: Iterable[int]) -> None:
+    def __init__(self, access: Access, needs: Mapping[int, Needs], served: Iterable[int], local: LocalAccounts) -> None:
         """A request that is `served` and that nobody has listed is for administrators."""
         self._access = access
+        self._local = local
         self._served = Served()
         access.on_change = self._served.close_revoked
         self._needs = needs
@@ -29,11 +31,11 @@ class AccessCheck:
 
     def __call__(self, request: Command, connection: Connection) -> None:
         """Return if a request is allowed; raises AccessRefused, and errors for a body or header that cannot be read."""
-        self._served.note(connection, self._let_through(request, connection.peer))
+        self._served.note(connection, self._let_through(request, connection))
 
-    def _let_through(self, request: Command, peer: str) -> str:
+    def _let_through(self, request: Command, connection: Connection) -> str:
         """Return the account by which a request is allowed, empty for a trusted address."""
-        table = self._access.table
+        table, peer = self._access.table, connection.peer
         if table.global_white and table.trusts(parts_of(peer)):
             return ""
         access_key = request.ext_fields.get(ACCESS_KEY)
@@ -42,6 +44,7 @@ class AccessCheck:
         account = table.accounts.get(access_key)
         if account is None:
             raise AccessRefused(f"No acl config for {access_key[:_SHOWN]}")
+        self._local.check(access_key, peer, connection.local)
         if account.addresses.matches(parts_of(peer)):
             return access_key
         if not is_signed_with(request, account.secret_key):

@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from broker_core.protocol.networks import Networks
+
 _UNITS_MS: Final = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 _LEVEL: Final = re.compile(r"([0-9]{1,9})([smhd])")
 _MAX_LEVELS: Final = 1_000
@@ -98,6 +100,21 @@ def word(pattern: str, takes: str) -> SettingKind:
         return text
 
     return SettingKind(takes, read, str)
+
+
+def access_keys() -> SettingKind:
+    """The access keys of accounts, a comma list that may be empty."""
+
+    def read(text: str) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
+
+    return SettingKind("access keys with commas between them, or nothing", read, ",".join)
+
+
+def networks() -> SettingKind:
+    """Addresses and networks, a comma list that may be empty."""
+    takes = "networks such as 10.0.0.0/8 with commas between them, or nothing"
+    return SettingKind(takes, Networks.parse, lambda found: found.text)
 
 
 def _time(ms: int) -> str:

@@ -80,6 +80,8 @@ _ALL: Final = (
     # Service to clients.
     Setting("brokerPermission", kinds.number(0, 7), _LIVE, ("permission",)),
     Setting("aclEnable", _SWITCH, _AT_START, ("access_control",)),
+    Setting("aclLocalAccounts", kinds.access_keys(), _AT_START, ("local_accounts.access_keys",)),
+    Setting("aclLocalNetworks", kinds.networks(), _AT_START, ("local_accounts.networks",)),
     Setting("rejectTransactionMessage", _SWITCH, _LIVE, ("transactions.rejected",)),
     Setting("transactionTimeOut", kinds.number(1, _INT), _LIVE, ("transactions.timeout_ms",)),
     Setting("transactionCheckInterval", kinds.number(1, _INT), _LIVE, ("transactions.interval_ms",)),
