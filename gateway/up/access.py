@@ -9,6 +9,7 @@ from typing import Final
 
 import yaml
 
+from broker_core.protocol.signature import Credentials
 from console.clusters.own_brokers import broker_names, folder_of
 from gateway.env import account
 from gateway.up.config import UpConfig
@@ -28,14 +29,32 @@ def prepare_accounts(config: UpConfig) -> Path:
     own = config.data / ACCOUNT_FILE
     if not own.exists():
         _write(own, {"accessKey": ACCESS_KEY, "secretKey": secrets.token_urlsafe(32)})
-    found = account(ACCOUNT_VARIABLE, environ={ACCOUNT_VARIABLE: str(own)})
-    assert found is not None
+    found = _read(own)
     administrator = {"accessKey": found.access_key, "secretKey": found.secret_key, "admin": True}
     for name in broker_names(config.brokers):
         accounts = folder_of(config.data, name) / _ACCOUNTS
         if not accounts.exists() and not accounts.with_name("acl").is_dir():
             _write(accounts, {"accounts": [administrator]})
     return own
+
+
+def broker_settings(config: UpConfig) -> dict[str, str]:
+    """Return the settings of a broker with access control, which `prepare_accounts` has prepared.
+
+    What `make up` has made it serves on this machine alone. An account that somebody else made for the gateway may have
+    other users elsewhere.
+    """
+    return {
+        "aclEnable": "true",
+        "aclLocalAccounts": _read(config.data / ACCOUNT_FILE).access_key,
+        "aclLocalNetworks": ",".join(config.account_networks),
+    }
+
+
+def _read(file: Path) -> Credentials:
+    found = account(ACCOUNT_VARIABLE, environ={ACCOUNT_VARIABLE: str(file)})
+    assert found is not None
+    return found
 
 
 def _write(path: Path, tree: object) -> None:

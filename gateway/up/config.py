@@ -44,6 +44,7 @@ SETTINGS: Final = (
         "on: brokers serve only what an account of their plain_acl.yml signed; Gantry gets one",
     ),
     ("GANTRY_ACL_ACCOUNT", "(made by GANTRY_ACL)", "file with accessKey and secretKey with which Gantry signs"),
+    ("GANTRY_ACL_NETWORKS", "(this machine)", "networks from which the account made by GANTRY_ACL is served too"),
     ("GANTRY_FLUSH", "async", "async, or sync (answer a send only after fdatasync)"),
     ("GANTRY_REDIS_URL", "(own redis-server)", "redis://… of another Redis, whose database no other Gantry uses"),
     ("GANTRY_DATABASE_URL", "(sqlite in the data folder)", "postgres://… of a PostgreSQL"),
@@ -114,6 +115,8 @@ class UpConfig:
     left_out: tuple[str, ...] = ()
     """Further brokers that need not be started although they have messages."""
     has_access_control: bool = False
+    account_networks: tuple[str, ...] = ()
+    """Where the gateway's own account is served beside this machine."""
     base_path: str = ""
     """The path before all others, such as ``/gantry``; empty for none."""
     tls: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -140,6 +143,7 @@ class UpConfig:
             brokers=brokers,
             left_out=_left_out(brokers, environ),
             has_access_control=env.flag("GANTRY_ACL", False, environ=environ),
+            account_networks=tuple(env.networks("GANTRY_ACL_NETWORKS", environ=environ)),
             tls=own_tls(environ).texts,
             base_path=urlsplit(env.public_url("GANTRY_PUBLIC_URL", environ=environ)).path,
         )

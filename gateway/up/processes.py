@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
@@ -13,7 +13,7 @@ from typing import Final, Literal
 from broker_core.protocol import java_properties
 from console.clusters.own_brokers import folder_of
 from gateway.siblings import FOLDER_VARIABLE
-from gateway.up.access import ACCOUNT_VARIABLE, prepare_accounts
+from gateway.up.access import ACCOUNT_VARIABLE, broker_settings, prepare_accounts
 from gateway.up.checks import free_port
 from gateway.up.config import UpConfig
 from gateway.up.services import redis_server
@@ -107,6 +107,7 @@ def _brokers(python: str, config: UpConfig, tls: tuple[str, ...]) -> Iterator[Ch
     if config.brokers > 1:
         yield _name_server(python, config, tls)
         servers = ("--namesrv", f"{config.reachable_host}:{config.namesrv_port}")
+    settings = tuple(_settings(broker_settings(config))) if config.has_access_control else ()
     for name, port in config.broker_ports.items():
         command = (
             python, "-m", "broker_core",
@@ -118,11 +119,17 @@ def _brokers(python: str, config: UpConfig, tls: tuple[str, ...]) -> Iterator[Ch
             "--broker-name", name,
             "--share", str(config.brokers),
             "--flush", config.flush,
-            *(("--setting", "aclEnable=true") if config.has_access_control else ()),
+            *settings,
             *tls,
         )  # fmt: skip
         child = name if config.brokers > 1 else "broker"
         yield Child(child, command, ready="line", needs_database=False, kind="broker")
+
+
+def _settings(texts: Mapping[str, str]) -> Iterator[str]:
+    """Return the options of a broker for settings by their names."""
+    for name, text in texts.items():
+        yield from ("--setting", f"{name}={text}")
 
 
 def _name_server(python: str, config: UpConfig, tls: tuple[str, ...]) -> Child:

@@ -12,7 +12,7 @@ from gateway import env
 from gateway.env import BadSetting
 from gateway.up.access import ACCOUNT_VARIABLE, prepare_accounts
 from gateway.up.config import UpConfig
-from gateway.up.processes import plan
+from gateway.up.processes import Plan, plan
 
 
 def config_of(data: Path, **settings: str) -> UpConfig:
@@ -66,6 +66,40 @@ def test_processes_learn_the_account_and_brokers_the_switch(tmp_path: Path) -> N
     off = plan(UpConfig.read({"GANTRY_DATA_DIR": str(tmp_path / "off")}), run)
     assert not any("aclEnable=true" in child.command for child in off.children)
     assert not (tmp_path / "off" / "tools.yml").exists()
+
+
+def settings_of(made: Plan) -> list[set[str]]:
+    """Return the settings about accounts of each broker."""
+    brokers = (child for child in made.children if child.kind == "broker")
+    return [{word for word in child.command if word.startswith("acl")} for child in brokers]
+
+
+def test_the_account_that_is_made_is_served_on_this_machine_alone(tmp_path: Path) -> None:
+    made = plan(config_of(tmp_path / "data", GANTRY_BROKERS="2"), tmp_path)
+
+    assert settings_of(made) == [{"aclEnable=true", "aclLocalAccounts=gantry-gateway", "aclLocalNetworks="}] * 2
+
+
+def test_networks_of_executors_are_named(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "tools.yml").write_text("accessKey: renamed-account\nsecretKey: a-secret-text\n")
+    made = plan(config_of(tmp_path / "data", GANTRY_ACL_NETWORKS="10.20.0.0/16, fd00::7"), tmp_path)
+
+    assert settings_of(made) == [
+        {"aclEnable=true", "aclLocalAccounts=renamed-account", "aclLocalNetworks=10.20.0.0/16,fd00::7"}
+    ]
+    with pytest.raises(BadSetting, match="GANTRY_ACL_NETWORKS"):
+        config_of(tmp_path, GANTRY_ACL_NETWORKS="everywhere")
+
+
+def test_an_account_that_somebody_else_made_is_served_as_they_say(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(ACCOUNT_VARIABLE, str(tmp_path / "own.yml"))
+    made = plan(config_of(tmp_path / "data"), tmp_path)
+
+    # What an earlier start has made stays in the brokers' files.
+    assert settings_of(made) == [{"aclEnable=true", "aclLocalAccounts=gantry-gateway", "aclLocalNetworks="}]
 
 
 @pytest.mark.parametrize("text", ["", "accessKey: only", "- a list", "accessKey: [", "\x00"])
