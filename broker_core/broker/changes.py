@@ -18,6 +18,7 @@ from broker_core.broker.members import Ch
 from broker_core.broker.offsets import ConsumerOffsets
 from broker_core.broker.pop.leases import Leases
 from broker_core.broker.topics import Topics
+from broker_core.protocol.bodies.progress import SESSION_BYTES
 from broker_core.protocol.bodies.topics import DataVersion
 from broker_core.store import MessageStore
 
@@ -49,7 +50,7 @@ class Changes(Generic[Ch]):
         self._begin()
 
     def _begin(self) -> None:
-        self.session = secrets.token_hex(8)
+        self.session = secrets.token_hex(SESSION_BYTES)
         """Numbers of another session mean nothing."""
         self._last = 0
         self._at: dict[Place, int] = {}  # the most recent last

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from broker_core.protocol.bodies.groups import ConsumerConnection
+from broker_core.protocol.errors import MalformedBody
+
+SESSION_BYTES: Final = 8
+_SESSION: Final = re.compile(rf"([0-9a-f]{{{2 * SESSION_BYTES}}})?")
 
 QueueRange: TypeAlias = list[int]
 """First and next queue offset of a queue, and when its last message was stored."""
@@ -50,3 +55,12 @@ class Progress:
     gone_groups: list[str] = field(default_factory=list)
     left_groups: list[str] = field(default_factory=list)
     """Groups that have no native client any more."""
+
+    def __post_init__(self) -> None:
+        """Raise MalformedBody for a session that no broker makes.
+
+        Readers send it back in a request that they sign. A text of the broker's choice would be signed with it, and the
+        signature would hold for any request whose values make up the same text.
+        """
+        if _SESSION.fullmatch(self.session) is None:
+            raise MalformedBody(f"session is {self.session[:40]!r}, not {SESSION_BYTES} bytes in hexadecimal digits")

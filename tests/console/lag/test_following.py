@@ -9,19 +9,30 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from broker_core.client.admin import Admin
+from broker_core.client.admin.clusters import BrokerAddress
+from broker_core.client.config import ClientConfig
+from broker_core.client.errors import MalformedAnswer
 from broker_core.client.producer import Producer
 from broker_core.client.session import Session
 from broker_core.protocol.bodies import MessageQueue
+from broker_core.protocol.codes import RequestCode, ResponseCode
+from broker_core.protocol.command import Command
 from broker_core.protocol.half_records import PROGRESS_GROUP
 from broker_core.protocol.headers.progress import GetProgressRequest
 from broker_core.protocol.message import Message
+from broker_core.protocol.signature import Credentials
 from broker_core.protocol.topics import HALF_TOPIC, OP_HALF_TOPIC
+from console.lag.facts import BrokerFacts
+from console.lag.following import Following
 from console.lag.reading import Reader
 from console.lag.shapes import GroupState, TopicState
 from console.lag.state import ClusterState, StateBuilder
 from tests.console.lag.figures import InProcess
 from tests.support.cluster import create_topic, several_brokers
+from tests.support.scripted import scripted_cluster, succeed
 from tests.support.wait import eventually
 
 PATIENT = 20.0
@@ -174,3 +185,20 @@ def comparable(state: GroupState | TopicState) -> dict[str, Any]:
     """Return a state without rates and trend and what follows from them: their points lie a few seconds apart."""
     settling = {"lag_per_second", "in_rate", "out_rate", "drain_eta_ms", "drain_unknown", "state"}
     return {name: getattr(state, name) for name in state.__struct_fields__ if name not in settling}
+
+
+async def test_what_a_broker_calls_its_session_is_not_signed_unless_it_is_one() -> None:
+    account = Credentials("gateway-account", "secret-of-gateway")
+    body = b'{"session":"trueevilsecret1","version":1,"isLast":false}'
+    async with scripted_cluster() as cluster:
+        peer = cluster["broker-a"]
+        peer.on(RequestCode.GET_PROGRESS, succeed(lambda _: Command.response(ResponseCode.SUCCESS, body=body)))
+        config = ClientConfig([cluster.name_server.addr], credentials=account)
+        async with Session(config) as session:
+            following = Following(Admin(session), BrokerAddress("test", "broker-a", 0, peer.addr), BrokerFacts())
+            for _ in range(2):
+                with pytest.raises(MalformedAnswer, match="session is 'trueevilsecret1'"):
+                    await following.step(AT)
+
+        asked = [each.header(GetProgressRequest).session for each in peer.asked(RequestCode.GET_PROGRESS)]
+        assert asked == ["", ""]

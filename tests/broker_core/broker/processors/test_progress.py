@@ -95,5 +95,5 @@ async def test_pages_go_on_and_a_reader_of_an_earlier_run_begins_anew(wire: Wire
         page = await changed(wire, page, limit=3, goes_on=True)
     assert names | page.topics.keys() | page.groups.keys() == everything.topics.keys() | everything.groups.keys()
     assert page.version == everything.version
-    stranger = await changed(wire, Progress(session="another", version=everything.version))
+    stranger = await changed(wire, Progress(session="0123456789abcdef", version=everything.version))
     assert stranger.topics.keys() == everything.topics.keys()
