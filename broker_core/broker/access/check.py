@@ -7,6 +7,7 @@ from typing import Final
 
 from broker_core.broker.access.access import Access
 from broker_core.broker.access.accounts import Account, Need
+from broker_core.broker.access.fields import check_fields
 from broker_core.broker.access.needs import ANY_ACCOUNT, Needs
 from broker_core.broker.access.places import LocalAccounts
 from broker_core.broker.access.revoking import Served
@@ -57,6 +58,7 @@ class AccessCheck:
             raise AccessRefused(
                 f"Need admin permission for request code={request.code}, but accessKey={account.access_key} is not"
             )
+        check_fields(request)
         for need in self._needs_of(request):
             if not account.may(need):
                 raise AccessRefused(f"No default permission for {need.kind}:{need.name[:_SHOWN]}")

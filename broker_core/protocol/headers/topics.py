@@ -70,6 +70,11 @@ class QueryConsumeQueueRequest:
     consumer_group: str | None = None
 
 
+@header(RequestCode.CLEAN_EXPIRED_CONSUMEQUEUE)
+class CleanExpiredConsumeQueueRequest:
+    """Code 306: drop the files of queues whose messages have expired."""
+
+
 @header(RequestCode.CLEAN_UNUSED_TOPIC)
 class CleanUnusedTopicRequest:
     """Code 316: drop the queues of topics that no longer exist."""

@@ -37,3 +37,4 @@ class ResumeCheckHalfMessageRequest:
     """Code 323: check this half message again, starting with the first check."""
 
     msg_id: str | None = None
+    topic: str | None = None  # 5.x
