@@ -97,6 +97,7 @@ def _name_server(
             tls=config.tls,
             port=options.namesrv_port,
             settings_file=settings,
+            change_networks=options.change_networks,
         ),
         sockets=sockets,
         ready=is_registered,

@@ -11,6 +11,7 @@ from broker_core import defaults
 from broker_core.broker import BrokerConfig
 from broker_core.broker.settings.file import ConfigFile, name_servers, read_config
 from broker_core.logs import get_logger
+from broker_core.namesrv.changes import networks_option
 from broker_core.remoting.tls_settings import PREFIX as TLS_PREFIX
 from broker_core.remoting.tls_settings import read_settings
 from broker_core.store import StoreConfig
@@ -49,6 +50,12 @@ def parse() -> argparse.Namespace:
         type=_name_servers,
         metavar="HOST:PORT[;HOST:PORT]",
         help="register with these name servers instead of starting one",
+    )
+    parser.add_argument(
+        "--change-networks",
+        type=networks_option,
+        metavar="NETWORKS",
+        help="the name server that is started takes changes from this machine and these networks only (any)",
     )
     parser.add_argument("--broker-port", type=int, help="0: any free port (10911)")
     parser.add_argument("--advertise", metavar="HOST", help="address that clients connect to (the --bind address)")

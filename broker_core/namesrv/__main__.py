@@ -14,6 +14,7 @@ import uvloop
 
 from broker_core import logs
 from broker_core.errors import GantryError
+from broker_core.namesrv.changes import networks_option
 from broker_core.namesrv.config import NameServerConfig
 from broker_core.namesrv.config_file import USUAL_SETTINGS, ConfigFile, read_config
 from broker_core.namesrv.server import NameServer
@@ -35,6 +36,12 @@ def main() -> int:
         type=Path,
         help=f"file for key-value settings [with --config what it says, or {USUAL_SETTINGS}; else memory only]",
     )
+    parser.add_argument(
+        "--change-networks",
+        type=networks_option,
+        metavar="NETWORKS",
+        help="take changes from this machine and these networks only, with commas between them; may be empty [any]",
+    )
     parser.add_argument("--tls-config", type=Path, metavar="FILE", help="RocketMQ's tls.properties")
     parser.add_argument("--log-level", default="INFO")
     options = parser.parse_args()
@@ -52,7 +59,12 @@ def _config(options: argparse.Namespace) -> NameServerConfig:
     if file.without_effect:
         _log.info("%s: without effect here: %s", options.config, ", ".join(file.without_effect))
     tls = read_settings(options.tls_config, below=file.fields.get("tls", {}), above={})
-    given = {"host": options.bind, "port": options.port, "settings_file": options.settings_file}
+    given = {
+        "host": options.bind,
+        "port": options.port,
+        "settings_file": options.settings_file,
+        "change_networks": options.change_networks,
+    }
     chosen = {name: value for name, value in given.items() if value is not None}
     return NameServerConfig(**file.fields | {"tls": tls} | chosen)
 

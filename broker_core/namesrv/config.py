@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from broker_core.protocol.networks import Networks
 from broker_core.remoting import TlsSettings
 
 
@@ -18,6 +19,7 @@ class NameServerConfig:
     broker_expiry_ms: int = 120_000  # a broker silent for longer is removed; brokers register every 30 s
     scan_interval_ms: int = 5_000
     order_message_enable: bool = False  # whether routes contain ORDER_TOPIC_CONFIG; off in RocketMQ too
+    change_networks: Networks | None = None  # beside this machine; None: changes are taken from anywhere
     connections: int = 10_000
     header_bytes: int = 512 * 1024  # bytes; requests to a name server have short headers
     tls: TlsSettings = field(default_factory=TlsSettings)

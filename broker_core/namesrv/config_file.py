@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from broker_core.namesrv.options import CHANGEABLE
+from broker_core.namesrv.options import CHANGE_NETWORKS, CHANGEABLE
 from broker_core.properties_file import Rule, absolute_path, by_rules, only, read_pairs, tcp_port, without_effect
+from broker_core.protocol.networks import Networks
 from broker_core.remoting.tls_settings import NAMES as TLS_NAMES
 
 _SWITCH: Final = {"true": True, "false": False}
@@ -87,6 +88,7 @@ _FIELDS: Final = {
     "kvConfigPath": "settings_file",
     "orderMessageEnable": "order_message_enable",
     "scanNotActiveBrokerInterval": "scan_interval_ms",
+    CHANGE_NETWORKS: "change_networks",
 }
 _RULES: Final[dict[str, Rule]] = {
     **dict.fromkeys(_WITHOUT_EFFECT, without_effect),
@@ -100,4 +102,5 @@ _RULES: Final[dict[str, Rule]] = {
     "kvConfigPath": absolute_path,
     "orderMessageEnable": _switch,
     "scanNotActiveBrokerInterval": _milliseconds,
+    CHANGE_NETWORKS: Networks.parse,
 }

@@ -24,7 +24,11 @@ CHANGEABLE: Final = frozenset({_ORDER})
 """What request 318 can change."""
 _TABLE: Final = "settings"
 _PATHS: Final = frozenset({"kvConfigPath", "configStorePath", "rocketmqHome", "configBlackList"})
-_TOLD: Final = frozenset({"listenPort", "bindAddress", "scanNotActiveBrokerInterval", "limitConnections"})
+CHANGE_NETWORKS: Final = "changeNetworks"
+"""The networks from which changes are taken; unset for all, and Gantry's own."""
+_TOLD: Final = frozenset(
+    {"listenPort", "bindAddress", "scanNotActiveBrokerInterval", "limitConnections", CHANGE_NETWORKS}
+)
 _SWITCH: Final = {"true": True, "false": False}
 
 
@@ -62,6 +66,7 @@ class Options:
             "scanNotActiveBrokerInterval": str(config.scan_interval_ms),
             "limitConnections": str(config.connections),
             _ORDER: str(config.order_message_enable).lower(),
+            **({} if config.change_networks is None else {CHANGE_NETWORKS: config.change_networks.text}),
             **dict(config.tls.texts()),
         }
 

@@ -8,12 +8,13 @@ import logging
 from typing import Final
 
 from broker_core.clock import now_ms
+from broker_core.namesrv.changes import ChangeRefused, changes_from
 from broker_core.namesrv.config import NameServerConfig
 from broker_core.namesrv.handlers import Answer, Handlers
 from broker_core.namesrv.options import Options
 from broker_core.namesrv.routes import RouteTable
 from broker_core.namesrv.settings import Settings
-from broker_core.protocol import Command, RequestCode
+from broker_core.protocol import Command, RequestCode, ResponseCode
 from broker_core.remoting import Connection, ConnectionLimits, Dispatch, Handler, Server
 from broker_core.remoting.connection import Result
 from broker_core.remoting.open_files import Sockets
@@ -47,7 +48,9 @@ class NameServer:
         self.config = self.options.config
         self.routes = RouteTable()
         handlers = Handlers(self.routes, Settings(config.settings_file), self.options, now_ms)
-        dispatch = Dispatch()
+        dispatch = Dispatch({ChangeRefused: ResponseCode.NO_PERMISSION})
+        if config.change_networks is not None:
+            dispatch.before(changes_from(config.change_networks))
         for code, answer in handlers.table().items():
             dispatch.register(code, _once(ready, answer) if ready and code in _OF_BROKERS else answer)
         limits = ConnectionLimits(connections=config.connections, header_bytes=config.header_bytes)

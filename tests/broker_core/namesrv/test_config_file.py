@@ -9,6 +9,7 @@ import pytest
 from broker_core.namesrv.config import NameServerConfig
 from broker_core.namesrv.config_file import read_config
 from broker_core.properties_file import BadPropertiesFile
+from broker_core.protocol.networks import Networks
 
 
 def written(folder: Path, text: str) -> Path:
@@ -91,3 +92,16 @@ def test_everything_that_is_refused_is_named_at_once(tmp_path: Path) -> None:
     assert str(refused.value).count(";") == 5
     for line in text.splitlines():
         assert line.partition("=")[0] in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "networks"),
+    [("", None), ("changeNetworks=\n", Networks()), ("changeNetworks=10.20.0.0/16\n", Networks.parse("10.20.0.0/16"))],
+)
+def test_a_file_names_the_networks_of_brokers(tmp_path: Path, text: str, networks: Networks | None) -> None:
+    assert NameServerConfig(**read_config(written(tmp_path, text)).fields).change_networks == networks
+
+
+def test_what_is_no_network_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadPropertiesFile, match="changeNetworks: 'everywhere' is not an address or a network"):
+        read_config(written(tmp_path, "changeNetworks=everywhere\n"))

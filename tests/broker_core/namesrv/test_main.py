@@ -7,9 +7,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
+
 from broker_core.protocol import Command, ResponseCode, java_properties
 from broker_core.protocol.headers import routes as headers
 from broker_core.remoting import RemotingClient
+from tests.support.elsewhere import address_elsewhere, ask_from
 from tests.support.serving import Serving
 
 ORDER = "ORDER_TOPIC_CONFIG"
@@ -71,3 +74,25 @@ async def test_a_place_that_cannot_be_read_is_one_clear_line_and_status_2(tmp_pa
 
     assert len(ended.log.splitlines()) == 1
     assert "kvConfig.json" in ended.log
+
+
+@pytest.mark.parametrize("module", ["broker_core.namesrv", "broker_core"])
+async def test_an_option_names_where_changes_come_from(tmp_path: Path, module: str) -> None:
+    source = address_elsewhere()
+    ports = ("--port", "0") if module.endswith("namesrv") else ("--namesrv-port", "0", "--broker-port", "0")
+    folder = () if module.endswith("namesrv") else ("--data-dir", str(tmp_path / "data"))
+    change = Command.request(headers.PutKvConfigRequest(ORDER, "orders", "broker-a:4"))
+    for networks, code in (("", ResponseCode.NO_PERMISSION), (f"fd00::/8,{source}", ResponseCode.SUCCESS)):
+        arguments = (*ports, *folder, "--change-networks", networks)
+        with Serving(tmp_path / "log", module, *arguments) as serving:
+            ready = await asyncio.to_thread(serving.ready)
+            address = ready.partition("namesrv=")[2].split(" ")[0]
+            assert (await ask_from(source, address, change)).code == code
+            assert await asyncio.to_thread(serving.stop) == 0
+
+
+async def test_an_option_that_names_no_network_is_refused_with_the_reason(tmp_path: Path) -> None:
+    with Serving(tmp_path / "log", "broker_core.namesrv", "--change-networks", "everywhere") as ended:
+        assert await asyncio.to_thread(ended.process.wait, 60) == 2
+
+    assert "argument --change-networks: 'everywhere' is not an address or a network" in ended.log

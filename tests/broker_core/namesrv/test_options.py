@@ -9,6 +9,7 @@ import pytest
 from broker_core.namesrv.config import NameServerConfig
 from broker_core.namesrv.options import FILE_NAME, OptionFixed, OptionRefused, Options
 from broker_core.namesrv.settings import SettingsDamaged
+from broker_core.protocol.networks import Networks
 
 
 def options_in(folder: Path) -> Options:
@@ -52,3 +53,12 @@ def test_a_damaged_file_is_said_so(tmp_path: Path, text: str) -> None:
 
     with pytest.raises(SettingsDamaged):
         options_in(tmp_path)
+
+
+def test_networks_that_may_change_it_are_told_and_fixed() -> None:
+    options = Options(NameServerConfig(change_networks=Networks.parse("10.20.0.0/16")), port=lambda: 9876)
+
+    assert options.texts()["changeNetworks"] == "10.20.0.0/16"
+    assert "changeNetworks" not in Options(NameServerConfig(), port=lambda: 9876).texts()
+    with pytest.raises(OptionFixed, match="changeNetworks can be set only at the start"):
+        options.update({"changeNetworks": ""})
