@@ -44,6 +44,11 @@ SETTINGS: Final = (
         "on: brokers serve only what an account of their plain_acl.yml signed; Gantry gets one",
     ),
     ("GANTRY_ACL_ACCOUNT", "(made by GANTRY_ACL)", "file with accessKey and secretKey with which Gantry signs"),
+    (
+        "GANTRY_NAMESRV_NETWORKS",
+        "(this machine with GANTRY_ACL, else any)",
+        "networks from which the name server takes changes too: brokers elsewhere",
+    ),
     ("GANTRY_ACL_NETWORKS", "(this machine)", "networks from which the account made by GANTRY_ACL is served too"),
     ("GANTRY_FLUSH", "async", "async, or sync (answer a send only after fdatasync)"),
     ("GANTRY_REDIS_URL", "(own redis-server)", "redis://… of another Redis, whose database no other Gantry uses"),
@@ -117,6 +122,8 @@ class UpConfig:
     has_access_control: bool = False
     account_networks: tuple[str, ...] = ()
     """Where the gateway's own account is served beside this machine."""
+    namesrv_networks: tuple[str, ...] | None = None
+    """Where the name server takes changes from beside this machine; None for anywhere."""
     base_path: str = ""
     """The path before all others, such as ``/gantry``; empty for none."""
     tls: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -143,6 +150,7 @@ class UpConfig:
             brokers=brokers,
             left_out=_left_out(brokers, environ),
             has_access_control=env.flag("GANTRY_ACL", False, environ=environ),
+            namesrv_networks=_namesrv_networks(environ),
             account_networks=tuple(env.networks("GANTRY_ACL_NETWORKS", environ=environ)),
             tls=own_tls(environ).texts,
             base_path=urlsplit(env.public_url("GANTRY_PUBLIC_URL", environ=environ)).path,
@@ -173,6 +181,11 @@ def _left_out(brokers: int, environ: Mapping[str, str]) -> tuple[str, ...]:
         if name not in others:
             raise env.BadSetting("GANTRY_BROKERS_LEFT_OUT", name, f"brokers that are not started: {', '.join(others)}")
     return tuple(names)
+
+
+def _namesrv_networks(environ: Mapping[str, str]) -> tuple[str, ...] | None:
+    found = tuple(env.networks("GANTRY_NAMESRV_NETWORKS", environ=environ))
+    return found if found or env.flag("GANTRY_ACL", False, environ=environ) else None
 
 
 def usual_workers() -> int:

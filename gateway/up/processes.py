@@ -103,7 +103,7 @@ def _tls_options(config: UpConfig, run: Path) -> tuple[str, ...]:
 
 def _brokers(python: str, config: UpConfig, tls: tuple[str, ...]) -> Iterator[Child]:
     """Return the broker with a name server in it, or a name server that outlives each of several brokers."""
-    servers: tuple[str, ...] = ("--namesrv-port", str(config.namesrv_port))
+    servers: tuple[str, ...] = ("--namesrv-port", str(config.namesrv_port), *_change_networks(config))
     if config.brokers > 1:
         yield _name_server(python, config, tls)
         servers = ("--namesrv", f"{config.reachable_host}:{config.namesrv_port}")
@@ -138,9 +138,14 @@ def _name_server(python: str, config: UpConfig, tls: tuple[str, ...]) -> Child:
         "--bind", config.bind,
         "--port", str(config.namesrv_port),
         "--settings-file", str(config.data / "namesrv" / "kvConfig.json"),
+        *_change_networks(config),
         *tls,
     )  # fmt: skip
     return Child("namesrv", command, ready="line", needs_database=False)
+
+
+def _change_networks(config: UpConfig) -> tuple[str, ...]:
+    return () if config.namesrv_networks is None else ("--change-networks", ",".join(config.namesrv_networks))
 
 
 def _gateways(python: str, config: UpConfig) -> Iterator[Child]:

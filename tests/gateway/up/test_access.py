@@ -102,6 +102,25 @@ def test_an_account_that_somebody_else_made_is_served_as_they_say(
     assert settings_of(made) == [{"aclEnable=true", "aclLocalAccounts=gantry-gateway", "aclLocalNetworks="}]
 
 
+@pytest.mark.parametrize("brokers", ["1", "3"])
+def test_the_name_server_takes_changes_from_this_machine_and_named_networks(tmp_path: Path, brokers: str) -> None:
+    def change_networks(**settings: str) -> list[str]:
+        """Return what each process with a name server is told."""
+        made = plan(UpConfig.read({"GANTRY_DATA_DIR": str(tmp_path), "GANTRY_BROKERS": brokers, **settings}), tmp_path)
+        commands = [child.command for child in made.children if "--change-networks" in child.command]
+        assert all("--namesrv-port" in each or "broker_core.namesrv" in each for each in commands)
+        return [each[each.index("--change-networks") + 1] for each in commands]
+
+    assert change_networks(GANTRY_ACL="on") == [""]
+    assert change_networks(GANTRY_ACL="on", GANTRY_NAMESRV_NETWORKS="10.20.0.0/16,fd00::/8") == [
+        "10.20.0.0/16,fd00::/8"
+    ]
+    assert change_networks(GANTRY_NAMESRV_NETWORKS="10.20.0.0/16") == ["10.20.0.0/16"]
+    assert change_networks() == []  # as without access control: anybody may change everything
+    with pytest.raises(BadSetting, match="GANTRY_NAMESRV_NETWORKS"):
+        change_networks(GANTRY_NAMESRV_NETWORKS="everywhere")
+
+
 @pytest.mark.parametrize("text", ["", "accessKey: only", "- a list", "accessKey: [", "\x00"])
 def test_a_file_that_is_no_account_is_named(tmp_path: Path, text: str) -> None:
     file = tmp_path / "tools.yml"
