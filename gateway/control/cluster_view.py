@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from operator import attrgetter
 from typing import Any, Final, Literal, Protocol, TypeVar
 
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
+from rest_framework.fields import empty
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -105,6 +106,19 @@ class TopicInQueryView(ClusterScopedView):
     def right_resource(self) -> Resource:
         """Return the topic; a request without one is refused later as invalid."""
         return Resource("topic", self.request.query_params.get("topic", "").strip() or ANYTHING)
+
+
+def topic_of_body(request: Request, form: type[serializers.Serializer[Any]]) -> Resource:
+    """Return the topic that a body names, as its form reads it; a body without one is refused later as invalid.
+
+    Read in another way than the form does, a name would be checked and another one used.
+    """
+    body = request.data if isinstance(request.data, Mapping) else {}
+    try:
+        name = form().fields["topic"].run_validation(body.get("topic", empty))
+    except (serializers.ValidationError, serializers.SkipField):
+        name = None
+    return Resource("topic", ANYTHING if name is None else name)
 
 
 def with_outcomes(answer: Response, outcomes: Sequence[BrokerOutcome], *, status: int = 200) -> Response:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal
 
 from drf_spectacular.utils import extend_schema
@@ -23,7 +22,7 @@ from console.audit.record import record
 from console.clusters.reasons import reason_of
 from console.errors import Conflict, NotKnown
 from console.shapes import as_json, serializer_of
-from gateway.control.cluster_view import ClusterScopedView
+from gateway.control.cluster_view import ClusterScopedView, topic_of_body
 from gateway.control.messages import found_message
 from gateway.problems import TIMED_OUT, ProblemError
 
@@ -71,8 +70,7 @@ class DeliverView(ClusterScopedView):
 
     def right_resource(self) -> Resource:
         """Return the topic of the message."""
-        topic = self.request.data.get("topic") if isinstance(self.request.data, Mapping) else None
-        return Resource("topic", topic if isinstance(topic, str) else "")
+        return topic_of_body(self.request, DeliverSerializer)
 
     @extend_schema(
         operation_id="deliverMessage",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -20,11 +20,12 @@ from broker_core.errors import GantryError
 from broker_core.protocol.topics import is_system_topic
 from console.accounts.deciding import Rights
 from console.accounts.permissions import needs, rights_of_request
-from console.accounts.rights import ANYTHING, Resource
+from console.accounts.rights import Resource
 from console.clusters.connections import ask
 from console.fields import MomentField, milliseconds
 from console.lag.shapes import MissingBroker
 from console.shapes import as_json, serializer_of
+from gateway.control.cluster_view import topic_of_body
 from gateway.control.message_shapes import FoundKey, KeyLookupAnswer, PartialKey, Searched, Verdict, summary_of
 from gateway.control.messages import DEFAULT_SPAN_MS, MessageSearchView, missing_of, searched_of
 from gateway.control.search import together
@@ -85,8 +86,7 @@ class MessagesSearchView(MessageSearchView):
         """Return the topic of the query or the body; of all topics, those that the caller may read are searched."""
         if self.request.method == "GET":
             return super().right_resource()
-        topic = self.request.data.get("topic") if isinstance(self.request.data, Mapping) else None
-        return Resource("topic", topic.strip() or ANYTHING if isinstance(topic, str) else ANYTHING)
+        return topic_of_body(self.request, KeyLookupSerializer)
 
     @extend_schema(
         operation_id="lookUpKeys",

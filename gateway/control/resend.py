@@ -29,7 +29,7 @@ from console.clusters.reasons import reason_of
 from console.errors import Conflict
 from console.moments import Moment, rfc3339
 from console.shapes import as_json, serializer_of
-from gateway.control.cluster_view import ClusterScopedView
+from gateway.control.cluster_view import ClusterScopedView, topic_of_body
 from gateway.control.messages import found_message
 from gateway.data.bodies import JSON_TYPE, TEXT_TYPE, is_json
 from gateway.data.messages import checked_properties, user_properties
@@ -96,8 +96,7 @@ class ResendView(ClusterScopedView):
 
     def right_resource(self) -> Resource:
         """Return the topic of the original."""
-        topic = self.request.data.get("topic") if isinstance(self.request.data, Mapping) else None
-        return Resource("topic", topic if isinstance(topic, str) else "")
+        return topic_of_body(self.request, ResendSerializer)
 
     @extend_schema(
         operation_id="resendMessage",

@@ -69,6 +69,10 @@ def test_a_delivery_that_cannot_be_made_is_refused_by_name(control: Control) -> 
     assert refusal(group=group) == (409, "CONFLICT")
     assert refusal(group=group, client_id="nobody") == (404, "NOT_FOUND")
     assert refusal() == (422, "INVALID")
+    for body in ({"group": group}, {"group": group, "topic": None}, {"group": group, "topic": " "}, ["no object"]):
+        answer = control.call("POST", path, json=body)
+        assert answer.status_code == 422, answer.text
+        assert "topic" in answer.text or isinstance(body, list)
     assert refusal("developer", group=group) == (403, "FORBIDDEN")
     # The client would get a body that this token may not see
     headers = control.token("read", "manage")

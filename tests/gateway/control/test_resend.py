@@ -122,3 +122,25 @@ def test_it_needs_the_right_to_read_there_and_to_produce_here(control: Control) 
     assert resend(control, original["message_id"], role="viewer", topic=topic).status_code == 403
     assert resend(control, original["message_id"], role="stranger", topic=topic).status_code == 401
     assert resend(control, "0" * 32, topic=topic).status_code == 404
+
+
+@pytest.mark.parametrize("topic", [{}, {"topic": None}, {"topic": ""}, {"topic": ["orders"]}])
+def test_a_resend_without_the_topic_of_the_original_is_refused_by_name(control: Control, topic: dict[str, Any]) -> None:
+    answer = resend(control, "0A0000010001AAAA0000000000000013", **topic)
+
+    assert answer.status_code == 422, answer.text
+    assert [each["pointer"] for each in answer.json()["errors"]] == ["#/topic"]
+    # Who may see no body at all learns that.
+    assert resend(control, "0A0000010001AAAA0000000000000013", role="viewer", **topic).status_code == 403
+
+
+def test_the_right_is_that_for_the_topic_that_is_used(control: Control) -> None:
+    topic = control.topic()
+    original = sent(control, topic)
+    headers = control.token(f"bodies:{topic}-not", "read:*", "produce:*")
+
+    for name in (topic, f" {topic}", f"{topic}\n"):
+        wish = {"topic": name}
+        path = f"/messages/{original['message_id']}:resend"
+        answer = control.call("POST", path, json=wish, role="stranger", headers=headers)
+        assert (answer.status_code, f"topic '{topic}'" in answer.json()["detail"]) == (403, True), answer.text
