@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Final, Protocol
 
+from broker_core.protocol.networks import Networks
+
 _NUMBER: Final = re.compile(r"-?[0-9]{1,19}")
 _SHOWN: Final = 80
 
@@ -76,8 +78,20 @@ class Pattern:
         return text.strip()
 
 
+@dataclass(frozen=True, slots=True)
+class NetworkList:
+    """Addresses and networks with commas between them, or nothing."""
+
+    words: str = "networks such as 10.0.0.0/8 with commas between them, or nothing"
+
+    def check(self, text: str) -> str:
+        """Return the list without blanks, each with its mask."""
+        return Networks.parse(text).text
+
+
 SWITCH: Final = Words(("true", "false"))
 POSITIVE: Final = Number(1, 2**31 - 1)
 NAME: Final = Pattern(r"[%|a-zA-Z0-9_-]+", "a name of letters, digits, %, |, _ and -")
 HOURS: Final = Pattern(r"([01]?[0-9]|2[0-3])( *; *([01]?[0-9]|2[0-3]))*", "hours of the day like 04 or 04;16")
+ACCESS_KEYS: Final = Pattern(r"[^,\s]*( *, *[^,\s]+)*", "access keys with commas between them, or nothing")
 LEVELS: Final = Pattern(r"[0-9]{1,9}[smhd]( +[0-9]{1,9}[smhd])*", "times like 1s 5s 1m 2h 1d")

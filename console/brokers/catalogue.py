@@ -11,7 +11,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from console.brokers.accepted import HOURS, LEVELS, NAME, POSITIVE, SWITCH, Accepted, Number, Words
+from console.brokers.accepted import (
+    ACCESS_KEYS,
+    HOURS,
+    LEVELS,
+    NAME,
+    POSITIVE,
+    SWITCH,
+    Accepted,
+    NetworkList,
+    Number,
+    Words,
+)
 
 Effect = Literal["live", "at_start"]
 Product = Literal["gantry", "rocketmq"]
@@ -75,6 +86,8 @@ def _of_clients() -> Iterator[KnownSetting]:
     yield _at_start("msgTraceTopicName", NAME, "RMQ_SYS_TRACE_TOPIC")
     yield _both("traceOn", SWITCH, "true")
     yield _at_start("aclEnable", SWITCH, "false", risk="stops_clients")
+    yield _at_start("aclLocalAccounts", ACCESS_KEYS, "", risk="stops_clients")
+    yield _at_start("aclLocalNetworks", NetworkList(), "", risk="stops_clients")
     yield _both("brokerPermission", Number(0, 7), "6", risk="stops_clients")
     yield KnownSetting(name="rejectTransactionMessage", accepts=SWITCH, default="false", gantry="live")
     yield _both("transactionTimeOut", POSITIVE, "6000", unit="ms")

@@ -124,6 +124,8 @@ it.each([
   "a name of letters, digits, %, |, _ and -",
   "hours of the day like 04 or 04;16",
   "times like 1s 5s 1m 2h 1d",
+  "access keys with commas between them, or nothing",
+  "networks such as 10.0.0.0/8 with commas between them, or nothing",
   "no topic is named 'moon'; the group has no offset in any topic",
   "no broker answers",
   "The user 'ann', by whose rights it runs, is deactivated. Whoever may start its job can resume it.",

@@ -100,6 +100,8 @@ const REASONS: readonly [ReasonKey, RegExp][] = [
   ["eitherOr", /^(?<one>\S+) or (?<other>\S+)$/],
   ["nameOf", /^a name of letters, digits, %, \|, _ and -$/],
   ["hours", /^hours of the day like (?<one>\S+) or (?<other>\S+)$/],
+  ["accessKeys", /^access keys with commas between them, or nothing$/],
+  ["networks", /^networks such as (?<one>\S+) with commas between them, or nothing$/],
   ["levels", /^times like (?<times>.+)$/],
   ["noTime", /^the broker does not tell its time$/],
   ["ms", /^(?<ms>[+-]\d+) ms, exact to (?<exact>\d+) ms$/],

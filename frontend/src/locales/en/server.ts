@@ -85,6 +85,8 @@ export const server = {
     eitherOr: "{{one}} or {{other}}",
     nameOf: "a name of letters, digits, %, |, _ and -",
     hours: "hours of the day like {{one}} or {{other}}",
+    accessKeys: "access keys with commas between them, or nothing",
+    networks: "networks such as {{one}} with commas between them, or nothing",
     levels: "times like {{times}}",
     noTime: "the broker does not tell its time",
     ms: "{{ms}} ms, exact to {{exact}} ms",

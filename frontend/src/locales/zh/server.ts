@@ -84,6 +84,8 @@ export const server = {
     eitherOr: "{{one}} 或 {{other}}",
     nameOf: "由字母、数字、%、|、_ 和 - 组成的名称",
     hours: "整点，例如 {{one}} 或 {{other}}",
+    accessKeys: "以逗号分隔的 accessKey，可为空",
+    networks: "以逗号分隔的网段，例如 {{one}}，可为空",
     levels: "时长，例如 {{times}}",
     noTime: "Broker 未报告其时间",
     ms: "{{ms}} 毫秒，精确到 {{exact}} 毫秒",
