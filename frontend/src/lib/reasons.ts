@@ -19,7 +19,7 @@ type ReasonKey =
   | "malformed" | "noBrokers" | "noCluster" | "noSession" | "refusedSilently" | "refusedBecause" | "unlisted" | "notConsumed" | "justAdded" | "notSampled"
   | "notAnswered" | "replaced" | "otherBroker" | "notOfTopic" | "noSetting" | "noTopicNamed" | "noGroupNamed" | "ofBrokers" | "ofBrokersOrGroup" | "noOffsetIn" | "noOffset"
   | "purgeMost" | "keysEnded" | "noNativeClient" | "perhapsNoNativeClient" | "lists" | "notListedBy" | "listsNone" | "noTime" | "ms"
-  | "nobodyAnswers" | "ownerOff" | "ownerGone" | "tokenRevoked" | "tokenExpired" | "consumedWhen" | "copiesOfReplays" | "retriesCut" | "numberFrom" | "eitherOr" | "nameOf" | "hours" | "levels" | "noConsumerGroup" | "keepsAtMost" | "tooFar" | "cancelledBy" | "pausedBy" | "timeLimit" | "workerLost"
+  | "nobodyAnswers" | "ownerOff" | "ownerGone" | "tokenRevoked" | "tokenExpired" | "consumedWhen" | "copiesOfReplays" | "retriesCut" | "numberFrom" | "eitherOr" | "nameOf" | "hours" | "accessKeys" | "networks" | "levels" | "noConsumerGroup" | "keepsAtMost" | "tooFar" | "cancelledBy" | "pausedBy" | "timeLimit" | "workerLost"
 
 /** The sentences in which the server says why nobody answered, and what each is called here. */
 const REASONS: readonly [ReasonKey, RegExp][] = [

@@ -51,8 +51,6 @@ export const brokers = {
       brokerPermission: "What clients may do: 6 read and write, 4 read, 2 write, 0 nothing.",
       aclEnable: "Whether every request needs an account of the file plain_acl.yml.",
       aclLocalAccounts: "Accounts that are served only on connections from the broker's own machine.",
-      aclLocalNetworks: "Networks beside that machine from which those accounts are served too.",
-      aclLocalAccounts: "Accounts that are served only on connections from the broker's own machine.",
       aclLocalNetworks: "Networks where the accounts of aclLocalAccounts are served too.",
       rejectTransactionMessage: "Whether transactional messages are refused.",
       maxMessageSize: "The largest body of a message.",

@@ -50,8 +50,6 @@ export const brokers = {
       traceOn: "是否允许客户端为该 Broker 的消息上报轨迹。",
       brokerPermission: "客户端权限：6 读写，4 只读，2 只写，0 禁止。",
       aclEnable: "是否要求每个请求都使用 plain_acl.yml 中的账号签名。",
-      aclLocalAccounts: "仅接受来自 Broker 本机连接的账号。",
-      aclLocalNetworks: "除本机外，允许这些账号连接的网段。",
       aclLocalAccounts: "只接受来自 Broker 本机连接的账号。",
       aclLocalNetworks: "除本机外，aclLocalAccounts 中的账号还可使用的网段。",
       rejectTransactionMessage: "是否拒绝事务消息。",
