@@ -9,20 +9,28 @@ table     from → to                                   removed
 topics    topic → broker name → queues, permission    with its last broker name, or by `delete_topic`
 brokers   broker name → cluster, {broker id → addr}   with its last address
 clusters  cluster → broker names                      with its last broker name
-live      address → last heartbeat, data version      by `unregister`, `expire` or `forget_holder`
+live      address → last heartbeat, its brokers       by `unregister`, `expire` or `forget_holder`
+served    broker name → its topics                    with its last topic, or with the name
+held      holder → the addresses it keeps alive       with its last address
 ========  ==========================================  ===========================================================
+
+The last two say the same as the others from the other side: what leaves is found without a look at what stays.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
-from typing import Final
+from dataclasses import dataclass, field, replace
+from typing import Final, TypeAlias
 
+from broker_core.namesrv.limits import RouteLimits
 from broker_core.protocol.bodies import BrokerData, ClusterInfo, DataVersion, QueueData, TopicConfig, TopicRouteData
 from broker_core.protocol.codes import PERM_READ, PERM_WRITE
 
 MASTER_ID: Final = 0
+
+_Place: TypeAlias = tuple[str, int]
+"""A broker name and an id: what a broker is registered as."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,16 +60,22 @@ class _Live:
     data_version: DataVersion | None
     holder: object
     ha_address: str
+    places: set[_Place] = field(default_factory=set)
 
 
 class RouteTable:
     """All known brokers and topics. Every change is one call; only this class changes the tables."""
 
-    def __init__(self) -> None:
+    def __init__(self, limits: RouteLimits | None = None) -> None:
+        self._limits = limits or RouteLimits()
         self._topics: dict[str, dict[str, QueueData]] = {}
         self._brokers: dict[str, BrokerData] = {}
         self._clusters: dict[str, set[str]] = {}
         self._live: dict[str, _Live] = {}
+        self._served: dict[str, set[str]] = {}
+        self._held: dict[object, set[str]] = {}
+        self._broker_count = 0
+        self._route_count = 0
 
     # Brokers
 
@@ -69,34 +83,25 @@ class RouteTable:
         """Register a broker; return its master if it is a slave of a known one.
 
         Topics are read from masters only, when the broker is new or its data version changed, and never removed
-        (namesrv/README.md#registration).
+        (namesrv/README.md#registration). Raises RegistrationRefused.
         """
-        self._clusters.setdefault(broker.cluster, set()).add(broker.broker_name)
         known = self._brokers.get(broker.broker_name)
-        is_first = known is None or broker.broker_id not in known.broker_addrs
-        # An address has only one id: a slave that became master loses its old one.
-        addresses = {id_: at for id_, at in (known.broker_addrs if known else {}).items() if at != broker.address}
-        addresses[broker.broker_id] = broker.address
-        self._brokers[broker.broker_name] = BrokerData(
-            broker.broker_name, broker.cluster, addresses, enable_acting_master=False
-        )
         before = self._live.get(broker.address)
+        is_first = known is None or broker.broker_id not in known.broker_addrs
         is_changed = is_first or before is None or before.data_version != broker.data_version
-        if broker.broker_id == MASTER_ID and broker.topics is not None and is_changed:
+        takes_topics = broker.broker_id == MASTER_ID and broker.topics is not None and is_changed
+        self._check(broker, holder, is_first=is_first, takes_topics=takes_topics)
+        live = self._keep_alive(broker, holder, now)
+        self._place(broker, live, known)
+        if takes_topics and broker.topics is not None:
             self._take_topics(broker.broker_name, broker.topics.values())
-        version = broker.data_version
-        if before is None and broker.topics is not None and len(broker.topics) <= 1:
-            # Only what changed, and the others are missing: the whole table will follow, under this version.
-            version = DataVersion()
-        self._live[broker.address] = _Live(now, version, holder, broker.ha_address)
         return self._master_of(broker)
 
     def unregister(self, broker_name: str, broker_id: int, address: str) -> None:
-        """Remove one address of a broker name; the last one removes the name and its queues."""
-        self._live.pop(address, None)
+        """Remove one address of a broker name, if it is still there; the last one removes the name and its queues."""
         broker = self._brokers.get(broker_name)
-        if broker is not None and broker_id in broker.broker_addrs:
-            self._drop_address(broker, broker_id)
+        if broker is not None and broker.broker_addrs.get(broker_id) == address:
+            self._drop_place((broker_name, broker_id), address)
 
     def expire(self, *, before: int) -> list[object]:
         """Remove each broker last seen before `before` (ms); return their holders, for the caller to close."""
@@ -107,7 +112,7 @@ class RouteTable:
 
     def forget_holder(self, holder: object) -> None:
         """Remove every broker that `holder` kept alive: its connection has closed."""
-        for address in [address for address, live in self._live.items() if live.holder is holder]:
+        for address in list(self._held.get(holder, ())):
             self._forget_address(address)
 
     def touch(self, address: str, version: DataVersion, *, now: int) -> tuple[bool, DataVersion | None]:
@@ -166,9 +171,7 @@ class RouteTable:
         """Remove `topic`, everywhere or only on the brokers of `cluster`."""
         queues = self._topics.get(topic, {})
         for name in list(queues) if cluster is None else self._clusters.get(cluster, set()) & queues.keys():
-            del queues[name]
-        if not queues:
-            self._topics.pop(topic, None)
+            self._drop_route(topic, name)
 
     def take_write_permission(self, broker_name: str) -> int:
         """Remove the write permission from all topics of a broker name; return how many it has."""
@@ -180,12 +183,61 @@ class RouteTable:
 
     # Internals
 
+    def _check(self, broker: Registration, holder: object, *, is_first: bool, takes_topics: bool) -> None:
+        """Raise RegistrationRefused for a registration that would exceed a limit."""
+        limits, name = self._limits, broker.broker_name
+        if is_first:
+            limits.check("brokers", self._broker_count + 1, name)
+        held = {place for address in self._held.get(holder, ()) for place in self._live[address].places}
+        limits.check("brokers_per_connection", len(held | {(name, broker.broker_id)}), name)
+        # The names are counted only where they may be too many: a broker sends all of its topics with each new one.
+        if takes_topics and broker.topics is not None and self._route_count + len(broker.topics) > limits.routes:
+            news = {topic.topic_name for topic in broker.topics.values()} - self._served.get(name, set())
+            limits.check("routes", self._route_count + len(news), name)
+
+    def _keep_alive(self, broker: Registration, holder: object, now: int) -> _Live:
+        """Note that the address of a broker lives, and on whose connection."""
+        before = self._live.get(broker.address)
+        version = broker.data_version
+        if before is None and broker.topics is not None and len(broker.topics) <= 1:
+            # Only what changed, and the others are missing: the whole table will follow, under this version.
+            version = DataVersion()
+        live = _Live(now, version, holder, broker.ha_address, set() if before is None else before.places)
+        if before is not None and before.holder is not holder:
+            self._let_go(before.holder, broker.address)
+        self._live[broker.address] = live
+        self._held.setdefault(holder, set()).add(broker.address)
+        return live
+
+    def _place(self, broker: Registration, live: _Live, known: BrokerData | None) -> None:
+        """Put the address of a broker where its name and id are looked up."""
+        name, place = broker.broker_name, (broker.broker_name, broker.broker_id)
+        if known is not None and known.cluster != broker.cluster:
+            self._leave_cluster(known)
+        self._clusters.setdefault(broker.cluster, set()).add(name)
+        addresses = dict(known.broker_addrs) if known is not None else {}
+        # An address has only one id: a slave that became master loses its old one.
+        for old in [old for old in live.places if old[0] == name and old != place]:
+            del addresses[old[1]]
+            live.places.discard(old)
+            self._broker_count -= 1
+        replaced = addresses.get(broker.broker_id)
+        self._broker_count += replaced is None
+        addresses[broker.broker_id] = broker.address
+        self._brokers[name] = BrokerData(name, broker.cluster, addresses, enable_acting_master=False)
+        live.places.add(place)
+        if replaced is not None and replaced != broker.address:
+            self._forget_place(place, replaced)
+
     def _take_topics(self, broker_name: str, topics: Iterable[TopicConfig]) -> None:
+        served = self._served.setdefault(broker_name, set())
+        before = len(served)
         for topic in topics:
             queues = self._topics.setdefault(topic.topic_name, {})
             known = queues.get(broker_name)
             # A broker sends all of its topics with each new one: nearly all of them are unchanged.
             if known is None or not _says(known, topic):
+                served.add(topic.topic_name)
                 queues[broker_name] = QueueData(
                     broker_name=broker_name,
                     read_queue_nums=topic.read_queue_nums,
@@ -193,6 +245,7 @@ class RouteTable:
                     perm=topic.perm,
                     topic_sys_flag=topic.topic_sys_flag,
                 )
+        self._route_count += len(served) - before
 
     def _master_of(self, broker: Registration) -> Master | None:
         if broker.broker_id == MASTER_ID:
@@ -202,35 +255,60 @@ class RouteTable:
         return Master(address, live.ha_address) if address and live else None
 
     def _forget_address(self, address: str) -> None:
-        self._live.pop(address, None)
-        for broker in list(self._brokers.values()):
-            for broker_id, at in broker.broker_addrs.items():
-                if at == address:
-                    self._drop_address(broker, broker_id)
-                    break
+        live = self._live.get(address)
+        for place in list(live.places) if live is not None else ():
+            self._drop_place(place, address)
 
-    def _drop_address(self, broker: BrokerData, broker_id: int) -> None:
-        left = {id_: address for id_, address in broker.broker_addrs.items() if id_ != broker_id}
+    def _drop_place(self, place: _Place, address: str) -> None:
+        """Remove a broker; the last one of a name takes the name, its cluster and its topics with it."""
+        self._forget_place(place, address)
+        self._broker_count -= 1
+        broker = self._brokers[place[0]]
+        left = {id_: each for id_, each in broker.broker_addrs.items() if id_ != place[1]}
         if left:
             self._brokers[broker.broker_name] = replace(broker, broker_addrs=left)
             return
         del self._brokers[broker.broker_name]
-        members = self._clusters.get(broker.cluster, set())
+        self._leave_cluster(broker)
+        for topic in list(self._served.get(broker.broker_name, ())):
+            self._drop_route(topic, broker.broker_name)
+
+    def _forget_place(self, place: _Place, address: str) -> None:
+        """Note that an address is not registered there any more; with its last place it is not alive."""
+        live = self._live[address]
+        live.places.discard(place)
+        if not live.places:
+            del self._live[address]
+            self._let_go(live.holder, address)
+
+    def _let_go(self, holder: object, address: str) -> None:
+        held = self._held[holder]
+        held.discard(address)
+        if not held:
+            del self._held[holder]
+
+    def _leave_cluster(self, broker: BrokerData) -> None:
+        members = self._clusters[broker.cluster]
         members.discard(broker.broker_name)
         if not members:
-            self._clusters.pop(broker.cluster, None)
-        for topic in [topic for topic, queues in self._topics.items() if broker.broker_name in queues]:
-            del self._topics[topic][broker.broker_name]
-            if not self._topics[topic]:
-                del self._topics[topic]
+            del self._clusters[broker.cluster]
+
+    def _drop_route(self, topic: str, broker_name: str) -> None:
+        queues, served = self._topics[topic], self._served[broker_name]
+        del queues[broker_name]
+        served.discard(topic)
+        self._route_count -= 1
+        if not queues:
+            del self._topics[topic]
+        if not served:
+            del self._served[broker_name]
 
     def _change_permission(self, broker_name: str, change: Callable[[int], int]) -> int:
-        count = 0
-        for queues in self._topics.values():
-            if broker_name in queues:
-                queues[broker_name] = replace(queues[broker_name], perm=change(queues[broker_name].perm))
-                count += 1
-        return count
+        served = self._served.get(broker_name, ())
+        for topic in served:
+            queues = self._topics[topic]
+            queues[broker_name] = replace(queues[broker_name], perm=change(queues[broker_name].perm))
+        return len(served)
 
 
 def _says(queues: QueueData, topic: TopicConfig) -> bool:

@@ -46,7 +46,7 @@ class NameServer:
         """
         self.options = Options(config, port=lambda: self.port)
         self.config = self.options.config
-        self.routes = RouteTable()
+        self.routes = RouteTable(config.routes)
         handlers = Handlers(self.routes, Settings(config.settings_file), self.options, now_ms)
         dispatch = Dispatch({ChangeRefused: ResponseCode.NO_PERMISSION})
         if config.change_networks is not None:

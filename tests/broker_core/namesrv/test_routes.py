@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import time
+
+import pytest
+
+from broker_core.namesrv.limits import RegistrationRefused, RouteLimits
 from broker_core.namesrv.routes import Master, Registration, RouteTable
 from broker_core.protocol.bodies import DataVersion, QueueData, TopicConfig
 
@@ -121,3 +126,62 @@ def test_write_permission_is_taken_and_given_back() -> None:
     assert table.give_write_permission("broker-a") == 2
     assert {queue.perm for queue in table.find_route("orders").queue_datas} == {6}  # type: ignore[union-attr]
     assert table.take_write_permission("nobody") == 0
+
+
+def test_what_a_connection_registered_is_forgotten_in_time_by_its_own_size() -> None:
+    # Each of them used to be sought among all brokers and all topics: this took minutes.
+    table = RouteTable(RouteLimits(brokers=20_000))
+    table.register(broker(A, *(f"t{number}" for number in range(20_000))), holder="broker", now=0)
+    for number in range(10_000):
+        registration = broker(f"10.0.1.{number}:1", name=f"x{number}", cluster=f"c{number}")
+        table.register(registration, holder=number // 16, now=0)
+    began = time.process_time()
+    for holder in range(10_000 // 16):
+        table.forget_holder(holder)
+    assert time.process_time() - began < 2
+    assert table.names() == ["east", "broker-a"]
+    assert len(table.topics()) == 20_000
+
+
+def test_the_brokers_of_one_connection_are_limited_and_known_ones_may_register_again() -> None:
+    table = RouteTable(RouteLimits(brokers_per_connection=2))
+    for address, name in ((A, "one"), (B, "two"), (A, "one")):
+        table.register(broker(address, name=name), holder="c", now=0)
+    with pytest.raises(RegistrationRefused, match="limit brokers_per_connection=2 reached: broker 'three'"):
+        table.register(broker(A, "orders", name="three"), holder="c", now=0)
+    assert table.names() == ["east", "one", "two"]
+    assert table.topics() == []
+    table.register(broker(A, "orders", name="three"), holder="another", now=0)
+
+
+def test_all_brokers_and_all_routes_are_limited() -> None:
+    table = RouteTable(RouteLimits(brokers=2, routes=3))
+    table.register(broker(A, "t1", "t2"), holder=A, now=0)
+    with pytest.raises(RegistrationRefused, match="limit routes=3 reached: broker 'broker-b'"):
+        table.register(broker(B, "t1", "t2", name="broker-b"), holder=B, now=0)
+    table.register(broker(B, "t1", name="broker-b"), holder=B, now=0)
+    with pytest.raises(RegistrationRefused, match="limit brokers=2 reached: broker 'broker-c'"):
+        table.register(broker("c:1", name="broker-c"), holder="c", now=0)
+    table.delete_topic("t2")
+    table.unregister("broker-a", 0, A)
+    table.register(broker("c:1", "t1", "t2", name="broker-c"), holder="c", now=0)
+
+
+def test_a_broker_that_others_have_replaced_does_not_unregister_them() -> None:
+    table = table_with(broker(A, "orders"), broker(B, "orders"))
+    table.unregister("broker-a", 0, A)
+    assert table.clusters().broker_addr_table["broker-a"].broker_addrs == {0: B}
+
+
+def test_one_address_under_two_names_leaves_both_with_its_connection() -> None:
+    table = RouteTable()
+    for name in ("one", "two"):
+        table.register(broker(A, "orders", name=name), holder="c", now=0)
+    table.unregister("one", 0, A)
+    table.forget_holder("c")
+    assert (table.names(), table.topics()) == ([], [])
+
+
+def test_a_broker_name_is_in_the_cluster_that_it_named_last() -> None:
+    table = table_with(broker(A), broker(A, cluster="west"))
+    assert table.clusters().cluster_addr_table == {"west": ["broker-a"]}

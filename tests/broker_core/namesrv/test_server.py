@@ -236,3 +236,14 @@ async def test_a_code_it_does_not_know_is_answered_3(peer: Peer) -> None:
 
     answer = await peer.ask(PullMessageRequest("group", "orders", 0, 0, 32, 0, 0, 0))
     assert answer.code == ResponseCode.REQUEST_CODE_NOT_SUPPORTED
+
+
+async def test_a_registration_beyond_a_limit_is_refused_and_names_it(name_server: NameServer, peer: Peer) -> None:
+    for number in range(16):
+        header = headers.RegisterBrokerRequest(f"b{number}", f"127.0.0.1:{number}", "east", 0, "")
+        assert (await peer.ask(header, BODY)).code == ResponseCode.SUCCESS
+    refused = await peer.ask(headers.RegisterBrokerRequest("b16", "127.0.0.1:16", "east", 0, ""), BODY)
+    assert refused.code == ResponseCode.SYSTEM_ERROR
+    assert refused.remark == "limit brokers_per_connection=16 reached: broker 'b16' was not registered"
+    await peer.client.close()
+    await eventually(lambda: name_server.routes.names() == [])
