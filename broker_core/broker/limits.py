@@ -39,6 +39,8 @@ memory_bytes           what all connections and parked      a long poll: SYSTEM_
                        requests hold together               that holds most is closed
 ====================== ==================================== ==========================================================
 
+One account may hold a quarter of groups (with access control; `shares.py`): those of its producers, and of queue_locks.
+
 The remark of each answer names the limit and its value, so that an operator can find it here; when a connection is
 closed, the log names them. Every limit is also a setting (`settings/table.py`).
 """
@@ -73,6 +75,9 @@ _REFUSALS: Final[dict[str, type[LimitReached]]] = {
 """The limits that are not answered with SYSTEM_ERROR."""
 
 
+_SHARE: Final = 4
+"""One account may hold the fourth part of some limits, so that none keeps the others out (`shares.py`)."""
+
 REACHED: Final[Counter[str]] = Counter()
 """How often each limit was reached since the start of the process, which runs one broker."""
 
@@ -95,7 +100,7 @@ class BrokerLimits:
     # of Java's clients needs it; their answers about offsets do, with 70 bytes for each queue.
     loose_json_bytes: int = 64 * _KIB
     topics: int = 20_000  # each keeps consume queue files open
-    groups: int = 20_000  # one account may have members in a quarter of as many producer groups
+    groups: int = 20_000
     groups_per_client: int = 1_000
     queues_per_topic: int = 65_536
     queues: int = 30_000  # each keeps a file open; the limit is lower where the system allows fewer files
@@ -121,6 +126,15 @@ class BrokerLimits:
         """Return the error for `limit`, reached by `what`."""
         REACHED[limit] += 1
         return _REFUSALS.get(limit, LimitReached)(limit, getattr(self, limit), what)
+
+    def share(self, limit: str) -> int:
+        """Return how much of `limit` one account may hold."""
+        allowed: int = getattr(self, limit)
+        return max(1, allowed // _SHARE)
+
+    def refuse_share(self, limit: str, what: str) -> LimitReached:
+        """Return the error for an account's share of `limit`, reached by `what`."""
+        return self.refuse(limit, f"one account may have 1 / {_SHARE} of them; {what}")
 
     def of_connections(self) -> ConnectionLimits:
         """Return the limits that are enforced where bytes are received and sent."""

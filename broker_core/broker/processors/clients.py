@@ -31,8 +31,6 @@ from broker_core.protocol.headers import clients as headers
 from broker_core.remoting.connection import Connection
 
 _SHOWN: Final = 80
-_SHARE: Final = 4
-"""One account may have members in the fourth part of all producer groups, so that none keeps the others out."""
 
 
 class ClientProcessor:
@@ -160,8 +158,8 @@ class ClientProcessor:
         if _would_exceed(limits.groups, names, producers.groups().keys()):
             raise limits.refuse("groups", who)
         of_account = producers.groups_of_account(member.access_key) if member.access_key else ()
-        if _would_exceed(max(1, limits.groups // _SHARE), names, of_account):
-            raise limits.refuse("groups", f"one account may have 1 / {_SHARE} of them; {who}")
+        if _would_exceed(limits.share("groups"), names, of_account):
+            raise limits.refuse_share("groups", who)
 
     def _heartbeat_consumers(self, consumers: Iterable[ConsumerData], member: Member[Connection], now: int) -> None:
         """Register each group that can be; raise the first refusal afterwards, so that it keeps no other one out."""
