@@ -170,7 +170,7 @@ def compose(settings: Settings, resources: Resources) -> Components:
         clients=clients,
         filters=filters,
         producers=TopicProducers(now),
-        locks=QueueLocks(),
+        locks=QueueLocks(config.limits),
         stats=stats,
         registration=_registration(config, resources, topic_register),
         saver=Saver(resources.files),

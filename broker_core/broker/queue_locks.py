@@ -9,8 +9,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from broker_core.broker.limits import BrokerLimits
+from broker_core.broker.shares import Shares
+
 LOCK_LIFE_MS: Final = 60_000
 """A lock that was not renewed for this long is free; clients renew every 20 s and rely on a lock for 30 s."""
+
+_SHOWN: Final = 80
 
 Queue = tuple[str, str, int]
 """Topic, broker name, queue id: what clients call a message queue."""
@@ -20,32 +25,48 @@ Queue = tuple[str, str, int]
 class _Lock:
     client_id: str
     renewed_at: int
+    account: str
 
 
 class QueueLocks:
     """The owner of each locked queue, by group."""
 
-    def __init__(self) -> None:
+    def __init__(self, limits: BrokerLimits | None = None) -> None:
         self._groups: dict[str, dict[Queue, _Lock]] = {}
+        self._limits = limits or BrokerLimits()
+        self._shares = Shares(self._limits, "queue_locks")
 
     def __len__(self) -> int:
         """Return the number of locks, including expired ones that no client has taken."""
         return sum(map(len, self._groups.values()))
 
-    def count_new(self, group: str, queues: Iterable[Queue]) -> int:
-        """Return how many of `queues` the group has not locked yet."""
+    def check_room(self, group: str, client_id: str, queues: Iterable[Queue], account: str) -> None:
+        """Raise LimitReached if the locks that the group has not yet are too many, for all or for the account."""
         held = self._groups.get(group, {})
-        return sum(1 for queue in queues if queue not in held)
+        news = sum(1 for queue in queues if queue not in held)
+        what = f"client {client_id[:_SHOWN]!r} got no lock"
+        if news and len(self) + news > self._limits.queue_locks:
+            raise self._limits.refuse("queue_locks", what)
+        self._shares.check(account, news, what)
 
-    def lock(self, group: str, client_id: str, queues: Iterable[Queue], *, now: int) -> list[Queue]:
-        """Take or renew the queues that no other client holds; return those that `client_id` holds now."""
+    def lock(self, group: str, client_id: str, queues: Iterable[Queue], *, now: int, account: str = "") -> list[Queue]:
+        """Take or renew the queues that no other client holds; return those that `client_id` holds now.
+
+        A lock counts for the account that took it, whoever renews it.
+        """
         held = self._groups.setdefault(group, {})
         granted = []
         for queue in queues:
             lock = held.get(queue)
-            if lock is None or lock.client_id == client_id or now - lock.renewed_at > LOCK_LIFE_MS:
-                held[queue] = _Lock(client_id, now)
-                granted.append(queue)
+            if lock is not None and lock.client_id == client_id:
+                lock.renewed_at = now
+            elif lock is None or now - lock.renewed_at > LOCK_LIFE_MS:
+                self._forget([lock] if lock is not None else ())
+                held[queue] = _Lock(client_id, now, account)
+                self._shares.add(account)
+            else:
+                continue
+            granted.append(queue)
         return granted
 
     def unlock(self, group: str, client_id: str, queues: Iterable[Queue]) -> None:
@@ -56,7 +77,7 @@ class QueueLocks:
         for queue in queues:
             lock = held.get(queue)
             if lock is not None and lock.client_id == client_id:
-                del held[queue]
+                self._forget([held.pop(queue)])
         if not held:
             del self._groups[group]
 
@@ -69,6 +90,7 @@ class QueueLocks:
         """Remove expired locks."""
         for group, held in list(self._groups.items()):
             alive = {queue: lock for queue, lock in held.items() if now - lock.renewed_at <= LOCK_LIFE_MS}
+            self._forget(lock for queue, lock in held.items() if queue not in alive)
             if alive:
                 self._groups[group] = alive
             else:
@@ -76,4 +98,8 @@ class QueueLocks:
 
     def drop_group(self, group: str) -> None:
         """Release every queue of a deleted group."""
-        self._groups.pop(group, None)
+        self._forget(self._groups.pop(group, {}).values())
+
+    def _forget(self, locks: Iterable[_Lock]) -> None:
+        for lock in locks:
+            self._shares.remove(lock.account)

@@ -258,7 +258,14 @@ def _of_clients(c: Components) -> Sequence[Processor]:
     members = MemberProcessor(
         clients=c.clients, offsets=c.offsets, topics=c.topics, producers=c.producers, clock=c.clock
     )
-    locks = LockProcessor(locks=c.locks, limits=limits, clock=c.clock)
+    locks = LockProcessor(
+        locks=c.locks,
+        topics=c.topics,
+        permits=c.permits,
+        broker_name=c.config.identity.name,
+        limits=limits,
+        clock=c.clock,
+    )
     relays = RelayProcessor(
         arrivals=c.arrivals,
         clients=c.clients,

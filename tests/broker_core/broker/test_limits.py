@@ -192,6 +192,7 @@ async def test_locks_are_limited_and_those_that_are_held_can_be_renewed(tmp_path
             queues = [MessageQueue("orders", "broker-a", queue_id) for queue_id in range(count)]
             return await wire.ask(LockBatchMqRequest(), bodies.encode(LockBatchRequestBody("g", "c", queues)))
 
+        await wire.create_topic("orders", queues=5)
         assert (await lock(4)).code == ResponseCode.SUCCESS
         assert (await lock(5)).remark == "limit queue_locks=4 reached: client 'c' got no lock"
         assert (await lock(4)).code == ResponseCode.SUCCESS

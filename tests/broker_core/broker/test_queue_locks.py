@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import pytest
+
+from broker_core.broker.errors import LimitReached
+from broker_core.broker.limits import BrokerLimits
 from broker_core.broker.queue_locks import LOCK_LIFE_MS, QueueLocks
 
 QUEUES = [("orders", "broker-a", queue_id) for queue_id in range(2)]
@@ -67,3 +73,35 @@ def test_a_group_that_is_deleted_holds_nothing() -> None:
     locks.drop_group("billing")
 
     assert locks.owner("billing", QUEUES[0], now=0) is None
+
+
+def test_an_account_has_a_quarter_of_all_locks_and_gets_back_what_ends() -> None:
+    locks = QueueLocks(BrokerLimits(queue_locks=8))
+
+    def take(*queues: int, now: int = 0) -> None:
+        wanted = [("orders", "broker-a", queue_id) for queue_id in queues]
+        locks.check_room("billing", "one", wanted, "alice")
+        locks.lock("billing", "one", wanted, now=now, account="alice")
+
+    endings: tuple[Callable[[], None], ...] = (
+        lambda: locks.unlock("billing", "one", QUEUES),
+        lambda: locks.expire(LOCK_LIFE_MS + 1),
+        lambda: locks.drop_group("billing"),
+    )
+    for give_back in endings:
+        take(0, 1)
+        take(0, 1)
+        with pytest.raises(LimitReached, match="limit queue_locks=8 reached: one account may have 1 / 4 of them"):
+            take(2)
+        locks.check_room("audit", "two", QUEUES, "bob")
+        give_back()
+
+
+def test_a_lock_that_another_takes_over_counts_for_that_ones_account() -> None:
+    locks = QueueLocks(BrokerLimits(queue_locks=8))
+    locks.lock("billing", "one", QUEUES, now=0, account="alice")
+    locks.lock("billing", "two", QUEUES, now=LOCK_LIFE_MS + 1, account="bob")
+
+    locks.check_room("audit", "one", QUEUES, "alice")
+    with pytest.raises(LimitReached):
+        locks.check_room("audit", "two", QUEUES, "bob")

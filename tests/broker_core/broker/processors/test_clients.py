@@ -216,12 +216,25 @@ async def lock(wire: Wire, client_id: str) -> list[MessageQueue]:
 
 
 async def test_a_queue_is_locked_by_one_client_until_it_lets_go(wire: Wire) -> None:
+    await wire.create_topic("orders", queues=2)
     assert await lock(wire, "one") == QUEUES
     assert await lock(wire, "two") == []
 
     await wire.ask(headers.UnlockBatchMqRequest(), bodies.encode(UnlockBatchRequestBody("billing", "one", QUEUES[:1])))
 
     assert await lock(wire, "two") == QUEUES[:1]
+
+
+async def test_queues_that_the_broker_does_not_have_are_not_locked(wire: Wire) -> None:
+    await wire.create_topic("orders", queues=2)
+    other = [MessageQueue("orders", "broker-b", 0), MessageQueue("bills", "broker-a", 0)]
+    wanted = [*QUEUES, *(MessageQueue("orders", "broker-a", queue_id) for queue_id in (-1, 2, 200_000)), *other]
+    body = bodies.encode(LockBatchRequestBody("billing", "one", wanted))
+
+    answer = await wire.ask(headers.LockBatchMqRequest(), body)
+
+    assert bodies.decode(LockBatchResponseBody, answer.body).lock_ok_mq_set == QUEUES
+    assert len(wire.broker.components.locks) == 2
 
 
 # -- checking subscriptions
