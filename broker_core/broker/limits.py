@@ -39,7 +39,8 @@ memory_bytes           what all connections and parked      a long poll: SYSTEM_
                        requests hold together               that holds most is closed
 ====================== ==================================== ==========================================================
 
-One account may hold a quarter of groups (with access control; `shares.py`): those of its producers, and of queue_locks.
+With access control one account may hold a quarter of some of them (`shares.py`): groups of its producers, queue_locks,
+open_transactions.
 
 The remark of each answer names the limit and its value, so that an operator can find it here; when a connection is
 closed, the log names them. Every limit is also a setting (`settings/table.py`).

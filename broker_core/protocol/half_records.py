@@ -46,7 +46,8 @@ class Half:
     `first` and `began_at` are queue offset and store time of its first record. Where Apache RocketMQ made the oldest
     one that is known, `first` is that one and `began_at` None. `since` is when its checks began, `checks_before` how
     many there were before they began anew. Times are in ms since 1970, `due` is 0 until it is planned. The clock of
-    the producer is not believed: one that is wrong would end its transactions.
+    the producer is not believed: one that is wrong would end its transactions. `account` is that of the sender, empty
+    where none is known: records do not tell.
     """
 
     first: QueueOffset
@@ -62,6 +63,7 @@ class Half:
     checks: int
     checks_before: int = 0
     due: int = 0
+    account: str = ""
 
 
 @dataclass(slots=True)

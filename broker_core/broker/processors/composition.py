@@ -147,6 +147,7 @@ def _of_messages(c: Components, group_topics: GroupTopics) -> Sequence[Processor
         address=c.address,
         producers=c.producers,
         clients=c.clients,
+        permits=c.permits,
         durability=c.durability,
         settings=c.settings,
         clock=c.clock,

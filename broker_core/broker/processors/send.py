@@ -12,6 +12,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
+from broker_core.broker.access.permits import Permits
 from broker_core.broker.clients import Clients
 from broker_core.broker.config import BrokerConfig
 from broker_core.broker.durability import GroupCommit
@@ -89,6 +90,7 @@ class SendProcessor:
         address: str,
         producers: TopicProducers,
         clients: Clients[Connection],
+        permits: Permits,
         durability: GroupCommit,
         settings: Settings,
         clock: Callable[[], int],
@@ -96,6 +98,7 @@ class SendProcessor:
         config = settings.config
         self._producers = producers
         self._clients = clients
+        self._permits = permits
         self._timer = timer
         self._transactions = transactions
         self._address = address
@@ -157,7 +160,7 @@ class SendProcessor:
                 header, topic, queue_id, request.body, text, self._origin(header, born_host, now)
             )
         else:
-            stored, waits = self._put(request, header, topic, queue_id, text, born_host, now)
+            stored, waits = self._put(request, connection, header, topic, queue_id, text, born_host, now)
         self._count(request, header, connection, stored, now)
         response = self._stored(stored.offset_id, stored.queue_offset, queue_id)
         if isinstance(stored, AppendedRecord) and stored.queue.topic == TIMER_TOPIC:
@@ -192,6 +195,7 @@ class SendProcessor:
     def _put(
         self,
         request: Command,
+        connection: Connection,
         header: SendHeader,
         topic: TopicConfig,
         queue_id: int,
@@ -204,7 +208,7 @@ class SendProcessor:
         if settled is None or header.sys_flag & flags.TRANSACTION_PREPARED:
             text, waits = take_wait(text)
             origin = self._origin(header, born_host, now)
-            return self._put_special(request, header, topic, queue_id, text, origin), waits
+            return self._put_special(request, connection, header, topic, queue_id, text, origin), waits
         text, waits = settled
         incoming = Incoming(
             header.topic,
@@ -226,15 +230,21 @@ class SendProcessor:
         return MessageOrigin(header.born_timestamp, born_host, now, self._intake.store_host, header.reconsume_times)
 
     def _put_special(
-        self, request: Command, header: SendHeader, topic: TopicConfig, queue_id: int, text: str, origin: MessageOrigin
+        self,
+        request: Command,
+        connection: Connection,
+        header: SendHeader,
+        topic: TopicConfig,
+        queue_id: int,
+        text: str,
+        origin: MessageOrigin,
     ) -> AppendedRecord:
         """Store a message with a delay or a delivery time, a retry, or the first phase of a transaction."""
         name, level = header.topic, 0
         pairs = self._pairs(text)
         if is_transactional(pairs) or header.sys_flag & flags.TRANSACTION_PREPARED:
-            return self._prepare(
-                Message(name, request.body, pairs, header.flag, _sys_flag(header, topic)), queue_id, origin
-            )
+            message = Message(name, request.body, pairs, header.flag, _sys_flag(header, topic))
+            return self._prepare(message, queue_id, origin, self._permits.account_of(request, connection))
         if names.DELAY in pairs:
             level = _delay_level(pairs[names.DELAY])
         if name.startswith(RETRY_PREFIX):
@@ -249,7 +259,7 @@ class SendProcessor:
             return self._timer.park(message, queue_id, origin, due)
         return self._intake.put_message(message, queue_id, origin, delay_level=level)
 
-    def _prepare(self, message: Message, queue_id: int, origin: MessageOrigin) -> AppendedRecord:
+    def _prepare(self, message: Message, queue_id: int, origin: MessageOrigin, account: str) -> AppendedRecord:
         if self._rejects_transactions:
             raise TransactionsRefused(f"the broker[{self._address}] sending transaction message is forbidden")
         if not is_transactional(message.properties):  # Apache RocketMQ stores it where nobody can read it
@@ -257,7 +267,7 @@ class SendProcessor:
         if message.topic.startswith(RETRY_PREFIX):
             raise MessageIllegal("a retry topic takes no transactional message")
         check_names(PGROUP=message.properties.get(names.PGROUP, ""))
-        return self._transactions.prepare(message, queue_id, origin)
+        return self._transactions.prepare(message, queue_id, origin, account=account)
 
     def _pairs(self, text: str) -> dict[str, str]:
         return settled_pairs(text) | (self._added_to_traced if self._may_be_traced() else self._added)

@@ -85,7 +85,8 @@ class Checks:
     def _plan(self, half: Half) -> None:
         if not half.due:
             settings = self._settings
-            immune_ms = settings.timeout_ms if half.immune_ms is None else half.immune_ms
+            # A producer may name years: what the log does not keep is not waited for.
+            immune_ms = settings.timeout_ms if half.immune_ms is None else min(half.immune_ms, self._kept_ms)
             half.due = half.stored_at + settings.interval_ms if half.checks else half.since + immune_ms
         self._push(half, half.due)
 

@@ -13,6 +13,7 @@ from broker_core.broker.arrivals import Arrivals
 from broker_core.broker.errors import TopicUnknown, TransactionDecided, TransactionUnknown
 from broker_core.broker.intake import Intake
 from broker_core.broker.limits import BrokerLimits
+from broker_core.broker.shares import Shares
 from broker_core.broker.topics import Topics
 from broker_core.broker.transactions import records
 from broker_core.broker.transactions.recovery import Found, same_message
@@ -36,6 +37,7 @@ from broker_core.store import AppendedRecord, Incoming, MessageStore
 from broker_core.store.errors import MessageDamaged
 
 _NOT_FOUND: Final = "Find prepared transaction message failed"
+_TOO_MANY: Final = "too many transactions wait for their producers"
 
 _log = get_logger(__name__)
 
@@ -60,25 +62,30 @@ class Transactions:
         self._arrivals = arrivals
         self._topics = topics
         self._limits = limits
+        self._shares = Shares(limits, "open_transactions")
         self._clock = clock
         self.on_open: Callable[[Half], None] = _nobody_checks
 
     # -- first phase
 
-    def prepare(self, message: Message, queue_id: int, origin: MessageOrigin) -> AppendedRecord:
-        """Store a message that nobody sees until its producer commits it.
+    def prepare(self, message: Message, queue_id: int, origin: MessageOrigin, *, account: str = "") -> AppendedRecord:
+        """Store a message that nobody sees until its producer commits it; it counts for the account that sent it.
 
-        Raises LimitReached, MessageIllegal and what the store raises.
+        What was open when the broker started counts for none. Raises LimitReached, MessageIllegal and what the store
+        raises.
         """
         if len(self.table) >= self._limits.open_transactions:
-            raise self._limits.refuse("open_transactions", "too many transactions wait for their producers")
+            raise self._limits.refuse("open_transactions", _TOO_MANY)
+        self._shares.check(account, 1, _TOO_MANY)
         half = records.half_of(message, queue_id)
         stored = self._intake.put(Incoming.of(half, HALF_QUEUE, origin))
-        self._open(half, stored)
+        self._open(half, stored, account)
         return stored
 
-    def _open(self, message: Message, stored: AppendedRecord) -> None:
+    def _open(self, message: Message, stored: AppendedRecord, account: str) -> None:
         half = _half_at(message, stored)
+        half.account = account
+        self._shares.add(account)
         self.table.add(half)
         self.on_open(half)
 
@@ -108,8 +115,12 @@ class Transactions:
     def _end(self, stored: StoredMessage, half: Half, decision: Decision) -> LogOffset:
         if decision is Decision.COMMITTED:
             self._commit(stored, half.log_offset)
-        self.table.close(half, decision)
+        self._close(half, decision)
         return self.mark_done(half.queue_offset)
+
+    def _close(self, half: Half, decision: Decision) -> None:
+        self.table.close(half, decision)
+        self._shares.remove(half.account)
 
     def _commit(self, stored: StoredMessage, prepared_at: LogOffset) -> LogOffset:
         message, queue_id = records.committed(stored)
@@ -213,7 +224,7 @@ class Transactions:
         message, origin = records.copy_of(stored, told, checks), self._origin_of(stored)
         put = self._put(message, origin)
         newer = _half_at(message, put)
-        newer.due = due
+        newer.due, newer.account = due, half.account
         self.table.replace(half, newer)
         self.on_open(newer)
         self.mark_done(half.queue_offset)
@@ -228,7 +239,7 @@ class Transactions:
             )
         else:
             self._put(records.given_up(stored, half), self._origin_of(stored))
-        self.table.close(half, Decision.GIVEN_UP)
+        self._close(half, Decision.GIVEN_UP)
         self.mark_done(half.queue_offset)
 
     def resume(self, log_offset: LogOffset) -> LogOffset:
@@ -257,7 +268,7 @@ class Transactions:
         half = self._half_given_up(newest)
         message, origin = records.copy_of(newest, records.restarted(half, now), 0), self._origin_of(newest)
         put = self._intake.put(Incoming.of(message, HALF_QUEUE, origin))
-        self._open(message, put)
+        self._open(message, put, "")
         return LogOffset(put.end)
 
     def _half_given_up(self, kept: StoredMessage) -> Half:

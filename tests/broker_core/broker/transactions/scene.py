@@ -149,12 +149,18 @@ class Scene:
         self.clients.leave(cast(Connection, producer))
 
     def prepare(
-        self, body: bytes, *, queue_id: int = 0, topic: str = TOPIC, pairs: Mapping[str, str] | None = None
+        self,
+        body: bytes,
+        *,
+        queue_id: int = 0,
+        topic: str = TOPIC,
+        pairs: Mapping[str, str] | None = None,
+        account: str = "",
     ) -> AppendedRecord:
         message = Message(
             topic, body, {"TRAN_MSG": "true", "PGROUP": GROUP, "UNIQ_KEY": f"ID-{body.decode()}", **(pairs or {})}
         )
-        return self.transactions.prepare(message, queue_id, self.origin())
+        return self.transactions.prepare(message, queue_id, self.origin(), account=account)
 
     def origin(self) -> MessageOrigin:
         return MessageOrigin(self.now, encode_host(*HOST), self.now, encode_host(*HOST))

@@ -76,6 +76,15 @@ def test_a_message_may_be_immune_to_checks_for_longer(scene: Scene, producer: Pr
     assert bodies(producer) == [b"odd", b"immune"]
 
 
+def test_a_message_is_not_immune_for_longer_than_the_log_keeps_it(scene: Scene) -> None:
+    scene.prepare(b"immune", pairs={"CHECK_IMMUNITY_TIME_IN_SECONDS": "9999999"})
+    scene.wait(scene.config.store.retention_ms - 1)
+    assert len(scene.transactions.table) == 1
+    scene.wait(1)
+    assert len(scene.transactions.table) == 0
+    assert [stored.body for stored in scene.records(TRANSACTION_EXPIRED_TOPIC)] == [b"immune"]
+
+
 def test_nothing_is_asked_or_counted_while_no_producer_is_connected(scene: Scene) -> None:
     scene.prepare(b"a")
     for _ in range(30):

@@ -130,6 +130,25 @@ def test_there_is_a_limit_to_open_transactions(tmp_path: Path) -> None:
     scene.store.close()
 
 
+def test_an_account_has_a_quarter_of_them_until_they_end_or_are_given_up(tmp_path: Path) -> None:
+    scene = Scene(tmp_path, limits=BrokerLimits(open_transactions=8))
+    producer = Producer()
+    scene.connect(producer)
+    first, second = (scene.prepare(body, account="alice") for body in (b"a", b"b"))
+    scene.prepare(b"c", account="bob")
+    scene.wait(6_000)  # a check stores what is open once more, for the same account
+    with pytest.raises(LimitReached, match="limit open_transactions=8 reached: one account may have 1 / 4 of them"):
+        scene.prepare(b"d", account="alice")
+    scene.roll_back(first)
+    scene.prepare(b"d", account="alice")
+    scene.commit(second)
+    scene.prepare(b"e", account="alice")
+    scene.wait(scene.config.store.retention_ms)
+    for body in (b"f", b"g"):
+        scene.prepare(body, account="alice")
+    scene.store.close()
+
+
 def test_open_transactions_are_found_again(scene: Scene) -> None:
     halves = [scene.prepare(b"%d" % number) for number in range(6)]
     for number in (0, 1, 4):

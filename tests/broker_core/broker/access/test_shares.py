@@ -1,0 +1,86 @@
+"""Over the wire: what one account takes of a limit, and that others still get theirs."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from broker_core.broker import BrokerLimits
+from broker_core.protocol import bodies
+from broker_core.protocol.bodies.locks import LockBatchRequestBody
+from broker_core.protocol.bodies.queues import MessageQueue
+from broker_core.protocol.codes import ResponseCode
+from broker_core.protocol.command import Command
+from broker_core.protocol.headers.clients import LockBatchMqRequest
+from broker_core.protocol.signature import Credentials
+from tests.support.broker import Wire, another_client, started
+
+ADMIN = Credentials("administrator", "secret-of-admin")
+ALICE = Credentials("alice-account", "secret-of-alice")
+BOB = Credentials("bob-account", "secret-of-bob")
+
+FILE = """\
+accounts:
+- {accessKey: administrator, secretKey: secret-of-admin, admin: true}
+- {accessKey: alice-account, secretKey: secret-of-alice, defaultTopicPerm: PUB|SUB, defaultGroupPerm: SUB}
+- {accessKey: bob-account, secretKey: secret-of-bob, defaultTopicPerm: PUB|SUB, defaultGroupPerm: SUB}
+"""
+ONE_OF_FOUR = BrokerLimits(queue_locks=4, open_transactions=4, parked_pulls=4, parked_pops=4)
+
+
+@pytest.fixture
+async def admin(tmp_path: Path) -> AsyncIterator[Wire]:
+    """A broker with the topic orders, of which an account may hold one of everything."""
+    config = tmp_path / "store" / "config"
+    config.mkdir(parents=True)
+    (config / "plain_acl.yml").write_text(FILE)
+    async with started(tmp_path / "store", access_control=True, limits=ONE_OF_FOUR) as wire:
+        wire.credentials = ADMIN
+        await wire.create_topic("orders", queues=4)
+        yield wire
+
+
+@pytest.fixture
+async def alice(admin: Wire) -> AsyncIterator[Wire]:
+    wire = another_client(admin)
+    wire.credentials = ALICE
+    yield wire
+    await wire.client.close()
+
+
+@pytest.fixture
+async def bob(admin: Wire) -> AsyncIterator[Wire]:
+    wire = another_client(admin)
+    wire.credentials = BOB
+    yield wire
+    await wire.client.close()
+
+
+def assert_share(answer: Command, limit: str, code: ResponseCode = ResponseCode.SYSTEM_ERROR) -> None:
+    assert answer.code == code
+    assert f"limit {limit}=" in str(answer.remark)
+    assert "one account may have 1 / 4 of them" in str(answer.remark)
+
+
+async def prepare(wire: Wire, unique_id: str) -> Command:
+    properties = {"TRAN_MSG": "true", "PGROUP": "payers", "UNIQ_KEY": unique_id}
+    return await wire.try_send("orders", b"half", properties=properties)
+
+
+async def test_open_transactions(alice: Wire, bob: Wire) -> None:
+    assert (await prepare(alice, "1")).code == ResponseCode.SUCCESS
+    assert_share(await prepare(alice, "2"), "open_transactions")
+    assert (await prepare(bob, "3")).code == ResponseCode.SUCCESS
+
+
+async def lock(wire: Wire, queue_id: int) -> Command:
+    body = LockBatchRequestBody("billing", "c", [MessageQueue("orders", "broker-a", queue_id)])
+    return await wire.ask(LockBatchMqRequest(), bodies.encode(body))
+
+
+async def test_queue_locks(alice: Wire, bob: Wire) -> None:
+    assert (await lock(alice, 0)).code == ResponseCode.SUCCESS
+    assert_share(await lock(alice, 1), "queue_locks")
+    assert (await lock(bob, 2)).code == ResponseCode.SUCCESS
