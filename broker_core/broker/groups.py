@@ -15,6 +15,7 @@ from broker_core.broker.errors import BadConfigFile, GroupNotFound, GroupPaused
 from broker_core.broker.limits import BrokerLimits
 from broker_core.broker.names import check_names
 from broker_core.broker.saving import JsonFile
+from broker_core.broker.shares import CreatedBy, FirstUses
 from broker_core.logs import get_logger
 from broker_core.protocol.bodies import coder
 from broker_core.protocol.bodies.groups import SubscriptionGroupConfig, SubscriptionGroupWrapper
@@ -44,6 +45,7 @@ class Groups:
         self._file = file
         self.auto_create = defaults.auto_create_groups
         self._limits = limits
+        self._first_uses = FirstUses(limits, "groups")
         self._table = {name: SubscriptionGroupConfig(name) for name in BUILT_IN}
         self.version = DataVersion()
         self.is_changed = False
@@ -59,8 +61,12 @@ class Groups:
         """Return all groups, built-in ones included."""
         return self._table.values()
 
-    def get_or_create(self, group: str, *, now: int) -> SubscriptionGroupConfig:
-        """Return a group's settings, created with defaults at its first use.
+    def creator_of(self, group: str) -> str:
+        """Return the account for which a group and its topics count: the one that used it first; empty for none."""
+        return self._first_uses.account_of(group)
+
+    def get_or_create(self, group: str, *, now: int, account: str = "") -> SubscriptionGroupConfig:
+        """Return a group's settings, created with defaults at its first use; it counts for the account that uses it.
 
         Raises GroupNotFound when automatic creation is off, and what `put` raises.
         """
@@ -69,15 +75,21 @@ class Groups:
             if not group or not (self.auto_create or group.startswith(SYSTEM_GROUP_PREFIX)):
                 raise GroupNotFound(group)
             config = SubscriptionGroupConfig(group)
+            self._first_uses.check(account, len(self._table), f"group {group!r} was not created")
             self.put(config, now=now)
+            self._first_uses.add(group, account)
         return config
 
-    def get_consuming(self, group: str, *, now: int) -> SubscriptionGroupConfig:
-        """Return the settings of a group that may consume; raises GroupPaused, and as `get_or_create`."""
-        config = self.get_or_create(group, now=now)
-        if not config.consume_enable:
+    def find_consuming(self, group: str) -> SubscriptionGroupConfig | None:
+        """Return the settings of a group that may consume, None for an unknown one; raises GroupPaused."""
+        config = self._table.get(group)
+        if config is not None and not config.consume_enable:
             raise GroupPaused(group)
         return config
+
+    def get_consuming(self, group: str, *, now: int, account: str = "") -> SubscriptionGroupConfig:
+        """Return the settings of a group that may consume; raises GroupPaused, and as `get_or_create`."""
+        return self.find_consuming(group) or self.get_or_create(group, now=now, account=account)
 
     def wrapper(self) -> SubscriptionGroupWrapper:
         """Return all groups with their version, as sent over the wire and saved in the file."""
@@ -111,6 +123,7 @@ class Groups:
     def delete(self, group: str, *, now: int) -> None:
         """Delete a group's settings; nothing happens for an unknown group."""
         if self._table.pop(group, None) is not None:
+            self._first_uses.forget(group)
             self._changed(now)
 
     def _changed(self, now: int) -> None:
@@ -120,7 +133,8 @@ class Groups:
     def text(self) -> bytes:
         """Return the current content for the file, and mark the register as saved."""
         self.is_changed = False
-        return orjson.dumps(coder.to_tree(self.wrapper()), option=orjson.OPT_INDENT_2)
+        tree = coder.to_tree(self.wrapper()) | coder.to_tree(self._first_uses.table())
+        return orjson.dumps(tree, option=orjson.OPT_INDENT_2)
 
     def save(self, text: bytes) -> None:
         """Write a text returned by `text()`; may run in another thread. Raises OSError."""
@@ -133,7 +147,9 @@ class Groups:
             return
         try:
             wrapper = coder.from_tree(SubscriptionGroupWrapper, tree)
+            created_by = coder.from_tree(CreatedBy, tree).created_by
         except MalformedBody as error:
             raise BadConfigFile(f"{self._file} is not a table of groups: {error}") from error
         self._table.update(wrapper.subscription_group_table)
+        self._first_uses.load(created_by, self._table)
         self.version = wrapper.data_version

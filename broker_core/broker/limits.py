@@ -39,8 +39,9 @@ memory_bytes           what all connections and parked      a long poll: SYSTEM_
                        requests hold together               that holds most is closed
 ====================== ==================================== ==========================================================
 
-With access control one account may hold a quarter of some of them (`shares.py`): groups of its producers, queue_locks,
-open_transactions.
+With access control one account may hold a quarter of some of them (`shares.py`): topics and groups that its first use
+created, groups of its producers, queue_locks, open_transactions. The last twentieth of topics and of groups is left
+to administration: first uses do not create those.
 
 The remark of each answer names the limit and its value, so that an operator can find it here; when a connection is
 closed, the log names them. Every limit is also a setting (`settings/table.py`).
@@ -65,6 +66,9 @@ from broker_core.remoting import ConnectionLimits
 
 _KIB: Final = 1024
 _MIB: Final = 1024 * _KIB
+
+_RESERVE: Final = 20
+"""The last twentieth of some limits is not used up by first uses: an administrator can still create something."""
 
 _REFUSALS: Final[dict[str, type[LimitReached]]] = {
     "parked_pulls": WaitingFull,
@@ -136,6 +140,13 @@ class BrokerLimits:
     def refuse_share(self, limit: str, what: str) -> LimitReached:
         """Return the error for an account's share of `limit`, reached by `what`."""
         return self.refuse(limit, f"one account may have 1 / {_SHARE} of them; {what}")
+
+    def check_first_use(self, limit: str, known: int, what: str) -> None:
+        """Raise LimitReached where only an administrator may create one more than are `known`."""
+        allowed: int = getattr(self, limit)
+        if known >= allowed - allowed // _RESERVE:
+            kept = f"the last 1 / {_RESERVE} is for administrators; " if known < allowed else ""
+            raise self.refuse(limit, kept + what)
 
     def of_connections(self) -> ConnectionLimits:
         """Return the limits that are enforced where bytes are received and sent."""

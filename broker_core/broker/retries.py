@@ -9,13 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from broker_core.broker.groups import Groups
 from broker_core.broker.registration import Registration
 from broker_core.broker.topics import Topics
 from broker_core.protocol import properties as names
 from broker_core.protocol.bodies.groups import SubscriptionGroupConfig
 from broker_core.protocol.bodies.topics import TopicConfig
 from broker_core.protocol.message import Message, StoredMessage
-from broker_core.protocol.topics import RETRY_PREFIX, dead_letter_topic, is_dead_letter_topic, retry_topic
+from broker_core.protocol.topics import RETRY_PREFIX, dead_letter_topic, group_of, is_dead_letter_topic, retry_topic
 
 FIRST_RETRY_LEVEL: Final = 3
 TO_DEAD_LETTERS: Final = -1
@@ -64,11 +65,13 @@ def exhausted_retry(topic: str, reconsume_times: int, max_times: int) -> str | N
 class GroupTopics:
     """Creates the retry and dead-letter topics of groups, and requests their registration with the name servers.
 
-    A group gets its retry topic with its first heartbeat or lease, because tools find a group's brokers by it.
+    A group gets its retry topic with its first heartbeat or lease, because tools find a group's brokers by it. Its
+    topics count for the account for which the group counts.
     """
 
-    def __init__(self, *, topics: Topics, registration: Registration) -> None:
+    def __init__(self, *, topics: Topics, groups: Groups, registration: Registration) -> None:
         self._topics = topics
+        self._groups = groups
         self._registration = registration
 
     def get_or_create(self, name: str, *, queues: int, now: int) -> TopicConfig:
@@ -76,7 +79,8 @@ class GroupTopics:
         known = self._topics.find(name)
         if known is not None:
             return known
-        created = self._topics.get_or_create(name, queues=queues, now=now)
+        account = self._groups.creator_of(group_of(name))
+        created = self._topics.get_or_create(name, queues=queues, now=now, account=account)
         self._registration.want()
         return created
 

@@ -16,6 +16,7 @@ from broker_core.broker.config import Identity, TopicDefaults
 from broker_core.broker.errors import BadConfigFile, IllegalTopicName, SystemTopic, TopicNameTooLong, TopicUnknown
 from broker_core.broker.limits import BrokerLimits
 from broker_core.broker.saving import JsonFile
+from broker_core.broker.shares import CreatedBy, FirstUses
 from broker_core.protocol.bodies import coder
 from broker_core.protocol.bodies.topics import DataVersion, TopicConfig, TopicConfigSerializeWrapper
 from broker_core.protocol.codes import PERM_INHERIT, PERM_READ, PERM_WRITE
@@ -42,7 +43,8 @@ FILE_NAME: Final = "topics.json"
 
 READ_WRITE: Final = PERM_READ | PERM_WRITE
 _INHERITABLE: Final = READ_WRITE | PERM_INHERIT
-_DELETED: Final = "deletedTopics"  # Gantry only: RocketMQ ignores it
+_DELETED: Final = "deletedTopics"  # Gantry only: RocketMQ ignores these
+_CREATED_BY: Final = "createdBy"
 _BENCHMARK_QUEUES: Final = 1024
 _CLUSTER_QUEUES: Final = 16
 _SCHEDULE_QUEUES: Final = 18
@@ -94,6 +96,7 @@ class Topics:
         self._file = file
         self._identity = identity
         self._limits = limits
+        self._first_uses = FirstUses(limits, "topics")
         self._table = {topic.topic_name: topic for topic in built_in(identity, defaults)}
         # Looked through at each registration, which must not take longer with more topics.
         self._ordered: set[str] = set()
@@ -164,8 +167,10 @@ class Topics:
         for config in configs:
             self.put(config, now=now)
 
-    def create_like(self, template: str, topic: str, *, queues: int, sys_flag: int, now: int) -> TopicConfig:
-        """Create a topic from its template (broker/README.md#creating-a-topic-by-sending).
+    def create_like(
+        self, template: str, topic: str, *, queues: int, sys_flag: int, now: int, account: str = ""
+    ) -> TopicConfig:
+        """Create a topic from its template (broker/README.md#creating-a-topic-by-sending); it counts for the account.
 
         Raises IllegalTopicName, LimitReached, and TopicUnknown if the template is missing or not inheritable.
         """
@@ -182,17 +187,26 @@ class Topics:
             perm=model.perm & ~PERM_INHERIT,
             topic_sys_flag=sys_flag,
         )
-        self.put(config, now=now)
+        self._put_first(config, now, account)
         return config
 
-    def get_or_create(self, topic: str, *, queues: int, now: int) -> TopicConfig:
-        """Return a retry or dead-letter topic, created if it is missing; raise IllegalTopicName or LimitReached."""
+    def get_or_create(self, topic: str, *, queues: int, now: int, account: str = "") -> TopicConfig:
+        """Return a retry or dead-letter topic, created if it is missing: it counts for the account then.
+
+        Raises IllegalTopicName or LimitReached.
+        """
         config = self._table.get(topic)
         if config is None:
             check_name(topic)
             config = _topic(topic, queues)
-            self.put(config, now=now)
+            self._put_first(config, now, account)
         return config
+
+    def _put_first(self, config: TopicConfig, now: int, account: str) -> None:
+        name = config.topic_name
+        self._first_uses.check(account, len(self._table), f"topic {name!r} was not created")
+        self.put(config, now=now)
+        self._first_uses.add(name, account)
 
     def find_or_restore(self, topic: str, *, now: int) -> TopicConfig | None:
         """Return a topic; a retry topic that was lost and not deleted is there again, whatever the limit of topics.
@@ -209,6 +223,7 @@ class Topics:
         """Delete a topic; nothing happens for an unknown topic."""
         if self._table.pop(topic, None) is not None:
             self._deleted[topic] = now
+            self._first_uses.forget(topic)
             self._ordered.discard(topic)
             self._changed_at.pop(topic, None)
             self._changed(now)
@@ -290,10 +305,12 @@ class Topics:
             if line is None or line[0] is not config:
                 line = config, orjson.dumps(name) + b": " + orjson.dumps(coder.to_tree(config))
             self._lines[name] = line
-        return b'{\n"dataVersion": %b,\n"%b": %b,\n"topicConfigTable": {\n%b\n}}\n' % (
+        return b'{\n"dataVersion": %b,\n"%b": %b,\n"%b": %b,\n"topicConfigTable": {\n%b\n}}\n' % (
             orjson.dumps(coder.to_tree(self.version)),
             _DELETED.encode(),
             orjson.dumps(self._deleted),
+            _CREATED_BY.encode(),
+            orjson.dumps(self._first_uses.table().created_by),
             b",\n".join(line for _, line in self._lines.values()),
         )
 
@@ -309,11 +326,13 @@ class Topics:
         try:
             wrapper = coder.from_tree(TopicConfigSerializeWrapper, tree)
             deleted: dict[str, int] = coder.from_tree(_Deletions, tree).deleted_topics
+            created_by = coder.from_tree(CreatedBy, tree).created_by
         except MalformedBody as error:
             raise BadConfigFile(f"{self._file} is not a table of topics: {error}") from error
         self._table.update(wrapper.topic_config_table)
         self._ordered = {name for name, config in self._table.items() if config.order}
         self._deleted = deleted
+        self._first_uses.load(created_by, self._table)
         self.version = wrapper.data_version
 
 

@@ -104,6 +104,11 @@ def is_dead_letter_topic(topic: str) -> bool:
     return topic.startswith(DEAD_LETTER_PREFIX)
 
 
+def group_of(topic: str) -> str:
+    """Return the consumer group of a retry or dead-letter topic."""
+    return topic.removeprefix(RETRY_PREFIX if is_retry_topic(topic) else DEAD_LETTER_PREFIX)
+
+
 def reply_topic(cluster: str) -> str:
     """Return the topic that brokers of a cluster use for replies to requests between clients."""
     return cluster + _REPLY_SUFFIX

@@ -174,7 +174,7 @@ class ClientProcessor:
 
     def _heartbeat_consumer(self, data: ConsumerData, member: Member[Connection], now: int) -> None:
         try:
-            config = self._groups.get_or_create(data.group_name, now=now)
+            config = self._groups.get_or_create(data.group_name, now=now, account=member.access_key)
         except GroupNotFound:
             return  # Apache RocketMQ silently ignores such a consumer
         with suppress(TopicNameTooLong):  # as with Apache RocketMQ such a group consumes, and has no retries

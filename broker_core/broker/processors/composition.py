@@ -68,12 +68,13 @@ class Processors:
 
 def processors_of(c: Components) -> Processors:
     """Return the processors of a broker; from here on long polls are notified of arrivals."""
-    group_topics = GroupTopics(topics=c.topics, registration=c.registration)
+    group_topics = GroupTopics(topics=c.topics, groups=c.groups, registration=c.registration)
     rights = ReadRights(settings=c.settings, address=c.address, topics=c.topics, groups=c.groups)
     popper = _popper(c, group_topics)
     pulls = _pulls(c, rights)
     pops = PopProcessor(
         rights=rights,
+        permits=c.permits,
         group_topics=group_topics,
         popper=popper,
         stats=c.stats,
@@ -83,7 +84,12 @@ def processors_of(c: Components) -> Processors:
         clock=c.clock,
     )
     notifications = NotificationProcessor(
-        rights=rights, popper=popper, limits=c.config.limits, memory=c.memory, clock=c.clock
+        rights=rights,
+        permits=c.permits,
+        popper=popper,
+        limits=c.config.limits,
+        memory=c.memory,
+        clock=c.clock,
     )
     for long_poll in (pulls, pops, notifications):
         c.arrivals.listen(long_poll.arrived)
@@ -122,7 +128,13 @@ def _popper(c: Components, group_topics: GroupTopics) -> Popper:
 
 def _pulls(c: Components, rights: ReadRights) -> PullProcessor:
     return PullProcessor(
-        checks=PullChecks(rights=rights, clients=c.clients, filters=c.filters, serves_sql=c.config.filters.serves_sql),
+        checks=PullChecks(
+            rights=rights,
+            permits=c.permits,
+            clients=c.clients,
+            filters=c.filters,
+            serves_sql=c.config.filters.serves_sql,
+        ),
         store=c.store,
         resets=c.resets,
         stats=c.stats,
@@ -155,6 +167,7 @@ def _of_messages(c: Components, group_topics: GroupTopics) -> Sequence[Processor
     send_backs = SendBackProcessor(
         rights=rights,
         groups=c.groups,
+        permits=c.permits,
         group_topics=group_topics,
         arrivals=c.arrivals,
         intake=c.intake,

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from broker_core.broker.access.permits import Permits
 from broker_core.broker.errors import IllegalArgument
 from broker_core.broker.limits import BrokerLimits
 from broker_core.broker.pop.popper import Popper
@@ -50,12 +51,14 @@ class NotificationProcessor:
         self,
         *,
         rights: ReadRights,
+        permits: Permits,
         popper: Popper,
         limits: BrokerLimits,
         memory: ConnectionMemory,
         clock: Callable[[], int],
     ) -> None:
         self._rights = rights
+        self._permits = permits
         self._popper = popper
         self._clock = clock
         self._parked: Parked[ParkedNotification] = Parked(limits.parked_pops, memory)
@@ -68,7 +71,8 @@ class NotificationProcessor:
         """Answer whether there is a message to pop, or return None while the request waits for one."""
         header = request.header(NotificationRequest)
         now = self._clock()
-        self._check(header, now)
+        account = self._permits.account_of(request, connection)
+        self._check(header, account, now)
         if self._has_message(header, now):
             return _answer(True)
         if header.poll_time <= 0:
@@ -117,14 +121,14 @@ class NotificationProcessor:
         group, topic, queue_id = header.consumer_group, header.topic, header.queue_id
         return self._popper.has_message(group, topic, queue_id, is_ordered=header.order, now=now)
 
-    def _check(self, header: NotificationRequest, now: int) -> None:
+    def _check(self, header: NotificationRequest, account: str, now: int) -> None:
         self._rights.check_broker()
         topic = self._rights.get_topic(header.topic)
         if header.queue_id >= topic.read_queue_nums:
             raise IllegalArgument(
                 f"queueId {header.queue_id} of topic {header.topic}: it has {topic.read_queue_nums} queues"
             )
-        self._rights.get_group(header.consumer_group, now=now)
+        self._rights.get_group(header.consumer_group, account, now=now)
 
 
 def _answer(has_message: bool, *, polling_full: bool = False) -> Command:

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from broker_core.broker.access.permits import Permits
 from broker_core.broker.answers import refusal
 from broker_core.broker.errors import (
     IllegalArgument,
@@ -56,6 +57,7 @@ class ParkedPop:
     connection: Connection
     deadline: int
     poll_id: str
+    account: str
 
     @property
     def place(self) -> tuple[str, str]:
@@ -80,6 +82,7 @@ class PopProcessor:
         self,
         *,
         rights: ReadRights,
+        permits: Permits,
         group_topics: GroupTopics,
         popper: Popper,
         stats: Stats,
@@ -89,6 +92,7 @@ class PopProcessor:
         clock: Callable[[], int],
     ) -> None:
         self._rights = rights
+        self._permits = permits
         self._group_topics = group_topics
         self._popper = popper
         self._stats = stats
@@ -131,14 +135,16 @@ class PopProcessor:
         again = self._popper.take_again(wanted, now=now)
         if again is not None:
             return self._answer(wanted, again)
-        popped = self._take(wanted, now)
+        account = self._permits.account_of(request, connection)
+        popped = self._take(wanted, account, now)
         if popped.messages:
             return self._answer(wanted, popped)
         if header.poll_time <= 0:
             return Command.response(ResponseCode.PULL_NOT_FOUND, remark="no message to lease")
         deadline = now + min(header.poll_time, MAX_WAIT_MS)
+        poll_id = header.poll_id or ""
         self._park(
-            ParkedPop(without_payload(request), wanted, header.exp or "", connection, deadline, header.poll_id or "")
+            ParkedPop(without_payload(request), wanted, header.exp or "", connection, deadline, poll_id, account)
         )
         return None
 
@@ -164,8 +170,8 @@ class PopProcessor:
         position = headers.PopMessageResponse(now, 0, _REVIVE_QUEUE, rest)
         return answer_with(ResponseCode.SUCCESS, position, found.records, None)
 
-    def _take(self, wanted: PopRequest, now: int) -> Popped:
-        group = self._rights.get_group(wanted.group, now=now)
+    def _take(self, wanted: PopRequest, account: str, now: int) -> Popped:
+        group = self._rights.get_group(wanted.group, account, now=now)
         self._group_topics.ensure_retry(group, now=now)
         return self._popper.take(wanted, max_deliveries=group.retry_max_times + 1, now=now)
 
@@ -231,7 +237,7 @@ class PopProcessor:
     def _try(self, parked: ParkedPop, now: int) -> Command | None:
         """Return the answer to a waiting pop, or None if there is still nothing for it."""
         try:
-            popped = self._take(parked.wanted, now)
+            popped = self._take(parked.wanted, parked.account, now)
         except (GantryError, OSError) as error:
             return refusal(error)
         return self._answer(parked.wanted, popped) if popped.messages else None

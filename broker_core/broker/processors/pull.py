@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from broker_core.broker.access.permits import Permits
 from broker_core.broker.clients import Clients
 from broker_core.broker.config import BrokerConfig
 from broker_core.broker.errors import (
@@ -115,7 +116,7 @@ class PullProcessor:
         """Return records, or the reason why there are none; None while the request is parked."""
         header = request.header(PullMessageRequest)
         now = self._clock()
-        accept = self._checks.accept(header, now)
+        accept = self._checks.accept(header, request, connection, now)
         if header.sys_flag & PULL_COMMIT_OFFSET:
             self._resets.set_offset(header.consumer_group, header.topic, header.queue_id, header.commit_offset)
         found = self._get(header, accept, header.queue_offset)
@@ -211,17 +212,27 @@ class PullChecks:
     """Checks permissions, then returns the filter of the request or of the group's last heartbeat."""
 
     def __init__(
-        self, *, rights: ReadRights, clients: Clients[Connection], filters: ConsumerFilters, serves_sql: bool
+        self,
+        *,
+        rights: ReadRights,
+        permits: Permits,
+        clients: Clients[Connection],
+        filters: ConsumerFilters,
+        serves_sql: bool,
     ) -> None:
         self._rights = rights
+        self._permits = permits
         self._clients = clients
         self._filters = filters
         self._serves_sql = serves_sql
 
-    def accept(self, header: PullMessageRequest, now: int) -> Accept:
+    def accept(self, header: PullMessageRequest, request: Command, connection: Connection, now: int) -> Accept:
         """Return the filter of a pull, or raise the reason why it is refused (broker/README.md#pulling)."""
         self._rights.check_broker()
-        group = self._rights.get_group(header.consumer_group, now=now)
+        group = self._rights.find_group(header.consumer_group)
+        if group is None:
+            account = self._permits.account_of(request, connection)
+            group = self._rights.get_group(header.consumer_group, account, now=now)
         topic = self._rights.get_topic(header.topic)
         if not 0 <= header.queue_id < topic.read_queue_nums:
             raise IllegalQueue(header.topic, header.queue_id, topic.read_queue_nums)

@@ -36,9 +36,16 @@ class ReadRights:
             raise TopicUnreadable(topic)
         return config
 
-    def get_group(self, group: str, *, now: int) -> SubscriptionGroupConfig:
-        """Return the settings of a group that may consume; raise GroupNotFound, GroupPaused or LimitReached."""
-        return self._groups.get_consuming(group, now=now)
+    def find_group(self, group: str) -> SubscriptionGroupConfig | None:
+        """Return the settings of a group that may consume, None for an unknown one; raise GroupPaused."""
+        return self._groups.find_consuming(group)
+
+    def get_group(self, group: str, account: str, *, now: int) -> SubscriptionGroupConfig:
+        """Return the settings of a group that may consume, which an account uses.
+
+        Raises GroupNotFound, GroupPaused or LimitReached.
+        """
+        return self._groups.get_consuming(group, now=now, account=account)
 
 
 class WriteRights:

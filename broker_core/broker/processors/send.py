@@ -143,7 +143,7 @@ class SendProcessor:
             check_names(producerGroup=header.producer_group)
         now = self._clock()
         known = self._topics.find(header.topic)
-        topic = known or self._creation.create_for(header, now=now)
+        topic = known or self._creation.create_for(header, self._permits.account_of(request, connection), now=now)
         if header.topic in NOT_FOR_CLIENTS:
             raise SendForbidden(header.topic)
         if topic.order:
@@ -248,7 +248,8 @@ class SendProcessor:
         if names.DELAY in pairs:
             level = _delay_level(pairs[names.DELAY])
         if name.startswith(RETRY_PREFIX):
-            dead = self._creation.dead_letter_of(request, header, now=origin.store_timestamp)
+            account = self._permits.account_of(request, connection)
+            dead = self._creation.dead_letter_of(request, header, account, now=origin.store_timestamp)
             if dead is not None:
                 name, queue_id, level = dead, 0, 0
         due = None if name != header.topic else self._timer_settings.due_time(pairs, origin.store_timestamp)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 
+from broker_core.broker.access.permits import Permits
 from broker_core.broker.arrivals import Arrivals
 from broker_core.broker.errors import MessageGone, TopicUnwritable
 from broker_core.broker.groups import Groups
@@ -29,6 +30,7 @@ class SendBackProcessor:
         *,
         rights: WriteRights,
         groups: Groups,
+        permits: Permits,
         group_topics: GroupTopics,
         arrivals: Arrivals,
         intake: Intake,
@@ -37,6 +39,7 @@ class SendBackProcessor:
     ) -> None:
         self._rights = rights
         self._groups = groups
+        self._permits = permits
         self._group_topics = group_topics
         self._arrivals = arrivals
         self._intake = intake
@@ -47,11 +50,12 @@ class SendBackProcessor:
     def handlers(self) -> Handlers:
         return {RequestCode.CONSUMER_SEND_MSG_BACK: self.send_back}
 
-    def send_back(self, request: Command, _: Connection) -> Command:
+    def send_back(self, request: Command, connection: Connection) -> Command:
         """Store a message again for its group's next attempt, or as a dead letter."""
         header = request.header(ConsumerSendMessageBackRequest)
         now = self._clock()
-        group = self._groups.get_or_create(header.group, now=now)
+        account = self._permits.account_of(request, connection)
+        group = self._groups.get_or_create(header.group, now=now, account=account)
         self._rights.check_broker()
         if group.retry_queue_nums <= 0:
             return Command.response(ResponseCode.SUCCESS)

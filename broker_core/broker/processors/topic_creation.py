@@ -29,8 +29,11 @@ class TopicCreation:
         self._group_topics = group_topics
         self._registration = registration
 
-    def create_for(self, header: SendHeader, *, now: int) -> TopicConfig:
-        """Return the topic created for its first message; raise IllegalTopicName, TopicUnknown or LimitReached."""
+    def create_for(self, header: SendHeader, account: str, *, now: int) -> TopicConfig:
+        """Return the topic created for its first message, which an account sent.
+
+        Raises IllegalTopicName, TopicUnknown or LimitReached.
+        """
         check_name(header.topic)
         try:
             topic = self._topics.create_like(
@@ -39,18 +42,19 @@ class TopicCreation:
                 queues=header.default_topic_queue_nums,
                 sys_flag=0,
                 now=now,
+                account=account,
             )
         except TopicUnknown:
             if not header.topic.startswith(RETRY_PREFIX):
                 raise
-            topic = self._topics.get_or_create(header.topic, queues=1, now=now)
+            topic = self._topics.get_or_create(header.topic, queues=1, now=now, account=account)
         self._registration.want()
         self.unsaved.add(topic.topic_name)
         return topic
 
-    def dead_letter_of(self, request: Command, header: SendHeader, *, now: int) -> str | None:
+    def dead_letter_of(self, request: Command, header: SendHeader, account: str, *, now: int) -> str | None:
         """Return the dead-letter topic for a retry that a client sends itself after too many attempts, else None."""
-        group = self._groups.get_or_create(header.topic.removeprefix(RETRY_PREFIX), now=now)
+        group = self._groups.get_or_create(header.topic.removeprefix(RETRY_PREFIX), now=now, account=account)
         max_times = max_times_of(request, header.max_reconsume_times, group.retry_max_times)
         dead = exhausted_retry(header.topic, header.reconsume_times, max_times)
         if dead is not None:

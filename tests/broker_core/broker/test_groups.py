@@ -101,3 +101,31 @@ def test_a_file_that_is_not_a_table_of_groups_stops_the_start(tmp_path: Path) ->
 
     with pytest.raises(BadConfigFile):
         groups_in(tmp_path)
+
+
+def use(groups: Groups, account: str, *names: str) -> None:
+    for name in names:
+        groups.get_or_create(name, now=1, account=account)
+
+
+def test_an_account_creates_a_quarter_of_all_groups_and_remembers_it_over_a_restart(tmp_path: Path) -> None:
+    groups = groups_in(tmp_path, limit=12)
+    use(groups, "alice", "a1", "a2", "a3", "a1")
+    with pytest.raises(LimitReached, match="limit groups=12 reached: one account may have 1 / 4 of them; group 'a4'"):
+        use(groups, "alice", "a4")
+    groups.save(groups.text())
+
+    again = groups_in(tmp_path, limit=12)
+    with pytest.raises(LimitReached):
+        use(again, "alice", "a4")
+    again.delete("a1", now=2)
+    use(again, "alice", "a4")
+    use(again, "bob", "b1")
+
+
+def test_the_last_groups_are_created_by_administration_alone(tmp_path: Path) -> None:
+    groups = groups_in(tmp_path, limit=20)
+    use(groups, "", *(f"g{number}" for number in range(19 - len(groups))))
+    with pytest.raises(LimitReached, match="limit groups=20 reached: the last 1 / 20 is for administrators; group 'x'"):
+        use(groups, "", "x")
+    groups.put(SubscriptionGroupConfig("x"), now=1)

@@ -243,3 +243,27 @@ def test_a_topic_for_traces_is_there_when_it_is_wanted(tmp_path: Path) -> None:
 
     assert "traces" in {topic.topic_name for topic in built_in(Identity(), wanted)}
     assert "traces" not in {topic.topic_name for topic in built_in(Identity(), TopicDefaults())}
+
+
+def test_an_account_creates_a_quarter_of_all_topics_and_remembers_it_over_a_restart(tmp_path: Path) -> None:
+    topics = topics_in(tmp_path, limit=24)
+    for number in range(3):
+        topics.create_like("TBW102", f"t{number}", queues=1, sys_flag=0, now=1, account="alice")
+        topics.get_or_create(f"%RETRY%g{number}", queues=1, now=1, account="alice")
+    topics.save(topics.text())
+
+    again = topics_in(tmp_path, limit=24)
+    for register in (topics, again):
+        with pytest.raises(LimitReached, match="one account may have 1 / 4 of them; topic 't3' was not created"):
+            register.create_like("TBW102", "t3", queues=1, sys_flag=0, now=2, account="alice")
+    again.delete("t0", now=2)
+    again.create_like("TBW102", "t3", queues=1, sys_flag=0, now=2, account="alice")
+
+
+def test_the_last_topics_are_created_by_administration_alone(tmp_path: Path) -> None:
+    topics = topics_in(tmp_path, limit=20)
+    for number in range(19 - len(topics)):
+        topics.get_or_create(f"t{number}", queues=1, now=1)
+    with pytest.raises(LimitReached, match="limit topics=20 reached: the last 1 / 20 is for administrators; topic 'x'"):
+        topics.get_or_create("x", queues=1, now=1)
+    topics.put(TopicConfig("x", 1, 1), now=1)

@@ -27,7 +27,7 @@ accounts:
 - {accessKey: alice-account, secretKey: secret-of-alice, defaultTopicPerm: PUB|SUB, defaultGroupPerm: SUB}
 - {accessKey: bob-account, secretKey: secret-of-bob, defaultTopicPerm: PUB|SUB, defaultGroupPerm: SUB}
 """
-ONE_OF_FOUR = BrokerLimits(queue_locks=4, open_transactions=4, parked_pulls=4, parked_pops=4)
+ONE_OF_FOUR = BrokerLimits(queue_locks=4, open_transactions=4, parked_pulls=4, parked_pops=4, groups=40)
 
 
 @pytest.fixture
@@ -84,3 +84,25 @@ async def test_queue_locks(alice: Wire, bob: Wire) -> None:
     assert (await lock(alice, 0)).code == ResponseCode.SUCCESS
     assert_share(await lock(alice, 1), "queue_locks")
     assert (await lock(bob, 2)).code == ResponseCode.SUCCESS
+
+
+async def test_groups_of_heartbeats_and_pulls(admin: Wire, alice: Wire, bob: Wire) -> None:
+    for number in range(10):
+        assert (await alice.heartbeat("c", group=f"a{number}")).code == ResponseCode.SUCCESS
+    assert_share(await alice.heartbeat("c", group="a10"), "groups")
+    assert_share(await alice.try_pull("orders", 0, group="a11"), "groups")
+    assert_share(await alice.try_pop("orders", group="a12"), "groups")
+    assert (await alice.try_pull("orders", 0, group="a9")).code == ResponseCode.PULL_NOT_FOUND
+    assert (await bob.try_pull("orders", 0, group="b")).code == ResponseCode.PULL_NOT_FOUND
+    topics = admin.broker.components.topics
+    assert topics.find("%RETRY%a9") is not None
+    assert topics.find("%RETRY%a10") is None
+
+
+async def test_topics_of_groups_and_of_sends_count_together(admin: Wire, alice: Wire) -> None:
+    groups = admin.broker.components.groups
+    await alice.heartbeat("c", group="billing")
+    await alice.send("new", b"x")
+    assert groups.creator_of("billing") == ALICE.access_key
+    text = admin.broker.components.topics.text()
+    assert b'"createdBy": {"%RETRY%billing":"alice-account","new":"alice-account"}' in text
