@@ -40,8 +40,8 @@ memory_bytes           what all connections and parked      a long poll: SYSTEM_
 ====================== ==================================== ==========================================================
 
 With access control one account may hold a quarter of some of them (`shares.py`): topics and groups that its first use
-created, groups of its producers, queue_locks, open_transactions. The last twentieth of topics and of groups is left
-to administration: first uses do not create those.
+created, groups of its producers, queue_locks, parked_pulls, parked_pops, open_transactions. The last twentieth of
+topics and of groups is left to administration: first uses do not create those.
 
 The remark of each answer names the limit and its value, so that an operator can find it here; when a connection is
 closed, the log names them. Every limit is also a setting (`settings/table.py`).

@@ -139,6 +139,7 @@ def _pulls(c: Components, rights: ReadRights) -> PullProcessor:
         resets=c.resets,
         stats=c.stats,
         settings=c.settings,
+        permits=c.permits,
         memory=c.memory,
         clock=c.clock,
     )

@@ -32,6 +32,7 @@ class ParkedNotification:
     header: NotificationRequest
     connection: Connection
     deadline: int
+    account: str
 
     @property
     def place(self) -> tuple[str, str]:
@@ -61,7 +62,7 @@ class NotificationProcessor:
         self._permits = permits
         self._popper = popper
         self._clock = clock
-        self._parked: Parked[ParkedNotification] = Parked(limits.parked_pops, memory)
+        self._parked: Parked[ParkedNotification] = Parked(limits, "parked_pops", memory)
         self._waiting: dict[str, set[str]] = {}
 
     def handlers(self) -> Handlers:
@@ -77,10 +78,9 @@ class NotificationProcessor:
             return _answer(True)
         if header.poll_time <= 0:
             return _answer(False)
-        parked = ParkedNotification(
-            without_payload(request), header, connection, now + min(header.poll_time, MAX_WAIT_MS)
-        )
-        if not self._parked.has_room or not self._parked.park(parked):
+        deadline = now + min(header.poll_time, MAX_WAIT_MS)
+        parked = ParkedNotification(without_payload(request), header, connection, deadline, account)
+        if not self._parked.has_room(account) or not self._parked.park(parked):
             return _answer(False, polling_full=True)
         self._waiting.setdefault(header.topic, set()).add(header.consumer_group)
         return None

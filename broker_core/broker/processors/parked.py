@@ -18,6 +18,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, MutableMapping
 from typing import Final, Generic, Protocol, TypeVar
 
+from broker_core.broker.limits import BrokerLimits
+from broker_core.broker.shares import Shares
 from broker_core.protocol.command import Command
 from broker_core.remoting.connection import Connection
 from broker_core.remoting.memory import ConnectionMemory
@@ -61,6 +63,10 @@ class Waiting(Protocol):
     def size_bytes(self) -> int:
         """The memory that it takes while it waits."""
 
+    @property
+    def account(self) -> str:
+        """The account for which it counts, empty if it counts for none."""
+
 
 K = TypeVar("K", bound=Hashable)
 W = TypeVar("W", bound=Waiting)
@@ -69,9 +75,21 @@ W = TypeVar("W", bound=Waiting)
 class Parked(Generic[W]):
     """A bounded set of waiting requests; each is in exactly one place and one slot, and has one owner."""
 
-    def __init__(self, limit: int, memory: ConnectionMemory, on_leave: Callable[[W], None] | None = None) -> None:
-        """`on_leave` is called with every request that stops waiting, for whatever reason."""
+    def __init__(
+        self,
+        limits: BrokerLimits,
+        limit: str,
+        memory: ConnectionMemory,
+        on_leave: Callable[[W], None] | None = None,
+    ) -> None:
+        """`limit` is the name of the one for their number.
+
+        `on_leave` is called with every request that stops waiting, for whatever reason.
+        """
+        self._limits = limits
         self._limit = limit
+        self._most: int = getattr(limits, limit)
+        self._shares = Shares(limits, limit)
         self._memory = memory
         self._on_leave = on_leave
         self._owners: dict[Connection, dict[W, None]] = {}
@@ -84,22 +102,32 @@ class Parked(Generic[W]):
     def __len__(self) -> int:
         return len(self._slot_of)
 
-    @property
-    def has_room(self) -> bool:
-        """Whether one more request may be parked."""
-        return len(self._slot_of) < self._limit
+    def has_room(self, account: str) -> bool:
+        """Return whether one more request of an account may be parked."""
+        return len(self._slot_of) < self._most and self._shares.has_room(account)
+
+    def check_room(self, account: str, what: str) -> None:
+        """Raise LimitReached, which says `what` was refused, if no more request of an account may be parked."""
+        if len(self._slot_of) >= self._most:
+            raise self._limits.refuse(self._limit, what)
+        self._shares.check(account, 1, what)
+
+    def waits(self, request: W) -> bool:
+        """Return whether a request waits."""
+        return request in self._slot_of
 
     def waits_at(self, place: Hashable) -> bool:
         """Return whether a request waits at `place`."""
         return place in self._places
 
     def park(self, request: W) -> bool:
-        """Keep `request` until something arrives at its place or its deadline passes; callers check `has_room` first.
+        """Keep `request` until something arrives at its place or its deadline passes; callers look for room first.
 
         Returns whether there was memory for it; if not, it does not wait.
         """
         if not self._memory.reserve(request.size_bytes):
             return False
+        self._shares.add(request.account)
         self._watch(request.connection)
         self._owners.setdefault(request.connection, {})[request] = None
         slot = max(-(-request.deadline // SLOT_MS), self._next_slot)
@@ -165,6 +193,7 @@ class Parked(Generic[W]):
         self._leave(self._places, request.place, request)
         self._leave(self._owners, request.connection, request)
         self._memory.release(request.size_bytes)
+        self._shares.remove(request.account)
         if self._on_leave is not None:
             self._on_leave(request)
 

@@ -99,7 +99,7 @@ class PopProcessor:
         self._limits = limits
         self._serves_sql = serves_sql
         self._clock = clock
-        self._parked: Parked[ParkedPop] = Parked(limits.parked_pops, memory, self._forget_poll)
+        self._parked: Parked[ParkedPop] = Parked(limits, "parked_pops", memory, self._forget_poll)
         self._polls: dict[tuple[Connection, str], ParkedPop] = {}
         self._waiting_groups: defaultdict[str, set[str]] = defaultdict(set)
 
@@ -194,8 +194,7 @@ class PopProcessor:
         return len(self._parked)
 
     def _park(self, parked: ParkedPop) -> None:
-        if not self._parked.has_room:
-            raise self._limits.refuse("parked_pops", "too many pops are waiting for messages")
+        self._parked.check_room(parked.account, "too many pops are waiting for messages")
         if not self._parked.park(parked):
             raise self._limits.refuse("memory_bytes", "no memory left for another waiting pop")
         self._waiting_groups[parked.wanted.topic].add(parked.wanted.group)

@@ -70,6 +70,7 @@ class ParkedPull:
     connection: Connection
     deadline: int
     offset: int
+    account: str
 
     @property
     def place(self) -> tuple[str, int]:
@@ -93,16 +94,18 @@ class PullProcessor:
         resets: Resets,
         stats: Stats,
         settings: Settings,
+        permits: Permits,
         memory: ConnectionMemory,
         clock: Callable[[], int],
     ) -> None:
+        self._permits = permits
         self._checks = checks
         self._store = store
         self._resets = resets
         self._stats = stats
         self._clock = clock
         self._limits = settings.config.limits
-        self._parked: Parked[ParkedPull] = Parked(self._limits.parked_pulls, memory)
+        self._parked: Parked[ParkedPull] = Parked(self._limits, "parked_pulls", memory)
         self._hint = settings.config.identity.broker_id
         settings.watch(self._follow)
 
@@ -122,12 +125,12 @@ class PullProcessor:
         found = self._get(header, accept, header.queue_offset)
         code = code_of(found, header.queue_offset)
         if code == ResponseCode.PULL_NOT_FOUND and header.sys_flag & PULL_SUSPEND and header.suspend_timeout_millis > 0:
-            if not self._parked.has_room:
-                raise self._limits.refuse("parked_pulls", "too many pulls are waiting for messages")
+            account = self._permits.account_of(request, connection)
+            self._parked.check_room(account, "too many pulls are waiting for messages")
             patience = header.suspend_timeout_millis if self._rules.long_polling else self._rules.short_polling_ms
             deadline = now + min(patience, MAX_WAIT_MS)
-            parked = ParkedPull(without_payload(request), header, accept, connection, deadline, header.queue_offset)
-            if not self._parked.park(parked):
+            kept, offset = without_payload(request), header.queue_offset
+            if not self._parked.park(ParkedPull(kept, header, accept, connection, deadline, offset, account)):
                 raise self._limits.refuse("memory_bytes", "no memory left for another waiting pull")
             return None
         return self._answer(header, found, code)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from broker_core.protocol.command import Command
 from broker_core.protocol.headers.clients import LockBatchMqRequest
 from broker_core.protocol.signature import Credentials
 from tests.support.broker import Wire, another_client, started
+from tests.support.wait import eventually
 
 ADMIN = Credentials("administrator", "secret-of-admin")
 ALICE = Credentials("alice-account", "secret-of-alice")
@@ -106,3 +108,29 @@ async def test_topics_of_groups_and_of_sends_count_together(admin: Wire, alice: 
     assert groups.creator_of("billing") == ALICE.access_key
     text = admin.broker.components.topics.text()
     assert b'"createdBy": {"%RETRY%billing":"alice-account","new":"alice-account"}' in text
+
+
+async def test_long_polls(admin: Wire, alice: Wire, bob: Wire) -> None:
+    waiting = [asyncio.create_task(wire.try_pull("orders", 0, wait_ms=30_000)) for wire in (alice, bob)]
+
+    async def both_wait() -> bool:
+        return await admin.parked_pulls() == 2
+
+    await eventually(both_wait)
+    for wire in (alice, bob):
+        assert_share(await wire.try_pull("orders", 0, wait_ms=30_000), "parked_pulls", ResponseCode.SYSTEM_BUSY)
+    await admin.send("orders", b"x")
+    assert [(await each).code for each in waiting] == [ResponseCode.SUCCESS] * 2
+
+
+async def test_long_polls_for_leases(admin: Wire, alice: Wire, bob: Wire) -> None:
+    waiting = [asyncio.create_task(wire.try_pop("orders", wait_ms=30_000)) for wire in (alice, bob)]
+
+    async def both_wait() -> bool:
+        return (await admin.runtime_info())["parkedPops"] == "2"
+
+    await eventually(both_wait)
+    assert_share(await alice.try_pop("orders", wait_ms=30_000), "parked_pops", ResponseCode.POLLING_FULL)
+    for _ in waiting:
+        await admin.send("orders", b"x")
+    assert {(await each).code for each in waiting} <= {ResponseCode.SUCCESS, ResponseCode.POLLING_TIMEOUT}

@@ -6,9 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import cast
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from broker_core.broker.errors import LimitReached
+from broker_core.broker.limits import BrokerLimits
 from broker_core.broker.processors.parked import SLOT_MS, Parked
 from broker_core.remoting.connection import Connection
 from broker_core.remoting.memory import ConnectionMemory
@@ -36,6 +39,7 @@ class Waits:
     deadline: int
     client: Client = field(default_factory=Client)
     size_bytes: int = SIZE
+    account: str = ""
 
     @property
     def connection(self) -> Connection:
@@ -43,7 +47,8 @@ class Waits:
 
 
 def parked_with(*requests: Waits, limit: int = 100, memory: ConnectionMemory | None = None) -> Parked[Waits]:
-    parked: Parked[Waits] = Parked(limit, memory or ConnectionMemory(1_000_000))
+    limits = BrokerLimits(parked_pulls=limit)
+    parked: Parked[Waits] = Parked(limits, "parked_pulls", memory or ConnectionMemory(1_000_000))
     for request in requests:
         parked.park(request)
     return parked
@@ -95,11 +100,11 @@ def test_a_clock_that_stops_for_hours_is_caught_up_at_once() -> None:
 
 def test_the_limit_is_reported_before_it_is_broken() -> None:
     parked = parked_with(Waits("a", 1), limit=2)
-    assert parked.has_room
+    assert parked.has_room("")
 
     parked.park(Waits("b", 1))
 
-    assert not parked.has_room
+    assert not parked.has_room("")
 
 
 def test_what_waits_counts_as_memory_until_it_leaves() -> None:
@@ -150,7 +155,7 @@ def test_one_among_ten_thousand_is_found_without_looking_at_the_others() -> None
             looked_at += 1
             return id(self)
 
-    parked: Parked[Waits] = Parked(20_000, ConnectionMemory(1 << 30))
+    parked: Parked[Waits] = Parked(BrokerLimits(), "parked_pulls", ConnectionMemory(1 << 30))
     for number in range(10_000):
         parked.park(Counted(f"place {number}", 1_000_000 + number))
     looked_at = 0
@@ -200,3 +205,18 @@ def test_a_request_can_be_let_end_earlier_and_never_later() -> None:
     assert parked.expire(5 * SLOT_MS) == [early]
     assert parked.expire(10 * SLOT_MS) == [late]
     assert len(parked) == 0
+
+
+def test_an_account_has_a_quarter_of_the_places_and_gets_back_what_ends() -> None:
+    alice, bob = Waits("a", 900, account="alice"), Waits("a", 900, account="bob")
+    parked = parked_with(alice, limit=4)
+    assert not parked.has_room("alice")
+    with pytest.raises(LimitReached, match="limit parked_pulls=4 reached: one account may have 1 / 4 of them; x"):
+        parked.check_room("alice", "x")
+    parked.check_room("bob", "x")
+    parked.park(bob)
+
+    alice.client.close()
+    assert parked.has_room("alice")
+    parked.expire(10_000)
+    assert parked.has_room("bob")
