@@ -6,6 +6,7 @@ an answer are the bytes of the log.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -24,6 +25,7 @@ from broker_core.broker.filters.registered import ConsumerFilters
 from broker_core.broker.offsets import Resets
 from broker_core.broker.processors.handlers import VIEW_BYTES, Handlers, answer_with
 from broker_core.broker.processors.parked import Parked, size_of_wait, without_payload
+from broker_core.broker.processors.portions import PORTION, Portions
 from broker_core.broker.processors.rights import ReadRights
 from broker_core.broker.settings import Settings
 from broker_core.broker.stats import Stats
@@ -106,6 +108,7 @@ class PullProcessor:
         self._clock = clock
         self._limits = settings.config.limits
         self._parked: Parked[ParkedPull] = Parked(self._limits, "parked_pulls", memory)
+        self._portions = Portions(self._parked, self._run_again)
         self._hint = settings.config.identity.broker_id
         settings.watch(self._follow)
 
@@ -143,25 +146,33 @@ class PullProcessor:
 
     def arrived(self, topic: str, queue_id: int) -> None:
         """Run the pulls that wait for this queue again; those whose filter matches no new message keep waiting."""
-        if not self._parked.waits_at((topic, queue_id)):
-            return
-        for parked in self._parked.at((topic, queue_id)):
-            if parked.connection.is_closing:
-                self._parked.remove(parked)
-                continue
-            found = self._get(parked.header, parked.accept, parked.offset)
-            if found.status is GetStatus.FOUND:
-                self._parked.remove(parked)
-                self._answer_parked(parked, found)
-            elif found.status is GetStatus.NO_MATCHED_MESSAGE:
-                parked.offset = found.next_offset
-                self._parked.shorten_wait(parked, self._clock() + PROGRESS_MS)
+        if self._parked.waits_at((topic, queue_id)):
+            self._portions.wake((topic, queue_id))
 
-    def expire(self, now: int) -> None:
-        """Answer the pulls whose time is over with the offset up to which their filter has searched."""
-        for parked in self._parked.expire(now):
-            if not parked.connection.is_closing:
-                self._answer_parked(parked, self._get(parked.header, parked.accept, parked.offset))
+    def _run_again(self, parked: ParkedPull) -> None:
+        if parked.connection.is_closing:
+            self._parked.remove(parked)
+            return
+        found = self._get(parked.header, parked.accept, parked.offset)
+        if found.status is GetStatus.FOUND:
+            self._parked.remove(parked)
+            self._answer_parked(parked, found)
+        elif found.status is GetStatus.NO_MATCHED_MESSAGE:
+            parked.offset = found.next_offset
+            self._parked.shorten_wait(parked, self._clock() + PROGRESS_MS)
+
+    async def expire(self, now: int) -> None:
+        """Answer the pulls whose time is over with the offset up to which their filter has searched.
+
+        Other clients are served between portions: those who wait choose when their time is over.
+        """
+        expired = self._parked.expire(now)
+        for begin in range(0, len(expired), PORTION):
+            if begin:
+                await asyncio.sleep(0)
+            for parked in expired[begin : begin + PORTION]:
+                if not parked.connection.is_closing:
+                    self._answer_parked(parked, self._get(parked.header, parked.accept, parked.offset))
 
     def drain(self) -> None:
         """Answer all waiting pulls: the broker stops."""

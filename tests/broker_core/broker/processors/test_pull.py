@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from broker_core.broker import BrokerLimits
+from broker_core.broker.processors.portions import PORTION
 from broker_core.protocol import bodies
 from broker_core.protocol.bodies.groups import SubscriptionGroupConfig
 from broker_core.protocol.bodies.heartbeat import MessageModel
@@ -357,3 +358,24 @@ async def test_a_large_answer_is_read_after_its_file_was_deleted(wire: Wire) -> 
     arrived = [message for answer in found for message in decode_many(answer.body, decompress=False)]
     assert {0, 1} <= {message.queue_offset for message in arrived}
     assert all(message.body == sent[message.queue_offset] for message in arrived)
+
+
+async def test_a_crowd_whose_wait_ends_at_once_is_answered_to_the_last(wire: Wire) -> None:
+    await wire.create_topic("orders")
+    waiting = [asyncio.create_task(wire.try_pull("orders", 0, wait_ms=1_000)) for _ in range(2 * PORTION + 1)]
+    answers = await asyncio.gather(*waiting)
+    assert {answer.code for answer in answers} == {ResponseCode.PULL_NOT_FOUND}
+    assert await wire.parked_pulls() == 0
+
+
+async def test_one_message_wakes_a_crowd_to_the_last(wire: Wire) -> None:
+    await wire.create_topic("orders")
+    count = 2 * PORTION + 1
+    waiting = [asyncio.create_task(wire.try_pull("orders", 0, wait_ms=30_000)) for _ in range(count)]
+
+    async def all_wait() -> bool:
+        return await wire.parked_pulls() == count
+
+    await eventually(all_wait)
+    await wire.send("orders", b"x")
+    assert {(await each).code for each in waiting} == {ResponseCode.SUCCESS}
