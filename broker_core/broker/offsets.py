@@ -131,24 +131,40 @@ class Resets:
         self._offsets = offsets
         self._leases = leases
         self._limits = limits
+        self._firsts: dict[str, set[str]] = {}
+        """The groups whose first offset an account set, since the broker started."""
 
-    def set_offset(self, group: str, topic: str, queue_id: int, offset: int) -> None:
+    def set_offset(self, group: str, topic: str, queue_id: int, offset: int, account: str = "") -> None:
         """Let a group continue at `offset` of a queue; setting the same offset again changes nothing.
 
-        Group and topic need not be known, as in Apache RocketMQ; so their number is limited here. Raises LimitReached.
+        Group and topic need not be known, as in Apache RocketMQ; so their number is limited here, for an `account` to
+        its share of groups. Raises LimitReached.
         """
         if self._offsets.find(group, topic, queue_id) is None:
-            self._check_room(group, topic)
+            self._check_room(group, topic, account)
         queue = self._leases.find(group, topic, queue_id)
         if queue is not None and queue.committed != offset:
             self._leases.open(group, topic, queue_id, offset)
         self._offsets.commit(group, topic, queue_id, offset)
 
-    def _check_room(self, group: str, topic: str) -> None:
+    def _check_room(self, group: str, topic: str, account: str) -> None:
         if len(self._offsets.of(group, topic)) >= self._limits.queues_per_topic:
             raise self._limits.refuse("queues_per_topic", f"no offset was kept for group {group!r} in topic {topic!r}")
-        groups, topics = self._offsets.groups(), self._offsets.topics_of(group)
-        if group not in groups and len(groups) >= self._limits.groups:
-            raise self._limits.refuse("groups", f"no offset was kept for group {group!r}")
+        topics = self._offsets.topics_of(group)
+        if not topics:
+            self._check_group(group, account)
         if topic not in topics and len(topics) >= self._limits.topics:
             raise self._limits.refuse("topics", f"no offset was kept for group {group!r} in topic {topic!r}")
+
+    def _check_group(self, group: str, account: str) -> None:
+        what = f"no offset was kept for group {group!r}"
+        if len(self._offsets.groups()) >= self._limits.groups:
+            raise self._limits.refuse("groups", what)
+        if not account:
+            return
+        firsts = self._firsts.setdefault(account, set())
+        if len(firsts) >= self._limits.share("groups"):
+            firsts = self._firsts[account] = {each for each in firsts if self._offsets.topics_of(each)}
+            if len(firsts) >= self._limits.share("groups"):
+                raise self._limits.refuse_share("groups", what)
+        firsts.add(group)

@@ -220,7 +220,7 @@ def _of_offsets(c: Components, pops: PopProcessor) -> Sequence[Processor]:
         clients=c.clients,
         broker_name=c.config.identity.name,
     )
-    offsets = OffsetProcessor(store=c.store, offsets=c.offsets, resets=c.resets, settings=c.settings)
+    offsets = OffsetProcessor(store=c.store, offsets=c.offsets, resets=c.resets, permits=c.permits, settings=c.settings)
     return acks, resets, offsets
 
 

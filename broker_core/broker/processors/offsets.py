@@ -9,6 +9,7 @@ import os
 from struct import Struct
 from typing import Final
 
+from broker_core.broker.access.permits import Permits
 from broker_core.broker.errors import IllegalArgument, NothingFound
 from broker_core.broker.names import check_names
 from broker_core.broker.offsets import ConsumerOffsets, Resets
@@ -31,10 +32,13 @@ _NEVER: Final = 2**63 - 1
 class OffsetProcessor:
     """Answers 14, 15, 29 to 32, 43, 308 and 314."""
 
-    def __init__(self, *, store: MessageStore, offsets: ConsumerOffsets, resets: Resets, settings: Settings) -> None:
+    def __init__(
+        self, *, store: MessageStore, offsets: ConsumerOffsets, resets: Resets, permits: Permits, settings: Settings
+    ) -> None:
         self._store = store
         self._offsets = offsets
         self._resets = resets
+        self._permits = permits
         self._settings = settings
         self._searches = {"": store.offset_by_time, "LOWER": store.first_from, "UPPER": store.last_until}
 
@@ -61,11 +65,12 @@ class OffsetProcessor:
             offset = 0
         return Command.response(ResponseCode.SUCCESS, headers.QueryConsumerOffsetResponse(offset))
 
-    def update(self, request: Command, _: Connection) -> Command:
+    def update(self, request: Command, connection: Connection) -> Command:
         """Set a group's offset."""
         header = request.header(headers.UpdateConsumerOffsetRequest)
         check_names(consumerGroup=header.consumer_group, topic=header.topic)
-        self._resets.set_offset(header.consumer_group, header.topic, header.queue_id, header.commit_offset)
+        account = self._permits.account_of(request, connection)
+        self._resets.set_offset(header.consumer_group, header.topic, header.queue_id, header.commit_offset, account)
         return Command.response(ResponseCode.SUCCESS)
 
     def by_time(self, request: Command, _: Connection) -> Command:

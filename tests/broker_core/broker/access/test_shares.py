@@ -15,6 +15,7 @@ from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.headers.clients import LockBatchMqRequest
+from broker_core.protocol.headers.offsets import UpdateConsumerOffsetRequest
 from broker_core.protocol.signature import Credentials
 from tests.support.broker import Wire, another_client, started
 from tests.support.wait import eventually
@@ -134,3 +135,16 @@ async def test_long_polls_for_leases(admin: Wire, alice: Wire, bob: Wire) -> Non
     for _ in waiting:
         await admin.send("orders", b"x")
     assert {(await each).code for each in waiting} <= {ResponseCode.SUCCESS, ResponseCode.POLLING_TIMEOUT}
+
+
+async def test_an_account_sets_the_first_offset_of_a_quarter_of_the_groups(alice: Wire, bob: Wire) -> None:
+    async def commit(wire: Wire, number: int) -> Command:
+        return await wire.ask(UpdateConsumerOffsetRequest(f"invented{number}", "orders", 0, 1))
+
+    for number in range(10):
+        assert (await commit(alice, number)).code == ResponseCode.SUCCESS
+    refused = await commit(alice, 10)
+    assert refused.code == ResponseCode.SYSTEM_ERROR
+    assert "one account may have 1 / 4 of them; no offset was kept for group 'invented10'" in str(refused.remark)
+    assert (await commit(alice, 9)).code == ResponseCode.SUCCESS
+    assert (await commit(bob, 10)).code == ResponseCode.SUCCESS
