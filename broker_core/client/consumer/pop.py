@@ -128,8 +128,10 @@ class LeaseConsumer(LeaseSettler):
             if len(brokers) == 1:
                 messages = await self._pop(*brokers[0], wanted, wanted.max_messages, min(left_ms, _ONE_BROKER_WAIT_MS))
             else:
-                messages = await self._sweep(brokers, wanted)
-                messages = messages or await self._wait_at_one(self._answering(brokers), wanted, left_ms)
+                # Other receives go on with the turn while this one waits for answers.
+                turn = self._turn = self._turn + 1
+                messages = await self._sweep(brokers, wanted, turn)
+                messages = messages or await self._wait_at_one(self._answering(brokers), wanted, turn, left_ms)
             if messages or wait_ms <= _since(started):
                 return Received(messages, _since(started))
             if _since(asked_at) < _IDLE_PAUSE_MS:  # the brokers are not holding requests at the moment
@@ -162,15 +164,14 @@ class LeaseConsumer(LeaseSettler):
             await self._refuse_damaged(leased)
         return intact
 
-    async def _sweep(self, brokers: list[tuple[str, str]], wanted: _Wanted) -> list[LeasedMessage]:
-        """Query every broker without waiting, starting with a different one each time, until there are enough."""
-        self._turn += 1
+    async def _sweep(self, brokers: list[tuple[str, str]], wanted: _Wanted, turn: int) -> list[LeasedMessage]:
+        """Query every broker without waiting, starting with the one whose turn it is, until there are enough."""
         brokers = self._answering(brokers)
         messages: list[LeasedMessage] = []
         failure: Unreachable | None = None
         failed = 0
         for step in range(len(brokers)):
-            name, addr = brokers[(self._turn + step) % len(brokers)]
+            name, addr = brokers[(turn + step) % len(brokers)]
             asked_at = time.monotonic()
             try:
                 messages += await self._pop(name, addr, wanted, wanted.max_messages - len(messages), 0)
@@ -193,13 +194,15 @@ class LeaseConsumer(LeaseSettler):
         self._avoided = {addr: until for addr, until in self._avoided.items() if until > now}
         return [broker for broker in brokers if broker[1] not in self._avoided] or brokers
 
-    async def _wait_at_one(self, brokers: list[tuple[str, str]], wanted: _Wanted, left_ms: int) -> list[LeasedMessage]:
+    async def _wait_at_one(
+        self, brokers: list[tuple[str, str]], wanted: _Wanted, turn: int, left_ms: int
+    ) -> list[LeasedMessage]:
         """Wait briefly at one broker, since a message may arrive at another. Unreachable brokers are skipped."""
         if left_ms <= 0:
             return []
         wait_ms = min(left_ms, _MANY_BROKERS_WAIT_MS)
         try:
-            return await self._pop(*brokers[self._turn % len(brokers)], wanted, wanted.max_messages, wait_ms)
+            return await self._pop(*brokers[turn % len(brokers)], wanted, wanted.max_messages, wait_ms)
         except Unreachable:
             return []
 

@@ -341,6 +341,32 @@ async def test_every_broker_has_its_turn_and_one_that_is_gone_does_not_matter() 
                 await consumer.receive("orders")
 
 
+async def test_receives_beside_each_other_ask_every_broker() -> None:
+    asked, others_done = asyncio.Event(), asyncio.Event()
+
+    async def nothing_later(_request: Command, _connection: object) -> Command:
+        asked.set()
+        await others_done.wait()
+        return Command.response(ResponseCode.PULL_NOT_FOUND)
+
+    def lend(_request: Command, _connection: object) -> Command:
+        return Command.response(ResponseCode.SUCCESS, PopMessageResponse(7, 600_000, 0, 0), record_of("orders", b"a"))
+
+    async with scripted_cluster("broker-a", "broker-b") as cluster:
+        cluster.add_topic("orders")
+        cluster["broker-a"].on(RequestCode.POP_MESSAGE, lend)
+        cluster["broker-b"].on(RequestCode.POP_MESSAGE, nothing_later)
+        async with Session(ClientConfig([cluster.name_server.addr])) as session:
+            consumer = LeaseConsumer(session, "billing")
+            first = asyncio.ensure_future(consumer.receive("orders", max_messages=1))
+            await asked.wait()
+            second = await consumer.receive("orders", max_messages=1)
+            others_done.set()
+
+            assert bodies(second) == ["a"]
+            assert bodies(await first) == ["a"]
+
+
 async def test_a_refusal_is_raised() -> None:
     async with scripted_cluster("broker-a") as cluster:
         cluster.add_topic("orders")
