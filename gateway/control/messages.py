@@ -261,7 +261,12 @@ def queue_holder(topic: Topic, queue_id: int, wanted: str | None, known: Mapping
 
 def found_message(view: ClusterScopedView, topic: str, message_id: str) -> PlacedMessage:
     """Return a message by its id; raise NotFound, or NotAllSearched if a broker that may have it did not answer."""
-    found = view.ask(lambda admin: admin.messages.find(topic, message_id))
+    try:
+        found = view.ask(lambda admin: admin.messages.find(topic, message_id))
+    except TopicNotFound as error:
+        if missing := missing_of(view.cluster, topic, ()):
+            raise NotAllSearched(missing) from error
+        raise
     if found is None:
         listed = view.ask(lambda admin: admin.topics.get(topic)).brokers
         missing = missing_of(view.cluster, topic, listed)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from django.http import HttpResponse
@@ -31,7 +31,7 @@ from console.moments import rfc3339
 from console.paging import PAGE_PARAMETERS, cursor_of, limit_of, make_cursor
 from console.shapes import as_json, serializer_of
 from gateway.control.cluster_view import ClusterListView, moment_of, number_of, word_of
-from gateway.control.messages import FROM, TO, missing_of
+from gateway.control.messages import FROM, TO, NotAllSearched, missing_of
 from gateway.control.scheduled_reading import buckets_of, check_served, last_day_of, topics_of, waiting_page
 from gateway.control.scheduled_shapes import (
     ScheduledDetail,
@@ -164,6 +164,10 @@ class ScheduledMessageView(_ScheduledView):
         wanted = ListTimersRequest(1, topic=topic, msg_id=message_id)
         page = self.ask(lambda admin: waiting_page(admin, wanted, {}, self.may_see))
         if not page.messages:
+            silent = missing_of(cluster, TIMER_TOPIC, list(page.positions), page.failed)
+            # The others do not have it.
+            if of_it := [each for each in silent if each.broker == placed.broker_name]:
+                raise NotAllSearched(of_it)
             raise NotKnown(f"Message {message_id} of {topic!r} does not wait any more: it was delivered or recalled.")
         waiting, broker = page.messages[0]
         allowed = allows(request, "bodies", Resource("topic", topic))
@@ -224,25 +228,32 @@ class ScheduledMessageView(_ScheduledView):
         return Response(as_json(outcome))
 
     def _parked(self, message_id: str) -> tuple[PlacedMessage, str]:
-        """Return the record by which a message waits or waited, and its topic; raise NotKnown if there is none."""
+        """Return the record by which a message waits or waited, and its topic.
 
-        async def question(admin: Admin) -> PlacedMessage | None:
-            try:
-                found = await admin.messages.search(TIMER_TOPIC, message_id)
-            except TopicNotFound as error:
-                # Brokers without delivery times have no such topic; they would refuse the list in these words.
-                remark = f"request type {RequestCode.LIST_TIMERS:d} not supported"
-                raise NotSupported(ResponseCode.REQUEST_CODE_NOT_SUPPORTED, remark, self.cluster) from error
-            own = [each for each in found.messages if each.message.unique_id == message_id]
-            if not own and found.failed:
+        Raises NotKnown if there is none, NotAllSearched if a broker that may have it is not there.
+        """
+
+        try:
+            found = self.ask(lambda admin: admin.messages.search(TIMER_TOPIC, message_id))
+        except TopicNotFound as error:
+            self._check_searched(())
+            # Brokers without delivery times have no such topic; they would refuse the list in these words.
+            remark = f"request type {RequestCode.LIST_TIMERS:d} not supported"
+            raise NotSupported(ResponseCode.REQUEST_CODE_NOT_SUPPORTED, remark, self.cluster) from error
+        placed = next((each for each in found.messages if each.message.unique_id == message_id), None)
+        if placed is None:
+            if found.failed:
                 raise next(iter(found.failed.values()))
-            return own[0] if own else None
-
-        placed = self.ask(question)
+            self._check_searched(found.asked.values())
         topic = "" if placed is None else placed.message.properties.get(names.REAL_TOPIC, "")
         if placed is None or not self.may_see(topic):
             raise NotKnown(f"No message {message_id[:80]!r} waits or waited for a delivery time.")
         return placed, topic
+
+    def _check_searched(self, asked: Iterable[str]) -> None:
+        """Raise NotAllSearched if a broker that is not among those asked may have messages that wait."""
+        if missing := missing_of(self.cluster, TIMER_TOPIC, asked):
+            raise NotAllSearched(missing)
 
 
 def _refusal(error: GantryError, message_id: str, topic: str) -> Exception:

@@ -156,6 +156,17 @@ def test_an_id_that_may_lie_on_a_broker_that_is_gone_is_not_said_to_be_nowhere(
     assert "broker-gone was not searched" in answer.json()["detail"]
 
 
+def test_an_id_in_a_topic_that_only_a_broker_that_is_gone_has_is_not_said_to_be_nowhere(
+    control: Control, gone: Callable[[str], None]
+) -> None:
+    lost = control.name("lost")
+    nothing = f"/messages/{'A' * 32}"
+    assert control.call("GET", nothing, params={"topic": lost}).status_code == 404
+    gone(lost)
+    answer = control.call("GET", nothing, params={"topic": lost})
+    assert (answer.status_code, answer.json()["code"]) == (503, "BROKER_UNREACHABLE"), answer.text
+
+
 def test_a_search_keeps_to_its_span(control: Control) -> None:
     topic = control.topic()
     control.produce(topic, "old", keys=["k"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
@@ -138,6 +139,26 @@ def test_a_recalled_message_never_comes_and_the_audit_says_who_did_it(control: C
     assert control.call("PATCH", path, json={"delay_ms": 5}).status_code == 409
     changes = control.as_("admin").get("/api/v1/audit", params={"action": "message.recall"}).json()["items"]
     assert any(change["before"] == {"message_id": result["message_id"]} for change in changes)
+
+
+@pytest.mark.gantry_only("delivery times")
+def test_a_message_that_may_wait_on_a_broker_that_is_gone_is_not_said_to_be_nowhere(
+    control: Control, gone: Callable[[str], None]
+) -> None:
+    (result,) = sent(control, control.topic(), "a")
+    path, here = f"/scheduled/{'A' * 32}", f"/scheduled/{result['message_id']}"
+    requests: list[tuple[str, Any]] = [("GET", None), ("PATCH", {"delay_ms": 5}), ("DELETE", None)]
+    assert {control.call(method, path, json=body).status_code for method, body in requests} == {404}
+
+    gone("rmq_sys_wheel_timer")
+
+    for method, body in requests:
+        answer = control.call(method, path, json=body)
+        assert (answer.status_code, answer.json()["code"]) == (503, "BROKER_UNREACHABLE"), answer.text
+        assert "broker-gone was not searched" in answer.json()["detail"]
+    # The broker that had this one is there, so that it is known not to wait any more
+    assert control.call("DELETE", here).status_code == 200
+    assert control.call("GET", here).status_code == 404
 
 
 @pytest.mark.gantry_only("delivery times")
