@@ -91,6 +91,8 @@ class Routes:
     ask: Ask
     tasks: Tasks
     on_new_brokers: Callable[[], None] = lambda: None
+    on_route: Callable[[Route], None] = lambda _: None
+    """Called with every route that a name server tells, also one that is known."""
     _known: dict[str, _Known] = field(default_factory=dict)
     _asking: dict[str, asyncio.Task[Route]] = field(default_factory=dict)
     _brokers: dict[str, dict[int, str]] = field(default_factory=dict)
@@ -134,9 +136,11 @@ class Routes:
         known = self._known.get(topic)
         are_new = sum(self.learn(broker) for broker in data.broker_datas) > 0
         if known is not None and known.route.data == data:
+            self.on_route(known.route)
             return known.route
         route = Route.of(topic, data)
         self._known[topic] = _Known(route)
+        self.on_route(route)
         if are_new:
             self.on_new_brokers()
         return route

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Collection
 from types import TracebackType
 from typing import Final, Self
 
+from broker_core.client.absent_brokers import AbsentBrokers
 from broker_core.client.answers import ask_all
 from broker_core.client.broker_calls import BrokerCalls
 from broker_core.client.config import ClientConfig
@@ -17,7 +19,7 @@ from broker_core.client.tasks import Tasks
 from broker_core.logs import get_logger
 from broker_core.protocol.bodies import coder
 from broker_core.protocol.bodies.clusters import ClusterInfo
-from broker_core.protocol.bodies.routes import TopicRouteData
+from broker_core.protocol.bodies.routes import BrokerData, TopicRouteData
 from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.errors import MalformedBody
@@ -51,6 +53,7 @@ class Session:
         self._remoting = RemotingClient(on_request=dispatch, tls=config.tls, accept=self._examine)
         self.name_servers = NameServers(config.name_servers, self.invoke)
         self.routes = Routes(self._ask_route, self.tasks, on_new_brokers=self.greet)
+        self.absent = AbsentBrokers(self.routes, self.tasks, self._list_brokers)
         self._running = False
         self._why_not = "the session is not started"
         self._late: dict[str, int] = {}
@@ -155,8 +158,7 @@ class Session:
         """Return the address of a broker's master; if no route has it, a name server is asked for the whole cluster."""
         addr = self.routes.master(broker_name)
         if addr is None:
-            answer = await self.ask_name_server(GetBrokerClusterInfoRequest())
-            for broker in coder.decode(ClusterInfo, answer.body).broker_addr_table.values():
+            for broker in await self._list_brokers():
                 self.routes.learn(broker)
             addr = self.routes.master(broker_name)
         return addr
@@ -187,12 +189,15 @@ class Session:
     async def _masters(self) -> list[str]:
         """Return the masters of the cluster as far as a name server tells them."""
         try:
-            answer = await self.ask_name_server(GetBrokerClusterInfoRequest())
-            brokers = coder.decode(ClusterInfo, answer.body).broker_addr_table.values()
+            brokers = await self._list_brokers()
         except (ClientError, MalformedBody) as error:
             _log.warning("%s: a heartbeat goes to known brokers only: %s", self.client_id, error)
             return []
         return [addr for broker in brokers if (addr := broker.broker_addrs.get(MASTER_ID)) is not None]
+
+    async def _list_brokers(self) -> Collection[BrokerData]:
+        answer = await self.ask_name_server(GetBrokerClusterInfoRequest())
+        return coder.decode(ClusterInfo, answer.body).broker_addr_table.values()
 
     async def leave(self, *, producer_group: str | None = None, consumer_group: str | None = None) -> None:
         """Unregister this client's group from every broker that may know it; unreachable brokers notice later."""

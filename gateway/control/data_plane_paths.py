@@ -25,6 +25,7 @@ _NAMES: Final[dict[type, str]] = {
     schemas.ReceiveRequest: "ReceiveRequest",
     schemas.Leased: "LeasedMessage",
     schemas.ReceiveAnswer: "ReceiveAnswer",
+    schemas.UnheardBroker: "UnheardBroker",
     schemas.AckRequest: "AckRequest",
     schemas.NackRequest: "NackRequest",
     schemas.ExtendRequest: "ExtendRequest",

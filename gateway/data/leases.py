@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from broker_core.client.consumer.leases import LeasedMessage, LeasedRecords, LeaseReceipt
-from broker_core.client.consumer.pop import LeaseConsumer
+from broker_core.client.consumer.pop import LeaseConsumer, Received
 from broker_core.client.consumer.subscriptions import SQL92, TAG
 from broker_core.clock import now_ms
 from broker_core.errors import GantryError
@@ -64,9 +64,9 @@ class Wanted:
     filter: Filter
     order: Order = "none"
 
-    async def ask(self, max_messages: int, *, wait_ms: int) -> list[LeasedMessage]:
+    async def ask(self, max_messages: int, *, wait_ms: int) -> Received:
         """Lease up to the maximum number of messages; wait at most `wait_ms` for the first."""
-        received = await self.consumer.receive(
+        return await self.consumer.receive(
             self.topic,
             max_messages=max_messages,
             wait_ms=wait_ms,
@@ -75,7 +75,6 @@ class Wanted:
             expression_type=_KINDS[self.filter.type],
             is_ordered=self.order == "fifo",
         )
-        return list(received.messages)
 
     async def ask_records(self, max_messages: int) -> LeasedRecords | None:
         """Do the same without waiting and without decoding; None if `ask` has to."""

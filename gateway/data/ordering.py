@@ -18,7 +18,7 @@ async def ask_if_locked(
     before = await _behind(parts, cluster, wanted)
     if not before:
         return [], False
-    leased = await wanted.ask(room, wait_ms=0)
+    leased = (await wanted.ask(room, wait_ms=0)).messages
     if leased:
         return leased, False
     after = await _behind(parts, cluster, wanted)

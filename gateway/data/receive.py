@@ -6,9 +6,13 @@ A client that disconnects while it waits takes no messages.
 from __future__ import annotations
 
 import asyncio
-from typing import Final, Literal
+from collections.abc import Mapping
+from typing import Final
 
-from broker_core.client.consumer.leases import LeasedMessage, LeasedRecords
+from broker_core.client.consumer.leases import LeasedRecords
+from broker_core.client.consumer.pop import Received
+from broker_core.client.errors import Unreachable
+from console.clusters.reasons import reason_of
 from console.idempotency import length_fault
 from gateway.data import idempotency
 from gateway.data.consumers import Caller
@@ -18,10 +22,20 @@ from gateway.data.ordering import ask_if_locked
 from gateway.data.parts import Answer, ClientGone, DataPlaneParts, Request
 from gateway.data.reasons import last_reasons
 from gateway.data.routing import check_consumer
-from gateway.data.schemas import EVERYTHING, ReceiveAnswer, ReceiveRequest, decode, decoder, encode, invalid
+from gateway.data.schemas import (
+    EVERYTHING,
+    Reason,
+    ReceiveAnswer,
+    ReceiveRequest,
+    UnheardBroker,
+    decode,
+    decoder,
+    encode,
+    invalid,
+)
 
 _REQUEST: Final = decoder(ReceiveRequest)
-Reason = Literal["messages", "timeout", "draining", "ordering_locked"]
+_NOT_LISTED: Final = "no name server lists it now"
 
 
 async def receive(parts: DataPlaneParts, request: Request) -> Answer:
@@ -71,14 +85,15 @@ async def _receive(parts: DataPlaneParts, request: Request, wanted: ReceiveReque
         messages_text, count = written
         parts.metrics.messages("leased", count)
         waited_ms = int((parts.clock() - started) * 1000)
-        text = b'{"messages":[%b],"waited_ms":%d,"reason":"messages"}' % (messages_text, waited_ms)
+        text = b'{"messages":[%b],"waited_ms":%d,"reason":"messages","missing":[]}' % (messages_text, waited_ms)
         return Answer(200, text, headers, leased=count)
-    leased = await asked.ask(most, wait_ms=0) if records is None else await _decoded(asked, most, records)
+    received = await asked.ask(most, wait_ms=0) if records is None else await _decoded(asked, most, records)
     parts.first_uses.used(route.cluster, route.group, holder.who, request.id)
-    reason: Reason = "messages" if leased else "timeout"
-    waits = not leased and wanted.wait_ms > 0
+    reason: Reason = _reason_of(received)
+    waits = not received.messages and wanted.wait_ms > 0
     if waits:
-        leased, reason = await _wait(parts, request, asked, most, wanted.wait_ms)
+        received, reason = await _wait(parts, request, asked, most, wanted.wait_ms)
+    leased = received.messages
     if reason == "timeout" and wanted.order == "fifo":
         leased, is_locked = await ask_if_locked(parts, route.cluster, asked, most)
         reason = "ordering_locked" if is_locked else "messages" if leased else "timeout"
@@ -94,8 +109,9 @@ async def _receive(parts: DataPlaneParts, request: Request, wanted: ReceiveReque
     if request.wants_text_offsets:
         for message in messages:
             message.offset = str(message.offset)
-    waited_ms = int((parts.clock() - started) * 1000)
-    return Answer(200, encode(ReceiveAnswer(messages, waited_ms, reason)), headers, leased=len(messages))
+    missing = _shown(received.missing) if reason == "incomplete" else []
+    answer = ReceiveAnswer(messages, int((parts.clock() - started) * 1000), reason, missing)
+    return Answer(200, encode(answer), headers, leased=len(messages))
 
 
 def _may_be_usual(request: Request, wanted: ReceiveRequest) -> bool:
@@ -108,10 +124,23 @@ def _may_be_usual(request: Request, wanted: ReceiveRequest) -> bool:
     )
 
 
-async def _decoded(asked: Wanted, room: int, records: LeasedRecords) -> list[LeasedMessage]:
+async def _decoded(asked: Wanted, room: int, records: LeasedRecords) -> Received:
     """Return the intact messages of an answer; if all were damaged, those behind them."""
     leased = await asked.consumer.decoded(records)
-    return await asked.ask(room, wait_ms=0) if records.records and not leased else leased
+    return await asked.ask(room, wait_ms=0) if records.records and not leased else Received(leased)
+
+
+def _reason_of(received: Received) -> Reason:
+    if received.messages:
+        return "messages"
+    return "incomplete" if received.missing else "timeout"
+
+
+def _shown(missing: Mapping[str, Unreachable | None]) -> list[UnheardBroker]:
+    return [
+        UnheardBroker(name, _NOT_LISTED if error is None else reason_of(error))
+        for name, error in sorted(missing.items())
+    ]
 
 
 async def _check_again(parts: DataPlaneParts, request: Request) -> None:
@@ -122,7 +151,7 @@ async def _check_again(parts: DataPlaneParts, request: Request) -> None:
 
 async def _wait(
     parts: DataPlaneParts, request: Request, wanted: Wanted, room: int, wait_ms: int
-) -> tuple[list[LeasedMessage], Reason]:
+) -> tuple[Received, Reason]:
     """Return the first messages, or why there are none; raise ClientGone if the client has disconnected.
 
     A cancelled request takes no messages: it ends at the broker, and messages that already arrived are returned.
@@ -134,12 +163,11 @@ async def _wait(
         await asyncio.wait({asked, gone, draining}, return_when=asyncio.FIRST_COMPLETED)
         if gone.done():
             if asked.done():
-                await give_back(wanted.consumer, asked.result())
+                await give_back(wanted.consumer, asked.result().messages)
             raise ClientGone
         if asked.done():
-            leased = asked.result()
-            return leased, "messages" if leased else "timeout"
-        return [], "draining"
+            return asked.result(), _reason_of(asked.result())
+        return Received(), "draining"
     finally:
         for task in (asked, gone, draining):
             task.cancel()

@@ -190,12 +190,27 @@ class Leased(Struct):
     lease_expires_at: str
 
 
+Reason = Literal["messages", "timeout", "incomplete", "draining", "ordering_locked"]
+
+
+class UnheardBroker(Struct):
+    """A broker that may have messages and was not asked, or did not answer."""
+
+    broker: str
+    reason: str
+
+
 class ReceiveAnswer(Struct):
     """Leased messages, or why there are none."""
 
     messages: list[Leased]
     waited_ms: int
-    reason: Literal["messages", "timeout", "draining", "ordering_locked"]
+    reason: Annotated[
+        Reason, Meta(description="`incomplete`: no message was found, and the brokers in `missing` did not tell.")
+    ]
+    missing: Annotated[
+        list[UnheardBroker], Meta(description="Brokers that may have messages. Empty if there are messages.")
+    ]
 
 
 class Settled(Struct, omit_defaults=True):

@@ -234,9 +234,9 @@ class Consuming:
         most = await room(parts, holder, min(self._credit, _BATCH))
         place = holder.cluster, holder.group
         # The question that creates a group does not wait, so that the audit records it at once.
-        leased = await wanted.ask(most, wait_ms=0 if parts.first_uses.is_first(*place) else _WAIT_MS)
+        received = await wanted.ask(most, wait_ms=0 if parts.first_uses.is_first(*place) else _WAIT_MS)
         parts.first_uses.used(*place, holder.who, self._socket.request_id)
-        return leased
+        return received.messages
 
     async def _send(
         self, holder: LeaseHolder, frame: SubscribeFrame, wanted: Wanted, leased: list[LeasedMessage]

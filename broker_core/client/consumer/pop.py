@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass, field
 from itertools import count as counting_from
 from typing import Final
@@ -60,6 +60,8 @@ _NOTHING: Final = frozenset(
     }
 )
 
+Missing = dict[str, Unreachable | None]
+
 
 @dataclass(frozen=True, slots=True)
 class Received:
@@ -67,6 +69,9 @@ class Received:
 
     messages: list[LeasedMessage] = field(default_factory=list)
     waited_ms: int = 0
+    missing: Mapping[str, Unreachable | None] = field(default_factory=dict)
+    """If it is empty: the brokers that may have messages and did not tell at last, by name; without an error if the
+    name servers do not list it now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +98,7 @@ class LeaseConsumer(LeaseSettler):
         self._turn = 0
         self._asked_at: dict[str, float] = {}
         """When the route of the last topic without readable queues was asked for (s, monotonic)."""
-        self._avoided: dict[str, float] = {}
+        self._avoided: dict[str, tuple[float, Unreachable]] = {}
         """Until when brokers that let a request wait in vain are left out where there are others (s, monotonic)."""
         self._log = get_logger(__name__, f"group={group}")
 
@@ -123,27 +128,29 @@ class LeaseConsumer(LeaseSettler):
         wanted = _Wanted(topic, min(max(max_messages, 1), MAX_MESSAGES), lease_ms, data, attempt_id, is_ordered)
         while True:
             brokers = await self._brokers(topic)
+            missing: Missing = dict.fromkeys(self._session.absent.of(topic))
             left_ms = max(0, wait_ms - _since(started))
             asked_at = time.monotonic()
             if len(brokers) == 1:
-                messages = await self._pop(*brokers[0], wanted, wanted.max_messages, min(left_ms, _ONE_BROKER_WAIT_MS))
+                longest_ms = _MANY_BROKERS_WAIT_MS if missing else _ONE_BROKER_WAIT_MS
+                messages = await self._pop(*brokers[0], wanted, wanted.max_messages, min(left_ms, longest_ms))
             else:
                 # Other receives go on with the turn while this one waits for answers.
                 turn = self._turn = self._turn + 1
-                messages = await self._sweep(brokers, wanted, turn)
-                messages = messages or await self._wait_at_one(self._answering(brokers), wanted, turn, left_ms)
+                messages = await self._sweep(brokers, wanted, turn, missing)
+                messages = messages or await self._wait_at_one(brokers, wanted, turn, left_ms, missing)
             if messages or wait_ms <= _since(started):
-                return Received(messages, _since(started))
+                return Received(messages, _since(started), {} if messages else missing)
             if _since(asked_at) < _IDLE_PAUSE_MS:  # the brokers are not holding requests at the moment
                 await asyncio.sleep(min(_IDLE_PAUSE_MS, wait_ms - _since(started)) / 1000)
 
     async def receive_records(self, topic: str, *, max_messages: int, lease_ms: int) -> LeasedRecords | None:
         """Lease messages of the topic as they are, without waiting, and leave the decoding to the caller (`decoded`).
 
-        Returns None if more than one broker has the topic, which only `receive` serves. Raises the same errors.
+        Returns None if more than one broker has or had the topic, which only `receive` serves. Raises the same errors.
         """
         brokers = await self._brokers(topic)
-        if len(brokers) != 1:
+        if len(brokers) != 1 or self._session.absent.of(topic):
             return None
         name, addr = brokers[0]
         count = min(max(max_messages, 1), MAX_MESSAGES)
@@ -164,9 +171,14 @@ class LeaseConsumer(LeaseSettler):
             await self._refuse_damaged(leased)
         return intact
 
-    async def _sweep(self, brokers: list[tuple[str, str]], wanted: _Wanted, turn: int) -> list[LeasedMessage]:
-        """Query every broker without waiting, starting with the one whose turn it is, until there are enough."""
-        brokers = self._answering(brokers)
+    async def _sweep(
+        self, brokers: list[tuple[str, str]], wanted: _Wanted, turn: int, missing: Missing
+    ) -> list[LeasedMessage]:
+        """Query every broker without waiting, starting with the one whose turn it is, until there are enough.
+
+        Those that are left out or do not answer are added to `missing`.
+        """
+        brokers = self._answering(brokers, missing)
         messages: list[LeasedMessage] = []
         failure: Unreachable | None = None
         failed = 0
@@ -176,9 +188,10 @@ class LeaseConsumer(LeaseSettler):
             try:
                 messages += await self._pop(name, addr, wanted, wanted.max_messages - len(messages), 0)
             except Unreachable as error:
-                failure, failed = error, failed + 1
+                missing[name] = failure = error
+                failed += 1
                 if time.monotonic() - asked_at >= _LATE_SECONDS:
-                    self._avoided[addr] = time.monotonic() + _AVOID_SECONDS
+                    self._avoided[addr] = time.monotonic() + _AVOID_SECONDS, error
             except BaseException:
                 self._release(messages)  # messages of the brokers queried before; the caller will not receive them
                 raise
@@ -188,22 +201,29 @@ class LeaseConsumer(LeaseSettler):
             raise failure
         return messages
 
-    def _answering(self, brokers: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    def _answering(self, brokers: list[tuple[str, str]], missing: Missing) -> list[tuple[str, str]]:
         """Return the brokers without those that let a request wait in vain lately; all of them if none is left."""
         now = time.monotonic()
-        self._avoided = {addr: until for addr, until in self._avoided.items() if until > now}
-        return [broker for broker in brokers if broker[1] not in self._avoided] or brokers
+        self._avoided = {addr: avoided for addr, avoided in self._avoided.items() if avoided[0] > now}
+        answering = [broker for broker in brokers if broker[1] not in self._avoided]
+        if not answering:
+            return brokers
+        missing.update((name, self._avoided[addr][1]) for name, addr in brokers if addr in self._avoided)
+        return answering
 
     async def _wait_at_one(
-        self, brokers: list[tuple[str, str]], wanted: _Wanted, turn: int, left_ms: int
+        self, brokers: list[tuple[str, str]], wanted: _Wanted, turn: int, left_ms: int, missing: Missing
     ) -> list[LeasedMessage]:
         """Wait briefly at one broker, since a message may arrive at another. Unreachable brokers are skipped."""
+        brokers = self._answering(brokers, missing)
         if left_ms <= 0:
             return []
         wait_ms = min(left_ms, _MANY_BROKERS_WAIT_MS)
+        name, addr = brokers[turn % len(brokers)]
         try:
-            return await self._pop(*brokers[turn % len(brokers)], wanted, wanted.max_messages, wait_ms)
-        except Unreachable:
+            return await self._pop(name, addr, wanted, wanted.max_messages, wait_ms)
+        except Unreachable as error:
+            missing[name] = error
             return []
 
     async def _pop(self, name: str, addr: str, wanted: _Wanted, count: int, wait_ms: int) -> list[LeasedMessage]:

@@ -7937,8 +7937,18 @@ export interface components {
         ReceiveAnswer: {
             messages: components["schemas"]["LeasedMessage"][];
             waited_ms: number;
-            /** @enum {unknown} */
-            reason: "draining" | "messages" | "ordering_locked" | "timeout";
+            /**
+             * @description `incomplete`: no message was found, and the brokers in `missing` did not tell.
+             * @enum {unknown}
+             */
+            reason: "draining" | "incomplete" | "messages" | "ordering_locked" | "timeout";
+            /** @description Brokers that may have messages. Empty if there are messages. */
+            missing: components["schemas"]["UnheardBroker"][];
+        };
+        /** @description A broker that may have messages and was not asked, or did not answer. */
+        UnheardBroker: {
+            broker: string;
+            reason: string;
         };
         /** @description Messages to acknowledge. */
         AckRequest: {

@@ -71,7 +71,12 @@ async def test_a_message_comes_with_all_that_was_given_and_what_the_broker_knows
 async def test_an_empty_answer_says_that_the_time_is_over(api: Api) -> None:
     topic, group = await api.topic(), api.group()
     answer = await api.post(url(group, topic), {"wait_ms": 0})
-    assert answer.json() == {"messages": [], "waited_ms": answer.json()["waited_ms"], "reason": "timeout"}
+    assert answer.json() == {
+        "messages": [],
+        "waited_ms": answer.json()["waited_ms"],
+        "reason": "timeout",
+        "missing": [],
+    }
     waited = await api.post(url(group, topic), {"wait_ms": 300})
     assert waited.json()["reason"] == "timeout"
     assert waited.json()["waited_ms"] >= 300

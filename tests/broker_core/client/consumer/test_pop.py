@@ -57,6 +57,14 @@ def record_of(topic: str, body: bytes) -> bytes:
     return record.encode(encoded, body, b"", origin, record.size_of(encoded, body, b"", origin), 0, 0, 0)
 
 
+def nothing(_request: Command, _connection: object) -> Command:
+    return Command.response(ResponseCode.PULL_NOT_FOUND)
+
+
+def lend_one(_request: Command, _connection: object) -> Command:
+    return Command.response(ResponseCode.SUCCESS, PopMessageResponse(7, 600_000, 0, 0), record_of("orders", b"a"))
+
+
 def given_back(brokers: Iterable[Peer]) -> list[ChangeInvisibleTimeRequest]:
     code = RequestCode.CHANGE_MESSAGE_INVISIBLETIME
     return [request.header(ChangeInvisibleTimeRequest) for broker in brokers for request in broker.asked(code)]
@@ -320,9 +328,6 @@ async def test_a_broker_that_hangs_does_not_hold_up_every_receive(monkeypatch: p
 
 
 async def test_every_broker_has_its_turn_and_one_that_is_gone_does_not_matter() -> None:
-    def nothing(_request: Command, _connection: object) -> Command:
-        return Command.response(ResponseCode.PULL_NOT_FOUND)
-
     async with scripted_cluster("broker-a", "broker-b") as cluster:
         cluster.add_topic("orders")
         for peer in cluster.brokers.values():
@@ -349,12 +354,9 @@ async def test_receives_beside_each_other_ask_every_broker() -> None:
         await others_done.wait()
         return Command.response(ResponseCode.PULL_NOT_FOUND)
 
-    def lend(_request: Command, _connection: object) -> Command:
-        return Command.response(ResponseCode.SUCCESS, PopMessageResponse(7, 600_000, 0, 0), record_of("orders", b"a"))
-
     async with scripted_cluster("broker-a", "broker-b") as cluster:
         cluster.add_topic("orders")
-        cluster["broker-a"].on(RequestCode.POP_MESSAGE, lend)
+        cluster["broker-a"].on(RequestCode.POP_MESSAGE, lend_one)
         cluster["broker-b"].on(RequestCode.POP_MESSAGE, nothing_later)
         async with Session(ClientConfig([cluster.name_server.addr])) as session:
             consumer = LeaseConsumer(session, "billing")
@@ -456,3 +458,44 @@ async def test_records_that_arrive_after_a_cancellation_are_given_back() -> None
                 await waiting
             cancelled.set()
             await eventually(lambda: given_back(cluster.brokers.values()))
+
+
+async def test_an_empty_answer_names_the_brokers_that_did_not_tell() -> None:
+    async with scripted_cluster("broker-a", "broker-b") as cluster:
+        cluster.add_topic("orders")
+        for peer in cluster.brokers.values():
+            peer.on(RequestCode.POP_MESSAGE, nothing)
+        async with Session(ClientConfig([cluster.name_server.addr])) as session:
+            consumer = LeaseConsumer(session, "billing")
+            assert (await consumer.receive("orders")).missing == {}
+
+            await cluster["broker-b"].stop()
+            received = await consumer.receive("orders")
+
+    assert list(received.missing) == ["broker-b"]
+    assert isinstance(received.missing["broker-b"], Unreachable)
+
+
+async def test_a_broker_that_is_in_the_route_no_longer_is_named_and_asked_soon_after_it_is_back() -> None:
+    async with scripted_cluster("broker-a", "broker-b") as cluster:
+        cluster.add_topic("orders")
+        for peer in cluster.brokers.values():
+            peer.on(RequestCode.POP_MESSAGE, nothing)
+        async with Session(ClientConfig([cluster.name_server.addr])) as session:
+            consumer = LeaseConsumer(session, "billing")
+            await consumer.receive("orders")
+            cluster.add_topic("orders", on=("broker-a",))
+            away = cluster.brokers.pop("broker-b")
+            await session.routes.refresh("orders")
+
+            # Then also a group that never saw it is told, and no answer passes for all there is
+            for each in (consumer, LeaseConsumer(session, "shipping")):
+                assert (await each.receive("orders", wait_ms=1)).missing == {"broker-b": None}
+                assert await each.receive_records("orders", max_messages=1, lease_ms=1_000) is None
+
+            # When it is back, also one that waits asks it
+            away.on(RequestCode.POP_MESSAGE, lend_one)
+            waiting = asyncio.ensure_future(consumer.receive("orders", wait_ms=FOR_EVER_MS))
+            cluster.brokers["broker-b"] = away
+            cluster.add_topic("orders")
+            assert bodies(await waiting) == ["a"]
