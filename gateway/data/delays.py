@@ -6,6 +6,7 @@ is one of them is sent as such, and any other is refused.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -21,6 +22,8 @@ from gateway.problems import DELAY_NOT_SERVED, FieldError, ProblemError
 
 KEEP_SECONDS: Final = 10.0
 """How long the answer of a cluster's brokers is used."""
+_PATIENCE_SECONDS: Final = 0.5
+"""How long a send waits for a newer answer; with a broker that hangs, the question takes longer."""
 
 
 class Delays:
@@ -31,6 +34,7 @@ class Delays:
         self._connections = connections
         self._clock = clock
         self._known: dict[str, tuple[float, TimerLimits]] = {}
+        self._asking: dict[str, asyncio.Task[TimerLimits]] = {}
 
     async def serve(self, cluster: str, drafts: Sequence[Draft]) -> dict[str, SendOutcome]:
         """Prepare messages that are to be delivered later; return by entry id the outcome of each that is refused."""
@@ -53,10 +57,36 @@ class Delays:
         return refused
 
     async def _limits(self, cluster: str) -> TimerLimits:
-        asked_at, limits = self._known.get(cluster, (0.0, None))
-        if limits is None or self._clock() - asked_at > KEEP_SECONDS:
-            limits = await (await self._connections.admin(cluster)).timers.limits()
-            self._known[cluster] = self._clock(), limits
+        asked_at, known = self._known.get(cluster, (0.0, None))
+        if known is None:
+            return await asyncio.shield(self._ask(cluster))
+        if self._clock() - asked_at > KEEP_SECONDS:
+            asking = self._ask(cluster)
+            await asyncio.wait({asking}, timeout=_PATIENCE_SECONDS)
+            if asking.done() and asking.exception() is None:
+                return asking.result()
+        return known
+
+    def _ask(self, cluster: str) -> asyncio.Task[TimerLimits]:
+        """Ask the brokers, once for all who wait."""
+        asking = self._asking.get(cluster)
+        if asking is None:
+            asking = asyncio.create_task(self._fetch(cluster), name=f"limits of delays of {cluster}")
+            self._asking[cluster] = asking
+            asking.add_done_callback(lambda ended: self._ended(cluster, ended))
+        return asking
+
+    def _ended(self, cluster: str, asking: asyncio.Task[TimerLimits]) -> None:
+        del self._asking[cluster]
+        if not asking.cancelled():
+            asking.exception()  # nobody may wait any more
+
+    async def _fetch(self, cluster: str) -> TimerLimits:
+        limits = await (await self._connections.admin(cluster)).timers.limits()
+        _, known = self._known.get(cluster, (0.0, None))
+        if limits.is_partial and known is not None:
+            limits = known  # what the silent broker serves was told before
+        self._known[cluster] = self._clock(), limits
         return limits
 
 

@@ -33,9 +33,9 @@ class Maintenance:
 
     # -- settings
 
-    async def settings_of(self, addr: str) -> dict[str, str]:
+    async def settings_of(self, addr: str, *, timeout_ms: int | None = None) -> dict[str, str]:
         """Return the settings of one broker; raise MalformedAnswer."""
-        return _settings(await self._requests.ask(addr, GetBrokerConfigRequest()), addr)
+        return _settings(await self._requests.ask(addr, GetBrokerConfigRequest(), timeout_ms=timeout_ms), addr)
 
     async def change_settings_of(self, addr: str, settings: Mapping[str, str]) -> None:
         """Change settings of one broker, all or none.

@@ -28,6 +28,8 @@ _START: Final = (-1, -1)
 _SWITCH: Final = "timerWheelEnable"
 _LIMIT: Final = "timerMaxDelaySec"
 _DEFAULT_LIMIT_S: Final = 3 * 86_400
+_LIMIT_TIMEOUT_MS: Final = 1_500
+"""Sends wait for the answer, and a broker that hangs takes none of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,8 @@ class TimerLimits:
 
     max_delay_ms: int | None
     reason: str = ""
+    is_partial: bool = False
+    """Whether a broker did not answer, which may serve less."""
 
 
 class Timers:
@@ -46,20 +50,24 @@ class Timers:
         self._maintenance = maintenance
 
     async def limits(self) -> TimerLimits:
-        """Return what all brokers serve; raise the error of a broker that does not answer."""
+        """Return what all brokers serve that answer within 1.5 s; raise the error of one of them if none does.
+
+        A broker refuses by itself what is longer than it serves.
+        """
         masters = await self._requests.masters()
         answers = await self._requests.ask_each(masters, self._limit_of)
-        for addr, error in answers.failed.items():
-            if not isinstance(error, BrokerRefused):
-                raise error
-            return TimerLimits(None, f"broker {masters[addr]} does not tell its settings")
+        refused = next((addr for addr, error in answers.failed.items() if isinstance(error, BrokerRefused)), None)
+        if refused is not None:
+            return TimerLimits(None, f"broker {masters[refused]} does not tell its settings")
+        answers.raise_if_none()
         lacking = next((masters[addr] for addr, limit in answers.found.items() if limit is None), None)
         if lacking is not None or not answers.found:
             return TimerLimits(None, f"broker {lacking} has no delivery times ({_SWITCH})" if lacking else "no broker")
-        return TimerLimits(min(limit for limit in answers.found.values() if limit is not None))
+        longest = min(limit for limit in answers.found.values() if limit is not None)
+        return TimerLimits(longest, is_partial=bool(answers.failed))
 
     async def _limit_of(self, addr: str) -> int | None:
-        settings = await self._maintenance.settings_of(addr)
+        settings = await self._maintenance.settings_of(addr, timeout_ms=_LIMIT_TIMEOUT_MS)
         if settings.get(_SWITCH, "").lower() != "true":
             return None
         seconds = settings.get(_LIMIT, "")

@@ -6,11 +6,15 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import httpx
+import pytest
 
 from broker_core.protocol.codes import RequestCode, ResponseCode
+from broker_core.protocol.command import Command
+from broker_core.protocol.headers.send import SendMessageResponse
+from gateway.data import delays
 from tests.gateway.data.conftest import Api
 from tests.gateway.running import make_parts, running_plane
-from tests.support.scripted import Cluster, refuse, scripted_cluster
+from tests.support.scripted import Cluster, refuse, say_nothing, scripted_cluster, succeed
 
 RECEIVE = "/groups/billing/topics/orders:receive"
 
@@ -48,3 +52,34 @@ async def test_an_empty_answer_says_so_if_a_broker_was_not_asked() -> None:
             cluster.add_topic("orders", queues=1, on=("broker-a",))
             cluster.brokers.pop("broker-b", None)
             await (await api.parts.connections.session("local")).routes.refresh("orders")
+
+
+def on_settings(cluster: Cluster, name: str, limit_s: int) -> None:
+    text = f"timerWheelEnable=true\ntimerMaxDelaySec={limit_s}\n".encode()
+    cluster[name].on(
+        RequestCode.GET_BROKER_CONFIG, succeed(lambda _: Command.response(ResponseCode.SUCCESS, body=text))
+    )
+
+
+def stored(_request: Command, _connection: object) -> Command:
+    return Command.response(ResponseCode.SUCCESS, SendMessageResponse(msg_id="0A" * 16, queue_id=0, queue_offset=7))
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+async def test_a_broker_that_hangs_stops_no_delayed_send(is_known: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(delays, "KEEP_SECONDS", 0.0)
+    later = {"body": {"encoding": "text", "data": "x"}, "delay_ms": 60_000}
+    async with two_brokers() as (cluster, api):
+        cluster.add_topic("orders", queues=1, on=("broker-a",))
+        cluster["broker-a"].on(RequestCode.SEND_MESSAGE_V2, stored)
+        on_settings(cluster, "broker-a", 100)
+        on_settings(cluster, "broker-b", 70)
+        if is_known:
+            assert (await api.post("/topics/orders/messages", later)).status_code == 201
+        cluster["broker-b"].on(RequestCode.GET_BROKER_CONFIG, say_nothing())
+
+        answer = await api.post("/topics/orders/messages", later)
+        assert answer.status_code == 201, answer.text
+        # What every broker serves stays what was known
+        longer = await api.post("/topics/orders/messages", later | {"delay_ms": 90_000})
+        assert longer.status_code == (422 if is_known else 201), longer.text
