@@ -182,7 +182,7 @@ SEND_UNCERTAIN: Final = ProblemKind(
 STORED_NOT_FLUSHED: Final = ProblemKind(
     504, "STORED_NOT_FLUSHED", "Stored, but the flush or the replica is not confirmed"
 )
-TIMED_OUT: Final = ProblemKind(504, "TIMED_OUT", "The broker did not answer in time", True, 1)
+TIMED_OUT: Final = ProblemKind(504, "TIMED_OUT", "The broker did not answer", True, 1)
 
 PROBLEMS: Final[dict[type[BaseException], ProblemKind]] = {
     ClusterNotFound: CLUSTER_NOT_FOUND,
@@ -239,9 +239,16 @@ def find_problem(error: BaseException) -> ProblemError | None:
     for ancestor in type(error).__mro__:
         kind = PROBLEMS.get(ancestor)
         if kind is not None:
+            if kind is BROKER_UNREACHABLE and is_uncertain(error):
+                kind = TIMED_OUT
             lacking = lacking_of(error)
             return ProblemError(kind, _detail_of(error), extra=None if lacking is None else {"capability": lacking})
     return None
+
+
+def is_uncertain(error: BaseException) -> bool:
+    """Return whether a broker may have carried out what failed: it was sent and not answered."""
+    return isinstance(error, client.Unreachable) and error.was_sent and not error.of_name_server
 
 
 def _detail_of(error: BaseException) -> str:

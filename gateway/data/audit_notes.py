@@ -19,12 +19,12 @@ _MOST_GROUPS: Final = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """One action: actor, action, resource and address, and the reason of a refusal."""
+    """One action: actor, action, resource and address, and the reason of a refusal or of a decision."""
 
     who: Caller
     action: str
     resource: str
-    result: Literal["ok", "refused"]
+    result: Literal["ok", "refused", "failed"]
     request_id: str = ""
     reason: str = ""
     is_of_one: bool = False

@@ -155,7 +155,7 @@ async def remembered(
         answer = await run(parts, request, claim)
     except Exception as error:
         problem = find_problem(error)
-        if problem is None or problem.kind.status in _FORGOTTEN:
+        if problem is None or problem.kind.status in _FORGOTTEN or problem.kind is TIMED_OUT:
             await _forget(parts, claim)
         else:
             await _keep_problem(parts, request, claim, problem)

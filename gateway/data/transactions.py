@@ -50,6 +50,7 @@ from gateway.problems import (
     TRANSACTION_NOT_FOUND,
     TRANSACTIONS_NOT_SERVED,
     ProblemError,
+    is_uncertain,
 )
 from gateway.transaction_ids import HalfPlace, decided_before
 
@@ -236,7 +237,13 @@ async def _end_once(
     parts: DataPlaneParts, request: Request, place: HalfPlace, decision: Decision, reason: str | None
 ) -> Ended:
     ended = _ENDS[decision]
-    if await _settle(parts, place, decision, from_check=False):
+    try:
+        is_new = await _settle(parts, place, decision, from_check=False)
+    except (GantryError, ProblemError) as error:
+        if is_uncertain(error) or (isinstance(error, ProblemError) and error.kind is STORED_NOT_FLUSHED):
+            _note(parts, request, place, ended, reason, is_certain=False)
+        raise
+    if is_new:
         _note(parts, request, place, ended, reason)
     return ended
 
@@ -274,7 +281,15 @@ async def _end(parts: DataPlaneParts, place: HalfPlace, decision: Decision, *, f
         raise ProblemError(STORED_NOT_FLUSHED, detail)
 
 
-def _note(parts: DataPlaneParts, request: Request, place: HalfPlace, ended: Ended, reason: str | None) -> None:
+def _note(
+    parts: DataPlaneParts,
+    request: Request,
+    place: HalfPlace,
+    ended: Ended,
+    reason: str | None,
+    *,
+    is_certain: bool = True,
+) -> None:
     """Report a decision of an operator to the audit: one with a reason, or of a session."""
     if reason is None and request.principal.token_id is not None:
         return
@@ -282,4 +297,6 @@ def _note(parts: DataPlaneParts, request: Request, place: HalfPlace, ended: Ende
     resource = f"{place.cluster}/topics/{place.topic}"
     action = "transaction.commit" if ended == "committed" else "transaction.rollback"
     about = f"message {place.message_id} of group {place.group}"
-    parts.note(Note(who, action, resource, "ok", request.id, f"{about}: {reason}" if reason else about))
+    about = about if is_certain else f"{about}, not confirmed by the broker, which may have stored it"
+    told = f"{about}: {reason}" if reason else about
+    parts.note(Note(who, action, resource, "ok" if is_certain else "failed", request.id, told))

@@ -48,6 +48,15 @@ def test_an_error_of_the_client_is_a_problem_by_the_table(error: Exception, stat
     assert problem.detail == str(error)
 
 
+def test_what_was_sent_and_not_answered_is_not_said_to_be_undone() -> None:
+    lost = client.Unreachable("h:1", "closed", was_sent=True)
+    of_name_server = client.Unreachable("h:1", "closed", was_sent=True)
+    of_name_server.of_name_server = True
+    found = [find_problem(error) for error in (client.Unreachable("h:1", "refused"), lost, of_name_server)]
+    codes = [each.kind.code for each in found if each is not None]
+    assert codes == ["BROKER_UNREACHABLE", "TIMED_OUT", "BROKER_UNREACHABLE"]
+
+
 @pytest.mark.parametrize(
     ("error", "detail"),
     [

@@ -8,25 +8,37 @@ from contextlib import asynccontextmanager
 import httpx
 import pytest
 
+from broker_core.clock import now_ms
+from broker_core.protocol import record
 from broker_core.protocol.codes import RequestCode, ResponseCode
 from broker_core.protocol.command import Command
+from broker_core.protocol.headers.pop import PopMessageResponse
 from broker_core.protocol.headers.send import SendMessageResponse
 from gateway.data import delays
-from tests.gateway.data.conftest import Api
+from gateway.data.audit_notes import Note
+from gateway.transaction_ids import HalfPlace
+from tests.gateway.data.conftest import Api, code_of
 from tests.gateway.running import make_parts, running_plane
-from tests.support.scripted import Cluster, refuse, say_nothing, scripted_cluster, succeed
+from tests.support.scripted import Cluster, hang_up, refuse, say_nothing, scripted_cluster, succeed
 
 RECEIVE = "/groups/billing/topics/orders:receive"
 
 
+def lend_one(_request: Command, _connection: object) -> Command:
+    host = b"\x7f\0\0\x01\0\0\0\1"
+    topic, origin = record.encode_topic("orders"), record.MessageOrigin(0, host, 0, host)
+    stored = record.encode(topic, b"a", b"", origin, record.size_of(topic, b"a", b"", origin), 0, 0, 0)
+    return Command.response(ResponseCode.SUCCESS, PopMessageResponse(now_ms(), 600_000, 0, 0), stored)
+
+
 @asynccontextmanager
-async def two_brokers() -> AsyncIterator[tuple[Cluster, Api]]:
+async def two_brokers(redis_url: str = "unix:///nowhere.sock") -> AsyncIterator[tuple[Cluster, Api]]:
     """A data plane in front of broker-a and broker-b, which both have the topic orders and no messages."""
     async with scripted_cluster("broker-a", "broker-b") as cluster:
         cluster.add_topic("orders", queues=1)
         for peer in cluster.brokers.values():
             peer.on(RequestCode.POP_MESSAGE, refuse(ResponseCode.PULL_NOT_FOUND))
-        parts = make_parts(cluster.name_server.addr, "unix:///nowhere.sock")
+        parts = make_parts(cluster.name_server.addr, redis_url)
         async with (
             running_plane(parts) as where,
             httpx.AsyncClient(base_url=f"http://{where}", trust_env=False) as client,
@@ -83,3 +95,48 @@ async def test_a_broker_that_hangs_stops_no_delayed_send(is_known: bool, monkeyp
         # What every broker serves stays what was known
         longer = await api.post("/topics/orders/messages", later | {"delay_ms": 90_000})
         assert longer.status_code == (422 if is_known else 201), longer.text
+
+
+async def test_a_decision_that_was_sent_and_not_answered_is_unknown_and_stands_in_the_audit() -> None:
+    async with two_brokers() as (cluster, api):
+        notes: list[Note] = []
+        api.parts.note = notes.append
+        place = HalfPlace("local", "orders", "billing", "broker-b", 0, 0, "A17")
+        cluster["broker-b"].on(RequestCode.END_TRANSACTION, hang_up())
+        path = f"/transactions/{api.parts.transaction_ids.seal(place)}:commit"
+
+        answer = await api.post(path, {"reason": "paid by hand"})
+
+        assert code_of(answer) == (504, "TIMED_OUT")
+        assert answer.json()["retryable"] is True
+        (note,) = notes
+        assert (note.action, note.result) == ("transaction.commit", "failed")
+        assert "not confirmed by the broker, which may have stored it: paid by hand" in note.reason
+
+        # When the broker is down, then nothing was decided
+        await cluster["broker-b"].stop()
+        assert code_of(await api.post(path, {"reason": "paid by hand"})) == (503, "BROKER_UNREACHABLE")
+        assert len(notes) == 1
+
+
+async def test_an_acknowledgement_that_was_sent_and_not_answered_is_unknown() -> None:
+    async with two_brokers() as (cluster, api):
+        cluster["broker-b"].on(RequestCode.POP_MESSAGE, lend_one)
+        cluster["broker-b"].on(RequestCode.ACK_MESSAGE, hang_up())
+        (message,) = (await api.post(RECEIVE, {"max_messages": 1})).json()["messages"]
+
+        answer = await api.post("/groups/billing/topics/orders:ack", {"receipts": [message["receipt"]]})
+
+        assert code_of(answer) == (504, "TIMED_OUT")
+
+
+async def test_an_attempt_that_was_not_answered_may_be_made_again(redis_url: str) -> None:
+    async with two_brokers(redis_url) as (cluster, api):
+        for peer in cluster.brokers.values():
+            peer.on(RequestCode.POP_MESSAGE, hang_up())
+        attempt = {"max_messages": 1, "attempt_id": "not-answered"}
+        assert code_of(await api.post(RECEIVE, attempt)) == (504, "TIMED_OUT")
+        for peer in cluster.brokers.values():
+            peer.on(RequestCode.POP_MESSAGE, lend_one)
+
+        assert len((await api.post(RECEIVE, attempt)).json()["messages"]) == 1

@@ -332,6 +332,6 @@ export const server = {
     DRAINING: "The gateway is shutting down",
     SEND_UNCERTAIN: "Sent, but not confirmed: unknown whether it was stored",
     STORED_NOT_FLUSHED: "Stored, but the flush or the replica is not confirmed",
-    TIMED_OUT: "The broker did not answer in time",
+    TIMED_OUT: "The broker did not answer",
   },
 }

@@ -326,6 +326,6 @@ export const server = {
     DRAINING: "网关正在关闭",
     SEND_UNCERTAIN: "已发送但未确认，无法确定是否已存储",
     STORED_NOT_FLUSHED: "已存储，但刷盘或副本未确认",
-    TIMED_OUT: "Broker 未及时应答",
+    TIMED_OUT: "Broker 未应答",
   },
 }
