@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from itertools import count as counting_from
 from typing import Final
 
+from broker_core.client.consumer.late_brokers import LateBrokers
 from broker_core.client.consumer.leases import LeasedMessage, LeasedRecords, LeasePortion, LeaseReceipt
 from broker_core.client.consumer.settling import LeaseSettler
 from broker_core.client.consumer.subscriptions import EVERYTHING, TAG, subscription, wants
-from broker_core.client.errors import MalformedAnswer, NoRoute, TopicPaused, Unreachable, refusal
+from broker_core.client.errors import MalformedAnswer, NoRoute, TimedOut, TopicPaused, Unreachable, refusal
 from broker_core.client.session import Session
 from broker_core.clock import now_ms
 from broker_core.errors import GantryError
@@ -36,9 +37,6 @@ _ONE_BROKER_WAIT_MS: Final = 15_000
 _MANY_BROKERS_WAIT_MS: Final = 500
 _ANSWER_SLACK_MS: Final = 5_000
 _IDLE_PAUSE_MS: Final = 100
-# A broker that hangs would hold up what the others have at every receive.
-_LATE_SECONDS: Final = 1.0
-_AVOID_SECONDS: Final = 10.0
 _DAMAGED_AGAIN_MS: Final = 5_000
 """The pause between deliveries of a damaged message; a lease may be hours, and an ordered queue waits for it."""
 
@@ -98,8 +96,7 @@ class LeaseConsumer(LeaseSettler):
         self._turn = 0
         self._asked_at: dict[str, float] = {}
         """When the route of the last topic without readable queues was asked for (s, monotonic)."""
-        self._avoided: dict[str, tuple[float, Unreachable]] = {}
-        """Until when brokers that let a request wait in vain are left out where there are others (s, monotonic)."""
+        self._late = LateBrokers(session, group)
         self._log = get_logger(__name__, f"group={group}")
 
     async def receive(
@@ -176,7 +173,8 @@ class LeaseConsumer(LeaseSettler):
     ) -> list[LeasedMessage]:
         """Query every broker without waiting, starting with the one whose turn it is, until there are enough.
 
-        Those that are left out or do not answer are added to `missing`.
+        Those that are left out or do not answer are added to `missing`. One that hangs must not hold up for long what
+        the others have; only the last one may take its time if no other answered.
         """
         brokers = self._answering(brokers, missing)
         messages: list[LeasedMessage] = []
@@ -184,14 +182,12 @@ class LeaseConsumer(LeaseSettler):
         failed = 0
         for step in range(len(brokers)):
             name, addr = brokers[(turn + step) % len(brokers)]
-            asked_at = time.monotonic()
+            patience = None if failed == len(brokers) - 1 else self._late.patience(addr)
             try:
-                messages += await self._pop(name, addr, wanted, wanted.max_messages - len(messages), 0)
+                messages += await self._pop(name, addr, wanted, wanted.max_messages - len(messages), 0, patience)
             except Unreachable as error:
                 missing[name] = failure = error
                 failed += 1
-                if time.monotonic() - asked_at >= _LATE_SECONDS:
-                    self._avoided[addr] = time.monotonic() + _AVOID_SECONDS, error
             except BaseException:
                 self._release(messages)  # messages of the brokers queried before; the caller will not receive them
                 raise
@@ -202,13 +198,14 @@ class LeaseConsumer(LeaseSettler):
         return messages
 
     def _answering(self, brokers: list[tuple[str, str]], missing: Missing) -> list[tuple[str, str]]:
-        """Return the brokers without those that let a request wait in vain lately; all of them if none is left."""
-        now = time.monotonic()
-        self._avoided = {addr: avoided for addr, avoided in self._avoided.items() if avoided[0] > now}
-        answering = [broker for broker in brokers if broker[1] not in self._avoided]
+        """Return the brokers without those that hang; all of them if none is left."""
+        late = self._late.errors
+        if not late:
+            return brokers
+        answering = [broker for broker in brokers if broker[1] not in late]
         if not answering:
             return brokers
-        missing.update((name, self._avoided[addr][1]) for name, addr in brokers if addr in self._avoided)
+        missing.update((name, late[addr]) for name, addr in brokers if addr in late)
         return answering
 
     async def _wait_at_one(
@@ -220,26 +217,36 @@ class LeaseConsumer(LeaseSettler):
             return []
         wait_ms = min(left_ms, _MANY_BROKERS_WAIT_MS)
         name, addr = brokers[turn % len(brokers)]
+        patience = None if len(brokers) == 1 else wait_ms / 1000 + self._late.patience(addr)
         try:
-            return await self._pop(name, addr, wanted, wanted.max_messages, wait_ms)
+            return await self._pop(name, addr, wanted, wanted.max_messages, wait_ms, patience)
         except Unreachable as error:
             missing[name] = error
             return []
 
-    async def _pop(self, name: str, addr: str, wanted: _Wanted, count: int, wait_ms: int) -> list[LeasedMessage]:
-        """Pop intact messages from one broker.
+    async def _pop(
+        self, name: str, addr: str, wanted: _Wanted, count: int, wait_ms: int, patience: float | None = None
+    ) -> list[LeasedMessage]:
+        """Pop intact messages from one broker; raise TimedOut for one that needs more than `patience` (s).
 
-        If the caller is cancelled, end the wait there and return messages that still arrive.
+        After that, or if the caller is cancelled, end the wait there and give back messages that still arrive.
         """
         poll_id = str(next(_poll_ids)) if wait_ms > 0 else None
         popping = self._ask_for_intact(name, addr, wanted, count, wait_ms, poll_id)
         asked = self._session.tasks.start_awaited(f"pop {wanted.topic}", popping)
         try:
-            return await asyncio.shield(asked)
+            await asyncio.wait({asked}, timeout=patience)
         except asyncio.CancelledError:
             if not asked.cancelled():
                 self._session.tasks.start(f"leave a pop of {wanted.topic}", self._leave(addr, poll_id, asked))
             raise
+        if asked.done():
+            return asked.result()
+        self._session.tasks.start(f"leave a pop of {wanted.topic}", self._leave(addr, poll_id, asked))
+        error = TimedOut(addr, int((patience or 0) * 1000))
+        error.broker_name = name
+        self._late.note(addr, wanted.topic, error)
+        raise error
 
     async def _ask_for_intact(
         self, name: str, addr: str, wanted: _Wanted, count: int, wait_ms: int, poll_id: str | None

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 import pytest
 
 from broker_core.client.config import ClientConfig
-from broker_core.client.consumer import pop
+from broker_core.client.consumer import late_brokers, pop
 from broker_core.client.consumer.leases import LeasedMessage, LeaseReceipt
 from broker_core.client.consumer.pop import LeaseConsumer, Received
 from broker_core.client.errors import LeaseExpired, NoPermission, NotSupported, TopicNotFound, Unreachable
@@ -313,18 +313,65 @@ async def test_a_broker_that_holds_no_request_is_not_asked_without_pause() -> No
 
 
 async def test_a_broker_that_hangs_does_not_hold_up_every_receive(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pop, "_ANSWER_SLACK_MS", 100)
-    monkeypatch.setattr(pop, "_LATE_SECONDS", 0.05)
+    monkeypatch.setattr(late_brokers, "LATE_SECONDS", 0.05)
     async with scripted_cluster("broker-a", "broker-b") as cluster:
         cluster.add_topic("orders")
         cluster["broker-a"].on(RequestCode.POP_MESSAGE, refuse(ResponseCode.PULL_NOT_FOUND))
-        cluster["broker-b"].on(RequestCode.POP_MESSAGE, say_nothing())
+        for code in (RequestCode.POP_MESSAGE, RequestCode.POLLING_INFO):
+            cluster["broker-b"].on(code, say_nothing())
         async with Session(ClientConfig([cluster.name_server.addr])) as session:
             consumer = LeaseConsumer(session, "billing")
             for _ in range(3):
-                assert (await consumer.receive("orders")).messages == []
+                received = await consumer.receive("orders")
+                assert (received.messages, list(received.missing)) == ([], ["broker-b"])
+                assert received.waited_ms < pop._ANSWER_SLACK_MS
             asked = {name: len(peer.asked(RequestCode.POP_MESSAGE)) for name, peer in cluster.brokers.items()}
             assert asked == {"broker-a": 3, "broker-b": 1}
+
+
+async def test_a_broker_that_hung_is_asked_again_once_it_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(late_brokers, "LATE_SECONDS", 0.05)
+    goes_on = asyncio.Event()
+
+    async def hang(_request: Command, _connection: object) -> Command:
+        await goes_on.wait()
+        return Command.response(ResponseCode.SYSTEM_ERROR)
+
+    async def lend_late(request: Command, connection: object) -> Command:
+        await goes_on.wait()
+        return lend_one(request, connection)
+
+    async with scripted_cluster("broker-a", "broker-b") as cluster:
+        cluster.add_topic("orders")
+        cluster["broker-a"].on(RequestCode.POP_MESSAGE, nothing)
+        cluster["broker-b"].on(RequestCode.POP_MESSAGE, lend_late)
+        cluster["broker-b"].on(RequestCode.POLLING_INFO, hang)
+        cluster["broker-b"].on(RequestCode.CHANGE_MESSAGE_INVISIBLETIME, refuse(ResponseCode.NO_MESSAGE))
+        async with Session(ClientConfig([cluster.name_server.addr])) as session:
+            consumer = LeaseConsumer(session, "billing")
+            assert (await consumer.receive("orders")).messages == []
+            waiting = asyncio.ensure_future(consumer.receive("orders", wait_ms=FOR_EVER_MS))
+            goes_on.set()
+
+            # Then a receive that waits gets what it has, and what the first one left there is given back
+            assert bodies(await waiting) == ["a"]
+            await eventually(lambda: given_back(cluster.brokers.values()))
+
+
+async def test_the_last_broker_that_may_answer_has_time_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(late_brokers, "LATE_SECONDS", 0.05)
+
+    async def lend_slowly(request: Command, connection: object) -> Command:
+        await asyncio.sleep(0.2)
+        return lend_one(request, connection)
+
+    async with scripted_cluster("broker-a", "broker-b") as cluster:
+        cluster.add_topic("orders")
+        for peer in cluster.brokers.values():
+            peer.on(RequestCode.POP_MESSAGE, lend_slowly)
+            peer.on(RequestCode.CHANGE_MESSAGE_INVISIBLETIME, refuse(ResponseCode.NO_MESSAGE))
+        async with Session(ClientConfig([cluster.name_server.addr])) as session:
+            assert bodies(await LeaseConsumer(session, "billing").receive("orders")) == ["a"]
 
 
 async def test_every_broker_has_its_turn_and_one_that_is_gone_does_not_matter() -> None:
