@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from itertools import count
 from typing import Any
@@ -10,10 +11,12 @@ import httpx
 import pytest
 from websockets.sync.client import connect
 
+from broker_core.client.errors import Unreachable
+from gateway.data import audit_notes
 from gateway.data.audit_notes import FirstUses, Note
 from gateway.data.consumers import Caller
 from tests.gateway.installation import Installation
-from tests.support.wait import wait_until
+from tests.support.wait import eventually, wait_until
 
 MIA = Caller("ci", "mia", "token", "192.0.2.1")
 _numbers = count(1)
@@ -113,3 +116,26 @@ async def test_most_uses_ask_nobody() -> None:
             uses.used("local", group, MIA)
     assert asked == ["memory", "there", "new"]
     assert notes == [Note(MIA, "group.create", "local/groups/new", "ok", "", "made by its first use", is_of_one=True)]
+
+
+async def test_a_use_does_not_wait_for_a_broker_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(audit_notes, "_PATIENCE_SECONDS", 0.01)
+    asked: list[str] = []
+    goes_on = asyncio.Event()
+
+    async def known(cluster: str) -> frozenset[str]:
+        return frozenset()
+
+    async def has_group(cluster: str, group: str) -> bool:
+        asked.append(group)
+        await goes_on.wait()
+        raise Unreachable("b:2", "closed")
+
+    uses = FirstUses(known, has_group, lambda _: None, lambda: 100.0)
+    for _ in range(3):  # nor is it asked again while it hangs, and soon after
+        await uses.look("local", "new")
+    goes_on.set()
+    await eventually(lambda: not uses._looking)
+    await uses.look("local", "new")
+    assert asked == ["new"]
+    assert not uses.is_first("local", "new")

@@ -140,3 +140,15 @@ async def test_an_attempt_that_was_not_answered_may_be_made_again(redis_url: str
             peer.on(RequestCode.POP_MESSAGE, lend_one)
 
         assert len((await api.post(RECEIVE, attempt)).json()["messages"]) == 1
+
+
+async def test_a_broker_that_hangs_does_not_hold_up_what_the_other_has() -> None:
+    async with two_brokers() as (cluster, api):
+        for code in (RequestCode.POP_MESSAGE, RequestCode.POLLING_INFO, RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG):
+            cluster["broker-b"].on(code, say_nothing())
+        cluster["broker-a"].on(RequestCode.POP_MESSAGE, lend_one)
+        for _ in range(4):
+            found = (await api.post(RECEIVE, {"max_messages": 2})).json()
+            assert [each["broker"] for each in found["messages"]] == ["broker-a"]
+            assert found["waited_ms"] < 3_000
+        assert found["waited_ms"] < 1_000
