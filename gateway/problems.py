@@ -19,7 +19,7 @@ from broker_core.client import errors as client
 from broker_core.client.admin.topics import NameIllegal
 from broker_core.protocol.errors import MalformedProperties
 from console.clusters.connections import ClusterNotFound, ClusterSilent, ClusterUnknown, NoBrokerListed
-from console.clusters.reasons import lacking_of, reason_of
+from console.clusters.reasons import is_too_far, lacking_of, reason_of
 
 CONTENT_TYPE: Final = "application/problem+json"
 # RFC 3986, pchar: what stands in a path as it is, besides letters, digits and "-._~".
@@ -195,6 +195,8 @@ PROBLEMS: Final[dict[type[BaseException], ProblemKind]] = {
     client.TopicPaused: TOPIC_PAUSED,
     client.MessageTooLarge: MESSAGE_TOO_LARGE,
     client.MessageRefused: MESSAGE_ILLEGAL,
+    client.MessageIllegal: MESSAGE_ILLEGAL,
+    client.ParameterIllegal: INVALID,
     NameIllegal: INVALID,
     MalformedProperties: MESSAGE_ILLEGAL,
     client.SendUncertain: SEND_UNCERTAIN,
@@ -223,6 +225,8 @@ _IN_WORDS: Final = (
     client.Unreachable,
     client.TimedOut,
     client.MalformedAnswer,
+    client.MessageIllegal,
+    client.ParameterIllegal,
     client.SubscriptionRefused,
     client.NotSupported,
     client.AccessDenied,
@@ -241,6 +245,8 @@ def find_problem(error: BaseException) -> ProblemError | None:
         if kind is not None:
             if kind is BROKER_UNREACHABLE and is_uncertain(error):
                 kind = TIMED_OUT
+            elif kind is MESSAGE_ILLEGAL and is_too_far(error):
+                kind = DELAY_NOT_SERVED
             lacking = lacking_of(error)
             return ProblemError(kind, _detail_of(error), extra=None if lacking is None else {"capability": lacking})
     return None

@@ -22,6 +22,8 @@
     └── BrokerRefused            the broker answered with an error code
         ├── TransactionUnknown   no half message of the producer group at that place (1)
         ├── TransactionDecided   the transaction ended otherwise before (1)
+        ├── MessageIllegal       the message is one that the broker does not accept (13)
+        ├── ParameterIllegal     a parameter of the request is (29)
         ├── BrokerBusy           try again a little later (2, 215)
         ├── BrokerUnavailable    cannot store now: slave, disk full, shutting down (14)
         ├── NoPermission         not allowed by topic, group or broker (16)
@@ -233,6 +235,14 @@ class TransactionDecided(BrokerRefused):
         return None if found is None or found[1] == "decided" else found[1]
 
 
+class MessageIllegal(BrokerRefused):
+    """The broker does not accept this message, and would not a second time; `remark` says why."""
+
+
+class ParameterIllegal(BrokerRefused):
+    """The broker does not accept a parameter of this request; `remark` says why."""
+
+
 class BrokerBusy(BrokerRefused):
     """The broker sheds load; the same request may succeed a little later."""
 
@@ -292,6 +302,8 @@ class FilterNotServed(NotSupported):
 
 
 _BY_CODE: Final[dict[int, type[BrokerRefused]]] = {
+    ResponseCode.MESSAGE_ILLEGAL: MessageIllegal,
+    ResponseCode.INVALID_PARAMETER: ParameterIllegal,
     ResponseCode.SYSTEM_BUSY: BrokerBusy,
     ResponseCode.FLOW_CONTROL: BrokerBusy,
     ResponseCode.SERVICE_NOT_AVAILABLE: BrokerUnavailable,

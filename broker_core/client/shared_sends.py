@@ -18,11 +18,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from broker_core.client.attempts import Attempts, Terms
-from broker_core.client.errors import BrokerRefused, MessageRefused, MessageTooLarge, NotSupported
+from broker_core.client.errors import MessageIllegal, MessageRefused, MessageTooLarge, NotSupported
 from broker_core.client.packing import Packed, join
 from broker_core.client.sending import SendResult, results_of_each
 from broker_core.errors import GantryError
-from broker_core.protocol.codes import ResponseCode
 
 MOST_MESSAGES: Final = 128
 MOST_BYTES: Final = 512 * 1024
@@ -140,7 +139,7 @@ def _may_concern_one(error: Exception) -> bool:
     """Return whether one message makes the batch impossible, or the broker refused it for one or knows no batches."""
     if isinstance(error, MessageRefused | MessageTooLarge | NotSupported | UnicodeEncodeError):
         return True
-    return isinstance(error, BrokerRefused) and error.code == ResponseCode.MESSAGE_ILLEGAL
+    return isinstance(error, MessageIllegal)
 
 
 def _fail(sends: Sequence[_Send], error: BaseException) -> None:

@@ -92,6 +92,11 @@ def lacking_of(error: BaseException) -> str | None:
     return _LACKING.get(int(found[1]), (None, ""))[0] if found is not None else None
 
 
+def is_too_far(error: BaseException) -> bool:
+    """Return whether a broker refused a message because it would wait longer than the broker keeps messages."""
+    return isinstance(error, client.BrokerRefused) and _TOO_FAR.search(error.remark or "") is not None
+
+
 def reason_of(error: BaseException, names: Mapping[str, str] | None = None) -> str:
     """Return the reason in words, e.g. ``broker-a at 127.0.0.1:10911 refused the connection``.
 
@@ -173,6 +178,8 @@ def _refused(error: client.BrokerRefused, peer: str) -> str:
         return f"{peer} refused access: {error.reason}"
     remark = error.remark or "it gave no reason"
     too_far = _TOO_FAR.search(remark)
+    if isinstance(error, client.MessageIllegal | client.ParameterIllegal):
+        peer = error.broker_name or "the broker"  # where it is does not matter to who has to send something else
     if too_far is not None:
         wait = "" if too_far[2] is None else f"; this one would wait {lasting(int(too_far[2]))}"
         return f"{peer} keeps messages for at most {lasting(int(too_far[1]))}{wait}"

@@ -21,6 +21,7 @@ from broker_core.clock import now_ms
 from broker_core.errors import GantryError
 from broker_core.protocol import properties as names
 from broker_core.protocol.codes import ResponseCode
+from broker_core.protocol.topics import is_retry_topic
 from console.accounts.rights import Resource
 from console.clusters.connections import GATEWAY_GROUP
 from console.moments import rfc3339
@@ -45,6 +46,7 @@ from gateway.data.schemas import (
 )
 from gateway.data.transaction_memory import Ended, decided_on_apache, decisions_of, keep_decision, spot_of
 from gateway.problems import (
+    MESSAGE_ILLEGAL,
     STORED_NOT_FLUSHED,
     TOPIC_NOT_FOUND,
     TRANSACTION_NOT_FOUND,
@@ -80,6 +82,9 @@ class _Terms:
 async def prepare(parts: DataPlaneParts, request: Request, claim: Claim | None = None) -> Answer:
     """Store the message of a request as a half message, which nobody sees until its transaction is committed."""
     terms = _terms_of(request.scope["query_string"])
+    if is_retry_topic(request.route.topic):
+        detail = f"{request.route.topic!r} is a retry topic of a group, which takes no transactional message."
+        raise ProblemError(MESSAGE_ILLEGAL, detail)
     draft, options = _draft_of(parts, request)
     headers = parts.produce_rate.take(request.principal.key, 1, parts.clock())
     if terms.check_after_s is not None:

@@ -104,6 +104,17 @@ def test_a_broker_is_named_where_its_name_is_known(error: client.ClientError, de
             "FILTER_REFUSED",
             "The broker at h:1 refused: parse the consumer's subscription failed.",
         ),
+        (
+            client.MessageIllegal(13, "too many properties", "h:1"),
+            "MESSAGE_ILLEGAL",
+            "The broker refused: too many properties.",
+        ),
+        (
+            client.MessageIllegal(13, "the delay time should not be bigger than the max delay 60000ms: 90000ms", "h:1"),
+            "DELAY_NOT_SERVED",
+            "The broker keeps messages for at most 1 min.",
+        ),
+        (client.ParameterIllegal(29, "maxMsgNums 32", "h:1"), "INVALID", "The broker refused: maxMsgNums 32."),
         (ClusterSilent("moon", 10), "TIMED_OUT", "The cluster did not answer within 10 s."),
     ],
 )

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from broker_core.client.config import ClientConfig
-from broker_core.client.errors import BrokerRefused, ClientError, SendUncertain, TopicReadOnly
+from broker_core.client.errors import ClientError, MessageIllegal, SendUncertain, TopicReadOnly
 from broker_core.client.producer import Producer, SendResult
 from broker_core.client.session import Session
 from broker_core.client.shared_sends import MOST_MESSAGES, UNDER_WAY
@@ -119,7 +119,7 @@ async def test_messages_that_do_not_wait_for_the_disk_share_with_their_like(
 
 async def test_a_message_that_the_broker_refuses_costs_the_others_nothing(cluster: Cluster, producer: Producer) -> None:
     results = await send_all(producer, [message("a"), message("bad"), message("c")])
-    assert [type(each) for each in results] == [SendResult, BrokerRefused, SendResult]
+    assert [type(each) for each in results] == [SendResult, MessageIllegal, SendResult]
     assert "bad is not accepted" in str(results[1])
 
 

@@ -312,6 +312,12 @@ async def test_what_an_operator_decides_is_reported_with_the_reason(api: Api) ->
     assert code_of(unknown) == (422, "INVALID")
 
 
+async def test_the_topic_of_retries_takes_no_transactional_message(api: Api) -> None:
+    answer = await api.post(f"/topics/%25RETRY%25billing/{PREPARE}", {"body": JSON_BODY})
+    assert code_of(answer) == (422, "MESSAGE_ILLEGAL")
+    assert "'%RETRY%billing' is a retry topic" in answer.json()["detail"]
+
+
 @pytest.mark.in_process
 async def test_an_id_of_another_cluster_is_unknown(api: Api) -> None:
     place = HalfPlace("elsewhere", "orders", "billing", "broker-a", 0, 0, "A17")
