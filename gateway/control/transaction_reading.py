@@ -30,6 +30,11 @@ from gateway.transaction_ids import HalfPlace, TransactionIds
 
 MOST_READ: Final = 2_000
 """Records that one page of what was given up reads, for a filter that few of them pass."""
+_MOST_TRACED: Final = 500
+"""Of those that pass it, of which a page finds out what became of them: each costs four questions to its broker."""
+_LEAST_COUNTED: Final = 25
+"""What a few of them count as at least: they are asked about one part after the other."""
+_TO_DECIDE: Final[frozenset[State]] = frozenset({"given_up", "unknown"})
 
 _AT_ONCE: Final = 16
 
@@ -151,26 +156,39 @@ class GivenUpPage:
 async def given_up_page(
     admin: Admin, cluster: str, wanted: Wanted, positions: dict[MessageQueue, int] | None, limit: int
 ) -> GivenUpPage:
-    """Return the newest transactions that were given up, with what became of them since."""
-    page, found, read = GivenUpPage(), list[HalfMessage](), 0
-    while len(found) < limit and read < MOST_READ:
+    """Return the newest transactions that were given up and are not known to be decided or checked again since."""
+    page, read, traced = GivenUpPage(), 0, 0
+    still_open: dict[str, frozenset[SentAs]] | None = None
+    while len(page.rows) < limit and read < MOST_READ and traced < _MOST_TRACED:
+        wanting = limit - len(page.rows)
         try:
-            part = await admin.messages.browse(TRANSACTION_EXPIRED_TOPIC, limit=limit - len(found), positions=positions)
+            part = await admin.messages.browse(TRANSACTION_EXPIRED_TOPIC, limit=wanting, positions=positions)
         except TopicNotFound:  # nothing was given up in this cluster yet
             return page
         read += max(1, len(part.messages))
         halves = (HalfMessage.of(each.broker_name, each.message) for each in part.messages)
-        found += [half for half in halves if half is not None and wanted(half)]
+        found = [half for half in halves if half is not None and wanted(half)]
+        if found:
+            traced += max(len(found), _LEAST_COUNTED)
+            still_open = await _open_sent(admin) if still_open is None else still_open
+            page.rows += [row for row in await _given_up_rows(admin, cluster, found, still_open) if is_to_decide(row)]
         page.positions = positions = part.positions
         page.asked, page.failed = part.asked, {**page.failed, **part.failed}
         if not positions:
             break
-    page.rows = await _given_up_rows(admin, cluster, found)
     return page
 
 
+def is_to_decide(row: TransactionRow) -> bool:
+    """Return whether a transaction that was given up may still wait for a decision."""
+    return row.state in _TO_DECIDE
+
+
 async def given_up_with(admin: Admin, cluster: str, key: str, wanted: Wanted) -> GivenUpPage:
-    """Return what was given up with a key or message id, all of it: the brokers' indexes find it."""
+    """Return what was given up with a key or message id: the brokers' indexes find all of it.
+
+    That is also what was decided since, but nothing that is open again.
+    """
     try:
         result = await admin.messages.search(TRANSACTION_EXPIRED_TOPIC, key)
     except TopicNotFound:  # nothing was given up in this cluster yet
@@ -178,23 +196,25 @@ async def given_up_with(admin: Admin, cluster: str, key: str, wanted: Wanted) ->
     halves = (HalfMessage.of(each.broker_name, each.message) for each in result.messages)
     found = [half for half in halves if half is not None and wanted(half)]
     names = sorted(result.asked.values())
+    rows = await _given_up_rows(admin, cluster, found, await _open_sent(admin)) if found else []
     return GivenUpPage(
-        await _given_up_rows(admin, cluster, found),
+        [row for row in rows if row.state != "open"],
         asked=frozenset(name for addr, name in result.asked.items() if addr not in result.failed),
         failed=result.failed,
         partial=names if result.is_cut else [],
     )
 
 
-async def _given_up_rows(admin: Admin, cluster: str, found: Sequence[HalfMessage]) -> list[TransactionRow]:
-    still_open = await _open_sent(admin) if found else {}
+async def _given_up_rows(
+    admin: Admin, cluster: str, found: Sequence[HalfMessage], still_open: Mapping[str, frozenset[SentAs]]
+) -> list[TransactionRow]:
     places = asyncio.Semaphore(_AT_ONCE)
 
-    async def row(half: HalfMessage) -> TransactionRow:
+    async def row(half: HalfMessage) -> TransactionRow | None:
         async with places:
             return await _given_up_row(admin, cluster, half, still_open.get(half.broker_name))
 
-    return list(await asyncio.gather(*map(row, found)))
+    return [each for each in await asyncio.gather(*map(row, found)) if each is not None]
 
 
 async def _open_sent(admin: Admin) -> dict[str, frozenset[SentAs]]:
@@ -209,7 +229,8 @@ def _sent_on(found: OpenOnBroker) -> frozenset[SentAs]:
 
 async def _given_up_row(
     admin: Admin, cluster: str, half: HalfMessage, still_open: frozenset[SentAs] | None
-) -> TransactionRow:
+) -> TransactionRow | None:
+    """Return how a transaction stands; None for an earlier record of one that was given up again."""
     nothing = Asked(None, None)
     try:
         trail = await trail_of(admin, half)
@@ -217,6 +238,8 @@ async def _given_up_row(
         return row_of(half, None, "unknown", nothing)
     if trail is None:
         return row_of(half, None, "unknown", nothing)
+    if any(each.log_offset > half.log_offset for each in trail.given_up):
+        return None
     state = trail.state(is_open=None if still_open is None else half.sent_as in still_open)
     sealed = None if trail.newest is None else id_of(cluster, trail.newest)
     return row_of(replace(half, began_at=trail.began_at), sealed, state, trail.asked())

@@ -98,8 +98,9 @@ class TransactionsView(_TransactionsView):
         responses=serializer_of(TransactionRows),
     )
     def get(self, request: Request, cluster: str) -> Response:
-        """List the transactions that are open, or that were given up.
+        """List the transactions that are open, or that were given up and are still to decide.
 
+        With a `key`, what was given up is also found if it was decided since; its `state` says so.
         It is read from the records of the brokers, of Apache RocketMQ too, so it costs as much as there is open.
         """
         state = request.query_params.get("state", "open")

@@ -1845,9 +1845,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the transactions that are open, or that were given up.
-         * @description List the transactions that are open, or that were given up.
+         * List the transactions that are open, or that were given up and are still to decide.
+         * @description List the transactions that are open, or that were given up and are still to decide.
          *
+         *     With a `key`, what was given up is also found if it was decided since; its `state` says so.
          *     It is read from the records of the brokers, of Apache RocketMQ too, so it costs as much as there is open.
          */
         get: operations["listTransactions"];

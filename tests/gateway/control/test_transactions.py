@@ -239,7 +239,10 @@ def test_what_was_given_up_is_listed_and_can_still_be_committed(control: Control
         assert shown["state"] == "given_up"
         assert [shown[name] for name in ASKED_ONCE] == [line[name] for name in ASKED_ONCE]
     assert decided(control, line, "commit").status_code == 200
-    wait_until(lambda: control.get("/transactions", state="given_up", group=group)["items"][0]["state"] == "committed")
+    # Then it is not among what is to decide, and found by its message id
+    wait_until(lambda: control.get("/transactions", state="given_up", group=group)["items"] == [])
+    found = control.get("/transactions", state="given_up", key=line["message_id"])["items"]
+    assert [each["state"] for each in found] == ["committed"]
     ended = control.get(f"/transactions/{before['transaction_id']}")
     assert (ended["state"], ended["checks"], ended["prepared_at"]) == ("committed", 1, before["prepared_at"])
 
@@ -253,7 +256,8 @@ def test_what_was_given_up_and_is_checked_again_keeps_its_time_and_its_checks(
     assert control.call("POST", f"/transactions/{before['transaction_id']}:check").status_code == 200
     (again,) = control.get("/transactions", topic=topic)["items"]
     assert (again["prepared_at"], again["checks"]) == (before["prepared_at"], 1)
-    assert control.get("/transactions", state="given_up", group=group)["items"][0]["state"] == "open"
+    for key in ({}, {"key": line["message_id"]}):
+        assert control.get("/transactions", state="given_up", group=group, **key)["items"] == []
     assert decided(control, again, "rollback").status_code == 200
     for each in (before, line, again):
         assert control.get(f"/transactions/{each['transaction_id']}")["state"] == "rolled_back"
@@ -261,11 +265,32 @@ def test_what_was_given_up_and_is_checked_again_keeps_its_time_and_its_checks(
 
 
 @pytest.mark.gantry_only("its settings of transactions are live")
+def test_what_was_given_up_twice_is_listed_once(control: Control, few_checks: None) -> None:
+    topic, group = control.topic(), control.name("payments")
+    _, line = given_up(control, topic, group)
+    assert control.call("POST", f"/transactions/{line['transaction_id']}:check").status_code == 200
+
+    async def answer_nothing(session: Session) -> None:
+        async with TransactionProducer(session, group, _unknown):
+            await eventually(is_given_up_again)
+
+    async def is_given_up_again() -> bool:
+        return not (await asyncio.to_thread(control.get, "/transactions", topic=topic))["items"]
+
+    asyncio.run(_with_session(control, answer_nothing))
+    for found in ({"group": group}, {"key": line["message_id"]}):
+        (again,) = control.get("/transactions", state="given_up", **found)["items"]
+        assert (again["message_id"], again["state"], again["checks"]) == (line["message_id"], "given_up", 2)
+
+
+@pytest.mark.gantry_only("its settings of transactions are live")
 def test_what_was_given_up_and_rolled_back_stays_so(control: Control, few_checks: None) -> None:
     topic, group = control.topic(), control.name("payments")
     before, line = given_up(control, topic, group)
     assert decided(control, line, "rollback").status_code == 200
-    assert control.get("/transactions", state="given_up", group=group)["items"][0]["state"] == "rolled_back"
+    wait_until(lambda: control.get("/transactions", state="given_up", group=group)["items"] == [])
+    (found,) = control.get("/transactions", state="given_up", key=line["message_id"])["items"]
+    assert found["state"] == "rolled_back"
     for each in (before, line):
         assert control.get(f"/transactions/{each['transaction_id']}")["state"] == "rolled_back"
         checked = control.call("POST", f"/transactions/{each['transaction_id']}:check")

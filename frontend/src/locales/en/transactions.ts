@@ -5,8 +5,9 @@ export const transactions = {
     listFailed: "The transactions could not be read",
     missing: "{{broker}} is not included: {{reason}}",
     partial: "{{broker}} did not show everything: some of its transactions may be missing here, or decided by now.",
-    none: { open: "No transaction is open", given_up: "No transaction was given up" },
+    none: { open: "No transaction is open", given_up: "No transaction that was given up waits for a decision" },
     noneFits: { open: "No open transaction fits the filter", given_up: "No given up transaction fits the filter" },
+    noneSoFar: "None among the newest; there are older ones",
     noneKnown: "None on the brokers that showed all of theirs",
     noneNext: {
       open: "A message sent in a transaction waits here, unseen by consumers, until its producer commits it or rolls it back.",
@@ -14,7 +15,7 @@ export const transactions = {
     },
     foot: {
       open: "The broker asks a connected producer of the group about each of them. Without one, nothing is asked or counted.",
-      given_up: "The newest first. The messages stay in TRANS_CHECK_MAX_TIME_TOPIC until retention deletes them.",
+      given_up: "The newest first, without those that were decided or are checked again since: find these by key or message ID. The messages stay in TRANS_CHECK_MAX_TIME_TOPIC until retention deletes them.",
     },
     find: "Find by key or message ID",
     allTopics: "All topics",

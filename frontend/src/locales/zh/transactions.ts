@@ -5,8 +5,9 @@ export const transactions = {
     listFailed: "无法读取事务",
     missing: "未包含 {{broker}}：{{reason}}",
     partial: "{{broker}} 未能提供全部记录：部分事务可能未列出，或已有结果。",
-    none: { open: "没有未决事务", given_up: "没有已放弃的事务" },
+    none: { open: "没有未决事务", given_up: "没有待决定的已放弃事务" },
     noneFits: { open: "没有符合筛选条件的未决事务", given_up: "没有符合筛选条件的已放弃事务" },
+    noneSoFar: "最新的记录中没有；还有更早的",
     noneKnown: "已完整返回记录的 Broker 上没有",
     noneNext: {
       open: "事务消息在生产者提交或回滚之前列在这里，消费者看不到它们。",
@@ -14,7 +15,7 @@ export const transactions = {
     },
     foot: {
       open: "Broker 会逐条回查该组中已连接的生产者；没有生产者连接时不回查，也不计次数。",
-      given_up: "最新的在前。消息保存在 TRANS_CHECK_MAX_TIME_TOPIC 中，直到保留期结束。",
+      given_up: "最新的在前，不含此后已决定或重新回查的事务（可按 Key 或消息 ID 查找）。消息保存在 TRANS_CHECK_MAX_TIME_TOPIC 中，直到保留期结束。",
     },
     find: "按 Key 或消息 ID 查找",
     allTopics: "全部 Topic",

@@ -50,7 +50,7 @@ export function TransactionsList({ cluster, wanted, selected, onFind, onOpen }: 
         query={{ ...query, data: rows, refetch: query.refetch as never }}
         what={t("transactions.listFailed")}
         isEmpty={(items) => items.length === 0}
-        empty={<None wanted={wanted} isWhole={missing.length + partial.length === 0} onClear={() => onFind({ key: undefined, topic: undefined, group: undefined })} />}
+        empty={<None wanted={wanted} isWhole={missing.length + partial.length === 0} hasMore={query.hasNextPage} onClear={() => onFind({ key: undefined, topic: undefined, group: undefined })} />}
       >
         {(items) => (
           <div className={classes.list}>
@@ -76,14 +76,17 @@ interface NoneProps {
   wanted: Wanted
   /** Every broker showed all that it has. */
   isWhole: boolean
+  /** A page may have none although there are older ones. */
+  hasMore: boolean
   onClear: () => void
 }
 
 /** That nothing fits a filter does not say that nothing is there; no more does a broker that is silent. */
-function None({ wanted: { state, key, topic, group }, isWhole, onClear }: NoneProps) {
+function None({ wanted: { state, key, topic, group }, isWhole, hasMore, onClear }: NoneProps) {
   const { t } = useTranslation()
   const isFiltered = [key, topic, group].some((name) => name !== undefined)
-  const title = isWhole ? t(`transactions.${isFiltered ? "noneFits" : "none"}.${state}`) : t("transactions.noneKnown")
+  const known = isWhole ? t(`transactions.${isFiltered ? "noneFits" : "none"}.${state}`) : t("transactions.noneKnown")
+  const title = hasMore ? t("transactions.noneSoFar") : known
   if (!isFiltered) return <Empty small title={title} next={t(`transactions.noneNext.${state}`)} />
   const names = [
     [t("transactions.key"), key],

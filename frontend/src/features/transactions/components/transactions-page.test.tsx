@@ -80,6 +80,12 @@ it("does not call nothing open what one broker did not show", async () => {
   expect(await screen.findByText("None on the brokers that showed all of theirs")).toBeTruthy()
 })
 
+it("does not say that nothing waits while there are older ones to read", async () => {
+  answer(`GET ${BASE}`, rows({ items: [], next_cursor: "older" }))
+  page("/?tab=given_up")
+  expect(await screen.findByText("None among the newest; there are older ones")).toBeTruthy()
+})
+
 it("tells in the drawer too that a check waits for a producer, and leaves by words of its own", async () => {
   const { user } = page("/?open=t1.A")
   await user.click(await screen.findByRole("button", { name: "Commit" }))
@@ -120,10 +126,10 @@ it("says of a truncated link what the server says of it", async () => {
   expect(screen.getByText("The transaction was not found")).toBeTruthy()
 })
 
-it("teaches what given up means, and shows what became of those that were", async () => {
-  answer(`GET ${BASE}`, rows({ items: [{ ...line, state: "committed" }] }))
+it("teaches what given up means, and shows which those are", async () => {
+  answer(`GET ${BASE}`, rows({ items: [{ ...line, state: "given_up" }] }))
   const { user } = page("/?tab=given_up")
-  expect(await screen.findByText("committed")).toBeTruthy()
+  expect(await screen.findByText("given up")).toBeTruthy()
   expect(requests(`GET ${BASE}`)[0]?.query.get("state")).toBe("given_up")
   answer(`GET ${BASE}`, rows({ items: [] }))
   await user.click(screen.getByRole("tab", { name: "Open" }))
