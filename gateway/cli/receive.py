@@ -34,7 +34,10 @@ def consume(
     keep: bool,
     lease_ms: int,
 ) -> None:
-    """Receive messages of a group, print each as a line of JSON, and acknowledge what was printed."""
+    """Receive messages of a group, print each as a line of JSON, and acknowledge what was printed.
+
+    Exit code 1 if a broker that may have more was not asked.
+    """
     path = f"groups/{part(group)}/topics/{part(topic)}"
     asked: dict[str, Any] = {"wait_ms": _WAIT_MS if follow else 1000, "lease_ms": lease_ms}
     if tag and sql:
@@ -44,8 +47,13 @@ def consume(
     left = most
     while left is None or left > 0:
         count = _AT_ONCE if left is None else min(_AT_ONCE, left)
-        received = session.api.post(f"{path}:receive", {**asked, "max_messages": count})["messages"]
+        answer = session.api.post(f"{path}:receive", {**asked, "max_messages": count})
+        received = answer["messages"]
         if not received and not follow:
+            for each in answer["missing"]:
+                click.echo(f"gantry: {each['broker']} may have more: {each['reason']}", err=True)
+            if answer["missing"]:
+                raise SystemExit(1)
             return
         for message in received:
             session.out.json(message)
