@@ -82,15 +82,15 @@ class Traced:
         self._driver.ask("behave", consumer.name, answer="throw", times=1, delay=0, wait=0)
         consumer.call("start")
 
-    def poll(self) -> None:
-        """Consume by a lite pull consumer."""
+    def poll(self, message_id: str) -> None:
+        """Consume by a lite pull consumer until it had a message, after those that an earlier one did not commit."""
         settings = {"enableTrace": True} if self._is_5 else {"enableMsgTrace": True}
         consumer = self._driver.lite_consumer(
             self._broker.name_server, POLLING, consumeFromWhere="CONSUME_FROM_FIRST_OFFSET", **settings
         )
         consumer.call("subscribe", TOPIC, "*")
         consumer.call("start")
-        wait_until(lambda: consumer.call("poll", 1000))
+        wait_until(lambda: message_id in [each["msgId"] for each in consumer.call("poll", 1000)])
 
     def pop(self) -> None:
         """Consume by a push consumer of a group that pops, which only 5.x has."""
@@ -120,7 +120,7 @@ def test_what_java_clients_trace_is_read(gantry: RunningBroker, project: JavaPro
         java = Traced(driver, gantry, is_5=project is CLIENT5)
         sent, paid = java.send(), java.pay()
         java.consume_at_the_second_attempt()
-        java.poll()
+        java.poll(sent["msgId"])
         if project is CLIENT5:
             java.pop()
         # A record that ends a call has no group in 4.9; what begins it names the call.
