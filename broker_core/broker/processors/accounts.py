@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 import orjson
 
 from broker_core.broker.access.access import Access
+from broker_core.broker.access.listing import listed
 from broker_core.broker.config import Identity
 from broker_core.broker.errors import BrokerError
 from broker_core.broker.processors.handlers import Handlers
 from broker_core.logs import get_logger
 from broker_core.protocol import bodies
 from broker_core.protocol.bodies import coder
-from broker_core.protocol.bodies.access import ClusterAccessConfig, PlainAccessConfig
+from broker_core.protocol.bodies.access import PlainAccessConfig
 from broker_core.protocol.bodies.topics import DataVersion
 from broker_core.protocol.codes import RequestCode, ResponseCode
 from broker_core.protocol.command import Command
@@ -112,15 +112,10 @@ class _Accounts:
         )
         return Command.response(ResponseCode.SUCCESS, header)
 
-    def list(self, _request: Command, _: Connection) -> Command:
-        """Return all accounts without their secrets, which Apache's brokers told until 4.9.7."""
-        documents = self._access.table.documents.values()
-        body = ClusterAccessConfig(
-            global_white_addrs=[text for document in documents for text in document.global_white],
-            plain_access_configs=[
-                replace(config, secret_key=None) for document in documents for config in document.accounts
-            ],
-        )
+    def list(self, request: Command, _: Connection) -> Command:
+        """Return all accounts without their secrets."""
+        nonce = request.header(headers.GetBrokerAccessConfigRequest).secret_nonce
+        body = listed(self._access.table.documents.values(), nonce)
         return Command.response(ResponseCode.SUCCESS, body=bodies.encode(body))
 
     async def _answer(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import orjson
@@ -26,6 +26,7 @@ from broker_core.protocol.headers.admin import (
     GetBrokerAccessInfoResponse,
     UpdateGlobalWhiteAddrsRequest,
 )
+from broker_core.protocol.secret_digest import secret_digest
 
 _SWITCH: Final = "aclEnable"
 _REFUSED: Final = frozenset(
@@ -58,8 +59,10 @@ class Accounts:
         self._requests = requests
         self._maintenance = maintenance
 
-    async def of(self, addr: str) -> BrokerAccess:
+    async def of(self, addr: str, secret_nonce: str | None = None) -> BrokerAccess:
         """Return the access control of one broker; raise BrokerRefused, Unreachable or MalformedAnswer.
+
+        With a nonce each account has a digest of its secret, if the broker tells either.
 
         Its switch is read from its settings: with access control off RocketMQ never answers the request for versions.
         """
@@ -67,11 +70,11 @@ class Accounts:
             return BrokerAccess(is_on=False)
         answer = await self._requests.ask(addr, GetBrokerAccessInfoRequest())
         info = self._requests.read(GetBrokerAccessInfoResponse, answer, addr)
-        return BrokerAccess(is_on=True, versions=_versions(info, addr), config=await self._listed(addr))
+        return BrokerAccess(is_on=True, versions=_versions(info, addr), config=await self._listed(addr, secret_nonce))
 
-    async def all(self) -> Answers[BrokerAccess]:
-        """Return the access control of every broker process, by address."""
-        return await self._requests.ask_each(await self._addresses(), self.of)
+    async def all(self, secret_nonce: str | None = None) -> Answers[BrokerAccess]:
+        """Return the access control of every broker process, by address, as `of` does."""
+        return await self._requests.ask_each(await self._addresses(), lambda addr: self.of(addr, secret_nonce))
 
     async def put(self, account: PlainAccessConfig) -> Answers[None]:
         """Create an account or change it, on every broker; what is None stays, but for the switch `admin`."""
@@ -120,11 +123,21 @@ class Accounts:
                 raise AccountRefused(error.code, error.remark, addr) from error
             raise
 
-    async def _listed(self, addr: str) -> ClusterAccessConfig | None:
+    async def _listed(self, addr: str, nonce: str | None) -> ClusterAccessConfig | None:
+        request = GetBrokerAccessConfigRequest(nonce)
         try:
-            return await self._requests.ask_for(ClusterAccessConfig, addr, GetBrokerAccessConfigRequest())
+            found = await self._requests.ask_for(ClusterAccessConfig, addr, request)
         except NotSupported:
             return None
+        accounts = [_digested(each, nonce) for each in found.plain_access_configs]
+        return replace(found, plain_access_configs=accounts)
+
+
+def _digested(account: PlainAccessConfig, nonce: str | None) -> PlainAccessConfig:
+    """Return an account with the digest of its secret, also if the broker tells the secret itself."""
+    if nonce is None or account.secret_key is None:
+        return account
+    return replace(account, secret_digest=secret_digest(nonce, account.access_key or "", account.secret_key))
 
 
 def _request(account: PlainAccessConfig) -> CreateAccessConfigRequest:

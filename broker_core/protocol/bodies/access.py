@@ -17,6 +17,8 @@ class PlainAccessConfig:
     default_group_perm: str | None = None
     topic_perms: list[str] | None = None
     group_perms: list[str] | None = None
+    secret_digest: str | None = field(default=None, repr=False)
+    """Only in lists of Gantry's brokers, of which the request has a nonce."""
 
 
 @dataclass(frozen=True, slots=True)

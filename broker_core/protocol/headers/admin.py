@@ -84,3 +84,6 @@ class UpdateGlobalWhiteAddrsRequest:
 @header(RequestCode.GET_BROKER_CLUSTER_ACL_CONFIG)
 class GetBrokerAccessConfigRequest:
     """Code 54, until 4.9.7: all accounts."""
+
+    secret_nonce: str | None = None
+    """Gantry's: with it the broker tells a digest of each secret (`broker_core.protocol.secret_digest`)."""

@@ -13,6 +13,7 @@ from broker_core.protocol.bodies.access import ClusterAccessConfig
 from broker_core.protocol.codes import RequestCode, ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.headers import admin as headers
+from broker_core.protocol.secret_digest import secret_digest
 from broker_core.protocol.signature import Credentials
 from tests.broker_core.broker.access.conftest import ADMIN, PRODUCER, guarded
 from tests.support.broker import Wire
@@ -42,6 +43,25 @@ async def test_an_account_counts_when_its_creation_is_answered(guarded: Wire) ->
     found = {each.access_key: each for each in (await listed(guarded)).plain_access_configs}
     assert found["new-account"].topic_perms == ["orders=PUB", "paid=SUB"]
     assert found["new-account"].secret_key is None
+
+
+async def test_digests_tell_whether_secrets_are_the_same_and_nothing_without_a_nonce(guarded: Wire) -> None:
+    async def digests(nonce: str | None) -> dict[str | None, str | None]:
+        answer = await guarded.ask(headers.GetBrokerAccessConfigRequest(nonce))
+        assert ADMIN.secret_key.encode() not in answer.body
+        found = bodies.decode(ClusterAccessConfig, answer.body).plain_access_configs
+        return {each.access_key: each.secret_digest for each in found}
+
+    await guarded.ask(headers.CreateAccessConfigRequest(NEW.access_key, NEW.secret_key))
+    first = await digests("one")
+    assert first == await digests("one")
+    assert first[NEW.access_key] == secret_digest("one", NEW.access_key, NEW.secret_key)
+    assert first[NEW.access_key] != (await digests("another"))[NEW.access_key]
+    assert set((await digests(None)).values()) == {None}
+
+    await guarded.ask(headers.CreateAccessConfigRequest(NEW.access_key, "another-secret"))
+    after = await digests("one")
+    assert {key for key in first if first[key] != after[key]} == {NEW.access_key}
 
 
 async def test_a_deleted_account_is_refused(guarded: Wire) -> None:
