@@ -47,7 +47,7 @@ def change(by: Actor, found: Reading, key: str, given: Mapping[str, Any], secret
     """Change what is given of an account, so that it is the same on every broker; without `secret` it stays.
 
     Where no broker lists accounts the account is what is given. Raises OwnAccount, NotKnown, and NotServed if the
-    secret is needed.
+    secret is needed: by a broker that lacks the account, or where nothing but secrets is to be made alike.
     """
     before = None
     if found.configs:
@@ -58,7 +58,7 @@ def change(by: Actor, found: Reading, key: str, given: Mapping[str, Any], secret
     if key == found.own:
         _spare_own(found, before, rights, secret)
     if secret is None:
-        _require_secret(found, key)
+        _require_secret(found, key, others=() if given else found.other_secrets(key))
     present = found.accounts.get(key, {})
     sent = {addr: _sent(key, rights, secret, present.get(addr)) for addr in found.titles}
     replaced = {} if secret is None else {"secret_key": "replaced"}
@@ -135,12 +135,14 @@ def _lists(rights: AccountRights) -> list[tuple[str, str]]:
     return [*rights.topic_permissions.items(), *rights.group_permissions.items()]
 
 
-def _require_secret(found: Reading, key: str) -> None:
-    """Raise NotServed if a broker lacks the account: it can be created there only with a secret."""
+def _require_secret(found: Reading, key: str, *, others: Sequence[str]) -> None:
+    """Raise NotServed if a broker lacks the account or is one of `others`: no broker tells the secret to give them."""
     lacking = [found.titles[addr] for addr in found.configs if addr not in found.accounts.get(key, {})]
-    if lacking:
-        words = f"{', '.join(lacking)} lacks the account; give secret_key or new_secret, which count for all brokers."
-        raise NotServed([Fault("#/secret_key", "REQUIRED", words)])
+    words = [f"{', '.join(lacking)} lacks the account"] if lacking else []
+    words += [f"{', '.join(others)} has another secret"] if others else []
+    if words:
+        needed = f"{' and '.join(words)}; give secret_key or new_secret, which count for all brokers."
+        raise NotServed([Fault("#/secret_key", "REQUIRED", needed)])
 
 
 def _sent(key: str, rights: AccountRights, secret: str | None, present: PlainAccessConfig | None) -> PlainAccessConfig:

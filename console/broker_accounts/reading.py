@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
+from django.utils.crypto import salted_hmac
+
 from broker_core.client.admin import Admin
 from broker_core.client.admin.accounts import BrokerAccess
 from broker_core.client.admin.clusters import BrokerAddress
@@ -69,6 +71,17 @@ class Reading:
                 found.setdefault(account.access_key or "", {})[addr] = account
         return dict(sorted(found.items()))
 
+    def digests(self, key: str) -> Mapping[str, str]:
+        """Return the digest of an account's secret by address; those that do not tell it are left out."""
+        there = self.accounts.get(key, {})
+        return {addr: config.secret_digest for addr, config in there.items() if config.secret_digest is not None}
+
+    def other_secrets(self, key: str) -> Sequence[str]:
+        """Return the titles of the brokers whose secret of an account is not that of the first one."""
+        digests = self.digests(key)
+        first = next(iter(digests.values()), None)
+        return [self.titles[addr] for addr, digest in digests.items() if digest != first]
+
     @cached_property
     def unknown(self) -> Sequence[str]:
         """The titles of the brokers of which nobody knows which accounts they have."""
@@ -110,9 +123,11 @@ def read(cluster: str) -> Reading:
     row = row_of(Cluster.objects.filter(name=cluster))
     known = remembered(cluster)
     credentials = address_of(row).credentials
+    # Always the same, so that tags are, and known to no caller: tags then tell nothing of secrets.
+    secret_nonce = salted_hmac("console.broker_accounts", cluster, algorithm="sha256").hexdigest()
 
     async def question(admin: Admin) -> tuple[Sequence[BrokerAddress], Answers[BrokerAccess]]:
-        return await admin.clusters.brokers(), await admin.accounts.all()
+        return await admin.clusters.brokers(), await admin.accounts.all(secret_nonce)
 
     listed, answers = ask(cluster, question)
     return Reading(
@@ -127,12 +142,13 @@ def read(cluster: str) -> Reading:
 
 def shown(found: Reading) -> BrokerAccounts:
     """Return all accounts, and what is known of each broker."""
+    items = [account(found, key) for key in found.accounts]
     return BrokerAccounts(
-        items=[account(found, key) for key in found.accounts],
+        items=items,
         global_addresses=addresses(found) if found.configs else None,
         brokers=[*(_control(found, addr) for addr in found.titles), *map(_unlisted, found.missing)],
         is_embedded=found.is_embedded,
-        differ=_differ(found),
+        differ=_differ(found, items),
     )
 
 
@@ -144,13 +160,15 @@ def account(found: Reading, key: str) -> BrokerAccount:
     rights = {addr: rights_of(config) for addr, config in by_address.items()}
     first = next(iter(rights.values()))
     tagged = {found.titles[addr]: rights.get(addr) for addr in found.configs}
+    others = found.other_secrets(key)
     return BrokerAccount(
         access_key=key,
         is_own=key == found.own,
         missing_on=[title for title, each in tagged.items() if each is None],
-        differs_on=[title for title, each in tagged.items() if each not in (None, first)],
+        differs_on=[title for title, each in tagged.items() if each not in (None, first) or title in others],
+        secret_differs_on=others,
         unknown_on=found.unknown,
-        etag=etag([key, tagged]),
+        etag=etag([key, tagged, sorted(found.digests(key).items())]),
         **{name: getattr(first, name) for name in AccountRights.__struct_fields__},
     )
 
@@ -192,21 +210,18 @@ def _white(config: ClusterAccessConfig) -> list[str]:
     return [text for text in config.global_white_addrs if text.strip()]
 
 
-def _differ(found: Reading) -> bool | None:
+def _differ(found: Reading, accounts: Sequence[BrokerAccount]) -> bool | None:
     """Return whether brokers differ; None if those that tell are alike and some do not tell."""
-    access = found.answers.found.values()
-    contents = [_content(config) for config in found.configs.values()]
-    if len({each.is_on for each in access}) > 1 or any(each != contents[0] for each in contents):
+    switches = {each.is_on for each in found.answers.found.values()}
+    if len(switches) > 1 or any(each.missing_on or each.differs_on for each in accounts):
+        return True
+    if addresses(found).differs_on:
         return True
     return None if found.unknown else False
 
 
 def _tells_nothing(access: BrokerAccess) -> bool:
     return access.is_on and not access.config
-
-
-def _content(config: ClusterAccessConfig) -> tuple[dict[str | None, AccountRights], list[str]]:
-    return {each.access_key: rights_of(each) for each in config.plain_access_configs}, sorted(_white(config))
 
 
 def _control(found: Reading, addr: str) -> BrokerAccessControl:

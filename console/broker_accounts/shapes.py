@@ -54,7 +54,8 @@ class BrokerAccount(AccountRights, frozen=True, kw_only=True):
     access_key: str
     is_own: Annotated[bool, Meta(description="Gantry signs its own requests with it.")]
     missing_on: Annotated[Sequence[str], Meta(description="Brokers that list their accounts without this one.")]
-    differs_on: Annotated[Sequence[str], Meta(description="Brokers that list it with other rights.")]
+    differs_on: Annotated[Sequence[str], Meta(description="Brokers that have it with other rights or another secret.")]
+    secret_differs_on: Annotated[Sequence[str], Meta(description="Those of them whose secret is another one.")]
     unknown_on: Annotated[Sequence[str], Meta(description="Brokers that do not tell whether they have it.")]
     etag: Annotated[str, Meta(description="For If-Match; secrets are not part of it.")]
 

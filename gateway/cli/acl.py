@@ -23,6 +23,7 @@ _COLUMNS: Final = [
     "white_address",
     "missing_on",
     "differs_on",
+    "secret_differs_on",
     "unknown_on",
 ]
 

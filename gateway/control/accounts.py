@@ -183,8 +183,8 @@ def _changed(
     if key in found.accounts:
         answer = tagged({**as_json(account(found, key)), "secret_key": made})
     else:
-        unseen = {"missing_on": [], "differs_on": [], "unknown_on": found.unknown, "etag": "*"}
+        unseen = {"missing_on": [], "differs_on": [], "secret_differs_on": [], "unknown_on": found.unknown}
         answer = Response(
-            {"access_key": key, "is_own": key == found.own, **as_json(given), **unseen, "secret_key": made}
+            {"access_key": key, "is_own": key == found.own, **as_json(given), **unseen, "etag": "*", "secret_key": made}
         )
     return with_outcomes(answer, outcomes, status=status)

@@ -3459,8 +3459,10 @@ export interface components {
             is_own: boolean;
             /** @description Brokers that list their accounts without this one. */
             missing_on: string[];
-            /** @description Brokers that list it with other rights. */
+            /** @description Brokers that have it with other rights or another secret. */
             differs_on: string[];
+            /** @description Those of them whose secret is another one. */
+            secret_differs_on: string[];
             /** @description Brokers that do not tell whether they have it. */
             unknown_on: string[];
             /** @description For If-Match; secrets are not part of it. */
@@ -3487,8 +3489,10 @@ export interface components {
             is_own: boolean;
             /** @description Brokers that list their accounts without this one. */
             missing_on: string[];
-            /** @description Brokers that list it with other rights. */
+            /** @description Brokers that have it with other rights or another secret. */
             differs_on: string[];
+            /** @description Those of them whose secret is another one. */
+            secret_differs_on: string[];
             /** @description Brokers that do not tell whether they have it. */
             unknown_on: string[];
             /** @description For If-Match; secrets are not part of it. */

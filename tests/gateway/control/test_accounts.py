@@ -138,6 +138,7 @@ def test_a_new_account_has_a_secret_that_is_shown_once(
         "group_permissions": {},
         "missing_on": [],
         "differs_on": [],
+        "secret_differs_on": [],
         "unknown_on": [],
         "etag": shown.headers["ETag"],
     }
@@ -311,6 +312,33 @@ def test_a_broker_that_refuses_a_change_is_named_and_put_right(
     file.write_text(sound)
     assert patched(admin, {}).status_code == 200
     assert (listed(admin)["differ"], account(admin).json()["differs_on"]) == (False, [])
+
+
+def test_a_secret_that_one_broker_missed_is_told_and_repaired_with_the_same_one(
+    admin: httpx.Client, brokers: list[RunningBroker], worker: dict[str, Any]
+) -> None:
+    file = brokers[1].store / "config" / "plain_acl.yml"
+    sound = file.read_text()
+    file.write_text("accounts: 7\n")
+    missed = patched(admin, {"new_secret": True})
+    assert missed.status_code == 207, missed.text
+    file.write_text(sound)
+
+    found = account(admin).json()
+    assert (found["differs_on"], found["secret_differs_on"]) == (["broker-b"], ["broker-b"])
+    assert listed(admin)["differ"] is True
+    refused = patched(admin, {})
+    assert problem(refused) == (422, "INVALID")
+    assert "broker-b has another secret" in refused.json()["detail"]
+
+    made = missed.json()["secret_key"]
+    again = {"secret_key": made}
+    repaired = admin.patch(f"{PATH}/accounts/depot-service", headers={"If-Match": found["etag"]}, json=again)
+    assert (repaired.status_code, repaired.json()["differs_on"]) == (200, [])
+    assert all(may_sign(broker, made) for broker in brokers)
+    stale = {"If-Match": found["etag"]}
+    assert admin.patch(f"{PATH}/accounts/depot-service", headers=stale, json={}).status_code == 412
+    assert listed(admin)["differ"] is False
 
 
 def test_a_broker_that_no_name_server_lists_is_named(
