@@ -36,6 +36,9 @@ export const draftOf = (account: BrokerAccount): AccountDraft => ({
   groups: namedRights(account.group_permissions),
 })
 
+/** Brokers with other rights as far as is known: of those with another secret nothing else is told. */
+export const otherRights = ({ differs_on: differing, secret_differs_on: others }: BrokerAccount): string[] => differing.filter((broker) => !others.includes(broker))
+
 const byName = (rights: NamedRight[]): Record<string, AccessRight> =>
   Object.fromEntries(rights.filter(({ name }) => name.trim() !== "").map(({ name, right }) => [name.trim(), right]))
 

@@ -1,14 +1,14 @@
-import { screen, waitFor } from "@testing-library/react"
-import { expect, it } from "vitest"
+import { fireEvent, screen, waitFor } from "@testing-library/react"
+import { describe, expect, it } from "vitest"
 import { errorOf, refuseFields } from "@/testing/fields"
 import { renderApp } from "@/testing/render"
-import { answer } from "@/testing/server"
+import { answer, requests, type SeenRequest } from "@/testing/server"
 import { AccountsPage } from "./accounts-page"
 
 const BASE = "/api/v1/clusters/local/accounts"
 const account = {
   access_key: "night-shift", is_own: false, admin: false, white_address: "", default_topic_permission: "DENY", default_group_permission: "DENY",
-  topic_permissions: {}, group_permissions: {}, missing_on: [], differs_on: [], unknown_on: [], etag: '"e"',
+  topic_permissions: {}, group_permissions: {}, missing_on: [], differs_on: [], secret_differs_on: [], unknown_on: [], etag: '"e"',
 }
 const addresses = { global_white_addresses: [], differs_on: [], unknown_on: [], etag: '"a"' }
 const on = { broker: "broker-a", address: "10.0.0.1:10911", state: "on", reason: null, files: [] }
@@ -44,4 +44,35 @@ it("marks the row whose topic the API does not take", async () => {
   const row = await screen.findByRole("textbox", { name: "Topic" })
   await user.click(screen.getAllByRole("button", { name: "Change night-shift" }).at(-1) as HTMLElement)
   await waitFor(() => expect(errorOf(row)).toBe("'no/such' is not a name of a topic or group"))
+})
+
+describe("a new secret that one broker missed", () => {
+  const changed = (brokers: object[], others: object = {}) => ({ ...account, etag: '"e2"', secret_key: null, brokers, ...others })
+  const did = (broker: string) => ({ broker, done: true, reason: null })
+  const didNot = (broker: string) => ({ broker, done: false, reason: "broker-b did not accept a connection in time" })
+
+  it("is sent again as it is, and stays on the screen", async () => {
+    answer(`GET ${BASE}`, { items: [account], global_addresses: addresses, brokers: [on], is_embedded: false, differ: null })
+    answer(`PATCH ${BASE}/night-shift`, changed([did("broker-a"), didNot("broker-b")], { secret_key: "made just now" }), 207)
+    const { user } = renderApp(<AccountsPage cluster="local" tabs={null} />, { at: "/?account=night-shift" })
+    await user.click(await screen.findByRole("checkbox", { name: /Make a new secret key/ }))
+    await user.click(screen.getAllByRole("button", { name: "Change night-shift" }).at(-1) as HTMLElement)
+    await screen.findByText("made just now")
+
+    answer(`PATCH ${BASE}/night-shift`, changed([did("broker-a"), did("broker-b")]))
+    await user.click(screen.getByRole("button", { name: "Try again on the others" }))
+    await waitFor(() => expect(screen.queryByRole("button", { name: "Try again on the others" })).toBeNull())
+    const { body, headers } = requests(`PATCH ${BASE}/night-shift`).at(-1) as SeenRequest
+    expect(body).toMatchObject({ secret_key: "made just now", new_secret: false, admin: false })
+    expect(headers.get("If-Match")).toBe('"e2"')
+    expect(screen.getByText("made just now")).toBeTruthy()
+  })
+
+  it("shows as another secret, which the form offers to replace", async () => {
+    page({ items: [{ ...account, differs_on: ["broker-b"], secret_differs_on: ["broker-b"] }], differ: true })
+    expect(await screen.findByText("another secret key on broker-b")).toBeTruthy()
+    expect(screen.queryByText("on all alike")).toBeNull()
+    fireEvent.click(screen.getByRole("button", { name: "Change night-shift" }))
+    expect(((await screen.findByRole("checkbox", { name: /Make a new secret key/ })) as HTMLInputElement).checked).toBe(true)
+  })
 })

@@ -8,6 +8,7 @@ import { DataTable } from "@/components/data-table/data-table"
 import { NotApplicable } from "@/components/values/num"
 import { useUrlState } from "@/hooks/use-url-state"
 import type { BrokerAccount } from "@/lib/api-types"
+import { otherRights } from "../draft"
 import classes from "./accounts.module.css"
 import { DeleteAccount } from "./delete-account"
 
@@ -88,11 +89,13 @@ function Rights({ account, rights, others }: RightsProps) {
   )
 }
 
-function Alike({ account: { missing_on: missing, differs_on: differing, unknown_on: unknown } }: { account: BrokerAccount }) {
+function Alike({ account }: { account: BrokerAccount }) {
+  const { missing_on: missing, differs_on: differing, unknown_on: unknown } = account
   const { t } = useTranslation()
   const lists = [
     ["missingOn", missing],
-    ["differsOn", differing],
+    ["differsOn", otherRights(account)],
+    ["secretDiffersOn", account.secret_differs_on],
     ["unknownOn", unknown],
   ] as const
   const words = lists.filter(([, brokers]) => brokers.length > 0).map(([key, brokers]) => t(`brokerAccounts.${key}`, { brokers: brokers.join(t("list.comma")) })).join(t("list.semicolon"))

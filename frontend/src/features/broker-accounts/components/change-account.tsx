@@ -7,7 +7,7 @@ import { toastDone, toastFailed } from "@/components/toast/toast"
 import type { BrokerAccount } from "@/lib/api-types"
 import { refusedFields } from "@/lib/problem"
 import { useUpdateAccount } from "../api/update-account"
-import { draftOf, fieldsOf, markedOf, namesTwice } from "../draft"
+import { draftOf, fieldsOf, markedOf, namesTwice, otherRights } from "../draft"
 import { AccountAnswer, hasNews } from "./account-answer"
 import { AccountFields } from "./account-fields"
 
@@ -25,9 +25,10 @@ export function ChangeAccount({ cluster, account: first, onClose }: ChangeAccoun
   const { access_key: key, is_own: isOwn } = account
   const update = useUpdateAccount(cluster, key)
   const [draft, setDraft] = useState(() => draftOf(account))
-  const [isRenewed, setRenewed] = useState(account.missing_on.length > 0)
+  const [isRenewed, setRenewed] = useState(account.missing_on.length + account.secret_differs_on.length > 0)
   const change = { ...fieldsOf(draft), new_secret: isRenewed, etag: account.etag }
   const refused = refusedFields(update, change)
+  const others = otherRights(account)
   const isSound = namesTwice(draft.topics).length + namesTwice(draft.groups).length === 0
   const submit = () =>
     update.mutate(change, {
@@ -47,10 +48,11 @@ export function ChangeAccount({ cluster, account: first, onClose }: ChangeAccoun
       isBusy={update.isPending}
       onSubmit={submit}
       onClose={onClose}
-      answer={update.data && <AccountAnswer answer={update.data} onClose={onClose} />}
+      answer={update.data && <AccountAnswer cluster={cluster} answer={update.data} sent={fieldsOf(draft)} onClose={onClose} />}
     >
       {isOwn && <Callout>{t("brokerAccounts.ownWords")}</Callout>}
-      {account.differs_on.length > 0 && <Callout>{t("brokerAccounts.willBeAlike", { brokers: account.differs_on.join(t("list.comma")) })}</Callout>}
+      {others.length > 0 && <Callout>{t("brokerAccounts.willBeAlike", { brokers: others.join(t("list.comma")) })}</Callout>}
+      {account.secret_differs_on.length > 0 && <Callout>{t("brokerAccounts.otherSecret", { brokers: account.secret_differs_on.join(t("list.comma")) })}</Callout>}
       {account.missing_on.length > 0 && <Callout>{t("brokerAccounts.needsSecret", { brokers: account.missing_on.join(t("list.comma")) })}</Callout>}
       <AccountFields draft={draft} isOwn={isOwn} refused={refused} onChange={(next) => setDraft({ ...draft, ...next })} />
       {!isOwn && <Checkbox label={t("brokerAccounts.newSecret")} description={t("brokerAccounts.newSecretWords")} checked={isRenewed} onChange={(event) => setRenewed(event.currentTarget.checked)} />}

@@ -21,7 +21,8 @@ export function CreateAccount({ cluster, onClose }: { cluster: string; onClose: 
   const [isMade, setMade] = useState(true)
   const [secret, setSecret] = useState("")
   const [draft, setDraft] = useState(NOTHING)
-  const input = { access_key: key, ...fieldsOf(draft), ...(!isMade && { secret_key: secret }) }
+  const sent = { ...fieldsOf(draft), ...(!isMade && { secret_key: secret }) }
+  const input = { access_key: key, ...sent }
   const refused = refusedFields(create, input)
   const isSound = namesTwice(draft.topics).length + namesTwice(draft.groups).length === 0
   const submit = () =>
@@ -42,7 +43,7 @@ export function CreateAccount({ cluster, onClose }: { cluster: string; onClose: 
       isBusy={create.isPending}
       onSubmit={submit}
       onClose={onClose}
-      answer={create.data && <AccountAnswer answer={create.data} onClose={onClose} />}
+      answer={create.data && <AccountAnswer cluster={cluster} answer={create.data} sent={sent} onClose={onClose} />}
     >
       <TextInput
         label={t("brokerAccounts.key")}

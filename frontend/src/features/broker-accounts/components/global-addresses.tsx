@@ -5,7 +5,7 @@ import { Tag, UnknownBadge } from "@/components/badges/badge"
 import { FormDrawer } from "@/components/drawer/form-drawer"
 import { Callout, Panel } from "@/components/layout/panel"
 import { toastDone, toastFailed } from "@/components/toast/toast"
-import type { GlobalAddresses as Addresses } from "@/lib/api-types"
+import type { GlobalAddresses as Addresses, GlobalAddressesChanged } from "@/lib/api-types"
 import { useSetAddresses } from "../api/set-addresses"
 import { Outcomes } from "./account-answer"
 import classes from "./accounts.module.css"
@@ -50,19 +50,21 @@ export function ChangeAddresses({ cluster, addresses: first, onClose }: ChangeAd
   const [text, setText] = useState(known.join("\n"))
   const set = useSetAddresses(cluster)
   const wanted = text.split("\n").map((line) => line.trim()).filter((line) => line !== "")
-  const submit = () =>
+  const send = (tag: string) =>
     set.mutate(
-      { global_white_addresses: wanted, etag },
+      { global_white_addresses: wanted, etag: tag },
       {
-        onSuccess: ({ brokers }) => {
-          if (brokers.some(({ done }) => !done)) return
+        onSuccess: (now) => {
+          setAnswer(now)
+          if (now.brokers.some(({ done }) => !done)) return
           toastDone(t("brokerAccounts.globalChanged"))
           onClose()
         },
         onError: (error) => toastFailed(t("brokerAccounts.globalNotChanged"), error),
       },
     )
-  const partly = set.data && set.data.brokers.some(({ done }) => !done) ? set.data.brokers : undefined
+  // What was answered last, also while it is sent again.
+  const [answer, setAnswer] = useState<GlobalAddressesChanged>()
   return (
     <FormDrawer
       title={t("brokerAccounts.global")}
@@ -70,12 +72,12 @@ export function ChangeAddresses({ cluster, addresses: first, onClose }: ChangeAd
       right="admin"
       isReady
       isBusy={set.isPending}
-      onSubmit={submit}
+      onSubmit={() => send(etag)}
       onClose={onClose}
       answer={
-        partly && (
+        answer && (
           <Stack gap={12}>
-            <Outcomes brokers={partly} />
+            <Outcomes brokers={answer.brokers} isBusy={set.isPending} onAgain={() => send(answer.etag)} />
             <Button onClick={onClose}>{t("actions.close")}</Button>
           </Stack>
         )
