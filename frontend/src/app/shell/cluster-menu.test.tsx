@@ -27,3 +27,12 @@ it("keeps no failure of a broker that answers again", async () => {
   expect(await screen.findByText("embedded broker")).toBeTruthy()
   expect(screen.queryByTitle(/refused/)).toBeNull()
 })
+
+it("counts the brokers that answer where one does not, and blames no name server", async () => {
+  answer("GET /api/v1/clusters", listed(true))
+  const brokers = [broker("broker-a"), broker("broker-b", { reachable: false, reason: REASON })]
+  answer("GET /api/v1/clusters/local/overview", overview({ brokers, brokers_answering: 1, unknown_reason: REASON }))
+  renderApp(<ClusterMenu />)
+  expect(await screen.findByText("1 of 2 brokers answer")).toBeTruthy()
+  expect(screen.queryByText("no name server answers")).toBeNull()
+})

@@ -3,6 +3,7 @@ import { IconPlugConnectedX, IconSelector } from "@tabler/icons-react"
 import { useTranslation } from "react-i18next"
 import { useClusters } from "@/features/clusters/api/get-clusters"
 import { useOverview } from "@/features/clusters/api/get-overview"
+import { isPartly } from "@/features/clusters/partly"
 import { withLive } from "@/features/clusters/with-live"
 import { LOCAL_CLUSTER, useCluster } from "@/hooks/use-cluster"
 import { useUrlState } from "@/hooks/use-url-state"
@@ -52,9 +53,10 @@ export function ClusterMenu() {
 
 function useDescription() {
   const { t } = useTranslation()
-  return ({ kind, brokers, version, reachable, reason }: Cluster): string => {
+  return (cluster: Cluster): string => {
+    const { kind, brokers, version, reachable, reason } = cluster
     if (!reachable) return reason ? reasonIn(t, reason) : t(reachable === null ? "states.unknown" : "cluster.silent")
-    if (reason) return t("cluster.noNameServer")
+    if (reason) return isPartly(cluster) ? t("overview.answering", { n: cluster.brokers_answering, count: brokers ?? 0 }) : t("cluster.noNameServer")
     if (kind === "embedded") return t("cluster.embedded")
     const name = version ? `RocketMQ ${version}` : "RocketMQ"
     return brokers === null ? name : `${t("cluster.brokers", { count: brokers })} · ${name}`

@@ -62,6 +62,7 @@ describe("the page of the clusters", () => {
     const row = await rowOf("west")
     expect(row.queryByText("Answers")).toBeNull()
     expect(row.getByText("1 of 2 brokers answer").closest("[title]")?.getAttribute("title")).toBe(REASON)
+    expect(screen.getByText("2 of 2 clusters answer")).toBeTruthy()
   })
 
   it("says in words what cannot be done where", async () => {

@@ -15,6 +15,7 @@ import type { Cluster } from "@/lib/api-types"
 import { count } from "@/lib/format"
 import { withUnknown } from "@/lib/lag"
 import { useClusters } from "../api/get-clusters"
+import { isPartly } from "../partly"
 import { ClusterForm } from "./cluster-form"
 import { ClustersTable } from "./clusters-table"
 import { MissingAbilities } from "./missing-abilities"
@@ -60,7 +61,7 @@ function Facts({ clusters }: { clusters: Cluster[] }) {
 }
 
 /** Where brokers answer and no name server does, clients find nothing: the cluster does not answer as a whole. */
-const answers = ({ reachable, reason }: Cluster) => reachable === true && reason === null
+const answers = (cluster: Cluster) => cluster.reachable === true && (cluster.reason === null || isPartly(cluster))
 
 /** Sums over clusters say how many clusters are not in them. */
 function Figures({ clusters }: { clusters: Cluster[] }) {

@@ -11,6 +11,7 @@ import { LOCAL_CLUSTER, useCluster } from "@/hooks/use-cluster"
 import { useUrlState } from "@/hooks/use-url-state"
 import type { Cluster } from "@/lib/api-types"
 import { reasonIn } from "@/lib/reasons"
+import { isPartly } from "../partly"
 import { AbilityMark } from "./ability-mark"
 import { DeleteCluster } from "./delete-cluster"
 import classes from "./clusters-page.module.css"
@@ -57,8 +58,6 @@ function Name({ cluster: { name, kind, version, brokers, name_servers: servers, 
     </span>
   )
 }
-
-const isPartly = ({ brokers, brokers_answering: answering }: Cluster) => brokers !== null && answering !== null && answering < brokers
 
 function State({ cluster }: { cluster: Cluster }) {
   const { t } = useTranslation()
