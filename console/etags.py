@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from operator import eq
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -52,9 +53,9 @@ def require(request: Request) -> None:
         raise PreconditionRequired
 
 
-def match(request: Request, shown: Mapping[str, Any]) -> None:
-    """Like `check` for a resource that shows its tag as the field `etag`."""
-    _check_tag(request, shown["etag"])
+def match(request: Request, shown: Mapping[str, Any], same: Callable[[str, str], bool] = eq) -> None:
+    """Like `check` for a resource that shows its tag as the field `etag`; `same` compares a given tag with it."""
+    _check_tag(request, shown["etag"], same=same)
 
 
 @contextmanager
@@ -75,12 +76,12 @@ def tagged(shown: Mapping[str, Any], *, status: int = 200) -> Response:
     return Response(shown, status=status, headers={"ETag": shown["etag"]})
 
 
-def _check_tag(request: Request, *present: str) -> None:
+def _check_tag(request: Request, *present: str, same: Callable[[str, str], bool] = eq) -> None:
     require(request)
     wanted = request.headers["If-Match"].strip()
     if not _CONDITION.fullmatch(wanted):
         fault = f"If-Match must be an ETag in quotation marks, such as {present[0]}, or *; {wanted[:60]!r} is not."
         raise NotServed([Fault("If-Match", "INVALID", fault)])
     # A server that compresses answers marks their tags as weak; the configuration is still the same.
-    if wanted != "*" and not set(_TAG.findall(wanted)) & set(present):
+    if wanted != "*" and not any(same(given, each) for given in _TAG.findall(wanted) for each in present):
         raise PreconditionFailed

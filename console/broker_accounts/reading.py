@@ -23,13 +23,13 @@ from console.broker_accounts.shapes import (
     BrokerAccounts,
     GlobalAddresses,
 )
+from console.broker_accounts.tags import tag_of
 from console.clusters.connections import NoBrokerListed, ask
 from console.clusters.memory import RememberedBroker, remembered
 from console.clusters.models import Cluster, ClusterKind
 from console.clusters.reasons import reason_of
 from console.clusters.services import address_of
 from console.errors import NotKnown
-from console.etags import etag
 from console.moments import rfc3339
 from console.rows import row_of
 
@@ -160,7 +160,7 @@ def account(found: Reading, key: str) -> BrokerAccount:
     rights = {addr: rights_of(config) for addr, config in by_address.items()}
     first = next(iter(rights.values()))
     tagged = {found.titles[addr]: rights.get(addr) for addr in found.configs}
-    others = found.other_secrets(key)
+    others, digests = found.other_secrets(key), found.digests(key)
     return BrokerAccount(
         access_key=key,
         is_own=key == found.own,
@@ -168,7 +168,7 @@ def account(found: Reading, key: str) -> BrokerAccount:
         differs_on=[title for title, each in tagged.items() if each not in (None, first) or title in others],
         secret_differs_on=others,
         unknown_on=found.unknown,
-        etag=etag([key, tagged, sorted(found.digests(key).items())]),
+        etag=tag_of({found.titles[addr]: [key, rights.get(addr), digests.get(addr)] for addr in found.configs}),
         **{name: getattr(first, name) for name in AccountRights.__struct_fields__},
     )
 
@@ -179,7 +179,7 @@ def addresses(found: Reading) -> GlobalAddresses:
     first = next(iter(by_title.values()), [])
     differing = [title for title, each in by_title.items() if sorted(each) != sorted(first)]
     return GlobalAddresses(
-        global_white_addresses=first, differs_on=differing, unknown_on=found.unknown, etag=etag(by_title)
+        global_white_addresses=first, differs_on=differing, unknown_on=found.unknown, etag=tag_of(by_title)
     )
 
 

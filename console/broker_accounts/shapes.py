@@ -57,7 +57,7 @@ class BrokerAccount(AccountRights, frozen=True, kw_only=True):
     differs_on: Annotated[Sequence[str], Meta(description="Brokers that have it with other rights or another secret.")]
     secret_differs_on: Annotated[Sequence[str], Meta(description="Those of them whose secret is another one.")]
     unknown_on: Annotated[Sequence[str], Meta(description="Brokers that do not tell whether they have it.")]
-    etag: Annotated[str, Meta(description="For If-Match; secrets are not part of it.")]
+    etag: Annotated[str, Meta(description="For If-Match: brokers that are silent in one of two readings do not count.")]
 
 
 class GlobalAddresses(Struct, frozen=True, kw_only=True):

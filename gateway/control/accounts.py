@@ -22,6 +22,7 @@ from console.broker_accounts.shapes import (
     GlobalAddresses,
     GlobalAddressesChanged,
 )
+from console.broker_accounts.tags import is_same
 from console.clusters.change_lock import change_lock
 from console.clusters.outcomes import BrokerOutcome, PartlyDeleted
 from console.etags import IF_MATCH, match, require, tagged
@@ -142,7 +143,7 @@ class GlobalAddressesView(_AccountsView):
         with _lock(cluster):
             found = read(cluster)
             if not _is_unseen(request, found):
-                match(request, as_json(addresses(found)))
+                match(request, as_json(addresses(found)), is_same)
             outcomes = changes.put_addresses(actor_of(request), found, wanted)
             after = read(cluster)
         if not after.configs:
@@ -158,7 +159,7 @@ def _lock(cluster: str) -> AbstractContextManager[None]:
 
 def _match(request: Request, found: Reading, key: str) -> None:
     if not _is_unseen(request, found):
-        match(request, as_json(account(found, key)))
+        match(request, as_json(account(found, key)), is_same)
 
 
 def _is_unseen(request: Request, found: Reading) -> bool:

@@ -3465,7 +3465,7 @@ export interface components {
             secret_differs_on: string[];
             /** @description Brokers that do not tell whether they have it. */
             unknown_on: string[];
-            /** @description For If-Match; secrets are not part of it. */
+            /** @description For If-Match: brokers that are silent in one of two readings do not count. */
             etag: string;
         };
         /** @description An account after a change, with the outcome on each broker. */
@@ -3495,7 +3495,7 @@ export interface components {
             secret_differs_on: string[];
             /** @description Brokers that do not tell whether they have it. */
             unknown_on: string[];
-            /** @description For If-Match; secrets are not part of it. */
+            /** @description For If-Match: brokers that are silent in one of two readings do not count. */
             etag: string;
             /** @description A secret that was made now. It is shown in this answer and never again. */
             secret_key: string | null;

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -373,3 +374,26 @@ def test_a_broker_that_lacks_an_account_gets_it_with_a_secret(
     assert made.status_code == 200, made.text
     assert all(may_sign(broker, made.json()["secret_key"]) for broker in brokers)
     assert account(admin).json()["missing_on"] == []
+
+
+@contextmanager
+def frozen(broker: RunningBroker) -> Iterator[None]:
+    """The broker hangs meanwhile: its connections stay open, and nothing is answered."""
+    assert broker.process is not None
+    broker.process.send_signal(signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        broker.process.send_signal(signal.SIGCONT)
+
+
+def test_a_revocation_is_not_held_up_by_a_broker_that_falls_silent(
+    admin: httpx.Client, brokers: list[RunningBroker], worker: dict[str, Any]
+) -> None:
+    path, read = f"{PATH}/accounts/depot-service", account(admin).headers["ETag"]
+    with frozen(brokers[1]):
+        revoked = admin.delete(path, headers={"If-Match": read}, timeout=60)
+    assert revoked.status_code == 207, revoked.text
+    first, second = revoked.json()["brokers"]
+    assert (first["broker"], first["done"], second["broker"]) == ("broker-a", True, "broker-b")
+    assert second["done"] is not True
