@@ -9,6 +9,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from broker_core.client.answers import Answers
+from broker_core.client.errors import MalformedAnswer, Unreachable
 from broker_core.errors import GantryError
 from console.clusters.connections import NoBrokerListed
 from console.clusters.memory import Remembered, RememberedBroker
@@ -19,8 +20,10 @@ class BrokerOutcome(Struct, frozen=True):
     """Whether one broker made a change."""
 
     broker: str
-    done: bool
-    reason: Annotated[str | None, Meta(description="Why the broker did not make the change.")] = None
+    done: Annotated[
+        bool | None, Meta(description="Null if the change was sent and not answered: the broker may have made it.")
+    ]
+    reason: Annotated[str | None, Meta(description="Why the broker did not make the change, or did not answer.")] = None
 
 
 class PartlyDeleted(Struct, frozen=True):
@@ -43,19 +46,21 @@ class BrokerAnswers:
     """Known brokers that the change applies to and that no name server lists."""
 
     def outcomes(self) -> tuple[BrokerOutcome, ...]:
-        """Return one outcome for each broker, by name; raise the first failure if none of them made the change.
+        """Return one outcome for each broker, by name; raise a failure if none is known to have made the change.
 
         A name server that failed is listed by its address; one that succeeded is left out.
         """
+        failed = self.answers.failed
+        unknown = {self.masters.get(addr, addr) for addr, error in failed.items() if is_uncertain(error)}
         done = {*self.had_it, *(self.masters[addr] for addr in self.answers.found if addr in self.masters)}
         lacking = {
-            **{self.masters.get(addr, addr): self._reason(error) for addr, error in self.answers.failed.items()},
+            **{self.masters.get(addr, addr): self._reason(error) for addr, error in failed.items()},
             **{broker.name: not_listed(broker) for broker in self.missing},
         }
         if not done:
             self._raise(lacking)
         found = [BrokerOutcome(name, True) for name in done] + [
-            BrokerOutcome(name, False, why) for name, why in lacking.items()
+            BrokerOutcome(name, None if name in unknown else False, why) for name, why in lacking.items()
         ]
         return tuple(sorted(found, key=lambda outcome: outcome.broker))
 
@@ -63,9 +68,15 @@ class BrokerAnswers:
         return reason_of(error, self.masters)
 
     def _raise(self, lacking: Mapping[str, str]) -> None:
-        for error in self.answers.failed.values():
+        # Rather one after which the change may be there than one that says that it is not.
+        for error in sorted(self.answers.failed.values(), key=is_uncertain, reverse=True):
             raise error
         raise NoBrokerListed("; ".join(lacking.values()) or "the name server lists no broker")
+
+
+def is_uncertain(error: GantryError) -> bool:
+    """Return whether a request may have been carried out although it failed."""
+    return isinstance(error, MalformedAnswer) or (isinstance(error, Unreachable) and error.was_sent)
 
 
 def not_listed(broker: RememberedBroker) -> str:

@@ -41,7 +41,7 @@ class Output:
     def done(self, answer: Any, sentence: str) -> None:
         """Print the answer to a change for programs, or the sentence for people; raises NotWhole if a part failed."""
         parts = [] if answer is None else [*answer.get("brokers", ()), *answer.get("queues", ())]
-        failed = [each for each in parts if isinstance(each, dict) and each.get("done") is False]
+        failed = [each for each in parts if isinstance(each, dict) and not each.get("done", True)]
         if self.is_json:
             self.json({} if answer is None else answer)
         elif not failed:

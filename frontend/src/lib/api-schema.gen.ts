@@ -3515,8 +3515,9 @@ export interface components {
         /** @description Whether one broker made a change. */
         BrokerOutcome: {
             broker: string;
-            done: boolean;
-            /** @description Why the broker did not make the change. */
+            /** @description Null if the change was sent and not answered: the broker may have made it. */
+            done: boolean | null;
+            /** @description Why the broker did not make the change, or did not answer. */
             reason: string | null;
         };
         /** @description The settings of a topic on one broker. */

@@ -10,9 +10,13 @@ from typing import Any
 
 import pytest
 
+from broker_core.client.answers import Answers
+from broker_core.client.errors import BrokerRefused, MalformedAnswer, TimedOut, Unreachable
+from broker_core.errors import GantryError
 from console.audit.models import AuditRecord
 from console.clusters import connections
 from console.clusters.memory import QueueCounts, Sighting, remember, remembered
+from console.clusters.outcomes import BrokerAnswers
 from tests.support.cast import Cast
 from tests.support.cluster import RunningBroker, started_broker
 from tests.support.wait import wait_until
@@ -165,3 +169,31 @@ def test_a_change_that_no_broker_took_is_a_problem_in_words(pair: Pair, running:
     assert recorded_results("topic.update") == ["failed"]
     failed = AuditRecord.objects.get(action="topic.delete")
     assert (failed.after or {})["error"] == "broker-b is not listed by any name server"
+
+
+def failed_with(*errors: GantryError, done: tuple[str, ...] = ()) -> BrokerAnswers:
+    """The answers of brokers at addresses 0, 1, … of which the first ones failed so."""
+    failed = {str(number): error for number, error in enumerate(errors)}
+    masters = {**{addr: f"broker-{addr}" for addr in failed}, **{name: name for name in done}}
+    return BrokerAnswers(masters, Answers(dict.fromkeys(done), failed))
+
+
+@pytest.mark.parametrize(
+    ("error", "done"),
+    [
+        (TimedOut("0", 5_000), None),
+        (Unreachable("0", "closed", was_sent=True), None),
+        (MalformedAnswer("0", "no JSON"), None),
+        (TimedOut("0", 5_000, was_sent=False), False),
+        (Unreachable("0", "refused"), False),
+        (BrokerRefused(1, "no", "0"), False),
+    ],
+)
+def test_of_a_change_that_was_sent_and_not_answered_nobody_knows(error: GantryError, done: bool | None) -> None:
+    outcomes = failed_with(error, done=("broker-b",)).outcomes()
+    assert [(each.broker, each.done) for each in outcomes] == [("broker-0", done), ("broker-b", True)]
+
+
+def test_a_change_that_nobody_confirmed_fails_as_what_may_have_been_made() -> None:
+    with pytest.raises(TimedOut):
+        failed_with(Unreachable("0", "refused"), TimedOut("1", 5_000)).outcomes()

@@ -5,7 +5,7 @@ import i18next from "i18next"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import type { BrokerOutcome } from "@/lib/api-types"
-import { reasonIn } from "@/lib/reasons"
+import { Outcomes } from "./outcomes"
 import { showToast } from "./show"
 import { toastDone, toastFailed } from "./toast"
 
@@ -57,11 +57,7 @@ function PartlyDone({ brokers, change, onTold }: { brokers: BrokerOutcome[]; cha
   }
   return (
     <Stack gap={8} align="flex-start">
-      <ul>
-        {outcomes.map(({ broker, done, reason }) => (
-          <li key={broker}>{done ? t("partly.did", { broker }) : t("partly.didNot", { broker, reason: reasonIn(t, reason ?? "") })}</li>
-        ))}
-      </ul>
+      <Outcomes brokers={outcomes} />
       <Button size="xs" loading={isBusy} onClick={again}>
         {t("partly.again")}
       </Button>

@@ -57,7 +57,7 @@ export const brokerAccounts = {
     onceTitle: "This secret key is shown only now.",
     onceWords: "Keep it where your client reads it; Gantry cannot show it again.",
     kept: "I have saved it",
-    partly: "Not every broker made the change. Send it again when the others answer; a new secret key stays the same then.",
+    partly: "Not every broker is known to have made the change. Send it again when the others answer; a new secret key stays the same then.",
     caughtUp: "Account {{key}} is the same on all brokers that answer",
     create: "Create account",
     createNamed: "Create {{key}}",

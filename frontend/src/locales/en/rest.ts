@@ -26,6 +26,7 @@ import { members } from "./members"
 import { messages } from "./messages"
 import { notifying } from "./notifying"
 import { offsets } from "./offsets"
+import { partly } from "./partly"
 import { purge } from "./purge"
 import { reconcile } from "./reconcile"
 import { redriveWizard } from "./redrive-wizard"
@@ -75,6 +76,7 @@ export const rest = {
   ...messages,
   ...notifying,
   ...offsets,
+  ...partly,
   ...purge,
   ...reconcile,
   ...redriveWizard,

@@ -265,12 +265,6 @@ export const server = {
     kinds: { object: "an object", list: "a list", bool: "true or false", whole: "a whole number", text: "a text" },
     spans: { day_one: "{{count}} day", day_other: "{{count}} days", h: "{{count}} h", min: "{{count}} min", s: "{{count}} s" },
   },
-  partly: {
-    title: "{{what}}, but not on every broker",
-    did: "{{broker}} made the change",
-    didNot: "{{broker}} did not: {{reason}}",
-    again: "Try again on the others",
-  },
   problems: {
     of: "{{kind}} (the server: {{detail}})",
     serverSays: "The server: {{detail}}",

@@ -59,7 +59,7 @@ export const brokerAccounts: typeof en = {
     onceTitle: "SecretKey 只在此刻显示。",
     onceWords: "需保存到客户端读取的位置，Gantry 之后无法再次显示。",
     kept: "我已保存",
-    partly: "部分 Broker 未执行修改。待其恢复后重试，新生成的密钥保持不变。",
+    partly: "部分 Broker 未确认执行修改。待其恢复后重试，新生成的密钥保持不变。",
     caughtUp: "账号 {{key}} 在所有有响应的 Broker 上已一致",
     create: "创建账号",
     createNamed: "创建 {{key}}",

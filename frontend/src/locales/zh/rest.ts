@@ -28,6 +28,7 @@ import { members } from "./members"
 import { messages } from "./messages"
 import { notifying } from "./notifying"
 import { offsets } from "./offsets"
+import { partly } from "./partly"
 import { purge } from "./purge"
 import { reconcile } from "./reconcile"
 import { redriveWizard } from "./redrive-wizard"
@@ -77,6 +78,7 @@ export const rest: Shape<typeof english> = {
   ...messages,
   ...notifying,
   ...offsets,
+  ...partly,
   ...purge,
   ...reconcile,
   ...redriveWizard,

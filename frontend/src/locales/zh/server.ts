@@ -259,12 +259,6 @@ export const server = {
     kinds: { object: "对象", list: "列表", bool: " true 或 false", whole: "整数", text: "文本" },
     spans: { day_other: "{{count}} 天", h: "{{count}} 小时", min: "{{count}} 分", s: "{{count}} 秒" },
   },
-  partly: {
-    title: "{{what}}，但部分 Broker 未执行",
-    did: "{{broker}}：已执行",
-    didNot: "{{broker}}：未执行，{{reason}}",
-    again: "在其余 Broker 上重试",
-  },
   problems: {
     of: "{{kind}}（服务器原文：{{detail}}）",
     serverSays: "服务器原文：{{detail}}",

@@ -3,9 +3,9 @@ import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import { CodeBlock } from "@/components/code/code-block"
 import { Callout } from "@/components/layout/panel"
+import { Outcomes } from "@/components/toast/outcomes"
 import { toastDone, toastFailed } from "@/components/toast/toast"
 import type { BrokerAccountChange, BrokerAccountChanged, BrokerOutcome } from "@/lib/api-types"
-import { reasonIn } from "@/lib/reasons"
 import { useUpdateAccount } from "../api/update-account"
 
 const isPartly = ({ brokers }: { brokers: readonly BrokerOutcome[] }) => brokers.some(({ done }) => !done)
@@ -51,30 +51,26 @@ export function AccountAnswer({ cluster, answer: first, sent, onClose }: Account
           <CodeBlock wrap text={`accessKey: ${key}\nsecretKey: ${made}`} label="tools.yml" />
         </>
       )}
-      <Outcomes brokers={answer.brokers} isBusy={update.isPending} onAgain={again} />
+      <Partly brokers={answer.brokers} isBusy={update.isPending} onAgain={again} />
       <Button onClick={onClose}>{t(made === null ? "actions.close" : "brokerAccounts.kept")}</Button>
     </Stack>
   )
 }
 
-interface OutcomesProps {
+interface PartlyProps {
   brokers: readonly BrokerOutcome[]
   isBusy: boolean
   onAgain: () => void
 }
 
 /** Who made a change and who did not, with the offer to catch up; nothing where all did. */
-export function Outcomes({ brokers, isBusy, onAgain }: OutcomesProps) {
+export function Partly({ brokers, isBusy, onAgain }: PartlyProps) {
   const { t } = useTranslation()
   if (!isPartly({ brokers })) return null
   return (
     <Callout tone="crit">
       <p>{t("brokerAccounts.partly")}</p>
-      <ul>
-        {brokers.map(({ broker, done, reason }) => (
-          <li key={broker}>{done ? t("partly.did", { broker }) : t("partly.didNot", { broker, reason: reasonIn(t, reason ?? "") })}</li>
-        ))}
-      </ul>
+      <Outcomes brokers={brokers} />
       <Button size="xs" loading={isBusy} onClick={onAgain}>
         {t("partly.again")}
       </Button>

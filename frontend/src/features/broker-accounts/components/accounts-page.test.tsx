@@ -49,6 +49,7 @@ it("marks the row whose topic the API does not take", async () => {
 describe("a new secret that one broker missed", () => {
   const changed = (brokers: object[], others: object = {}) => ({ ...account, etag: '"e2"', secret_key: null, brokers, ...others })
   const did = (broker: string) => ({ broker, done: true, reason: null })
+  const unsure = (broker: string) => ({ broker, done: null, reason: "broker-b at 10.0.0.2:10911 did not answer within 5 s" })
   const didNot = (broker: string) => ({ broker, done: false, reason: "broker-b did not accept a connection in time" })
 
   it("is sent again as it is, and stays on the screen", async () => {
@@ -66,6 +67,15 @@ describe("a new secret that one broker missed", () => {
     expect(body).toMatchObject({ secret_key: "made just now", new_secret: false, admin: false })
     expect(headers.get("If-Match")).toBe('"e2"')
     expect(screen.getByText("made just now")).toBeTruthy()
+  })
+
+  it("does not claim that a broker that was asked and did not answer missed it", async () => {
+    answer(`GET ${BASE}`, { items: [account], global_addresses: addresses, brokers: [on], is_embedded: false, differ: null })
+    answer(`PATCH ${BASE}/night-shift`, changed([did("broker-a"), unsure("broker-b")], { secret_key: "made just now" }), 207)
+    const { user } = renderApp(<AccountsPage cluster="local" tabs={null} />, { at: "/?account=night-shift" })
+    await user.click((await screen.findAllByRole("button", { name: "Change night-shift" })).at(-1) as HTMLElement)
+    expect(await screen.findByText("broker-b may have made the change or not: broker-b at 10.0.0.2:10911 did not answer within 5 s")).toBeTruthy()
+    expect(screen.getByRole("button", { name: "Try again on the others" })).toBeTruthy()
   })
 
   it("shows as another secret, which the form offers to replace", async () => {

@@ -7,7 +7,7 @@ import { Callout, Panel } from "@/components/layout/panel"
 import { toastDone, toastFailed } from "@/components/toast/toast"
 import type { GlobalAddresses as Addresses, GlobalAddressesChanged } from "@/lib/api-types"
 import { useSetAddresses } from "../api/set-addresses"
-import { Outcomes } from "./account-answer"
+import { Partly } from "./account-answer"
 import classes from "./accounts.module.css"
 
 interface GlobalAddressesProps {
@@ -77,7 +77,7 @@ export function ChangeAddresses({ cluster, addresses: first, onClose }: ChangeAd
       answer={
         answer && (
           <Stack gap={12}>
-            <Outcomes brokers={answer.brokers} isBusy={set.isPending} onAgain={() => send(answer.etag)} />
+            <Partly brokers={answer.brokers} isBusy={set.isPending} onAgain={() => send(answer.etag)} />
             <Button onClick={onClose}>{t("actions.close")}</Button>
           </Stack>
         )
