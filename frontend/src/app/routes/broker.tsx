@@ -19,7 +19,12 @@ export function BrokerRoute() {
   if (!useMay("admin")) return <Brokers cluster={cluster} />
   const all = [{ id: "brokers", label: t("brokerAccounts.brokersTab") }, { id: "accounts", label: t("brokerAccounts.tab") }]
   const tabs = <TabBar tabs={all} />
-  return currentTab(all, state.tab) === "accounts" ? <AccountsPage cluster={cluster} tabs={tabs} /> : <Brokers cluster={cluster} tabs={tabs} />
+  return currentTab(all, state.tab) === "accounts" ? <Accounts cluster={cluster} tabs={tabs} /> : <Brokers cluster={cluster} tabs={tabs} />
+}
+
+function Accounts({ cluster, tabs }: { cluster: string; tabs: ReactNode }) {
+  const brokers = useOverview(cluster).data?.brokers.filter(({ reachable }) => reachable)
+  return <AccountsPage cluster={cluster} answering={brokers?.map(({ name, address }) => `${name} ${address}`).sort().join("\n")} tabs={tabs} />
 }
 
 /** The brokers, and the settings of one that answers. */

@@ -1,4 +1,5 @@
 import { fireEvent, screen, waitFor } from "@testing-library/react"
+import { useState } from "react"
 import { describe, expect, it } from "vitest"
 import { errorOf, refuseFields } from "@/testing/fields"
 import { renderApp } from "@/testing/render"
@@ -15,7 +16,7 @@ const on = { broker: "broker-a", address: "10.0.0.1:10911", state: "on", reason:
 const silent = { broker: "broker-b", address: "10.0.0.2:10911", state: "unknown", reason: "broker-b did not accept a connection in time", files: [] }
 const page = (others: object) => {
   answer(`GET ${BASE}`, { items: [account], global_addresses: addresses, brokers: [on], is_embedded: false, differ: false, ...others })
-  return renderApp(<AccountsPage cluster="local" tabs={null} />)
+  return renderApp(<AccountsPage cluster="local" answering="broker-a" tabs={null} />)
 }
 
 it("calls an account alike on all brokers when all of them tell", async () => {
@@ -40,7 +41,7 @@ it("names the brokers that lack an account beside those that are silent", async 
 it("marks the row whose topic the API does not take", async () => {
   answer(`GET ${BASE}`, { items: [{ ...account, topic_permissions: { "no/such": "PUB" } }], global_addresses: addresses, brokers: [on], is_embedded: false, differ: false })
   refuseFields(`PATCH ${BASE}/night-shift`, { "topic_permissions/no~1such": "'no/such' is not a name of a topic or group" })
-  const { user } = renderApp(<AccountsPage cluster="local" tabs={null} />, { at: "/?account=night-shift" })
+  const { user } = renderApp(<AccountsPage cluster="local" answering="broker-a" tabs={null} />, { at: "/?account=night-shift" })
   const row = await screen.findByRole("textbox", { name: "Topic" })
   await user.click(screen.getAllByRole("button", { name: "Change night-shift" }).at(-1) as HTMLElement)
   await waitFor(() => expect(errorOf(row)).toBe("'no/such' is not a name of a topic or group"))
@@ -55,7 +56,7 @@ describe("a new secret that one broker missed", () => {
   it("is sent again as it is, and stays on the screen", async () => {
     answer(`GET ${BASE}`, { items: [account], global_addresses: addresses, brokers: [on], is_embedded: false, differ: null })
     answer(`PATCH ${BASE}/night-shift`, changed([did("broker-a"), didNot("broker-b")], { secret_key: "made just now" }), 207)
-    const { user } = renderApp(<AccountsPage cluster="local" tabs={null} />, { at: "/?account=night-shift" })
+    const { user } = renderApp(<AccountsPage cluster="local" answering="broker-a" tabs={null} />, { at: "/?account=night-shift" })
     await user.click(await screen.findByRole("checkbox", { name: /Make a new secret key/ }))
     await user.click(screen.getAllByRole("button", { name: "Change night-shift" }).at(-1) as HTMLElement)
     await screen.findByText("made just now")
@@ -72,7 +73,7 @@ describe("a new secret that one broker missed", () => {
   it("does not claim that a broker that was asked and did not answer missed it", async () => {
     answer(`GET ${BASE}`, { items: [account], global_addresses: addresses, brokers: [on], is_embedded: false, differ: null })
     answer(`PATCH ${BASE}/night-shift`, changed([did("broker-a"), unsure("broker-b")], { secret_key: "made just now" }), 207)
-    const { user } = renderApp(<AccountsPage cluster="local" tabs={null} />, { at: "/?account=night-shift" })
+    const { user } = renderApp(<AccountsPage cluster="local" answering="broker-a" tabs={null} />, { at: "/?account=night-shift" })
     await user.click((await screen.findAllByRole("button", { name: "Change night-shift" })).at(-1) as HTMLElement)
     expect(await screen.findByText("broker-b may have made the change or not: broker-b at 10.0.0.2:10911 did not answer within 5 s")).toBeTruthy()
     expect(screen.getByRole("button", { name: "Try again on the others" })).toBeTruthy()
@@ -84,5 +85,37 @@ describe("a new secret that one broker missed", () => {
     expect(screen.queryByText("on all alike")).toBeNull()
     fireEvent.click(screen.getByRole("button", { name: "Change night-shift" }))
     expect(((await screen.findByRole("checkbox", { name: /Make a new secret key/ })) as HTMLInputElement).checked).toBe(true)
+  })
+})
+
+describe("an account that was deleted while a broker was away", () => {
+  function Returning() {
+    const [answering, setAnswering] = useState("broker-a")
+    return (
+      <>
+        <button onClick={() => setAnswering("broker-a broker-b")}>broker-b comes back</button>
+        <AccountsPage cluster="local" answering={answering} tabs={null} />
+      </>
+    )
+  }
+
+  it("appears when the broker is back, and can be deleted everywhere", async () => {
+    answer(`GET ${BASE}`, { items: [], global_addresses: addresses, brokers: [on, silent], is_embedded: false, differ: null })
+    const { user } = renderApp(<Returning />)
+    await screen.findByText("There is no account yet")
+
+    answer(`GET ${BASE}`, { items: [{ ...account, missing_on: ["broker-a"] }], global_addresses: addresses, brokers: [on], is_embedded: false, differ: true })
+    await user.click(screen.getByRole("button", { name: "broker-b comes back" }))
+    expect(await screen.findByText("missing on broker-a")).toBeTruthy()
+    await user.click(screen.getByRole("button", { name: "Delete everywhere: night-shift" }))
+    expect(screen.getByRole("dialog")).toBeTruthy()
+  })
+
+  it("can be looked for by hand", async () => {
+    page({})
+    await screen.findByText("on all alike")
+    const before = requests(`GET ${BASE}`).length
+    fireEvent.click(screen.getByRole("button", { name: /^Refresh/ }))
+    await waitFor(() => expect(requests(`GET ${BASE}`).length).toBeGreaterThan(before))
   })
 })

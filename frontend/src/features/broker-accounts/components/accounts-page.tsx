@@ -5,6 +5,7 @@ import { useTranslation } from "react-i18next"
 import { CodeBlock } from "@/components/code/code-block"
 import { CurlButton } from "@/components/code/curl-button"
 import { DockedPage } from "@/components/drawer/docked-drawer"
+import { RefreshButton } from "@/components/forms/refresh-button"
 import { Page } from "@/components/layout/page"
 import { Callout } from "@/components/layout/panel"
 import { Empty } from "@/components/states/empty"
@@ -14,6 +15,7 @@ import { useUrlState } from "@/hooks/use-url-state"
 import type { BrokerAccounts } from "@/lib/api-types"
 import { reasonIn } from "@/lib/reasons"
 import { useBrokerAccounts } from "../api/get-accounts"
+import { useFreshAccounts } from "../api/use-fresh-accounts"
 import { AccessBrokers } from "./access-brokers"
 import classes from "./accounts.module.css"
 import { AccountsTable } from "./accounts-table"
@@ -23,13 +25,16 @@ import { ChangeAddresses, GlobalAddresses } from "./global-addresses"
 
 interface AccountsPageProps {
   cluster: string
+  /** Which brokers answer now, as one text; undefined before that is known. */
+  answering: string | undefined
   tabs: ReactNode
 }
 
 /** Who may use the brokers: their accounts, and the addresses that need none. */
-export function AccountsPage({ cluster, tabs }: AccountsPageProps) {
+export function AccountsPage({ cluster, answering, tabs }: AccountsPageProps) {
   const { t } = useTranslation()
   const accounts = useBrokerAccounts(cluster)
+  useFreshAccounts(cluster, answering)
   const [, change] = useUrlState()
   const found = accounts.data
   const isListed = found?.global_addresses !== null && found !== undefined
@@ -39,6 +44,7 @@ export function AccountsPage({ cluster, tabs }: AccountsPageProps) {
         title={t("nav.broker")}
         actions={
           <>
+            <RefreshButton />
             <CurlButton request={{ path: paths.brokerAccounts(cluster) }} />
             {isListed && (
               <Button variant="filled" leftSection={<IconPlus size={15} stroke={1.8} />} onClick={() => change({ new: "account", account: undefined, change: undefined })}>

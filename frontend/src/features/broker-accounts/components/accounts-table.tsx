@@ -31,14 +31,14 @@ export function AccountsTable({ cluster, accounts }: AccountsTableProps) {
       column("groups", t("brokerAccounts.of.group"), { minWidth: 560 }, (account) => <Rights account={account} rights={account.group_permissions} others={account.default_group_permission} />),
       column("white", t("brokerAccounts.whiteShort"), { isSecondary: true, minWidth: 900 }, ({ white_address: address }) => (address === "" ? <NotApplicable /> : <span className="mono">{address}</span>)),
       column("state", t("brokerAccounts.state"), { minWidth: 760 }, (account) => <Alike account={account} />),
-      column("act", "", { align: "end" }, ({ access_key: key, is_own: isOwn }) => (
+      column("act", "", { align: "end" }, ({ access_key: key, is_own: isOwn, missing_on: missing }) => (
         <>
           <Button size="xs" variant="subtle" aria-label={t("brokerAccounts.changeNamed", { key })} onClick={() => change({ account: key, new: undefined, change: undefined })}>
             {t("brokerAccounts.change")}
           </Button>
           {!isOwn && (
-            <Button size="xs" variant="subtle" aria-label={t("brokerAccounts.deleteNamed", { key })} onClick={() => setDeleted(key)}>
-              {t("brokerAccounts.delete")}
+            <Button size="xs" variant="subtle" aria-label={t(missing.length > 0 ? "brokerAccounts.deleteEverywhereNamed" : "brokerAccounts.deleteNamed", { key })} onClick={() => setDeleted(key)}>
+              {t(missing.length > 0 ? "brokerAccounts.deleteEverywhere" : "brokerAccounts.delete")}
             </Button>
           )}
         </>
