@@ -84,6 +84,11 @@ class RememberedBroker:
     def holds(self, topic: str) -> bool:
         return topic in self.topics
 
+    def may_hold(self, topic: str, queue_id: int | None = None) -> bool:
+        """Return whether it may have the topic, or this queue of it: also if its content was never known."""
+        counts = self.topics.get(topic)
+        return not self.topics or (counts is not None and (queue_id is None or queue_id < counts.read))
+
     def is_other(self, store_id: str | None) -> bool:
         """Return whether a broker that tells this identity, or none, is another one."""
         return bool(self.store_id) and self.store_id != store_id

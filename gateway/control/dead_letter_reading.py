@@ -15,6 +15,8 @@ from broker_core.errors import GantryError
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.dead_letters import DeadLetterFilter
 from broker_core.protocol.topics import dead_letter_topic, retry_topic
+from console.clusters.memory import Remembered, RememberedBroker
+from console.clusters.outcomes import not_listed
 
 MOST_READ: Final = 2_000
 """Dead letters that one question reads at most, however few of them a filter lets through."""
@@ -82,30 +84,44 @@ class Glance:
     stored: int
     first_stored_at: int | None
     retries_waiting: int | None
+    unknown_reason: str | None = None
 
 
-async def glances(admin: Admin, groups: Sequence[str]) -> dict[str, Glance | GantryError]:
-    """Return for each group its newest dead letters, when the oldest was stored, and its retries; or why not."""
-    places = asyncio.Semaphore(_AT_ONCE)
+async def glances(admin: Admin, groups: Sequence[str], known: Remembered) -> dict[str, Glance | GantryError]:
+    """Return for each group its newest dead letters, when the oldest was stored, and its retries; or why not.
+
+    What a `known` broker may have that no name server lists is unknown.
+    """
+    places, missing = asyncio.Semaphore(_AT_ONCE), await _missing(admin, known)
 
     async def one(group: str) -> Glance | GantryError:
         async with places:
             try:
-                return await _glance(admin, group)
+                return await _glance(admin, group, missing)
             except GantryError as error:
                 return error
 
     return dict(zip(groups, await asyncio.gather(*map(one, groups)), strict=True))
 
 
-async def _glance(admin: Admin, group: str) -> Glance:
+async def _missing(admin: Admin, known: Remembered) -> list[RememberedBroker]:
+    return known.missing({broker.name for broker in await admin.clusters.brokers()})
+
+
+async def _glance(admin: Admin, group: str, missing: Sequence[RememberedBroker]) -> Glance:
     topic = dead_letter_topic(group)
     page, stats = await asyncio.gather(admin.messages.browse(topic, limit=_GLANCE), admin.topics.stats(topic))
     for error in (*page.failed.values(), *stats.failed.values()):
         raise error
-    return Glance(
-        page.messages, stats.messages, await _first_stored_at(admin, stats), await retries_waiting(admin, group)
-    )
+    is_whole = not any(broker.may_hold(topic) for broker in missing)
+    first = await _first_stored_at(admin, stats) if is_whole else None
+    waiting = await _retries_waiting(admin, group, missing)
+    return Glance(page.messages, stats.messages, first, waiting, _why_unknown(group, missing))
+
+
+def _why_unknown(group: str, missing: Sequence[RememberedBroker]) -> str | None:
+    topics = dead_letter_topic(group), retry_topic(group)
+    return "; ".join(not_listed(each) for each in missing if any(map(each.may_hold, topics))) or None
 
 
 async def _first_stored_at(admin: Admin, stats: TopicStats) -> int | None:
@@ -115,9 +131,17 @@ async def _first_stored_at(admin: Admin, stats: TopicStats) -> int | None:
     return min((each.message.store_timestamp for each in found if each is not None), default=None)
 
 
-async def retries_waiting(admin: Admin, group: str) -> int | None:
+async def glance_of_none(admin: Admin, group: str, known: Remembered) -> Glance:
+    """Return the line of a group that has no topic of dead letters."""
+    missing = await _missing(admin, known)
+    return Glance([], 0, None, await _retries_waiting(admin, group, missing), _why_unknown(group, missing))
+
+
+async def _retries_waiting(admin: Admin, group: str, missing: Sequence[RememberedBroker]) -> int | None:
     """Return how many messages of its retry topic a group has not consumed yet; None if a broker does not say."""
     topic = retry_topic(group)
+    if any(broker.may_hold(topic) for broker in missing):
+        return None
     try:
         ends = await admin.topics.stats(topic)
     except TopicNotFound:

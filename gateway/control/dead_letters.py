@@ -20,6 +20,7 @@ from broker_core.protocol.dead_letters import DeadLetterFilter
 from broker_core.protocol.topics import DEAD_LETTER_PREFIX, dead_letter_topic, is_dead_letter_topic
 from console.accounts.permissions import allows
 from console.accounts.rights import EVERYTHING, Resource
+from console.clusters.memory import remembered
 from console.clusters.reasons import reason_of
 from console.lag import current
 from console.lag.shapes import MissingBroker, TopicState
@@ -33,7 +34,7 @@ from gateway.control.cluster_view import (
     number_of,
     sorted_rows,
 )
-from gateway.control.dead_letter_reading import MOST_READ, Chosen, Glance, choose, glances, retries_waiting
+from gateway.control.dead_letter_reading import MOST_READ, Chosen, Glance, choose, glance_of_none, glances
 from gateway.control.dead_letter_shapes import (
     DeadLetterCauses,
     DeadLetterGroup,
@@ -78,7 +79,8 @@ class DeadLetterGroupsView(ClusterListView):
         visible = self.visible(_row(topic) for topic in current.topics(cluster).values() if _has_some(topic))
         rows = [row for row in visible if part in row.name.lower()]
         page = page_sequence(request, sorted_rows(request, rows, _SORTABLE), key=lambda row: row.name)
-        seen = self.ask(lambda admin: glances(admin, [row.name for row in page.items]))
+        known = remembered(cluster)
+        seen = self.ask(lambda admin: glances(admin, [row.name for row in page.items], known))
         counts = [row.messages for row in rows]
         is_unknown = None in counts or (not rows and self._may_have_others())
         shown = DeadLetterGroups(
@@ -128,14 +130,14 @@ class DeadLetterGroupView(GroupOfDeadLettersView):
     @extend_schema(operation_id="getDeadLetterGroup", tags=["dead letters"], responses=serializer_of(DeadLetterGroup))
     def get(self, request: Request, cluster: str, group: str) -> Response:
         """Return how many dead letters a group has, since when and why, and the retries that still wait."""
-        sampled = current.topics(cluster).get(dead_letter_topic(group))
+        sampled, known = current.topics(cluster).get(dead_letter_topic(group)), remembered(cluster)
         try:
-            seen = self.ask(lambda admin: glances(admin, [group]))[group]
+            seen = self.ask(lambda admin: glances(admin, [group], known))[group]
         except Unreachable as error:
             seen = error
         if isinstance(seen, TopicNotFound):
             self.check_absence(group, seen)
-            seen = Glance([], 0, None, self.ask(lambda admin: retries_waiting(admin, group)))
+            seen = self.ask(lambda admin: glance_of_none(admin, group, known))
         if sampled is None:
             sampled = TopicState(name=dead_letter_topic(group), messages=_count_of(seen))
         return Response(as_json(_completed(_row(sampled), seen)))
@@ -272,6 +274,7 @@ def _completed(row: DeadLetterGroup, seen: Glance | GantryError) -> DeadLetterGr
     row.topics = origins(each.message for each in seen.newest)
     row.top_cause = causes[0] if causes else None
     row.causes, row.read, row.retries_waiting = len(causes), len(seen.newest), seen.retries_waiting
+    row.unknown_reason = row.unknown_reason or seen.unknown_reason
     return row
 
 

@@ -299,16 +299,9 @@ def missing_of(
     gone = [
         sampled.get(each.name) or MissingBroker(broker=each.name, reason=_NOT_LISTED, since=moment(each.last_seen_at))
         for each in memory.missing([*asked, *failed])
-        if _may_hold(each, topic, queue_id)
+        if topic is None or each.may_hold(topic, queue_id)
     ]
     return [MissingBroker(broker=name, reason=why, since=None) for name, why in sorted(failed.items())] + gone
-
-
-def _may_hold(broker: RememberedBroker, topic: str | None, queue_id: int | None) -> bool:
-    if not broker.topics or topic is None:
-        return True
-    counts = broker.topics.get(topic)
-    return counts is not None and (queue_id is None or queue_id < counts.read)
 
 
 def needed(request: Request, name: str) -> str:

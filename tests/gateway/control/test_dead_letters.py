@@ -5,11 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import json
+import subprocess
+import sys
 from typing import Any
 
 import pytest
 
 from tests.gateway.control.conftest import Control
+from tests.gateway.installation import ROOT, Installation
 from tests.support.wait import wait_until
 
 
@@ -46,6 +49,33 @@ def test_a_group_without_dead_letters_has_no_causes_and_an_unknown_one_is_not_fo
     assert shown == {"items": [], "read": 0, "stored": 0, "complete": True, "missing": []}
     answer = control.call("GET", "/dead-letters/nobody/causes")
     assert (answer.status_code, answer.json()["code"]) == (404, "GROUP_NOT_FOUND")
+
+
+_GONE = """
+import sys, django
+django.setup()
+from django.utils import timezone
+from console.clusters.models import Cluster, KnownBroker
+cluster, now = Cluster.objects.get(name=sys.argv[1]), timezone.now()
+KnownBroker.objects.create(cluster=cluster, name="broker-gone", first_seen_at=now, last_seen_at=now)
+"""
+
+
+@pytest.mark.gantry_only("reasons of dead letters")
+def test_what_a_broker_has_that_no_name_server_lists_is_unknown(control: Control, installation: Installation) -> None:
+    topic, group = control.topic(), control.group()
+    bury(control, group, topic, "db down")
+    wait_until(lambda: control.get(f"/dead-letters/{group}")["retries_waiting"] == 0)
+    command = [sys.executable, "-c", _GONE, control.cluster]
+    subprocess.run(command, env=dict(installation.environment), cwd=ROOT, check=True, capture_output=True)
+    try:
+        shown = control.get(f"/dead-letters/{group}")
+        (listed,) = control.get("/dead-letters", search=group)["items"]
+    finally:
+        control.call("DELETE", "/brokers/broker-gone", role="admin").raise_for_status()
+    for row in (shown, listed):
+        assert (row["retries_waiting"], row["first_at"]) == (None, None)
+        assert "broker-gone" in row["unknown_reason"]
 
 
 @pytest.mark.gantry_only("reasons of dead letters")
