@@ -23,6 +23,7 @@ from broker_core.client.admin.topics import Topic, TopicKind, kind_of, own_names
 from broker_core.client.routes import MASTER_ID
 from broker_core.errors import GantryError
 from broker_core.protocol.bodies import MessageQueue, SubscriptionGroupConfig, TopicConfig
+from broker_core.protocol.topics import is_retry_topic
 from console.clusters.memory import QueueCounts, Remembered, RememberedBroker, Sighting
 from console.clusters.reasons import reason_of, replaced
 from console.lag.broker_watch import BrokerWatch, Portions, Shown
@@ -68,8 +69,9 @@ class Missing:
         return not self.topics or topic in self.topics
 
     def holds_group(self, group: str, topics: Iterable[str]) -> bool:
-        """Return whether the group may have messages to read there."""
-        return not self.topics or group in self.groups or any(topic in self.topics for topic in topics)
+        """Return whether the group may have messages to read there; also true if nobody knows what it reads."""
+        read = [topic for topic in topics if not is_retry_topic(topic)]
+        return not self.topics or group in self.groups or not read or any(topic in self.topics for topic in topics)
 
 
 @dataclass(slots=True)

@@ -158,6 +158,16 @@ def test_a_silent_broker_takes_nothing_from_what_it_does_not_hold() -> None:
     assert shown.overview.total_lag is None
 
 
+def test_a_group_that_only_answering_brokers_know_is_not_idle_while_one_is_silent() -> None:
+    # Nobody knows what it reads: it may have begun on the silent broker since that was seen last.
+    groups = {"new": GroupStats(), "retries": GroupStats({queue(0, "%RETRY%retries"): OffsetWrapper(0, 0)})}
+    shown = state(reading(groups=groups, missing=[SILENT], topics={"orders": topic("orders")}))
+    for name in groups:
+        group = shown.groups[name]
+        assert (group.state, group.lag, group.unknown_reason) == ("unknown", None, SILENT.reason)
+        assert [each.broker for each in group.missing] == ["broker-b"]
+
+
 def test_of_a_broker_that_never_said_what_it_holds_everything_is_unknown() -> None:
     never = Missing("broker-b", B.addr, "not yet", None)
     shown = state(reading(groups={"g": behind(9, 2)}, missing=[never]))
