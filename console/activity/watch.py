@@ -58,6 +58,7 @@ class ActivityWatch:
         self._done: defaultdict[_Key, list[int]] = defaultdict(list)
         self._waiting: list[ActivityEvent] = []
         self._has_begun = False
+        self._moved: set[str] = set()
         self._failed_before = False
 
     async def see(self, now: int, reading: LagReading, state: ClusterState, alerts: Sequence[Change] = ()) -> None:
@@ -81,6 +82,11 @@ class ActivityWatch:
         except (redis.RedisError, OSError) as error:
             self._note_failure(error)
             self._shorten(now)
+
+    def take_moved(self) -> set[str]:
+        """Return, once, the groups whose offsets were moved by a change that is in the audit."""
+        moved, self._moved = self._moved, set()
+        return moved
 
     def miss(self) -> None:
         """Note that a round ended before `see`."""
@@ -109,6 +115,8 @@ class ActivityWatch:
         self._audit_at = now
         for event in events:
             self._done[_key(event)].append(now)
+            if event.kind == "offsets_changed" and event.group is not None:
+                self._moved.add(event.group)
         self._waiting += _limited(events, now)
 
     def _note_failure(self, error: Exception) -> None:

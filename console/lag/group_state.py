@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -146,6 +146,13 @@ class GroupStates:
     def _confirm(self, broker: str, at: int) -> None:
         self._stored[broker].confirm(at)
         self._consumed[broker].confirm(at)
+
+    def note_moved(self, groups: Collection[str]) -> None:
+        """Let the consumption of groups be unknown until it was seen anew: their offsets were moved, not consumed."""
+        for rates in self._consumed.values():
+            rates.restart([key for key in rates if key[0] in groups])
+        for name in groups:
+            self._trends.pop(name, None)
 
     def topic_rate(self, reading: LagReading, topic: str) -> float | None:
         """Return the messages a second that all groups together consume of a topic; None if one is not known."""

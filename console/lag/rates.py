@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Collection, Hashable, Iterator, Mapping
 from typing import Final, Generic, TypeVar
 
 K = TypeVar("K", bound=Hashable)
@@ -45,6 +45,16 @@ class Rates(Generic[K]):
         """Forget all keys but these."""
         if len(self._seen) > len(keys):
             self._seen = {key: seen for key, seen in self._seen.items() if key in keys}
+
+    def __iter__(self) -> Iterator[K]:
+        """Iterate over the keys that were seen."""
+        return iter(self._seen)
+
+    def restart(self, keys: Collection[K]) -> None:
+        """Let the growth of these keys count from their last totals on: what came before was no growth."""
+        for key in keys:
+            if seen := self._seen.get(key):
+                self._seen[key] = deque([seen[-1]])
 
     def find(self, *keys: K) -> float | None:
         """Return the growth of `keys` together per second; None if one was not seen twice or not recently."""

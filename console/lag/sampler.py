@@ -97,6 +97,7 @@ class ClusterSampler:
         alerts = [] if self._watch is None else await self._watch.see(now, state)
         if self._activity is not None:
             await self._activity.see(now, reading, state, alerts)
+            self._builder.note_moved(self._activity.take_moved())
 
     async def fail(self, now: int) -> None:
         """Let the alert rules know that the round at `now` (ms) found nothing out."""

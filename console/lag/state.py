@@ -8,7 +8,7 @@ carried along; only the time of their measurement moves.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Final, TypeVar
@@ -28,6 +28,8 @@ from console.moments import rfc3339
 State = TypeVar("State", GroupState, TopicState)
 # What may still settle, as a trend over minutes, is looked at again once in so many steps.
 _SETTLING_STEPS: Final = 10
+# A broker may be read some steps after offsets were moved.
+_MOVED_STEPS: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,7 @@ class StateBuilder:
         self._restless = Changed()
         self._settling = Changed()
         self._steps = 0
+        self._moved: dict[str, int] = {}
 
     def begin_with(self, last: LastKnown) -> None:
         """Take over what `last_known` returned before this process started."""
@@ -78,11 +81,16 @@ class StateBuilder:
             groups={name: last for name, last in groups.items() if last is not None},
         )
 
+    def note_moved(self, groups: Collection[str]) -> None:
+        """Take notice that the offsets of groups were moved: in the next steps that is no consumption."""
+        self._moved |= dict.fromkeys(groups, _MOVED_STEPS)
+
     def step(self, reading: LagReading) -> ClusterState:
         """Return the state that `reading` shows."""
         self._overview.see(reading)
         changed = self._changed_only(reading)
-        self._state = self._whole(reading) if changed is None else self._carried(reading, changed)
+        self._state = self._whole(reading) if changed is None or self._moved else self._carried(reading, changed)
+        self._moved = {name: steps - 1 for name, steps in self._moved.items() if steps > 1}
         self._reading = reading
         self._steps += 1
         return self._state
@@ -105,6 +113,7 @@ class StateBuilder:
 
     def _whole(self, reading: LagReading) -> ClusterState:
         self._groups.see(reading)
+        self._groups.note_moved(self._moved)
         self._topics.see(reading)
         self._lags.clear()
         self._lags_of.clear()

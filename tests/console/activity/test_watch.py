@@ -268,6 +268,20 @@ async def watched(
         yield name, see, events
 
 
+async def test_a_group_whose_offsets_were_moved_is_told_once(redis_of_test: str) -> None:
+    name, scene = f"c{uuid4().hex[:8]}", Scene(now=time.time_ns() // 1_000_000)
+    async with redis.asyncio.Redis.from_url(redis_of_test) as store:
+        watch = ActivityWatch(name, store)
+        offsets = f"{name}/groups/{{}}/topics/orders"
+        await arecord(BY, "group.offsets", offsets.format("early"), after={"mode": "time"})
+        await watch.see(scene.now, scene.after(3), state())
+        await arecord(BY, "group.offsets", offsets.format("billing"), after={"mode": "time"})
+        await arecord(BY, "group.offsets", offsets.format("refused"), result="failed", after={"mode": "time"})
+        reading = scene.after(3)
+        await watch.see(reading.at, reading, state())
+    assert (watch.take_moved(), watch.take_moved()) == ({"billing"}, set())
+
+
 def test_a_place_forgets_what_no_transaction_can_add_to(cast: Any) -> None:
     now = time.time_ns() // 1_000_000
     record(BY, "topic.create", "local/topics/orders")

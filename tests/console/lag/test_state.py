@@ -346,6 +346,24 @@ def test_the_slope_begins_anew_when_an_offset_is_moved_back() -> None:
     assert watched([*steady, *[(10_000, 0)] * 70]).lag_per_second == 0
 
 
+def test_offsets_that_were_moved_forward_are_no_consumption() -> None:
+    builder = StateBuilder()
+    for second in range(60):
+        builder.step(
+            reading(AT + second * 1_000, groups={"g": behind(10_000, 0), "other": behind(10_000, 20 * second)})
+        )
+    # The move is told in the step before a broker is read that shows it.
+    builder.note_moved({"g"})
+    words = set()
+    for second in range(60, 120):
+        groups = {"g": behind(10_000, 4_000), "other": behind(10_000, 20 * second)}
+        shown = builder.step(reading(AT + second * 1_000, groups=groups)).groups
+        words.add(shown["g"].state)
+        assert shown["g"].out_rate in (None, 0)
+        assert shown["other"].out_rate == pytest.approx(20)
+    assert (shown["g"].out_rate, shown["g"].state, "consuming" in words) == (0, "stalled", False)
+
+
 def test_the_total_lag_changes_as_its_groups_together_do() -> None:
     seen = [
         reading(AT + s * 1_000, groups={"g": behind(4 * s, 0), "h": behind(900, s), "new": GroupStats()})
