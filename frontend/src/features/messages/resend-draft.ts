@@ -21,6 +21,9 @@ export function draftOf(message: WholeMessage): ResendDraft {
   }
 }
 
+/** The topic of a copy for which none is given: that of the message; for a dead letter or a retry the one it came from. */
+export const originOf = ({ topic, properties }: WholeMessage): string => (/^%(DLQ|RETRY)%/.test(topic) ? (properties.RETRY_TOPIC ?? topic) : topic)
+
 /** The request: only what was changed replaces what the message has. */
 export function inputOf(message: WholeMessage, draft: ResendDraft): ResendInput {
   const before = draftOf(message)

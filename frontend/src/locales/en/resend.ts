@@ -5,6 +5,8 @@ export const resend = {
     action: "Send a copy",
     target: "Topic of the copy",
     targetWords: "Empty: the same topic; for a dead letter the one it came from.",
+    seenBy: "The copy goes to {{topic}}. All groups that read it will see it: {{groups}}.",
+    seenByNone: "The copy goes to {{topic}}, which no group reads now.",
     keys: "Keys",
     tag: "Tag",
     body: "Body",

@@ -5,6 +5,8 @@ export const resend = {
     action: "发送副本",
     target: "副本的 Topic",
     targetWords: "留空则发送到同一个 Topic；死信则发回其来源 Topic。",
+    seenBy: "副本将发送到 {{topic}}，读取它的消费组都会收到：{{groups}}。",
+    seenByNone: "副本将发送到 {{topic}}，目前没有消费组读取它。",
     keys: "Key",
     tag: "Tag",
     body: "消息体",

@@ -68,3 +68,12 @@ it("calls an unknown end unknown", async () => {
   expect(await screen.findByText("It is not known whether the copy was stored")).toBeTruthy()
   expect(onClose).not.toHaveBeenCalled()
 })
+
+it("says where the copy of a dead letter goes, and which groups will see it", async () => {
+  answer("GET /api/v1/clusters/local/topics/orders/groups", { items: [{ name: "billing" }, { name: "dying" }] })
+  answer(SEND, { message_id: "B", topic: "orders", broker: "broker-a", queue_id: 2, offset: 1881, stored_at: "2026-11-21T06:00:00Z", flushed: true }, 201)
+  const dead = { ...message, topic: "%DLQ%dying", properties: { RETRY_TOPIC: "orders" } }
+  renderApp(<ResendMessage cluster="local" message={dead} onClose={vi.fn()} />)
+  expect((await screen.findByLabelText<HTMLInputElement>("Topic of the copy")).placeholder).toBe("orders")
+  expect(await screen.findByText("The copy goes to orders. All groups that read it will see it: billing, dying.")).toBeTruthy()
+})

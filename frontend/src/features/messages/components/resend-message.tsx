@@ -3,13 +3,15 @@ import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import { FormDrawer } from "@/components/drawer/form-drawer"
 import { Field } from "@/components/forms/field"
+import { Callout } from "@/components/layout/panel"
 import { toastDone, toastFailed, toastUnknown } from "@/components/toast/toast"
 import { paths } from "@/config/paths"
 import type { WholeMessage } from "@/lib/api-types"
 import { queueAndOffset } from "@/lib/format"
 import { asProblem, refusedFields } from "@/lib/problem"
+import { useTargetGroups } from "../api/get-target-groups"
 import { useResendMessage } from "../api/resend-message"
-import { draftOf, inputOf } from "../resend-draft"
+import { draftOf, inputOf, originOf } from "../resend-draft"
 
 const MARKED = ["target_topic", "keys", "keys.0", "tag", "body.data"]
 const ENCODINGS = ["json", "text", "base64"] as const
@@ -26,9 +28,12 @@ export function ResendMessage({ cluster, message, onClose }: ResendMessageProps)
   const [draft, setDraft] = useState(() => draftOf(message))
   const resend = useResendMessage(cluster, message.message_id)
   const input = inputOf(message, draft)
+  const origin = originOf(message)
+  // While a name is typed it is that of many topics that do not exist: only the topic of an untouched field is asked for.
+  const groups = useTargetGroups(cluster, origin)
   const refused = refusedFields<object>(resend, input)
   const isAsSent = resend.variables?.target_topic === input.target_topic
-  const unknownTopic = resend.error && isAsSent && asProblem(resend.error).code === "TOPIC_NOT_FOUND" ? t("resend.noTopic", { topic: input.target_topic ?? message.topic }) : undefined
+  const unknownTopic = resend.error && isAsSent && asProblem(resend.error).code === "TOPIC_NOT_FOUND" ? t("resend.noTopic", { topic: input.target_topic ?? origin }) : undefined
   const set = (patch: Partial<typeof draft>) => setDraft({ ...draft, ...patch })
   const send = () =>
     resend.mutate(input, {
@@ -56,11 +61,14 @@ export function ResendMessage({ cluster, message, onClose }: ResendMessageProps)
       <TextInput
         label={t("resend.target")}
         description={t("resend.targetWords")}
-        placeholder={message.topic}
+        placeholder={origin}
         value={draft.target}
         error={refused.target_topic ?? unknownTopic}
         onChange={(event) => set({ target: event.currentTarget.value })}
       />
+      {input.target_topic === undefined && groups !== undefined && (
+        <Callout>{groups.length === 0 ? t("resend.seenByNone", { topic: origin }) : t("resend.seenBy", { topic: origin, groups: groups.join(t("list.comma")) })}</Callout>
+      )}
       <TextInput label={t("resend.keys")} value={draft.keys} error={refused.keys ?? refused["keys.0"]} onChange={(event) => set({ keys: event.currentTarget.value })} />
       <TextInput label={t("resend.tag")} value={draft.tag} error={refused.tag} onChange={(event) => set({ tag: event.currentTarget.value })} />
       <Field label={t("resend.body")} error={refused["body.data"]}>
