@@ -1,5 +1,5 @@
 import { TextInput } from "@mantine/core"
-import { fireEvent, screen } from "@testing-library/react"
+import { fireEvent, screen, waitFor, within } from "@testing-library/react"
 import { useState } from "react"
 import { describe, expect, it, vi } from "vitest"
 import { reader } from "@/testing/factories"
@@ -89,6 +89,33 @@ describe("a drawer that creates something", () => {
     await user.keyboard("{Escape}")
     expect(seen.onClose).toHaveBeenCalledTimes(3)
     expect(seen.onSubmit).not.toHaveBeenCalled()
+  })
+
+  it("asks before what was filled in is lost, and not when nothing was", async () => {
+    const seen = spies()
+    const { user } = renderApp(<Example {...seen} />)
+    await user.type(await screen.findByLabelText("Name"), "orders")
+    await user.click(screen.getByRole("button", { name: "Close" }))
+    const question = within(await screen.findByRole("dialog", { name: "Close this form?" }))
+    expect(question.getByText("What was filled in has not been sent, and is lost.")).toBeTruthy()
+    await user.keyboard("{Escape}")
+    await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull())
+    expect(screen.getByLabelText<HTMLInputElement>("Name").value).toBe("orders")
+    expect(seen.onClose).not.toHaveBeenCalled()
+    // The way out at the end of the form is meant as it is pressed.
+    await user.click(screen.getByRole("button", { name: "Cancel" }))
+    expect(seen.onClose).toHaveBeenCalledTimes(1)
+  })
+
+  it("asks before a secret that is shown only now is gone", async () => {
+    const seen = spies()
+    const { user } = renderApp(<Example {...seen} answer="The token is gnt_1." />)
+    await screen.findByText("The token is gnt_1.")
+    await user.keyboard("{Escape}")
+    expect(await screen.findByText("What is shown here is shown only now.")).toBeTruthy()
+    expect(seen.onClose).not.toHaveBeenCalled()
+    await user.click(screen.getByRole("button", { name: "Close it" }))
+    expect(seen.onClose).toHaveBeenCalledTimes(1)
   })
 
   it("stays open for an Escape typed inside a field", async () => {

@@ -1,5 +1,5 @@
 import { Button, Group, Stack } from "@mantine/core"
-import { type FormEvent, type ReactNode, useRef } from "react"
+import { type FormEvent, type ReactNode, useRef, useState } from "react"
 import { useTranslation } from "react-i18next"
 import { CodeBlock } from "@/components/code/code-block"
 import { Fillable } from "@/components/forms/lock"
@@ -8,6 +8,7 @@ import type { Right } from "@/hooks/use-rights"
 import { type CurlRequest, curlOf } from "@/lib/curl"
 import { DockedDrawer } from "./docked-drawer"
 import classes from "./drawer.module.css"
+import { useLeaving } from "./use-leaving"
 
 /** A request is known to be under way only after the next render: until then a second press of Enter is no second wish. */
 const UNTIL_BUSY_MS = 300
@@ -39,6 +40,8 @@ interface FormDrawerProps {
 export function FormDrawer({ title, action, right, isReady, isValid = true, onInvalid, isBusy, onSubmit, onClose, request, notice, answer, children }: FormDrawerProps) {
   const { t } = useTranslation()
   const justSent = useRef(false)
+  const [isFilled, setFilled] = useState(false)
+  const { leave, isAsking, question } = useLeaving(answer ? "answered" : isFilled ? "filled" : null, onClose)
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
     if (!isReady || isBusy || justSent.current) return
@@ -54,7 +57,7 @@ export function FormDrawer({ title, action, right, isReady, isValid = true, onIn
     onSubmit()
   }
   const form = (
-    <form onSubmit={submit}>
+    <form onSubmit={submit} onInput={() => setFilled(true)}>
       <Stack gap={14}>
         {children}
         {request && <CodeBlock wrap language="curl" text={curlOf(request)} />}
@@ -72,11 +75,12 @@ export function FormDrawer({ title, action, right, isReady, isValid = true, onIn
   )
   return (
     // What comes back while the form is gone is told nobody: a secret that was made would be lost.
-    <DockedDrawer label={title} isLocked={isBusy} onClose={onClose}>
+    <DockedDrawer label={title} isLocked={isBusy || isAsking} onClose={leave}>
       <div className={classes.form}>
         <h2 className={classes.title}>{title}</h2>
         {answer ?? (right ? <Fillable right={right}>{form}</Fillable> : form)}
       </div>
+      {question}
     </DockedDrawer>
   )
 }

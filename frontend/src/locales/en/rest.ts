@@ -20,6 +20,7 @@ import { groupOffsets } from "./group-offsets"
 import { jobCauses } from "./job-causes"
 import { jobPages } from "./job-pages"
 import { jobTarget } from "./job-target"
+import { leaving } from "./leaving"
 import { life } from "./life"
 import { live } from "./live"
 import { members } from "./members"
@@ -70,6 +71,7 @@ export const rest = {
   ...jobCauses,
   ...jobPages,
   ...jobTarget,
+  ...leaving,
   ...life,
   ...live,
   ...members,

@@ -22,6 +22,7 @@ import { groupOffsets } from "./group-offsets"
 import { jobCauses } from "./job-causes"
 import { jobPages } from "./job-pages"
 import { jobTarget } from "./job-target"
+import { leaving } from "./leaving"
 import { life } from "./life"
 import { live } from "./live"
 import { members } from "./members"
@@ -72,6 +73,7 @@ export const rest: Shape<typeof english> = {
   ...jobCauses,
   ...jobPages,
   ...jobTarget,
+  ...leaving,
   ...life,
   ...live,
   ...members,
