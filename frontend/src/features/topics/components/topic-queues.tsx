@@ -20,10 +20,12 @@ export function TopicQueues({ cluster, topic, title }: { cluster: string; topic:
   const { t } = useTranslation()
   const queues = useTopicQueues(cluster, topic)
   const longest = Math.max(1, ...(queues.data ?? []).map(({ count: messages }) => messages ?? 0))
+  const isSpread = new Set((queues.data ?? []).map(({ broker }) => broker)).size > 1
   const columns = useMemo(
     () => [
-      column("queue", t("topics.queue"), { align: "end", isStrong: true, width: 60 }, (queue) => queue.queue_id),
-      column("broker", t("topics.broker"), { isSecondary: true, minWidth: 620 }, (queue) => queue.broker),
+      // Without the broker, which a narrow table leaves out, the numbers of several brokers are the same.
+      column("queue", t("topics.queue"), { align: "end", isStrong: true, ...(!isSpread && { width: 60 }) }, (queue) => (isSpread ? `${queue.broker}/${queue.queue_id}` : queue.queue_id)),
+      ...(isSpread ? [] : [column("broker", t("topics.broker"), { isSecondary: true, minWidth: 620 }, (queue) => queue.broker)]),
       column("min", t("topics.minOffset"), { align: "end", isSecondary: true, minWidth: 480 }, (queue) => <Num value={queue.min_offset} reason={queue.unknown_reason} />),
       column("max", t("topics.maxOffset"), { align: "end" }, (queue) => <Num value={queue.max_offset} reason={queue.unknown_reason} />),
       column("count", t("topics.messages"), { align: "end", isStrong: true }, (queue) => <Num value={queue.count} reason={queue.unknown_reason} />),
@@ -41,7 +43,7 @@ export function TopicQueues({ cluster, topic, title }: { cluster: string; topic:
         ),
       ),
     ],
-    [t, topic, longest],
+    [t, topic, longest, isSpread],
   )
   return (
     <QueryPanel
