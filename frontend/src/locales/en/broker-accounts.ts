@@ -30,6 +30,7 @@ export const brokerAccounts = {
     nameOf: { topic: "Topic", group: "Consumer group" },
     add: { topic: "Add a topic", group: "Add a consumer group" },
     rightOf: "Right of {{name}}",
+    unnamed: "{{what}} {{n}}",
     removeRight: "Remove {{name}}",
     twice: "Named twice: {{names}}",
     otherTopics: "All other topics",

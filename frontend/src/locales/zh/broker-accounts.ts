@@ -32,6 +32,7 @@ export const brokerAccounts: typeof en = {
     nameOf: { topic: "Topic", group: "消费组" },
     add: { topic: "添加 Topic", group: "添加消费组" },
     rightOf: "{{name}} 的权限",
+    unnamed: "{{what}} {{n}}",
     removeRight: "移除 {{name}}",
     twice: "重复：{{names}}",
     otherTopics: "其他所有 Topic",

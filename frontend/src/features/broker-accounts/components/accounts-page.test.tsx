@@ -119,3 +119,15 @@ describe("an account that was deleted while a broker was away", () => {
     await waitFor(() => expect(requests(`GET ${BASE}`).length).toBeGreaterThan(before))
   })
 })
+
+it("leads to the name of an added right, and calls what has no name by its place", async () => {
+  answer(`GET ${BASE}`, { items: [account], global_addresses: addresses, brokers: [on], is_embedded: false, differ: false })
+  const { user } = renderApp(<AccountsPage cluster="local" answering="broker-a" tabs={null} />, { at: "/?new=account" })
+  await user.click(await screen.findByRole("button", { name: "Add a topic" }))
+  const field = screen.getByRole("textbox", { name: "Topic" })
+  expect(document.activeElement).toBe(field)
+  expect(screen.getByRole("button", { name: "Remove Topic 1" })).toBeTruthy()
+  await user.type(field, "orders")
+  expect(screen.getByRole("button", { name: "Remove orders" })).toBeTruthy()
+  expect(screen.getAllByLabelText("Right of orders").length).toBeGreaterThan(0)
+})
