@@ -1,13 +1,15 @@
 import i18next, { type TFunction } from "i18next"
 import type { Problem } from "@/lib/problem"
 import type { JOB_REFUSALS } from "./job-refusals"
-import { DETAILS } from "./refusals"
+import type { DETAILS } from "./refusals"
 
+let details: typeof DETAILS = []
 let jobRefusals: typeof JOB_REFUSALS = []
 
-/** Know from now on what refuses a job: its sentences and words are loaded after the first page. */
-export function learnRefusals(known: typeof JOB_REFUSALS): void {
-  jobRefusals = known
+/** Know from now on what refuses a value and what a job: these sentences are loaded after the first page. */
+export function learnRefusals(ofValues: typeof DETAILS, ofJobs: typeof JOB_REFUSALS): void {
+  details = ofValues
+  jobRefusals = ofJobs
 }
 
 type ReasonKey =
@@ -186,7 +188,7 @@ const RIGHTS = ["produce", "consume", "read", "bodies", "manage", "offsets", "re
 
 function fragment(t: TFunction, detail: string): string | null {
   const words = detail.replace(/\.$/, "")
-  for (const [key, pattern] of DETAILS) {
+  for (const [key, pattern] of details) {
     const match = pattern.exec(words)
     if (match) return t(`details.${key}`, valuesOf(t, match.groups ?? {}))
   }

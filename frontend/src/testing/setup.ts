@@ -4,6 +4,7 @@ import i18next from "i18next"
 import { afterEach, beforeEach, vi } from "vitest"
 import { JOB_REFUSALS } from "@/lib/job-refusals"
 import { live } from "@/lib/live"
+import { DETAILS } from "@/lib/refusals"
 import { learnRefusals } from "@/lib/reasons"
 import { en } from "@/locales/en"
 import { zh } from "@/locales/zh"
@@ -59,7 +60,7 @@ HTMLElement.prototype.scrollIntoView = () => undefined
 window.scrollTo = () => undefined
 window.getComputedStyle = ownStyle
 
-learnRefusals(JOB_REFUSALS)
+learnRefusals(DETAILS, JOB_REFUSALS)
 
 /** A wide screen without wishes. */
 window.matchMedia = (query: string) =>
