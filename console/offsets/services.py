@@ -21,7 +21,7 @@ from console.audit.record import Actor, Result, record
 from console.clusters.change_lock import change_lock
 from console.clusters.connections import ask
 from console.clusters.memory import remembered
-from console.clusters.outcomes import not_listed
+from console.clusters.outcomes import is_uncertain, not_listed
 from console.clusters.reasons import reason_of
 from console.errors import BrokersSilent, Conflict, NotKnown
 from console.fields import moment
@@ -139,7 +139,7 @@ def undo(by: Actor, cluster: str, group: str, snapshot_id: str, sees: Sees) -> O
     Raises NotKnown for a change that was not made or that the caller may not see, Conflict for one that was undone.
     """
     snapshot = _seen(OffsetSnapshot.objects.filter(cluster=cluster, group=group), snapshot_id, sees)
-    before = {(row.broker, row.queue_id): row.before for row in _rows_of(snapshot) if row.done}
+    before = {(row.broker, row.queue_id): row.before for row in _rows_of(snapshot) if row.done is not False}
     with change_lock(cluster, "offsets", group):
         if not OffsetSnapshot.objects.filter(pk=snapshot.pk, undone_at=None).update(undone_at=timezone.now()):
             raise Conflict("This change was already undone.")
@@ -227,7 +227,7 @@ def _moved(target: _Target, place: Place, before: int | None, after: int, answer
         queue_id=queue_id,
         before=before,
         after=after,
-        done=error is None,
+        done=None if error is not None and is_uncertain(error) else error is None,
         reason=None if error is None else reason_of(error),
     )
 

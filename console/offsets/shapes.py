@@ -73,8 +73,10 @@ class MovedQueue(Struct, frozen=True, kw_only=True):
     queue_id: int
     before: int | None
     after: int
-    done: bool
-    reason: Annotated[str | None, Meta(description="Why the queue was not moved.")] = None
+    done: Annotated[
+        bool | None, Meta(description="Null if the change was sent and not answered: the queue may have been moved.")
+    ]
+    reason: Annotated[str | None, Meta(description="Why the queue was not moved, or nobody knows.")] = None
 
 
 class OffsetsMoved(Struct, frozen=True, kw_only=True):

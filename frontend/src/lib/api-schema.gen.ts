@@ -5217,8 +5217,9 @@ export interface components {
             queue_id: number;
             before: number | null;
             after: number;
-            done: boolean;
-            /** @description Why the queue was not moved. */
+            /** @description Null if the change was sent and not answered: the queue may have been moved. */
+            done: boolean | null;
+            /** @description Why the queue was not moved, or nobody knows. */
             reason: string | null;
         };
         /** @enum {string} */

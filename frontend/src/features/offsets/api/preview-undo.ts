@@ -6,7 +6,7 @@ import { offsetKeys } from "./keys"
 
 /** The way back from a change, as a change of its own; null if no queue had an offset before. */
 export function wayBack({ topic, queues }: OffsetSnapshot): OffsetPreview | null {
-  const offsets = queues.flatMap(({ broker, queue_id, before, done }) => (done && before !== null ? { broker, queue_id, offset: before } : []))
+  const offsets = queues.flatMap(({ broker, queue_id, before, done }) => (done !== false && before !== null ? { broker, queue_id, offset: before } : []))
   if (offsets.length === 0) return null
   return { topic, mode: "offset", offsets, queues: offsets.map(({ broker, queue_id }) => ({ broker, queue_id })) }
 }

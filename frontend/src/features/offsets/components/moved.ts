@@ -8,7 +8,7 @@ import { placeOf } from "../wish"
 export function toastMoved({ group, queues }: OffsetsMoved, isUndone = false): void {
   const stuck = queues.filter(({ done }) => !done)
   const first = stuck[0]
-  const moved = queues.length - stuck.length
+  const moved = queues.filter(({ done, before, after }) => done && before !== after).length
   if (!first) {
     if (isUndone) toastDone(i18next.t("offsets.movedBack", { group }), i18next.t("groups.queuesOf", { count: moved }))
     else toastDone(i18next.t("offsets.moved", { group }), i18next.t("offsets.movedQueues", { count: moved }))

@@ -63,7 +63,8 @@ it("says what the way back from a change does before it goes it, once", async ()
   const change = { snapshot_id: "s1", topic: "orders", mode: "earliest", created_by: "olga", created_at: "2026-11-21T06:00:00Z", undone_at: null, queues }
   answer(`GET ${BASE}/snapshots`, { items: [change, { ...change, snapshot_id: "s0", undone_at: "2026-11-21T06:01:00Z" }] })
   answer(`POST ${BASE}:preview`, plan([row(0, 110)]))
-  answer(`POST ${BASE}:undo`, { snapshot_id: "s2", group: "billing", topic: "orders", queues: [] })
+  const undone = queues.map((each) => ({ ...each, before: each.after, after: each.before ?? each.after }))
+  answer(`POST ${BASE}:undo`, { snapshot_id: "s2", group: "billing", topic: "orders", queues: undone })
   const { user } = page()
   await user.click(await screen.findByRole("button", { name: "Undo" }))
   const back = await screen.findByRole("button", { name: "Restore 1 queue" })
@@ -75,6 +76,7 @@ it("says what the way back from a change does before it goes it, once", async ()
   await waitFor(() => expect(sent("undo")).toEqual([{ snapshot_id: "s1" }]))
   expect(screen.getByText("undone")).toBeTruthy()
   expect(await screen.findByText("Group billing is back at its offsets before the change")).toBeTruthy()
+  expect(screen.getByText("1 queue")).toBeTruthy()
 })
 
 it("does not move a group back while nobody knows what that does", async () => {
