@@ -14,7 +14,7 @@ export const topicStats = {
     lag: "Largest lag",
     stored: "messages stored",
     storedSince: "messages stored since",
-    byAll: "messages, by all groups together",
+    byAll: "messages, by all groups, each from when it was first seen",
     peakIn: "Most stored in a minute",
     peakOut: "Most consumed in a minute",
     nothingMoved: "nothing moved",

@@ -14,7 +14,7 @@ export const topicStats = {
     lag: "最大堆积",
     stored: "条消息已写入",
     storedSince: "条消息已写入，起算时间",
-    byAll: "条消息，所有消费组合计",
+    byAll: "条消息，所有消费组合计，各组自首次采样起算",
     peakIn: "写入最高的一分钟",
     peakOut: "消费最高的一分钟",
     nothingMoved: "无流量",
