@@ -9,6 +9,7 @@ import asyncio
 import os
 import shutil
 import struct
+import sys
 import tempfile
 import time
 from collections import deque
@@ -127,7 +128,16 @@ async def _measure(running: RunningBroker) -> list[Window]:
             before = consumed.count
             sent = round(MINUTES * 60 / WINDOWS * PER_SECOND)
             await _send(senders, sent)
-            windows.append(Window(len(took), list(took), resident_bytes(running), consumed.count - before))
+            window = Window(len(took), list(took), resident_bytes(running), consumed.count - before)
+            windows.append(window)
+            # Of an hour's work something should be left if it ends early.
+            late, mib = percentile(sorted(window.took), 99) * 1000, window.memory / 2**20
+            print(
+                f"window {len(windows)} of {WINDOWS}: {window.sent} sent, {window.consumed} consumed, "
+                f"p99 {late:,.0f} us, {mib:.1f} MiB",
+                file=sys.stderr,
+                flush=True,
+            )
     return windows
 
 
