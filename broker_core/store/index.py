@@ -26,8 +26,9 @@ class Index:
 
     @classmethod
     def load(cls, config: StoreConfig, *, writable: bool = True, left_out: list[str] | None = None) -> Self:
-        """Map the existing index files, which keep their numbers of slots and entries; raise Corrupt for unknown ones.
+        """Map the existing index files; raise Corrupt for one of unknown numbers of slots and entries.
 
+        Those that are written to keep their numbers, whatever is configured; for others the configured ones must fit.
         With `left_out` such files are left out instead, and the reasons added to it.
         """
         files = []
@@ -35,7 +36,8 @@ class Index:
         for path in index_files(config.folder / INDEX):
             if path.stat().st_size:
                 try:
-                    slots, entries = _sizes_of(path, known)
+                    # Of readers the sizes are measured already, or were given and must fit.
+                    slots, entries = _sizes_of(path, known) if writable else known[0]
                     file = IndexFile.load(path, slots=slots, entries=entries, writable=writable)
                 except Corrupt as damage:
                     if left_out is None:

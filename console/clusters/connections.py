@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import os
 import threading
 import time
@@ -150,6 +151,12 @@ class Connections:
             del found.lease_consumers[next(iter(found.lease_consumers))]
         return consumer
 
+    def look_up_again(self, cluster: str) -> None:
+        """Let the next use look the address up, which was changed; any thread may call it."""
+        found = self._open.get(cluster)
+        if found is not None:
+            found.looked_up_at = -math.inf
+
     async def leave(self, cluster: str) -> None:
         """Close the clients of the cluster; the next use opens them again."""
         async with self._lock(cluster):
@@ -288,6 +295,14 @@ def ask(cluster: str, question: Callable[[Admin], Awaitable[T]], *, seconds: flo
         return await question(await connections.admin(cluster))
 
     return _answered(cluster, answer, seconds)
+
+
+def look_up_again(cluster: str) -> None:
+    """Let this process use a cluster's new address at once; the others notice it within LOOK_UP_SECONDS."""
+    with _process.guard:
+        connections = _process.connections
+    if connections is not None:
+        connections.look_up_again(cluster)
 
 
 async def admin_on_loop(cluster: str) -> Admin:

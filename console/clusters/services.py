@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC
+from functools import partial
 from typing import Any
 
 from asgiref.sync import sync_to_async
@@ -16,7 +17,7 @@ from broker_core.errors import GantryError
 from broker_core.protocol.signature import Credentials
 from console.audit.record import Actor, record
 from console.clusters.accounts import changed_account, credentials_of
-from console.clusters.connections import ClusterAddress, ClusterNotFound, ask
+from console.clusters.connections import ClusterAddress, ClusterNotFound, ask, look_up_again
 from console.clusters.memory import RememberedBroker, remembered
 from console.clusters.models import Cluster, ClusterKind, KnownBroker
 from console.clusters.tls import audited, client_tls, with_stored_key
@@ -133,6 +134,7 @@ def change(
     cluster.save(update_fields=["name_servers", "address_map", "access_key", "secret_key", "tls"])
     replaced = {"secret_key": "replaced"} if cluster.secret_key not in ("", former) else {}
     record(by, "cluster.update", cluster.name, before=before, after=_state(cluster) | replaced)
+    transaction.on_commit(partial(look_up_again, cluster.name))
     return cluster
 
 
@@ -143,6 +145,7 @@ def remove(by: Actor, cluster: Cluster) -> None:
     _refuse_while_needed(cluster.name)
     cluster.delete()
     record(by, "cluster.delete", cluster.name, before=before)
+    transaction.on_commit(partial(look_up_again, cluster.name))
 
 
 def _refuse_while_needed(name: str) -> None:

@@ -125,7 +125,6 @@ def test_every_request_code_has_a_header() -> None:
         "SUSPEND_CONSUMER", "RESUME_CONSUMER", "RESET_CONSUMER_OFFSET_IN_CONSUMER", "RESET_CONSUMER_OFFSET_IN_BROKER",
         "ADJUST_CONSUMER_THREAD_POOL", "WHO_CONSUME_THE_MESSAGE", "REGISTER_FILTER_SERVER",
         "REGISTER_MESSAGE_FILTER_CLASS", "GET_CLIENT_CONFIG",  # no broker supports them
-        "CLEAN_EXPIRED_CONSUMEQUEUE",  # neither served nor requested here
         "SEND_BATCH_MESSAGE", "SEND_REPLY_MESSAGE", "SEND_REPLY_MESSAGE_V2", "LITE_PULL_MESSAGE",  # header of another
     }  # fmt: skip
     marked = {RequestCode(coder.code_of(kind)).name for kind in KINDS if hasattr(kind, "CODE")}

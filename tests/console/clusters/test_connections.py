@@ -131,6 +131,15 @@ async def test_a_cluster_that_moved_is_followed_and_one_that_went_is_left(
     assert LOOK_UP_SECONDS <= 5
 
 
+async def test_a_cluster_that_was_changed_here_is_looked_up_at_its_next_use(opened: Connections, book: Book) -> None:
+    first = await opened.session("local")
+    opened.look_up_again("local")
+    assert await opened.session("local") is first, "it is where it was"
+    book.addresses["local"] = "127.0.0.1:1"
+    opened.look_up_again("local")
+    assert await opened.session("local") is not first
+
+
 async def test_a_cluster_that_was_deleted_is_left_though_nobody_asks_for_it(
     opened: Connections, book: Book, monkeypatch: pytest.MonkeyPatch
 ) -> None:
