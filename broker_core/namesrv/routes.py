@@ -246,6 +246,8 @@ class RouteTable:
                     topic_sys_flag=topic.topic_sys_flag,
                 )
         self._route_count += len(served) - before
+        if not served:
+            del self._served[broker_name]
 
     def _master_of(self, broker: Registration) -> Master | None:
         if broker.broker_id == MASTER_ID:

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from broker_core.namesrv.limits import RegistrationRefused, RouteLimits
-from broker_core.namesrv.routes import Master, Registration, RouteTable
+from broker_core.namesrv.routes import MASTER_ID, Master, Registration, RouteTable
 from broker_core.protocol.bodies import DataVersion, QueueData, TopicConfig
 
 A, B = "10.0.0.1:10911", "10.0.0.2:10911"
@@ -152,6 +152,14 @@ def test_the_brokers_of_one_connection_are_limited_and_known_ones_may_register_a
     assert table.names() == ["east", "one", "two"]
     assert table.topics() == []
     table.register(broker(A, "orders", name="three"), holder="another", now=0)
+
+
+def test_nothing_is_kept_of_a_broker_that_has_left() -> None:
+    table = table_with(broker(A, name="without topics"), broker(B, "orders", name="with one"))
+    for address, name in ((A, "without topics"), (B, "with one")):
+        table.unregister(name, MASTER_ID, address)
+    kept = [value for name, value in vars(table).items() if name != "_limits"]
+    assert not any(kept), kept
 
 
 def test_all_brokers_and_all_routes_are_limited() -> None:
