@@ -422,30 +422,42 @@ class ConsumeQueue:
     def purge(self, log_offset: int) -> None:
         """Move the minimum to the first message at `log_offset` or behind it, or past the last one."""
         self.purged_before = max(self.purged_before, log_offset)
+        self.min_offset = self._first_from(self.purged_before)
+
+    def _first_from(self, log_offset: int) -> int:
+        """Return the queue offset of the first readable message at `log_offset` or behind it, or past the last one.
+
+        A queue may have a million units of one segment of the log, which leaves while clients wait: it is bisected.
+        """
         low, high = self.min_offset, self.max_offset
+        # Of a queue that was rebuilt a whole file of fillers may come first.
+        while (unit := self.find_unit(low)) is not None and unit.size == FILLER_SIZE:
+            low += 1
         while low < high:
             middle = at = (low + high) // 2
-            # Fillers have no place in the log: what follows them decides.
-            while (unit := self.find_unit(at)) is not None and unit.size == FILLER_SIZE:
+            # Fillers have no place in the log, and damaged units a wrong one: what follows them decides.
+            place = self._place_of(at)
+            while place is None and at < high:
                 at += 1
-            if unit is None or unit.log_offset >= self.purged_before:
+                place = self._place_of(at)
+            if place is None or place >= log_offset:
                 high = middle
             else:
                 low = at + 1
-        self.min_offset = low
+        return low
+
+    def _place_of(self, number: int) -> int | None:
+        """Return the log offset of a unit that agrees with those beside it, None for any other."""
+        before, unit, after = (self.find_unit(each) for each in (number - 1, number, number + 1))
+        if unit is None or unit.size == FILLER_SIZE or unit.log_offset < 0:
+            return None
+        follows = before is None or before.size == FILLER_SIZE or before.log_offset + before.size <= unit.log_offset
+        leads = after is None or after.size == FILLER_SIZE or unit.log_offset + unit.size <= after.log_offset
+        return unit.log_offset if follows and leads else None
 
     def correct_min(self, log_begin: int) -> None:
         """Move the minimum to the first message that the log still has and nobody purged, or past the last one."""
-        if self.purged_before > log_begin:
-            self.purge(self.purged_before)
-        for file in self._files:
-            begin, count = file.start // UNIT_BYTES, file.wrote // UNIT_BYTES
-            position = max(0, self.min_offset - begin)
-            while position < count and 0 <= UNIT.unpack_from(file.view, position * UNIT_BYTES)[0] < log_begin:
-                position += 1
-            self.min_offset = max(self.min_offset, begin + position)
-            if position < count:
-                return
+        self.min_offset = self._first_from(max(log_begin, self.purged_before))
 
     def drop_before(self, log_begin: int) -> int:
         """Remove leading files, never the last, whose last unit is of a record before `log_begin`; return how many."""

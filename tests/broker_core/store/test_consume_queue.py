@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given
@@ -169,6 +171,35 @@ def test_the_minimum_follows_the_log(tmp_path: Path) -> None:
     assert len(queue.units_from(4)) == 0
     assert queue.drop_before(1200) == 1
     assert (names(tmp_path), queue.min_offset) == ([160, 320], 12)
+
+
+@given(st.integers(0, 40), st.integers(1, 300), st.integers(-100, 35_000), st.lists(st.integers(0, 340), max_size=5))
+def test_the_minimum_is_the_first_unit_that_the_log_has_whatever_lies_between(
+    first: int, count: int, log_begin: int, lost: list[int]
+) -> None:
+    with TemporaryDirectory() as folder:
+        queue = loaded(Path(folder))
+        append(queue, first, count)
+        # Damaged units, anywhere: they hide none of their neighbours, wherever the bisection comes by
+        damaged = {number for number in lost if first < number < first + count - 1}
+        for number in damaged:
+            overwrite(queue_file(Path(folder), start=number // UNITS * UNITS * 20), number % UNITS * 20, b"\0" * 8)
+        again = loaded(Path(folder))
+        again.correct_min(log_begin)
+        wanted = min(max(first, -(-log_begin // 100)), first + count)
+        assert again.min_offset <= wanted
+        assert {*range(again.min_offset, wanted)} <= damaged
+
+
+def test_few_units_are_read_to_find_the_minimum_of_a_long_queue(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queue = ConsumeQueue.load(tmp_path, "T", 0, file_units=100_000)
+    append(queue, 0, 50_000)
+    find = Mock(wraps=queue.find_unit)
+    monkeypatch.setattr(ConsumeQueue, "find_unit", find)
+    queue.correct_min(4_000_000)
+    assert (queue.min_offset, find.call_count < 60) == (40_000, True)
 
 
 def test_a_queue_all_of_whose_messages_expired_is_empty_and_keeps_counting(tmp_path: Path) -> None:
