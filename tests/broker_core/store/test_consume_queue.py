@@ -188,7 +188,8 @@ def test_the_minimum_is_the_first_unit_that_the_log_has_whatever_lies_between(
         again.correct_min(log_begin)
         wanted = min(max(first, -(-log_begin // 100)), first + count)
         assert again.min_offset <= wanted
-        assert {*range(again.min_offset, wanted)} <= damaged
+        # One beside a damaged unit may be taken for damaged, and stays
+        assert {*range(again.min_offset, wanted)} <= {number + step for number in damaged for step in (-1, 0, 1)}
 
 
 def test_few_units_are_read_to_find_the_minimum_of_a_long_queue(
