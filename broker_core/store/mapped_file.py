@@ -38,7 +38,7 @@ FULL_ERRORS: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _SCAN_BYTES: Final = 1024 * 1024
 _ZEROS: Final = bytes(_SCAN_BYTES)
 _numbers = count()
-# To unmap a file that was removed takes 20 ms for each 256 MiB of it, as long as nobody on the caller's loop can wait.
+# Unmapping a removed file takes 20 ms for each 256 MiB of it, in which a caller on an event loop would answer nobody.
 _unmapping: Final = ThreadPoolExecutor(1, "unmap")
 
 

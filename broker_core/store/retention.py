@@ -121,7 +121,8 @@ def drop_expired(retention: Retention, queues: Queues, index: Index, now: int, *
         segments += 1
     queue_files = queues.drop_before(log.begin) if segments else 0
     index_files = index.drop_before(log.begin) if segments else 0
-    disk = measure_disk(config.folder)
+    # What was removed may be unmapped, and so free, only in a moment.
+    disk = max(disk, measure_disk(config.folder), key=lambda usage: usage.free)
     return Dropped(segments, log_bytes, queue_files, index_files, disk.free, disk.used_ratio, refusal_of(config, disk))
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from broker_core.store.errors import Corrupt, StoreFull
 from broker_core.store.mapped_file import MappedFile
+from tests.support.wait import wait_until
 
 
 def made(folder: Path, *, size: int = 64 * 1024, reserve_bytes: int = 4096, data: bytes = b"") -> MappedFile:
@@ -77,6 +78,14 @@ def test_slices_stay_readable_after_the_file_is_deleted(tmp_path: Path) -> None:
     file.delete()
     assert not file.path.exists()
     assert bytes(part) == b"bc"
+
+
+def test_a_deleted_file_is_soon_unmapped(tmp_path: Path) -> None:
+    file = made(tmp_path, data=b"abc")
+    path = str(file.path)
+    assert path in Path("/proc/self/maps").read_text()
+    file.delete()
+    wait_until(lambda: path not in Path("/proc/self/maps").read_text())
 
 
 def test_syncing_a_file_that_is_gone_is_nothing(tmp_path: Path) -> None:

@@ -190,6 +190,19 @@ def test_a_full_disk_refuses_until_there_is_room_again_and_reads_continue(tmp_pa
         assert store.drop_expired(NOW).has_room
 
 
+def test_room_that_was_just_made_counts_although_the_system_frees_it_in_a_moment(
+    tmp_path: Path, disk: FullDisk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with opened(tmp_path, forced_used_ratio=0.85, full_used_ratio=0.90) as store:
+        fill(store, 100)
+        disk.others = 91 - len(segments(tmp_path))
+        before = disk.usage(tmp_path)
+        monkeypatch.setattr(shutil, "disk_usage", lambda _: before)
+        dropped = store.drop_expired(NOW)
+        assert dropped.segments
+        assert dropped.has_room
+
+
 def test_ratios_are_rounded_up_as_rocketmq_rounds_them(tmp_path: Path) -> None:
     assert DiskUsage(used=1, free=999).used_ratio == 0.01
     assert DiskUsage(used=900, free=100).used_ratio == 0.9
