@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import select
 from collections.abc import Iterable, Iterator, Mapping
 from typing import IO, Any, Final, TypeAlias
 
@@ -15,6 +16,7 @@ from gateway.cli.root import Session, gantry, pass_session
 
 _AT_ONCE: Final = 100
 _AT_ONCE_BYTES: Final = 256 * 1024
+_SIGNAL_SECONDS: Final = 0.5
 
 _Line: TypeAlias = tuple[int, bytes]
 """A line of the input and its number, from 1; blank ones count, and are not sent."""
@@ -83,11 +85,19 @@ def _send(
 def _portions(file: IO[bytes]) -> Iterator[list[_Line]]:
     """Yield the lines that have come, without waiting for more."""
     rest, count = b"", 0
-    while some := file.read1(_AT_ONCE_BYTES):  # type: ignore[attr-defined] # every binary file has it, but for raw ones
+    while some := _arrived(file):
         *lines, rest = (rest + some).split(b"\n")
         yield from _few(lines, count)
         count += len(lines)
     yield from _few([rest], count)
+
+
+def _arrived(file: IO[bytes]) -> bytes:
+    # A Ctrl-C right before a read starts does not end the read, and the next line may never come.
+    while not select.select([file], [], [], _SIGNAL_SECONDS)[0]:
+        pass
+    some: bytes = file.read1(_AT_ONCE_BYTES)  # type: ignore[attr-defined] # every binary file has it, but for raw ones
+    return some
 
 
 def _few(lines: list[bytes], before: int) -> Iterator[list[_Line]]:
