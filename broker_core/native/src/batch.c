@@ -216,7 +216,7 @@ PyObject *native_write_batch(PyObject *module, PyObject *const *args, Py_ssize_t
     return NULL;
 }
 
-static uint8_t *put_hex(uint8_t *at, uint64_t value, int digits)
+uint8_t *put_hex(uint8_t *at, uint64_t value, int digits)
 {
     for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4)
         *at++ = (uint8_t)"0123456789ABCDEF"[value >> shift & 15];

@@ -99,29 +99,35 @@ static PyObject *text_of(const uint8_t *bytes, Py_ssize_t size)
     return text;
 }
 
+int unescape_json(Span raw, uint8_t *out, Py_ssize_t *size)
+{
+    const uint8_t *at = raw.bytes, *end = at + raw.size;
+    uint8_t *begin = out;
+    while (at < end) {
+        const uint8_t *run = memchr(at, '\\', (size_t)(end - at));
+        size_t plain = (size_t)((run == NULL ? end : run) - at);
+        memcpy(out, at, plain);
+        out += plain;
+        at += plain;
+        if (run == NULL)
+            break;
+        int read = unescape(at + 1, end, &out);
+        if (read == 0)
+            return 0;
+        at += 1 + read;
+    }
+    *size = out - begin;
+    return 1;
+}
+
 static PyObject *unescaped(const uint8_t *begin, const uint8_t *end)
 {
     uint8_t stack[SCRATCH];
     uint8_t *scratch = end - begin <= SCRATCH ? stack : PyMem_Malloc((size_t)(end - begin));
     if (scratch == NULL)
         return PyErr_NoMemory();
-    uint8_t *out = scratch;
-    PyObject *text = NULL;
-    for (const uint8_t *at = begin; at < end;) {
-        const uint8_t *run = memchr(at, '\\', (size_t)(end - at));
-        size_t size = (size_t)((run == NULL ? end : run) - at);
-        memcpy(out, at, size);
-        out += size;
-        at += size;
-        if (run == NULL)
-            break;
-        int read = unescape(at + 1, end, &out);
-        if (read == 0)
-            goto done;
-        at += 1 + read;
-    }
-    text = text_of(scratch, out - scratch);
-done:
+    Py_ssize_t size;
+    PyObject *text = unescape_json((Span){begin, end - begin}, scratch, &size) ? text_of(scratch, size) : NULL;
     if (scratch != stack)
         PyMem_Free(scratch);
     return text;
@@ -143,22 +149,28 @@ static PyObject *name_of(const uint8_t *bytes, Py_ssize_t size)
     return text;
 }
 
+const uint8_t *json_string_end(const uint8_t *at, const uint8_t *end, int *has_escapes)
+{
+    *has_escapes = 0;
+    while (at < end && !ends_run[*at])
+        at++;
+    while (at < end && *at != '"') {
+        if (*at < 0x20)
+            return NULL;
+        *has_escapes = *at == '\\' ? 1 : *has_escapes;
+        at += *at == '\\' ? 2 : 1;
+    }
+    return at < end ? at : NULL;
+}
+
 /* Read a string; return NULL without an exception for an unusual one. */
 static PyObject *read_string(Text *text, int is_name)
 {
     if (!take(text, '"'))
         return NULL;
-    const uint8_t *begin = text->at, *at = begin;
-    int has_escapes = 0;
-    while (at < text->end && !ends_run[*at])
-        at++;
-    while (at < text->end && *at != '"') {
-        if (*at < 0x20)
-            return NULL;
-        has_escapes = *at == '\\' ? 1 : has_escapes;
-        at += *at == '\\' ? 2 : 1;
-    }
-    if (at >= text->end)
+    int has_escapes;
+    const uint8_t *begin = text->at, *at = json_string_end(begin, text->end, &has_escapes);
+    if (at == NULL)
         return NULL;
     text->at = at + 1;
     if (has_escapes)

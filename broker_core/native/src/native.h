@@ -38,6 +38,12 @@ static inline void put64(uint8_t *at, uint64_t value)
     memcpy(at, &value, 8);
 }
 
+static inline uint8_t *put_span(uint8_t *at, Span span)
+{
+    memcpy(at, span.bytes, (size_t)span.size);
+    return at + span.size;
+}
+
 static inline uint16_t get16(const uint8_t *at)
 {
     uint16_t value;
@@ -86,7 +92,10 @@ PyObject *native_cut_frames(PyObject *module, PyObject *const *args, Py_ssize_t 
 PyObject *native_decode_fields(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *native_encode_fields(PyObject *module, PyObject *const *args, Py_ssize_t count);
 
-/* header_read.c, header_write.c */
+/* header_read.c, header_write.c: `json_string_end` says where the string ends whose first byte is `at`, NULL for an
+ * unusual one; `unescape_json` fills `out`, which has room for all of `raw`, and returns 0 for what is Python's turn. */
+const uint8_t *json_string_end(const uint8_t *at, const uint8_t *end, int *has_escapes);
+int unescape_json(Span raw, uint8_t *out, Py_ssize_t *size);
 PyObject *native_decode_header(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *native_encode_frame_head(PyObject *module, PyObject *const *args, Py_ssize_t count);
 
@@ -139,11 +148,14 @@ typedef struct {
 
 int read_incoming(PyObject *incoming, Record *record, Origin *origin);
 int read_bytes(PyObject *object, Span *span);
+int read_host(PyObject *object, Span *host);
+PyObject *make_tuple(PyTypeObject *kind, PyObject *const *parts, Py_ssize_t count);
 int64_t size_of(const Record *record, const Origin *origin);
 void put_record(uint8_t *at, const Record *record, const Origin *origin, uint32_t size);
 PyObject *native_write_record(PyObject *module, PyObject *const *args, Py_ssize_t count);
 
 /* batch.c */
+uint8_t *put_hex(uint8_t *at, uint64_t value, int digits);
 PyObject *native_batch_asks_for_nothing(PyObject *module, PyObject *body);
 PyObject *native_measure_batch(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *native_write_batch(PyObject *module, PyObject *const *args, Py_ssize_t count);
@@ -160,7 +172,12 @@ void read_marks(Span text, Marks *marks);
 int check_utf8(Span text);
 int text_asks_for_more(Span text);
 int hash_text(Span text, uint32_t *hash);
+int settle(Span text, Span pair, uint8_t *out, Py_ssize_t *size, int *waits);
 PyObject *native_settle_text(PyObject *module, PyObject *const *args, Py_ssize_t count);
+
+/* sends.c */
+PyObject *native_header_matches(PyObject *module, PyObject *const *args, Py_ssize_t count);
+PyObject *native_put_sends(PyObject *module, PyObject *const *args, Py_ssize_t count);
 
 /* keys.c: index keys on their way into a file, 20 bytes each: hash, log offset, store time. */
 typedef struct {

@@ -8,7 +8,7 @@
 #define BORN_HOST_IPV6 0x10u
 #define STORE_HOST_IPV6 0x20u
 
-static int read_host(PyObject *object, Span *host)
+int read_host(PyObject *object, Span *host)
 {
     if (!PyBytes_Check(object) || (PyBytes_GET_SIZE(object) != IPV4 && PyBytes_GET_SIZE(object) != IPV6)) {
         PyErr_SetString(PyExc_TypeError, "a host is 8 or 20 bytes");
@@ -63,12 +63,6 @@ int64_t size_of(const Record *record, const Origin *origin)
            record->properties.size;
 }
 
-static uint8_t *put_span(uint8_t *at, Span span)
-{
-    memcpy(at, span.bytes, (size_t)span.size);
-    return at + span.size;
-}
-
 static uint32_t with_hosts(int32_t sys_flag, const Origin *origin)
 {
     uint32_t bits = (origin->born_host.size == IPV6 ? BORN_HOST_IPV6 : 0) |
@@ -101,7 +95,7 @@ void put_record(uint8_t *at, const Record *record, const Origin *origin, uint32_
 }
 
 /* Make an instance of `kind`, a named tuple; `parts` are given away, and one that is NULL makes none. */
-static PyObject *make_tuple(PyTypeObject *kind, PyObject *const *parts, Py_ssize_t count)
+PyObject *make_tuple(PyTypeObject *kind, PyObject *const *parts, Py_ssize_t count)
 {
     PyObject *made = NULL;
     int all = 1;

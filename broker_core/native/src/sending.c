@@ -17,12 +17,6 @@ static int pair_of(PyObject *name, PyObject *value, Span *left, Span *right)
            memchr(right->bytes, PAIR_END, (size_t)right->size) == NULL;
 }
 
-static uint8_t *put_span(uint8_t *at, Span span)
-{
-    memcpy(at, span.bytes, (size_t)span.size);
-    return at + span.size;
-}
-
 /* format_properties(properties) -> the property text, or None if Python must look at a pair */
 PyObject *native_format_properties(PyObject *module, PyObject *properties)
 {

@@ -113,32 +113,24 @@ static int says_true(Span value)
     return 1;
 }
 
-/* Return `text` without the pair `gone`, with `pair` behind it. */
-static PyObject *joined(Span text, Span gone, Span pair)
+/* Put `text` without the pair `gone`, with `pair` behind it, into `out`; return its size. */
+static Py_ssize_t join(Span text, Span gone, Span pair, uint8_t *out)
 {
-    uint8_t stack[SCRATCH];
-    size_t room = (size_t)(text.size + pair.size) + 1;
-    uint8_t *scratch = room <= SCRATCH ? stack : PyMem_Malloc(room);
-    if (scratch == NULL)
-        return PyErr_NoMemory();
     Py_ssize_t size = text.size;
-    memcpy(scratch, text.bytes, (size_t)size);
+    memcpy(out, text.bytes, (size_t)size);
     if (gone.bytes != NULL) {
         Py_ssize_t begin = gone.bytes - text.bytes, end = begin + gone.size;
         if (end < size)
             end++;
         else if (begin > 0)
             begin--;
-        memmove(scratch + begin, scratch + end, (size_t)(size - end));
+        memmove(out + begin, out + end, (size_t)(size - end));
         size -= end - begin;
     }
-    if (size > 0 && scratch[size - 1] != PAIR_END)
-        scratch[size++] = PAIR_END;
-    memcpy(scratch + size, pair.bytes, (size_t)pair.size);
-    PyObject *text_of = PyUnicode_DecodeUTF8((const char *)scratch, size + pair.size, NULL);
-    if (scratch != stack)
-        PyMem_Free(scratch);
-    return text_of;
+    if (size > 0 && out[size - 1] != PAIR_END)
+        out[size++] = PAIR_END;
+    memcpy(out + size, pair.bytes, (size_t)pair.size);
+    return size + pair.size;
 }
 
 static int begins_with(Span pair, const char *name)
@@ -172,10 +164,32 @@ int text_asks_for_more(Span text)
     return 0;
 }
 
+/* Put the text to be stored of `text` into `out`, which has room for both and one byte more; return 0 if it is not
+ * plain. */
+int settle(Span text, Span pair, uint8_t *out, Py_ssize_t *size, int *waits)
+{
+    Span gone = {NULL, 0};
+    *waits = 1;
+    for (Span rest = text; rest.size > 0;) {
+        Span each = next_pair(&rest), value;
+        uint8_t first = each.size > 0 ? *each.bytes : 0;
+        if (first == 'W' && is_called(each, "WAIT", &value)) {
+            if (gone.bytes != NULL)
+                return 0; /* more than one */
+            gone = each;
+            *waits = value.size == 0 || says_true(value);
+        } else if (asks_for_more(each) || (first == 'C' && is_called(each, "CLUSTER", &value))) {
+            return 0;
+        }
+    }
+    *size = join(text, gone, pair, out);
+    return 1;
+}
+
 /* settle_text(text, pair) -> (text to store, whether the sender waits) or None if the text is not plain */
 PyObject *native_settle_text(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
-    Span text, pair, gone = {NULL, 0};
+    Span text, pair;
     if (check_count(count, 2, "settle_text") < 0 || text_span(args[1], &pair) < 0)
         return NULL;
     if (text_span(args[0], &text) < 0) {
@@ -184,21 +198,17 @@ PyObject *native_settle_text(PyObject *module, PyObject *const *args, Py_ssize_t
         PyErr_Clear();
         Py_RETURN_NONE; /* Python knows what to say */
     }
-    int waits = 1;
-    for (Span rest = text; rest.size > 0;) {
-        Span each = next_pair(&rest), value;
-        uint8_t first = each.size > 0 ? *each.bytes : 0;
-        if (first == 'W' && is_called(each, "WAIT", &value)) {
-            if (gone.bytes != NULL)
-                Py_RETURN_NONE; /* more than one */
-            gone = each;
-            waits = value.size == 0 || says_true(value);
-        } else if (asks_for_more(each) || (first == 'C' && is_called(each, "CLUSTER", &value))) {
-            Py_RETURN_NONE;
-        }
-    }
-    PyObject *settled = joined(text, gone, pair);
+    uint8_t stack[SCRATCH];
+    size_t room = (size_t)(text.size + pair.size) + 1;
+    uint8_t *scratch = room <= SCRATCH ? stack : PyMem_Malloc(room);
+    if (scratch == NULL)
+        return PyErr_NoMemory();
+    Py_ssize_t size;
+    int waits, is_plain = settle(text, pair, scratch, &size, &waits);
+    PyObject *settled = is_plain ? PyUnicode_DecodeUTF8((const char *)scratch, size, NULL) : NULL;
+    if (scratch != stack)
+        PyMem_Free(scratch);
     if (settled == NULL)
-        return NULL;
+        return is_plain ? NULL : Py_NewRef(Py_None);
     return Py_BuildValue("NO", settled, waits ? Py_True : Py_False);
 }
