@@ -81,6 +81,7 @@ class _Waiter:
     end: int
     deadline: int
     answer: OnFlushed
+    sends: int
 
 
 class GroupCommit:
@@ -93,6 +94,7 @@ class GroupCommit:
         self._timeout_ms = timeout_ms
         self._loop = asyncio.get_running_loop()
         self._waiting: deque[_Waiter] = deque()  # ends and deadlines both increase from left to right
+        self._sends = 0  # that wait
         self._asked: list[asyncio.Future[None]] = []  # for a flush that starts from now on
         self._is_wanted = False  # a flush starts after this turn of the loop
         self._is_running = False
@@ -100,7 +102,13 @@ class GroupCommit:
         self._failure: BaseException | None = None
 
     def __len__(self) -> int:
-        return len(self._waiting)
+        """How many sends wait."""
+        return self._sends
+
+    @property
+    def has_room(self) -> bool:
+        """Whether another send may wait."""
+        return self._sends < self._limits.unflushed_waiters
 
     @property
     def failure(self) -> BaseException | None:
@@ -109,15 +117,19 @@ class GroupCommit:
 
     def check_room(self) -> None:
         """Raise LimitReached when no further send may wait; called before the message is stored."""
-        if len(self._waiting) >= self._limits.unflushed_waiters:
+        if not self.has_room:
             raise self._limits.refuse("unflushed_waiters", "the disk is slower than the senders")
 
-    def wait(self, end: int, answer: OnFlushed, *, now: int) -> None:
-        """Call `answer` when everything before log offset `end` is on the disk, or after the timeout."""
+    def wait(self, end: int, answer: OnFlushed, *, now: int, sends: int = 1) -> None:
+        """Call `answer` when everything before log offset `end` is on the disk, or after the timeout.
+
+        It answers so many sends at once.
+        """
         if self._failure is not None:
             answer(False)
             return
-        self._waiting.append(_Waiter(end, now + self._timeout_ms, answer))
+        self._waiting.append(_Waiter(end, now + self._timeout_ms, answer, sends))
+        self._sends += sends
         if self._is_running:
             # Among many sends: answer for a flush that has ended without waiting for the end of this turn.
             self._disk.look()
@@ -127,7 +139,12 @@ class GroupCommit:
     def expire(self, now: int) -> None:
         """Answer the sends whose time is over: their messages are stored, but may not be on the disk."""
         while self._waiting and self._waiting[0].deadline <= now:
-            self._waiting.popleft().answer(False)
+            self._next().answer(False)
+
+    def _next(self) -> _Waiter:
+        waiter = self._waiting.popleft()
+        self._sends -= waiter.sends
+        return waiter
 
     async def run(self, idle_ms: int) -> None:
         """Flush every `idle_ms`, whether a send waits or not, until cancelled."""
@@ -152,7 +169,7 @@ class GroupCommit:
         """Begin a flush after this turn of the loop, or now if it is worth it."""
         if self._is_running:
             return
-        if len(self._waiting) >= _ENOUGH:
+        if self._sends >= _ENOUGH:
             self._begin()
         elif not self._is_wanted:
             self._is_wanted = True
@@ -190,7 +207,7 @@ class GroupCommit:
         self._pace.learn(self._store.flush_ns)
         flushed = self._store.flushed_log_offset
         while self._waiting and (self._waiting[0].end <= flushed or self._failure is not None):
-            waiter = self._waiting.popleft()
+            waiter = self._next()
             waiter.answer(waiter.end <= flushed)
         for each in served:
             if not each.done():

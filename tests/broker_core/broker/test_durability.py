@@ -150,6 +150,23 @@ async def test_one_waiting_send_too_many_is_refused_before_it_is_stored(
         commit.check_room()
 
 
+async def test_a_run_of_sends_waits_as_so_many(disk: Disk, executor: ThreadPoolExecutor) -> None:
+    commit = commit_of(disk, executor, limit=30)
+    answers: list[bool] = []
+
+    commit.wait(10, answers.append, now=0, sends=29)
+    assert (len(commit), commit.has_room) == (29, True)
+    assert disk.flushes == 1, "so many are worth a flush at once"
+    commit.wait(20, answers.append, now=0, sends=5)
+    assert (len(commit), commit.has_room) == (34, False)
+    with pytest.raises(WaitingFull):
+        commit.check_room()
+
+    commit.expire(10_000)
+    assert answers == [False, False]
+    assert (len(commit), commit.has_room) == (0, True)
+
+
 async def test_a_quick_disk_is_asked_between_two_turns_of_the_loop(disk: Disk, executor: ThreadPoolExecutor) -> None:
     """No thread is used once the disk has proved quick, until one slow flush."""
     elsewhere: list[int] = []
