@@ -50,6 +50,13 @@ class Serving(Protocol):
     ) -> Command | None: ...
 
 
+class Lane(Protocol):
+    """Handles many requests of one connection together."""
+
+    def take(self, frames: list[Frame], at: int) -> int:
+        """Handle the requests from `at` on, as far as it can; return how many frames that were."""
+
+
 class Connection(asyncio.Protocol):
     """An open connection; belongs to one loop."""
 
@@ -70,6 +77,8 @@ class Connection(asyncio.Protocol):
         self.peer = ""  # ip:port
         self.local = ""
         self.close_reason = ""
+        # Asked before the handlers; None if there is none.
+        self.lane: Lane | None = None
         self._serving = serving
         self._limits = limits
         self._stops_reading_when_full = stops_reading_when_full
@@ -130,6 +139,11 @@ class Connection(asyncio.Protocol):
             self._log.error("peer=%s request=%s: %s", self.peer, name_of_request(request.code), error)
             remark = f"the response cannot be sent: {error}".encode("utf-8", "replace").decode()
             self._outbox.put(Command.response(ResponseCode.SYSTEM_ERROR, remark=remark).answering(request))
+
+    def answer_many(self, frames: bytes, count: int) -> None:
+        """Send so many responses, already encoded; do nothing if the connection has closed."""
+        if self._is_open:
+            self._outbox.put_frames(frames, count)
 
     # ---- state and closing -------------------------------------------------------------------------------------------
 
@@ -282,13 +296,16 @@ class Connection(asyncio.Protocol):
             return
         self._outbox.collect()
         try:
-            for at, frame in enumerate(frames):
-                if not self._is_open:
-                    break
+            at = 0
+            while at < len(frames) and self._is_open:
                 if self._outbox.is_full and self._stops_reading_when_full:
                     self._held.extend(frames[at:])
                     break
-                self._take(Command.decode(frame))
+                if self.lane is not None and (taken := self.lane.take(frames, at)):
+                    at += taken
+                    continue
+                self._take(Command.decode(frames[at]))
+                at += 1
         except ProtocolError as error:
             self._fail(error)
         finally:

@@ -76,8 +76,16 @@ class Outbox:
     def put(self, command: Command) -> None:
         """Write a command at the end of this turn of the loop, together with the others of this turn."""
         self._parts += command.encode_parts()
-        self._size += command.body_size + _HEADER_GUESS
-        self._commands += 1
+        self._collected(1, command.body_size + _HEADER_GUESS)
+
+    def put_frames(self, frames: bytes, count: int) -> None:
+        """Write so many frames in one piece, when `put` would."""
+        self._parts.append(frames)
+        self._collected(count, len(frames))
+
+    def _collected(self, commands: int, size: int) -> None:
+        self._commands += commands
+        self._size += size
         if self._commands >= _WRITE_COMMANDS or self._size >= _WRITE_SIZE:
             self._write()
         if not self._is_collecting:

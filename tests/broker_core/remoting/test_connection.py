@@ -7,6 +7,7 @@ import asyncio
 import pytest
 
 from broker_core.protocol import Command, ResponseCode
+from broker_core.protocol.frame import Frame
 from broker_core.remoting import Connection, ConnectionClosed, ConnectionLimits, Overloaded, RemotingTimeout
 from tests.support.remoting import (
     RawPeer,
@@ -85,6 +86,32 @@ async def test_a_one_way_request_is_never_answered() -> None:
         peer.send(first, question("two way"))
         assert (await peer.command()).remark == "two way"
     assert [each.ext_fields["topic"] for each in seen] == ["one way", "two way"]
+
+
+async def test_a_lane_takes_what_it_can_and_leaves_the_rest_to_the_handler() -> None:
+    class OfPairs:
+        """Answers two requests at once, unless the first one begins a turn."""
+
+        def __init__(self, connection: Connection) -> None:
+            self.connection = connection
+
+        def take(self, frames: list[Frame], at: int) -> int:
+            two = [Command.decode(frame) for frame in frames[at : at + 2]]
+            if at == 0 or len(two) < 2:
+                return 0
+            answers = [Command.response(0, remark="in the lane").answering(each).encode() for each in two]
+            self.connection.answer_many(b"".join(answers), 2)
+            return 2
+
+    def begin(request: Command, connection: Connection) -> Command:
+        connection.lane = OfPairs(connection)
+        return echo(request, connection)
+
+    async with serving(begin) as server, raw_peer(server) as peer:
+        peer.send(*[question(f"T{n}") for n in range(6)])
+        answers = [await peer.command() for _ in range(6)]
+    assert [each.opaque for each in answers] == list(range(6))
+    assert [each.remark for each in answers] == ["T0", *["in the lane"] * 4, "T5"]
 
 
 async def test_a_response_without_a_waiting_call_is_dropped() -> None:

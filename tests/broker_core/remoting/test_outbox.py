@@ -68,6 +68,18 @@ async def test_much_is_written_before_the_turn_ends() -> None:
     assert len(transport.writes) == 1
 
 
+async def test_frames_in_one_piece_are_written_like_commands() -> None:
+    transport = Written()
+    outbox = outbox_to(transport)
+    outbox.put_frames(b"two answers", 2)
+    outbox.put(answer(b"a"))
+    assert transport.writes == []
+    outbox.put_frames(b"many answers", 30)
+    [written] = transport.writes
+    assert written.startswith(b"two answers")
+    assert written.endswith(b"many answers")
+
+
 async def test_a_full_outbox_says_so_after_each_write_and_calls_wait_for_room() -> None:
     transport, backlogs = Written(), list[int]()
     outbox = outbox_to(transport, backlogs)
