@@ -7,15 +7,19 @@ the offset in the schedule queue.
 
 from __future__ import annotations
 
+from time import perf_counter_ns
+
 from broker_core.broker.arrivals import Arrivals
 from broker_core.broker.errors import DiskFull
 from broker_core.broker.stats import Stats
 from broker_core.protocol import properties as names
+from broker_core.protocol.frame import Frame
 from broker_core.protocol.host import encode_host, parse_host
 from broker_core.protocol.message import Message, StoredMessage
 from broker_core.protocol.record import MessageOrigin
 from broker_core.protocol.topics import SCHEDULE_TOPIC
 from broker_core.store import AppendedBatch, AppendedRecord, Incoming, MessageStore
+from broker_core.store.send_plan import NOTHING_STORED, SendPlan, StoredSends
 
 Host = tuple[str, int]
 
@@ -59,6 +63,20 @@ class Intake:
         self._stats.count_put(incoming.topic, 1, result.size)
         self._arrivals.expect()
         return result
+
+    def put_sends(self, plan: SendPlan, frames: list[Frame], at: int, until: int, now: int) -> StoredSends:
+        """Store the messages of the first frames from `at` on, as many as fit the plan; raises nothing."""
+        if self.refusal is not None:
+            return NOTHING_STORED
+        times = self._stats.put_times
+        begun = perf_counter_ns() if times.is_due() else None
+        stored = self._store.put_sends(plan, frames, at, until, now)
+        if stored.sends:
+            if begun is not None:
+                times.add((perf_counter_ns() - begun) // stored.sends)
+            self._stats.count_put(plan.topic, stored.sends, stored.size, requests=stored.sends)
+            self._arrivals.expect()
+        return stored
 
     def put_batch(self, incoming: Incoming) -> AppendedBatch:
         """Store the messages of a batch side by side, all or none; raises like `put`."""

@@ -10,8 +10,11 @@ from typing import Final
 
 from broker_core.native import native
 from broker_core.protocol import properties as names
+from broker_core.protocol.bodies.topics import TopicConfig
 from broker_core.protocol.properties import PAIR_END, mark_of, parse_properties
+from broker_core.protocol.sys_flag import MULTI_TAGS
 
+_MULTI_TAG: Final = "MULTI_TAG"
 _WAIT: Final = mark_of(names.WAIT)
 _DELAY: Final = mark_of(names.DELAY)
 _TRAN_MSG: Final = mark_of(names.TRAN_MSG)
@@ -20,6 +23,11 @@ _CLUSTER: Final = mark_of(names.CLUSTER)
 _POP_CK: Final = PAIR_END + names.POP_CK
 _FIRST_POP_TIME: Final = PAIR_END + names.FIRST_POP_TIME
 _TIMER: Final = f"{PAIR_END}TIMER_"
+
+
+def sys_flag_in(topic: TopicConfig, sys_flag: int) -> int:
+    """Return the system flag of a message sent with `sys_flag`; those of some topics may have several tags."""
+    return sys_flag | MULTI_TAGS if topic.topic_filter_type == _MULTI_TAG else sys_flag
 
 
 def _settle(text: str, pair: str) -> tuple[str, bool] | None:

@@ -113,7 +113,7 @@ class Stats:
         self.put_bytes = 0
         self.put_failed = 0
 
-    def count_put(self, topic: str, messages: int, size: int) -> None:
+    def count_put(self, topic: str, messages: int, size: int, *, requests: int = 1) -> None:
         """Count stored messages; `size` is their size in the store, in bytes."""
         self.put.total += messages
         self.put_bytes += size
@@ -123,9 +123,9 @@ class Stats:
             self._put_by_topic[topic] = counters
         nums, sizes = counters
         nums.sum += messages
-        nums.times += 1
+        nums.times += requests
         sizes.sum += size
-        sizes.times += 1
+        sizes.times += requests
 
     def count_got(self, group: str, topic: str, messages: int, size: int) -> None:
         """Count messages that were delivered to a group, by pull or by lease; what tools read counts for them alone."""

@@ -126,6 +126,31 @@ class Native(Protocol):
         or its properties are too long.
         """
 
+    def header_matches(self, pieces: tuple[bytes, ...], cuts: bytes, header: bytes, /) -> bool:
+        """Say whether a header is of a form of `protocol.header_form`."""
+
+    def put_sends(
+        self,
+        kind: type[T],
+        plan: tuple[Any, ...],
+        frames: list[Any],
+        at: int,
+        until: int,
+        by_key: Mapping[tuple[str, int], Any],
+        pending: list[Any],
+        into: Writable,
+        wrote: int,
+        limit: int,
+        start: int,
+        now: int,
+        /,
+    ) -> tuple[int, int, bytes]:
+        """Do what `broker.processors.send.SendProcessor.send` does, for the frames from `at` on that fit a `SendPlan`.
+
+        Each `store.appended.AppendedRecord`, which is `kind`, goes to `pending`. Returns how many frames it handled,
+        where the records end, and the frames of their answers; it stops at the first frame that is not plain.
+        """
+
     def batch_asks_for_nothing(self, body: bytes, /) -> bool:
         """Twin of `broker.sent_batch.asks_for_nothing`."""
 

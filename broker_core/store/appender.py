@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
 
 from broker_core.native import native
 from broker_core.native.functions import Native
 from broker_core.protocol.batch import BatchEntry, decode_batch
 from broker_core.protocol.errors import MalformedRecord
+from broker_core.protocol.frame import Frame
 from broker_core.protocol.message import LogOffset, QueueOffset
 from broker_core.protocol.properties import MAX_PROPERTIES_BYTES, PAIR_END
 from broker_core.protocol.record import encode, size_of
@@ -20,6 +21,7 @@ from broker_core.store.consume_queue import ConsumeQueue
 from broker_core.store.dispatcher import Pending, PendingBatch
 from broker_core.store.errors import MessageUnstorable
 from broker_core.store.incoming import Incoming
+from broker_core.store.send_plan import NOTHING_STORED, SendPlan, StoredSends
 
 
 class Appender:
@@ -65,6 +67,29 @@ class Appender:
         queue.next_offset += len(result.log_offsets)
         self.store_time = result.store_timestamp
         return result
+
+    def append_sends(
+        self,
+        plan: SendPlan,
+        frames: list[Frame],
+        at: int,
+        until: int,
+        by_key: Mapping[tuple[str, int], ConsumeQueue],
+        now: int,
+    ) -> StoredSends:
+        """Append the messages of the first frames from `at` on that fit the plan and the reserved part of the log."""
+        tail = self._log.tail
+        if tail is None or native is None:
+            return NOTHING_STORED
+        begin = tail.wrote
+        count, end, answers = native.put_sends(
+            AppendedRecord, plan, frames, at, until, by_key, self.pending,
+            tail.writable, begin, tail.reserved - BLANK_BYTES, tail.start, now,
+        )  # fmt: skip
+        if count:
+            tail.wrote_to(end)
+            self.store_time = now
+        return StoredSends(count, tail.start + end, end - begin, answers)
 
     # -- in Python
 

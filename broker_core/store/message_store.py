@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import NamedTuple, Self
 
 from broker_core.protocol.errors import MalformedBatch, MessageError
+from broker_core.protocol.frame import Frame
 from broker_core.protocol.message import LogOffset, QueueOffset
 from broker_core.protocol.topics import is_topic_name
 from broker_core.store import abort, closed, purges, retention
@@ -38,6 +39,7 @@ from broker_core.store.incoming import Incoming
 from broker_core.store.layout import COMMIT_LOG
 from broker_core.store.queries import StoreQueries
 from broker_core.store.recovery import Recovered, recover
+from broker_core.store.send_plan import NOTHING_STORED, SendPlan, StoredSends
 from broker_core.store.stats import StoreStats, measure
 
 
@@ -144,6 +146,16 @@ class MessageStore:
             return self._appender.append_one(queue, incoming)
         except (MessageError, UnicodeEncodeError) as error:
             raise MessageUnstorable(str(error)) from error
+
+    def put_sends(self, plan: SendPlan, frames: list[Frame], at: int, until: int, now: int) -> StoredSends:
+        """Append the messages of the first frames from `at` on that are plain sends to existing queues; raises nothing.
+
+        It stops where `put` would have to make room or to refuse; `now` in ms.
+        """
+        until = min(until, at + self._max_undispatched - len(self._pending))
+        if self._refusal is not None or until <= at:
+            return NOTHING_STORED
+        return self._appender.append_sends(plan, frames, at, until, self._by_key, now)
 
     def put_batch(self, incoming: Incoming) -> AppendedBatch:
         """Append the messages of a batch to one queue, all or none, with consecutive offsets and in one segment.

@@ -17,6 +17,11 @@ class Permits:
     def __init__(self, access: Access | None) -> None:
         self._access = access
 
+    @property
+    def are_checked(self) -> bool:
+        """Whether requests pass a check of their accounts."""
+        return self._access is not None
+
     def account_of(self, request: Command, connection: Connection) -> str:
         """Return the account of a request that the check let through; empty for one that needed none."""
         if self._access is None or self._access.table.trusts(parts_of(connection.peer)):

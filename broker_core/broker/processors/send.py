@@ -26,23 +26,24 @@ from broker_core.broker.intake import Intake
 from broker_core.broker.names import MAX_NAME, check_names
 from broker_core.broker.processors.handlers import Handlers
 from broker_core.broker.processors.rights import WriteRights
+from broker_core.broker.processors.send_runs import SendLane, Stage
 from broker_core.broker.processors.topic_creation import TopicCreation
+from broker_core.broker.sent_answer import Additions, mark_unflushed
 from broker_core.broker.sent_batch import settled_batch
-from broker_core.broker.sent_text import settle, settled_pairs, take_wait
+from broker_core.broker.sent_text import settle, settled_pairs, sys_flag_in, take_wait
 from broker_core.broker.settings import Settings
 from broker_core.broker.timer.timer import Timer
 from broker_core.broker.topic_producers import Sends, TopicProducers
 from broker_core.broker.topics import Topics
 from broker_core.broker.transactions.records import is_transactional
 from broker_core.broker.transactions.transactions import Transactions
+from broker_core.native import native
 from broker_core.protocol import fields
 from broker_core.protocol import properties as names
 from broker_core.protocol import sys_flag as flags
 from broker_core.protocol.bodies.topics import TopicConfig
 from broker_core.protocol.codes import (
-    FLAG_RESPONSE,
     RequestCode,
-    ResponseCode,
 )
 from broker_core.protocol.command import Command
 from broker_core.protocol.headers.send import (
@@ -59,14 +60,7 @@ from broker_core.protocol.topics import NOT_FOR_CLIENTS, RETRY_PREFIX, TIMER_TOP
 from broker_core.remoting.connection import Connection, Result
 from broker_core.store import AppendedBatch, AppendedRecord, Incoming
 
-MULTI_TAG: Final = "MULTI_TAG"
-
-_SUCCESS: Final = int(ResponseCode.SUCCESS)
-_NAMES: Final = fields.wire_names(SendMessageResponse)
-_MSG_ID: Final = _NAMES["msg_id"]
-_QUEUE_ID: Final = _NAMES["queue_id"]
-_QUEUE_OFFSET: Final = _NAMES["queue_offset"]
-_RECALL_HANDLE: Final = _NAMES["recall_handle"]
+_RECALL_HANDLE: Final = fields.wire_names(SendMessageResponse)["recall_handle"]
 
 
 @lru_cache(maxsize=16_384)
@@ -110,11 +104,20 @@ class SendProcessor:
         self._intake = intake
         self._durability = durability if config.flushes_before_answer else None
         self._clock = clock
-        self._cluster = config.identity.cluster
-        self._region = config.identity.region
-        self._trace_topic = config.topics.trace_topic_name
+        self._additions = Additions(settings, topics)
         settings.watch(self._follow)
         self._next_queue = itertools.count()
+        self._stage = Stage(
+            topics=topics,
+            unsaved=creation.unsaved,
+            additions=self._additions,
+            intake=intake,
+            producers=producers,
+            clients=clients,
+            durability=self._durability,
+            settings=settings,
+            clock=clock,
+        )
 
     def handlers(self) -> Handlers:
         return {
@@ -127,14 +130,6 @@ class SendProcessor:
         self._limits = config.limits
         self._timer_settings = config.timer
         self._rejects_transactions = config.transactions.rejected
-        self._set_traces(config.topics.trace_on)
-
-    def _set_traces(self, on: bool) -> None:
-        self._answer = fields.encode(SendMessageResponse("", 0, 0, msg_region=self._region, trace_on=on))
-        self._added = {names.CLUSTER: self._cluster} | ({} if on else {names.TRACE_ON: "false"})
-        self._added_to_traced = self._added | {names.MSG_REGION: self._region}
-        self._added_text = format_properties(self._added)
-        self._added_text_to_traced = format_properties(self._added_to_traced)
 
     def send(self, request: Command, connection: Connection) -> Result:
         """Store the message or the batch of a request; the answer may come later (`durability.py`)."""
@@ -162,7 +157,7 @@ class SendProcessor:
         else:
             stored, waits = self._put(request, connection, header, topic, queue_id, text, born_host, now)
         self._count(request, header, connection, stored, now)
-        response = self._stored(stored.offset_id, stored.queue_offset, queue_id)
+        response = self._additions.answer(stored.offset_id, stored.queue_offset, queue_id)
         if isinstance(stored, AppendedRecord) and stored.queue.topic == TIMER_TOPIC:
             self._add_handle(response, stored.text)
         waits = waits and self._durability is not None
@@ -204,19 +199,21 @@ class SendProcessor:
         now: int,
     ) -> tuple[AppendedRecord, bool]:
         """Store the message; return where, and whether its sender waits for the disk."""
-        settled = None if header.topic.startswith(RETRY_PREFIX) else settle(text, self._added_text_now())
+        settled = None if header.topic.startswith(RETRY_PREFIX) else settle(text, self._additions.text)
         if settled is None or header.sys_flag & flags.TRANSACTION_PREPARED:
             text, waits = take_wait(text)
             origin = self._origin(header, born_host, now)
             return self._put_special(request, connection, header, topic, queue_id, text, origin), waits
         text, waits = settled
+        if connection.lane is None and native is not None and not self._permits.are_checked:
+            connection.lane = SendLane(self._stage, connection)
         incoming = Incoming(
             header.topic,
             queue_id,
             request.body,
             text,
             header.flag,
-            _sys_flag(header, topic),
+            sys_flag_in(topic, header.sys_flag),
             header.born_timestamp,
             born_host,
             now,
@@ -243,7 +240,7 @@ class SendProcessor:
         name, level = header.topic, 0
         pairs = self._pairs(text)
         if is_transactional(pairs) or header.sys_flag & flags.TRANSACTION_PREPARED:
-            message = Message(name, request.body, pairs, header.flag, _sys_flag(header, topic))
+            message = Message(name, request.body, pairs, header.flag, sys_flag_in(topic, header.sys_flag))
             return self._prepare(message, queue_id, origin, self._permits.account_of(request, connection))
         if names.DELAY in pairs:
             level = _delay_level(pairs[names.DELAY])
@@ -255,7 +252,7 @@ class SendProcessor:
         due = None if name != header.topic else self._timer_settings.due_time(pairs, origin.store_timestamp)
         if level > 0:
             pairs = {each: value for each, value in pairs.items() if each not in names.TIMERS}
-        message = Message(name, request.body, pairs, header.flag, _sys_flag(header, topic))
+        message = Message(name, request.body, pairs, header.flag, sys_flag_in(topic, header.sys_flag))
         if due is not None:
             return self._timer.park(message, queue_id, origin, due)
         return self._intake.put_message(message, queue_id, origin, delay_level=level)
@@ -271,14 +268,7 @@ class SendProcessor:
         return self._transactions.prepare(message, queue_id, origin, account=account)
 
     def _pairs(self, text: str) -> dict[str, str]:
-        return settled_pairs(text) | (self._added_to_traced if self._may_be_traced() else self._added)
-
-    def _added_text_now(self) -> str:
-        return self._added_text_to_traced if self._may_be_traced() else self._added_text
-
-    def _may_be_traced(self) -> bool:
-        """Whether messages must name their region: Java consumers from 5.3.2 on trace no others."""
-        return self._topics.find(self._trace_topic) is not None
+        return settled_pairs(text) | self._additions.pairs
 
     # -- a batch
 
@@ -301,7 +291,7 @@ class SendProcessor:
             settled_batch(body),
             format_properties(pairs),
             0,
-            _sys_flag(header, topic),
+            sys_flag_in(topic, header.sys_flag),
             *origin._replace(reconsume_times=0),
         )
         return self._intake.put_batch(incoming)
@@ -317,14 +307,6 @@ class SendProcessor:
         return next(self._next_queue) % max(topic.write_queue_nums, 1)
 
     # -- the answer
-
-    def _stored(self, message_ids: str, queue_offset: int, queue_id: int) -> Command:
-        """Return the answer; its fields are filled in directly, because this runs for every message."""
-        ext_fields = self._answer.copy()
-        ext_fields[_MSG_ID] = message_ids
-        ext_fields[_QUEUE_ID] = str(queue_id)
-        ext_fields[_QUEUE_OFFSET] = str(queue_offset)
-        return Command(_SUCCESS, ext_fields, b"", 0, FLAG_RESPONSE)
 
     def _add_handle(self, response: Command, text: str) -> None:
         """Add to the answer the handle by which the sender can recall the message; one without unique id has none."""
@@ -346,7 +328,7 @@ class SendProcessor:
             self._durability.wait(end, flushed.set_result, now=now)
         await self._creation.saved(topic)
         await self._creation.registered()
-        return response if await flushed else _unflushed(response)
+        return response if await flushed else mark_unflushed(response)
 
     def _answer_when_flushed(
         self, request: Command, connection: Connection, response: Command, end: int, now: int
@@ -354,21 +336,10 @@ class SendProcessor:
         request.body = b""  # it is stored; requests that wait for the disk must not hold a second copy
 
         def answer(is_flushed: bool) -> None:
-            connection.answer(request, response if is_flushed else _unflushed(response))
+            connection.answer(request, response if is_flushed else mark_unflushed(response))
 
         assert self._durability is not None
         self._durability.wait(end, answer, now=now)
-
-
-def _unflushed(response: Command) -> Command:
-    """Change the answer to a send to say that the message may not be on the disk; return it."""
-    response.code = int(ResponseCode.FLUSH_DISK_TIMEOUT)
-    response.remark = "stored, but not known to be on the disk"
-    return response
-
-
-def _sys_flag(header: SendHeader, topic: TopicConfig) -> int:
-    return header.sys_flag | flags.MULTI_TAGS if topic.topic_filter_type == MULTI_TAG else header.sys_flag
 
 
 def _delay_level(text: str) -> int:

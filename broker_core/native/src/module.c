@@ -26,6 +26,8 @@ static PyMethodDef functions[] = {
     FAST(format_ids, "Write the message ids of a batch."),
     FAST(encode_plain, "Make the body of a batch of plain messages."),
     FAST(settle_text, "Make the property text to be stored of that of a send."),
+    FAST(header_matches, "Say whether a header is of a known form."),
+    FAST(put_sends, "Store a run of sends and write their answers."),
     FAST(hash_keys, "Hash the keys of records."),
     FAST(put_entries, "Write entries of an index file."),
     FAST(decode_messages, "Make messages of records."),

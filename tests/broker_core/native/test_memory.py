@@ -9,7 +9,7 @@ import tracemalloc
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from broker_core.protocol import record
 from broker_core.protocol.batch import encode_batch
@@ -19,7 +19,8 @@ from broker_core.protocol.record import MessageOrigin
 from broker_core.store.appended import AppendedRecord
 from broker_core.store.incoming import Incoming
 from broker_core.store.index_file import HEADER, file_bytes
-from tests.broker_core.native.twins import LANGUAGES, QUEUES, TOPIC, WRITTEN, compiled
+from broker_core.store.send_plan import SendPlan
+from tests.broker_core.native.twins import LANGUAGES, QUEUES, TOPIC, WRITTEN, Queue, compiled
 from tests.support.stores import packed
 
 
@@ -75,6 +76,7 @@ def _calls() -> list[Callable[[], object]]:
         lambda: compiled.format_ids(bytes(8), [1, 2, 3]),
         fails(lambda: compiled.format_ids(bytes(8), [1, 1 << 70])),
         lambda: compiled.settle_text("WAIT\x01true\x02a\x01b", "CLUSTER\x01c"),
+        *_calls_of_sends(),
         lambda: write(one),
         fails(lambda: write(one._replace(queue_id=1 << 40))),
         lambda: compiled.pack_units(pending),
@@ -83,6 +85,53 @@ def _calls() -> list[Callable[[], object]]:
         fails(lambda: compiled.put_entries(file, 4, HEADER.size + 16, 1, 0, 0, 0, packed([(-1, 6, 7)]))),
         *_calls_of_answers(),
         *_calls_of_leases(),
+    ]
+
+
+def _calls_of_sends() -> list[Callable[[], object]]:
+    """Return calls of a run of sends: plain ones, one of another form, odd text, no room, and what fails in between."""
+    queue = Queue("topic")
+    form = (b'{"code":310,"e":"', b'","g":"', b'","i":"', b'","opaque":', b"}"), b"qtpo"
+    answer = (b'{"id":"', b'","q":"', b'","n":"', b'","opaque":', b"}"), b"iqno"
+    plan = SendPlan(
+        *form, *answer, "topic", TOPIC, 4, 0, 0, 0, bytes(8), bytes(8), "CLUSTER\x01c", 4096, 4096, False
+    )  # fmt: skip
+
+    def frame(text: bytes = b"TAGS\\u0001a", opaque: int = 7) -> Frame:
+        pieces, _ = form
+        values = b"3", b"1700000000000", text, str(opaque).encode(), b""
+        header = b"".join(piece + value for piece, value in zip(pieces, values, strict=True))
+        return Frame(0, header, b"body" * 20)
+
+    def put(frames: list[Any], limit: int = 4096, pending: Any = None, plan: tuple[Any, ...] = plan) -> object:
+        queues = {("topic", 3): queue}
+        kept = [] if pending is None else pending
+        return compiled.put_sends(
+            AppendedRecord, plan, frames, 0, len(frames), queues, kept, bytearray(4096), 0, limit, 0, 5
+        )
+
+    def fails(function: Callable[[], object]) -> Callable[[], object]:
+        def call() -> None:
+            with suppress(TypeError, OverflowError, ValueError):
+                function()
+
+        return call
+
+    return [
+        lambda: put([frame(), frame(opaque=8), frame()]),
+        lambda: put([frame(), Frame(0, b"{}", b"")]),
+        lambda: put([frame(b"DELAY\\u00013")]),
+        lambda: put([frame(b"\\ud800")]),
+        lambda: put([frame(b"\xff")]),
+        lambda: put([frame(b"a" * 5000)]),
+        lambda: put([frame()] * 30, 1000),
+        lambda: put([frame(), frame()._replace(serializer=1)]),
+        lambda: put([frame(), None]),
+        lambda: compiled.header_matches(*form, frame().header),
+        fails(lambda: put([None])),
+        fails(lambda: put([frame()], pending=())),
+        fails(lambda: put([frame()], plan=plan[:-1])),
+        fails(lambda: put([frame()], plan=plan._replace(queues=1 << 70))),
     ]
 
 
