@@ -20,7 +20,7 @@ from typing import Final
 
 from broker_core.protocol.command import Command
 
-_WRITE_SIZE: Final = 1024 * 1024  # collected bytes that are written at once, even if more will follow
+_WRITE_SIZE: Final = 32 * 1024  # collected bytes that are written at once: the peer reads them while more follow
 _HEADER_GUESS: Final = 256  # an estimate of the bytes of a header, to know when to write
 _WRITE_COMMANDS: Final = (
     24  # collected commands that are written at once: fewer cost more in system calls than they gain
