@@ -11,6 +11,8 @@ answers are written together: with many small commands the cost is in the system
                                                                      └─ None       │ (answer() later, or never)
     transport ◄── one write ◄── Outbox ◄───────────────────────────────────────────┘
 
+A connection may have a lane, which is asked before the handlers and takes many requests together.
+
 Backpressure: when the peer does not read its answers, a server stops reading from it, if necessary in the middle of
 received data; a client continues to read (otherwise both could wait for each other) and holds back its calls.
 """

@@ -353,7 +353,8 @@ static PyObject *put_frames(Run *run, PyObject *frames, Py_ssize_t at, Py_ssize_
             return NULL;
         PyErr_Clear(); /* what was stored is answered; the next run meets it again */
     }
-    return Py_BuildValue("nLy#", taken, (long long)run->wrote, (const char *)run->answers.bytes, run->answers.size);
+    const char *answers = taken == 0 ? "" : (const char *)run->answers.bytes;
+    return Py_BuildValue("nLy#", taken, (long long)run->wrote, answers, run->answers.size);
 }
 
 /* put_sends(kind, plan, frames, at, until, by_key, pending, map, wrote, limit, start, now)
