@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Set
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import Final, NamedTuple
 
 from broker_core.broker.clients import Clients
 from broker_core.broker.config import BrokerConfig
@@ -39,6 +39,19 @@ _MOST_LEFT: Final = 31
 """Frames that are left to the handlers unseen; what never is a plain send should not be looked at each time."""
 
 
+class Basis(NamedTuple):
+    """What a plan was made for; it is made anew when one of these was replaced."""
+
+    topic: TopicConfig
+    config: BrokerConfig
+    added: str
+    answer: HeaderForm
+
+    def is_still(self, topic: TopicConfig, config: BrokerConfig, added: str, answer: HeaderForm) -> bool:
+        """Return whether all are the same objects."""
+        return self.topic is topic and self.config is config and self.added is added and self.answer is answer
+
+
 @dataclass(slots=True)
 class Kind:
     """Sends of one connection that differ only where their form is cut."""
@@ -49,8 +62,7 @@ class Kind:
     flag: int
     sys_flag: int
     reconsume_times: int
-    made_for: tuple[object, ...] = ()
-    """What `plan` was made for; it is made anew when one of these was replaced."""
+    made_for: Basis | None = None
     plan: SendPlan | None = None
 
 
@@ -72,6 +84,8 @@ class Stage:
 
 class SendLane:
     """The runs of one connection."""
+
+    __slots__ = ("_born_host", "_connection", "_kinds", "_left", "_left_next", "_stage")
 
     def __init__(self, stage: Stage, connection: Connection) -> None:
         self._stage = stage
@@ -138,18 +152,16 @@ class SendLane:
     def _plan_of(self, kind: Kind, topic: TopicConfig) -> SendPlan:
         additions, config = self._stage.additions, self._stage.settings.config
         added, answer = additions.text, additions.answer_form
-        made_for = topic, config, added, answer
-        if kind.plan is None or any(new is not old for new, old in zip(made_for, kind.made_for, strict=True)):
-            kind.made_for = made_for
-            kind.plan = self._make_plan(kind, topic, config, added, answer)
+        if kind.plan is None or kind.made_for is None or not kind.made_for.is_still(topic, config, added, answer):
+            kind.made_for = Basis(topic, config, added, answer)
+            kind.plan = self._make_plan(kind, kind.made_for)
         return kind.plan
 
-    def _make_plan(
-        self, kind: Kind, topic: TopicConfig, config: BrokerConfig, added: str, answer: HeaderForm
-    ) -> SendPlan:
+    def _make_plan(self, kind: Kind, basis: Basis) -> SendPlan:
+        topic, config = basis.topic, basis.config
         return SendPlan(
             *kind.form,
-            *answer,
+            *basis.answer,
             topic=kind.topic,
             encoded_topic=encode_topic(kind.topic),
             queues=max(topic.read_queue_nums, topic.write_queue_nums),
@@ -158,7 +170,7 @@ class SendLane:
             reconsume_times=kind.reconsume_times,
             born_host=self._born_host,
             store_host=self._stage.intake.store_host,
-            added=added,
+            added=basis.added,
             longest_body=min(config.limits.body_bytes, config.store.max_message_size),
             longest_text=config.limits.properties_bytes,
             only_waiting=self._stage.durability is not None,
