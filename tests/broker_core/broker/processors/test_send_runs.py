@@ -169,6 +169,38 @@ async def test_a_send_in_a_run_is_stored_and_answered_like_one_alone(wire: Wire,
     assert [told(wire, each) for each in together] == [told(wire, each) for each in alone]
 
 
+async def _answers_with(wire: Wire, odd: bytes) -> list[tuple[int, tuple[Any, ...]]]:
+    """Return what is told to a producer that writes an odd frame among four plain ones, in the order of the numbers."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", wire.broker.port)
+    writer.write(b"".join(Sent().frame(number) for number in range(3)) + odd + Sent().frame(3))
+    frames = FrameReader()
+    answers: list[Command] = []
+    while len(answers) < 5 and (data := await asyncio.wait_for(reader.read(1 << 16), 20)):
+        answers += map(Command.decode, frames.feed(data))
+    writer.close()
+    return [(each.opaque, told(wire, each)) for each in sorted(answers, key=lambda each: each.opaque)]
+
+
+async def test_a_damaged_frame_is_told_what_the_handler_tells(wire: Wire, taken: Counter[int]) -> None:
+    await wire.create_topic("orders", queues=2)
+    source = random.Random(12)
+    take = SendLane.take
+    plain = Sent(b"body", "TAGS\x01a\x02KEYS\x01k").frame(9)
+    for _ in range(150):
+        odd = bytearray(plain)
+        at = source.randrange(8, odd.index(b'"flag"'))  # a flag may say that no answer is wanted
+        odd[at : at + source.randrange(3)] = source.choice((b"", b'"', b"\\", b"9", b"-", b"\xff", b"}", b"\x00"))
+        odd[:8] = b"".join(frame_parts(0, bytes(odd[8:-4]), b""))[:8]
+        odd[:4] = (len(odd) - 4).to_bytes(4, "big")
+        together = await _answers_with(wire, bytes(odd))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(SendLane, "take", lambda *_: 0)
+            alone = await _answers_with(wire, bytes(odd))
+        assert together == alone, bytes(odd)
+    assert SendLane.take is take
+    assert in_runs(taken) > 300
+
+
 async def test_runs_get_the_next_offsets_of_their_queues_and_can_be_read(wire: Wire, taken: Counter[int]) -> None:
     await wire.create_topic("orders", queues=3)
     bodies = [str(number).encode() for number in range(200)]
