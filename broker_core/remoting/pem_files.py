@@ -32,8 +32,9 @@ def read_file(file: Path) -> bytes:
 
 
 def in_thread(work: Callable[[], T]) -> Future[T]:
-    """Do `work` in a thread that a process which ends does not wait for."""
+    """Do `work` in a thread that a process which ends does not wait for; it is not cancelled when its waiter is."""
     done: Future[T] = Future()
+    done.set_running_or_notify_cancel()
 
     def run() -> None:
         try:
