@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from broker_core.native import native
 from broker_core.protocol import header_json
 from broker_core.protocol.codes import LanguageCode
-from broker_core.protocol.header_form import cut_answer, cut_send
+from broker_core.protocol.header_form import MOST_BYTES, cut_answer, cut_send
 
 _TEXT: Final = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 
@@ -67,6 +67,7 @@ def test_a_form_matches_what_differs_only_at_the_cuts(
         _of().replace(b'"e":"3"', b'"e":"3","\\u0065":"4"'),
         _of().replace(b'"i"', b'"x"'),
         _header(3, 5, "a", 7, b='to"p'),
+        _of(properties="a" * MOST_BYTES),
         b"",
         b"{}",
     ],
