@@ -106,9 +106,9 @@ class GroupCommit:
         return self._sends
 
     @property
-    def has_room(self) -> bool:
-        """Whether another send may wait."""
-        return self._sends < self._limits.unflushed_waiters
+    def room(self) -> int:
+        """How many more sends may wait."""
+        return max(0, self._limits.unflushed_waiters - self._sends)
 
     @property
     def failure(self) -> BaseException | None:
@@ -117,7 +117,7 @@ class GroupCommit:
 
     def check_room(self) -> None:
         """Raise LimitReached when no further send may wait; called before the message is stored."""
-        if not self.has_room:
+        if not self.room:
             raise self._limits.refuse("unflushed_waiters", "the disk is slower than the senders")
 
     def wait(self, end: int, answer: OnFlushed, *, now: int, sends: int = 1) -> None:

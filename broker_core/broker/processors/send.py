@@ -42,9 +42,7 @@ from broker_core.protocol import fields
 from broker_core.protocol import properties as names
 from broker_core.protocol import sys_flag as flags
 from broker_core.protocol.bodies.topics import TopicConfig
-from broker_core.protocol.codes import (
-    RequestCode,
-)
+from broker_core.protocol.codes import RequestCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.headers.send import (
     SendHeader,

@@ -126,10 +126,9 @@ class SendLane:
         sends = stage.producers.find(key := (kind.topic, kind.group, self._connection.peer))
         if topic is None or topic.order or kind.topic in stage.unsaved or sends is None:
             return 0
-        if durability is not None and not durability.has_room:
-            return 0
+        most = MOST_AT_ONCE if durability is None else min(MOST_AT_ONCE, durability.room)
         now = stage.clock()
-        until = min(len(frames), at + MOST_AT_ONCE)
+        until = min(len(frames), at + most)
         stored = stage.intake.put_sends(self._plan_of(kind, topic), frames, at, until, now)
         if stored.sends:
             if not sends.client_id:

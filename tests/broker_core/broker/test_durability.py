@@ -155,16 +155,16 @@ async def test_a_run_of_sends_waits_as_so_many(disk: Disk, executor: ThreadPoolE
     answers: list[bool] = []
 
     commit.wait(10, answers.append, now=0, sends=29)
-    assert (len(commit), commit.has_room) == (29, True)
+    assert (len(commit), commit.room) == (29, 1)
     assert disk.flushes == 1, "so many are worth a flush at once"
     commit.wait(20, answers.append, now=0, sends=5)
-    assert (len(commit), commit.has_room) == (34, False)
+    assert (len(commit), commit.room) == (34, 0)
     with pytest.raises(WaitingFull):
         commit.check_room()
 
     commit.expire(10_000)
     assert answers == [False, False]
-    assert (len(commit), commit.has_room) == (0, True)
+    assert (len(commit), commit.room) == (0, 30)
 
 
 async def test_a_quick_disk_is_asked_between_two_turns_of_the_loop(disk: Disk, executor: ThreadPoolExecutor) -> None:
