@@ -93,13 +93,16 @@ def running_services(data: Path, programs: Path) -> Iterator[Services]:
         name_server, broker = free_ports(), free_ports(4) + 2
         addresses = {
             "GANTRY_BIND": "127.0.0.1",
-            "GANTRY_DATABASE_URL": database.url,
             "GANTRY_REDIS_URL": redis_url,
             "GANTRY_NAME_SERVERS": f"127.0.0.1:{name_server}",
         }
         outside = {name: value for name, value in os.environ.items() if not name.startswith("GANTRY_")}
         image = {"PYTHONUNBUFFERED": "1", "PYTHONPATH": str(ROOT), "GANTRY_DATA_DIR": str(data)}
-        environments = {name: {**outside, **image, **each.environment, **addresses} for name, each in compose.items()}
+        common = {**outside, **image}
+        environments = {
+            name: {**common, **each.environment, **addresses, "GANTRY_DATABASE_URL": database.named(name)}
+            for name, each in compose.items()
+        }
         subprocess.run(
             compose["setup"].here(data=data), env=environments["setup"], cwd=ROOT, check=True, capture_output=True
         )
@@ -111,8 +114,10 @@ def running_services(data: Path, programs: Path) -> Iterator[Services]:
         numbers = count(1)
 
         def another(tokens: dict[str, str]) -> AbstractContextManager[Installation]:
+            name = f"gateway-{next(numbers)}"
+            environment = {**environments["gateway"], "GANTRY_DATABASE_URL": database.named(name)}
             return gateway_process(
-                data, environments["gateway"], tokens, log=f"gateway-{next(numbers)}.log",
+                data, environment, tokens, log=f"{name}.log",
                 command=lambda port: (*serve, "--host", "127.0.0.1", "--port", str(port)),
             )  # fmt: skip
 

@@ -89,17 +89,18 @@ def test_a_gateway_keeps_few_connections_to_the_database_and_uses_them_again(
     with psycopg.connect(services.database.url, autocommit=True) as watching:
 
         def backends() -> set[int]:
-            found = watching.execute("SELECT pid FROM pg_stat_activity WHERE client_port IS NOT NULL").fetchall()
-            return {pid for (pid,) in found}
+            query = "SELECT pid FROM pg_stat_activity WHERE application_name = 'gateway-1'"
+            return {pid for (pid,) in watching.execute(query).fetchall()}
 
         before = backends()
         with ThreadPoolExecutor(60) as pool:
             assert set(pool.map(ask, range(180))) == {200}
         wait_until(lambda: len(backends() - before) <= KEPT_THREADS)
         kept = backends()
+        assert kept
         assert {ask(number) for number in range(30)} == {200}
-        # Worker, scheduler and sampler may open some meanwhile.
-        assert len(backends() - kept) < 5
+        # One that was unused for a minute on a slow machine is opened anew.
+        assert len(backends() - kept) <= 1
 
 
 def test_a_job_is_done_by_the_services_that_run_it(gateways: list[Installation], browser: httpx.Client) -> None:

@@ -39,6 +39,10 @@ class PostgresServer:
     url: str
     _control: Callable[..., None]
 
+    def named(self, client: str) -> str:
+        """Return the URL for a client whose connections ``pg_stat_activity`` shall tell by this ``application_name``."""
+        return f"{self.url}&application_name={client}"
+
     def restart(self) -> None:
         """Stop it, which ends every connection, and start it again."""
         self._control("-m", "fast", "-w", "restart")
