@@ -40,7 +40,7 @@ class PostgresServer:
     _control: Callable[..., None]
 
     def named(self, client: str) -> str:
-        """Return the URL for a client whose connections ``pg_stat_activity`` shall tell by this ``application_name``."""
+        """Return the URL for a client whose connections ``pg_stat_activity`` shows with this ``application_name``."""
         return f"{self.url}&application_name={client}"
 
     def restart(self) -> None:
