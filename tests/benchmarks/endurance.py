@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import itertools
 import os
 import shutil
 import struct
@@ -26,6 +27,7 @@ import uvloop
 from broker_core.protocol.codes import PULL_SUBSCRIPTION, ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.headers.pull import PullMessageRequest, PullMessageResponse
+from broker_core.protocol.properties import UNIQ_KEY
 from broker_core.remoting import RemotingClient
 from tests.benchmarks.measure import Row
 from tests.support.cluster import RunningBroker, started_broker
@@ -42,6 +44,7 @@ _MORE_DISK: Final = 3
 """So many hundredths of the disk are filled before files are removed."""
 _LENGTH: Final = struct.Struct(">i")
 _TIMEOUT_MS: Final = 60_000
+_UNIQUE: Final = itertools.count()
 
 
 class Sender(asyncio.Protocol):
@@ -151,13 +154,21 @@ def _told(windows: list[Window]) -> str:
 
 async def _send(senders: list[Sender], count: int) -> None:
     """Send so many messages at the pace, each connection in its turn."""
-    frames = [message("flow", queue_id, BODY).encode() for queue_id in range(QUEUES)]
+    frames = [_around_unique_id(message("flow", queue_id, BODY)) for queue_id in range(QUEUES)]
     started = time.perf_counter()
     for first in range(0, count, PER_SECOND // TICKS):
         for number in range(first, min(first + PER_SECOND // TICKS, count)):
-            senders[number % CONNECTIONS].send(frames[number % QUEUES])
+            before, after = frames[number % QUEUES]
+            senders[number % CONNECTIONS].send(b"%b%032X%b" % (before, next(_UNIQUE), after))
         await asyncio.sleep(max(0.0, started + first / PER_SECOND - time.perf_counter()))
     await asyncio.sleep(1)
+
+
+def _around_unique_id(command: Command) -> tuple[bytes, bytes]:
+    """Return the frame before and after the unique id, which each message has for itself."""
+    frame, name = command.encode(), UNIQ_KEY.encode()
+    begin = frame.index(name) + len(name) + len(r"\u0001")
+    return frame[:begin], frame[begin + 32 :]
 
 
 @asynccontextmanager

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import os
 import resource
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -27,10 +28,13 @@ from broker_core.protocol.headers.admin import GetBrokerRuntimeInfoRequest
 from broker_core.protocol.headers.pull import PullMessageRequest
 from broker_core.protocol.headers.send import SendMessageV2Request
 from broker_core.protocol.headers.topics import CreateTopicRequest
+from broker_core.protocol.message_id import UniqueIds
+from broker_core.protocol.properties import UNIQ_KEY, WAIT, format_properties
 from tests.support.cluster import RunningBroker
 
 _AT_ONCE = 200  # connections opened side by side: the listener's queue has an end
 _ANSWER_SECONDS = 30.0
+_UNIQUE_IDS = UniqueIds(ip="127.0.0.1", pid=os.getpid(), loader=0)
 
 
 class Client(asyncio.Protocol):
@@ -128,8 +132,10 @@ def park_all(clients: Sequence[Client], topic: str, *, per_client: int, wait_ms:
 
 
 def message(topic: str, queue_id: int, body: bytes) -> Command:
-    """Return a send."""
-    return Command.request(SendMessageV2Request(topic, queue_id, 0, int(time.time() * 1000), 0, "crowd"), body)
+    """Return a send with what every client adds: a unique id, and that it waits for the disk."""
+    now = int(time.time() * 1000)
+    properties = format_properties({UNIQ_KEY: _UNIQUE_IDS.make(now), WAIT: "true"})
+    return Command.request(SendMessageV2Request(topic, queue_id, 0, now, 0, "crowd", properties=properties), body)
 
 
 async def parked_pulls(client: Client) -> int:
