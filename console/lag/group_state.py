@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from typing import Final
 
@@ -39,6 +39,7 @@ _MODES: Final[dict[MessageModel, GroupMode]] = {
 _RATE_NOISE: Final = 0.05
 _LONGEST_DRAIN_MS: Final = 365 * 24 * 3600 * 1000
 NO_OFFSET: Final = "it has not consumed yet: it has no offset in any queue"
+_NOT_BEGUN: Final = "it has no offset on {} yet: where it will begin there is not known"
 _Part = tuple[BrokerFacts, GroupStats]
 
 
@@ -54,7 +55,10 @@ class _Seen:
     missing: list[Missing]
     reason: str | None
     """Why nothing is known of it now; None when its brokers answer."""
+    not_begun: list[GroupQueue]
+    """The queues of answering brokers on which it has no offset in a topic that it consumes from others."""
     lag: int | None
+    """None, too, if there are messages in a queue of `not_begun`, or may be."""
     leases: int | None
     """How many messages are delivered and not settled; None unless all queues say how far they were delivered."""
     members: GroupConnections | None
@@ -201,7 +205,7 @@ class GroupStates:
             drain_eta_ms=eta,
             drain_unknown=no_eta,
             leases=seen.leases,
-            unknown_reason=seen.reason if seen.offsets else seen.reason or NO_OFFSET,
+            unknown_reason=_reason_of(seen),
             missing=missing_of(seen.missing),
             queues=[*_queues(reading, seen), *_missing_queues(seen)],
             config=None if group.config is None else config_of(group.config),
@@ -273,6 +277,8 @@ def _seen(reading: LagReading, group: Group) -> _Seen:
     missing = [each for each in reading.missing if each.holds_group(group.name, topics)]
     reason = _why_unknown(reading, missing, parts)
     consumers = reading.lease_consumers
+    not_begun = list(_not_begun(reading, group.name, {queue.topic for queue in offsets}))
+    is_measured = reason is None and offsets and all(each.lag is not None for each in not_begun)
     return _Seen(
         name=group.name,
         parts=parts,
@@ -280,11 +286,41 @@ def _seen(reading: LagReading, group: Group) -> _Seen:
         topics=topics,
         missing=missing,
         reason=reason,
-        lag=_lag(offsets.values()) if reason is None and offsets else None,
+        not_begun=not_begun,
+        lag=_lag(offsets.values()) if is_measured else None,
         leases=_leases(offsets.values()) if reason is None else None,
         members=reading.members(group.name) if reason is None else None,
         consumers=None if consumers is None else list(consumers.get(group.name, ())),
     )
+
+
+def _not_begun(reading: LagReading, group: str, topics: Set[str]) -> Iterator[GroupQueue]:
+    """Yield a row for each queue of `topics` on the brokers that know no offset of the group in that topic."""
+    for name, facts in reading.facts.items() if len(reading.facts) > 1 else ():
+        stats = facts.stats.get(group)
+        begun = set() if stats is None else {queue.topic for queue in stats.queues}
+        for topic in topics - begun:
+            config = facts.topics.get(topic)
+            ends = facts.ends.get(topic, {})
+            for queue_id in range(config.read_queue_nums if config else 0):
+                end = ends.get(MessageQueue(topic, name, queue_id))
+                is_empty = end is not None and end.max_offset <= end.min_offset
+                yield GroupQueue(
+                    topic=topic,
+                    broker=name,
+                    queue_id=queue_id,
+                    broker_offset=None if end is None else end.max_offset,
+                    lag=0 if is_empty else None,
+                    time_lag_ms=0 if is_empty else None,
+                    unknown_reason=None if is_empty else _NOT_BEGUN.format(name),
+                )
+
+
+def _reason_of(seen: _Seen) -> str | None:
+    """Return why its lag is unknown; None if it is known."""
+    if seen.reason is None and not seen.offsets:
+        return NO_OFFSET
+    return seen.reason or next((each.unknown_reason for each in seen.not_begun if each.unknown_reason), None)
 
 
 def _lag(offsets: Iterable[OffsetWrapper]) -> int:
@@ -364,7 +400,7 @@ def _queues(reading: LagReading, seen: _Seen) -> list[GroupQueue]:
         for facts, stats in seen.parts
         for queue, offset in stats.queues.items()
     ]
-    return sorted(rows, key=lambda row: (row.topic, row.broker, row.queue_id))
+    return sorted([*rows, *seen.not_begun], key=lambda row: (row.topic, row.broker, row.queue_id))
 
 
 def _queue(at: int, delay: Delay | None, queue: MessageQueue, offset: OffsetWrapper, client: str | None) -> GroupQueue:

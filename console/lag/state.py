@@ -57,6 +57,8 @@ class StateBuilder:
         self._lags: defaultdict[str, dict[str, int | None]] = defaultdict(dict)
         self._lags_of: dict[str, dict[str, int | None]] = {}
         self._touched: set[str] = set()
+        # By group the topics of which a broker has no offset of it: what is stored there changes its lag.
+        self._not_begun: dict[str, set[str]] = {}
         self._restless = Changed()
         self._settling = Changed()
         self._steps = 0
@@ -117,6 +119,7 @@ class StateBuilder:
         self._topics.see(reading)
         self._lags.clear()
         self._lags_of.clear()
+        self._not_begun.clear()
         self._restless, self._settling = Changed(), Changed()
         groups = {name: self._group(reading, name) for name, group in reading.groups.items() if not group.is_built_in}
         topics = {name: self._topic(reading, name, groups) for name in reading.topics}
@@ -160,6 +163,8 @@ class StateBuilder:
     def _due_groups(self, reading: LagReading, changed: Mapping[str, Changed]) -> set[str]:
         due = self._due(reading, self._restless.groups, self._settling.groups)
         due.update(*(each.groups for each in changed.values()))
+        stored = set().union(*(each.topics for each in changed.values()))
+        due.update(name for name, topics in self._not_begun.items() if not topics.isdisjoint(stored))
         assert self._reading is not None
         now, before = reading.lease_consumers or {}, self._reading.lease_consumers or {}
         due.update(name for name in now.keys() | before.keys() if now.get(name) != before.get(name))
@@ -201,6 +206,10 @@ class StateBuilder:
         until = 0 if self._reading is None else self._reading.at
         made = self._groups.of(reading, reading.groups[name], before, until)
         self._note_lags(name, _lags_of(made))
+        if topics := {queue.topic for queue in made.queues if queue.group_offset is None}:
+            self._not_begun[name] = topics
+        else:
+            self._not_begun.pop(name, None)
         moves = made.lag is not None and bool(made.lag or made.in_rate or made.out_rate)
         settles = made.lag is not None and (made.in_rate is None or made.out_rate is None or made.lag_per_second != 0)
         _sort(name, self._restless.groups, self._settling.groups, moves=moves, settles=settles)

@@ -18,7 +18,7 @@ type ReasonKey =
   | "accessNoKey" | "accessNoAccount" | "accessWrongKey" | "accessNotAdmin" | "accessNoTopic" | "accessNoGroup" | "accessRefused"
   | "notPublic" | "noAddress" | "answeredStatus"
   | "busy" | "notServed" | "notServedType" | "noLeases" | "noAssignment" | "noMessageTypes" | "noScheduled" | "noGroupConfig" | "noProducers" | "noSenders" | "noPurge" | "noLitePull" | "tagsAlone"
-  | "malformed" | "noBrokers" | "noCluster" | "noSession" | "refusedSilently" | "refusedBecause" | "unlisted" | "notConsumed" | "justAdded" | "notSampled"
+  | "malformed" | "noBrokers" | "noCluster" | "noSession" | "refusedSilently" | "refusedBecause" | "unlisted" | "notConsumed" | "notBegun" | "justAdded" | "notSampled"
   | "notAnswered" | "replaced" | "otherBroker" | "notOfTopic" | "noSetting" | "noTopicNamed" | "noGroupNamed" | "ofBrokers" | "ofBrokersOrGroup" | "noOffsetIn" | "noOffset"
   | "purgeMost" | "keysEnded" | "noNativeClient" | "perhapsNoNativeClient" | "lists" | "notListedBy" | "listsNone" | "noTime" | "ms"
   | "nobodyAnswers" | "ownerOff" | "ownerGone" | "tokenRevoked" | "tokenExpired" | "consumedWhen" | "copiesOfReplays" | "retriesCut" | "numberFrom" | "eitherOr" | "nameOf" | "hours" | "accessKeys" | "networks" | "levels" | "noConsumerGroup" | "keepsAtMost" | "tooFar" | "cancelledBy" | "pausedBy" | "timeLimit" | "workerLost"
@@ -69,6 +69,7 @@ const REASONS: readonly [ReasonKey, RegExp][] = [
   ["noCluster", /^no cluster is named '(?<cluster>.+)'$/],
   ["noSession", /^the connection to the cluster is closed$/],
   ["notConsumed", /^it has not consumed yet: it has no offset in any queue$/],
+  ["notBegun", /^it has no offset on (?<broker>.+) yet: where it will begin there is not known$/],
   ["justAdded", /^it was just added and has not been sampled yet$/],
   ["notSampled", /^it was not sampled in the last seconds$/],
   ["unlisted", /^(?<peer>.+) is not listed by any name server$/],

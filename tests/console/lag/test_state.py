@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from broker_core.protocol.bodies import MessageModel, MessageQueue, OffsetWrappe
 from broker_core.protocol.bodies.groups import Connection, SubscriptionGroupConfig
 from console.clusters.memory import QueueCounts
 from console.lag.facts import BrokerFacts, Delay
+from console.lag.following import Changed
 from console.lag.group_state import NO_OFFSET, drain_estimate
 from console.lag.reading import LagReading, Missing
 from console.lag.shapes import GroupState, GroupSummary, LeaseConsumerState, MissingBroker, OverviewLastKnown
@@ -110,6 +112,42 @@ def test_lag_is_what_is_stored_and_not_consumed() -> None:
 
 def test_a_group_ahead_of_its_broker_has_no_lag() -> None:
     assert state(reading(groups={"billing": behind(4, 10)})).groups["billing"].lag == 0
+
+
+def half_begun(at: int, stored: int, **parts: Any) -> LagReading:
+    """Return a reading of two brokers with a topic that a group consumes on one of them."""
+    on_b = queue(broker="broker-b")
+    orders = {"orders": TopicConfig("orders", 1, 1)}
+    said = {
+        "broker-a": facts(at, {"g": behind(10, 4)}, topics=orders, followed_at=at),
+        "broker-b": facts(at, topics=orders, ends={"orders": {on_b: TopicOffset(3, 3 + stored, at)}}, followed_at=at),
+    }
+    both = {"orders": topic("orders", brokers=said)}
+    return reading(at, facts=said, brokers=[A, B], topics=both, **parts)
+
+
+def test_lag_is_unknown_while_messages_wait_on_a_broker_that_has_no_offset_of_the_group() -> None:
+    shown = state(half_begun(AT, 3))
+    group = shown.groups["g"]
+    reason = "it has no offset on broker-b yet: where it will begin there is not known"
+    assert (group.lag, group.state, group.unknown_reason, group.measured_at) == (None, "unknown", reason, None)
+    rows = [(row.broker, row.group_offset, row.broker_offset, row.lag, row.unknown_reason) for row in group.queues]
+    assert rows == [("broker-a", 4, 10, 6, None), ("broker-b", None, 6, None, reason)]
+    assert (shown.overview.total_lag, shown.overview.lag_unknown_groups) == (None, 1)
+
+
+def test_an_empty_queue_on_a_broker_without_an_offset_of_the_group_is_no_lag() -> None:
+    group = state(half_begun(AT, 0)).groups["g"]
+    assert (group.lag, group.unknown_reason, [row.lag for row in group.queues]) == (6, None, [6, 0])
+
+
+def test_a_message_stored_where_a_group_has_no_offset_changes_its_lag_at_once() -> None:
+    builder = StateBuilder()
+    first = half_begun(AT, 0)
+    assert builder.step(first).groups["g"].lag == 6
+    first.facts["broker-b"].ends["orders"][queue(broker="broker-b")] = TopicOffset(3, 4, AT)
+    nothing = {"broker-a": Changed(), "broker-b": Changed(topics={"orders"})}
+    assert builder.step(replace(first, at=AT + 1_000, changed=nothing)).groups["g"].lag is None
 
 
 def test_what_lies_on_a_silent_broker_is_unknown_and_named() -> None:

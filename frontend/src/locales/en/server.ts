@@ -56,6 +56,7 @@ export const server = {
     refusedSilently: "{{peer}} refused: it gave no reason",
     refusedBecause: "{{peer}} refused: {{words}}",
     notConsumed: "it has not consumed yet: it has no offset in any queue",
+    notBegun: "it has no offset on {{broker}} yet: where it will begin there is not known",
     notAnswered: "{{peer}} has not answered yet",
     replaced: "another broker answers at {{address}}, where {{name}} was",
     otherBroker: "another broker answers at {{address}}",

@@ -56,6 +56,7 @@ export const server = {
     refusedSilently: "{{peer}}拒绝，未说明原因",
     refusedBecause: "{{peer}}拒绝：{{words}}",
     notConsumed: "尚未消费：在任何队列中都没有位点",
+    notBegun: "在 {{broker}} 上还没有位点：不知道将从何处开始消费",
     notAnswered: "{{peer}}尚未应答",
     replaced: "{{address}} 原为 {{name}}，现在应答的是另一个 Broker",
     otherBroker: "{{address}} 上应答的是另一个 Broker",
