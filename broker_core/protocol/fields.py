@@ -167,16 +167,19 @@ def _read_bool(text: str) -> bool:
     return text.lower() == "true"
 
 
-def _read_i32(text: str) -> int:
-    return _within(int(text), 1 << 31)
+def read_i32(text: str) -> int:
+    """Return the number that Java's ``Integer.parseInt`` reads; raises ValueError."""
+    return _integer(text, 1 << 31)
 
 
 def _read_i64(text: str) -> int:
-    return _within(int(text), 1 << 63)
+    return _integer(text, 1 << 63)
 
 
-def _within(number: int, bound: int) -> int:
-    if not -bound <= number < bound:
+def _integer(text: str, bound: int) -> int:
+    number = int(text)
+    # Python alone takes spaces around the digits, and underscores between them.
+    if not -bound <= number < bound or not text.lstrip("+-").isdecimal():
         raise ValueError
     return number
 
@@ -184,6 +187,6 @@ def _within(number: int, bound: int) -> int:
 _LETTERS: Final[dict[Any, str]] = {str: "s", bool: "b", I32: "i", I64: "q"}
 _WRITERS: Final[dict[str, Callable[[Any], str]]] = {"s": str, "b": _write_bool, "i": str, "q": str}
 _READERS: Final[dict[str, Callable[[str], object]]] = {
-    "s": str, "b": _read_bool, "i": _read_i32, "q": _read_i64
+    "s": str, "b": _read_bool, "i": read_i32, "q": _read_i64
 }  # fmt: skip
 _MEANINGS: Final = {"i": "32-bit integer", "q": "64-bit integer"}

@@ -342,6 +342,6 @@ class SendProcessor:
 
 def _delay_level(text: str) -> int:
     try:
-        return int(text)
+        return fields.read_i32(text)
     except ValueError as error:
         raise MessageIllegal(f"the property DELAY is {text[:20]!r}, not a number") from error

@@ -153,6 +153,8 @@ def test_both_forms_of_a_send_have_the_same_attributes() -> None:
         ({"topic": "t", "queueId": "x"}, MalformedHeader, "queueId is 'x', not a 32-bit integer"),
         ({"topic": "t", "queueId": ""}, MalformedHeader, "queueId"),
         ({"topic": "t", "queueId": "2147483648"}, MalformedHeader, "32-bit"),
+        ({"topic": "t", "queueId": "1_0"}, MalformedHeader, "queueId is '1_0', not a 32-bit integer"),
+        ({"topic": "t", "queueId": " 1 "}, MalformedHeader, "queueId is ' 1 '"),
         ({"topic": "t", "queueId": "9" * 5000}, MalformedHeader, "32-bit"),
     ],
 )
