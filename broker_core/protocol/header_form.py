@@ -43,6 +43,11 @@ class CutHeader(NamedTuple):
     form: HeaderForm
     values: Mapping[bytes, bytes]
 
+    def with_others(self, values: Mapping[bytes, bytes]) -> bytes:
+        """Return the header with other values at its cuts."""
+        between = [*(values[bytes([letter])] for letter in self.form.cuts), b""]
+        return b"".join(piece + value for piece, value in zip(self.form.pieces, between, strict=True))
+
 
 def cut_send(header: bytes) -> CutHeader | None:
     """Cut the header of a send (310) at queue id, born time, properties and number; None if it has other forms.

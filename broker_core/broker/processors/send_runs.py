@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Set
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Set
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, NamedTuple
 
@@ -37,6 +37,9 @@ MOST_AT_ONCE: Final = 24
 _MOST_FORMS: Final = 4
 _MOST_LEFT: Final = 31
 """Frames that are left to the handlers unseen; what never is a plain send should not be looked at each time."""
+
+
+_ANOTHER: Final = b"x"
 
 
 class Basis(NamedTuple):
@@ -181,17 +184,35 @@ def find_kind(frame: Frame) -> Kind | None:
     cut = cut_send(frame.header) if frame.serializer == SERIALIZER_JSON else None
     if cut is None:
         return None
+    other = _other_values(cut.values)
     try:
-        request = Command.decode(frame)
-        header = request.header(SendMessageV2Request)
+        request, header = _read(frame)
+        other_request, other_header = _read(frame._replace(header=cut.with_others(other)))
     except ProtocolError:
         return None  # the handler says what is wrong with it
-    said = header.queue_id, header.born_timestamp, request.opaque
-    if said != (int(cut.values[b"q"]), int(cut.values[b"t"]), int(cut.values[b"o"])) or not header.properties:
+    if not header.properties or request.code != RequestCode.SEND_MESSAGE_V2 or request.flag or not _is_plain(header):
         return None
-    if request.code != RequestCode.SEND_MESSAGE_V2 or request.flag or not _is_plain(header):
+    # A name may be said twice, in ways that a cut does not see: it decides only if another value there does.
+    expected = replace(
+        header,
+        queue_id=int(other[b"q"]),
+        born_timestamp=int(other[b"t"]),
+        properties=header.properties + _ANOTHER.decode(),
+    )
+    if other_header != expected or other_request.opaque != int(other[b"o"]):
         return None
     return Kind(cut.form, header.topic, header.producer_group, header.flag, header.sys_flag, header.reconsume_times)
+
+
+def _other_values(values: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
+    """Return different values, by letter."""
+    numbers = {letter: b"2" if values[letter] == b"1" else b"1" for letter in (b"q", b"t", b"o")}
+    return {**numbers, b"p": values[b"p"] + _ANOTHER}
+
+
+def _read(frame: Frame) -> tuple[Command, SendMessageV2Request]:
+    request = Command.decode(frame)
+    return request, request.header(SendMessageV2Request)
 
 
 def _is_plain(header: SendMessageV2Request) -> bool:

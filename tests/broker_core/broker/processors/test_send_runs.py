@@ -375,7 +375,28 @@ def test_a_plain_send_begins_a_run() -> None:
     assert (kind.topic, kind.group, kind.flag, kind.sys_flag, kind.reconsume_times) == ("orders", "producers", 0, 0, 0)
 
 
-def test_two_names_that_say_the_same_begin_no_run() -> None:
+@pytest.mark.parametrize(
+    "twice",
+    [
+        '"\\u0065":"0"',
+        '"e": "0"',
+        '"e":0',
+        "'e':'0'",
+        f'"g": "{BORN}"',
+        '"g":5',
+        '"i": "TAGS\\u0001a"',
+        '"i":5',
+    ],
+)
+def test_a_name_that_is_said_twice_begins_no_run(twice: str) -> None:
     [frame] = FrameReader().feed(Sent().frame(7))
-    twice = frame.header.replace(b'"e":"0"', b'"e":"0","\\u0065":"0"')
-    assert find_kind(frame._replace(header=twice)) is None
+    header = frame.header.replace(b'"e":"0"', b'"e":"0",' + twice.encode()).replace(
+        b'"m":"false"', b'"m":"false",' + twice.encode()
+    )
+    assert find_kind(frame._replace(header=header)) is None
+
+
+def test_a_number_that_is_said_twice_begins_no_run() -> None:
+    [frame] = FrameReader().feed(Sent().frame(7))
+    header = frame.header.replace(b'"version"', b'"opaque": 7,"version"')
+    assert find_kind(frame._replace(header=header)) is None
