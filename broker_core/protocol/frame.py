@@ -111,6 +111,10 @@ class FrameReader:
                 kept += data[end:] if end else data
         return frames
 
+    def drop(self) -> None:
+        """Free what was received of a frame: nothing more will come."""
+        self._kept = bytearray()
+
     def _look_at_rest(self, data: bytes, position: int) -> FrameError | None:
         """Determine how many bytes the frame at `position` needs; return a fault that is already visible."""
         head = data[position : position + _PREFIX_SIZE]

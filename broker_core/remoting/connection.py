@@ -276,7 +276,9 @@ class Connection(asyncio.Protocol):
         self.close_reason = self.close_reason or (str(exc) if exc else "closed by the peer")
         self._transport = None
         self._is_open = False
+        # At once: the connection is in reference cycles, and what it holds would wait for the garbage collector.
         self._held.clear()
+        self._frames.drop()
         self._outbox.close()
         self._count()
         if self._idle_timer is not None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import struct
 from collections.abc import Iterable
+from pathlib import Path
 
 import pytest
 
@@ -156,3 +158,23 @@ async def test_requests_that_waited_for_room_count_no_more_once_they_are_answere
     connection.resume_writing()
     assert memory.used == len(part)
     connection.connection_lost(None)
+
+
+async def test_half_a_frame_is_freed_with_its_connection() -> None:
+    def resident() -> int:
+        return int(Path("/proc/self/status").read_text().partition("RssAnon:")[2].split()[0]) * 1024
+
+    limits = ConnectionLimits(frame_bytes=16 * MIB)
+    half = struct.pack(">I", 15 * MIB) + b"\0\0\1\0" + bytes(8 * MIB)
+    gc.disable()
+    try:
+        before = resident()
+        async with serving(limits=limits) as server:
+            for _ in range(20):
+                async with raw_peer(server) as peer:
+                    peer.writer.write(half)
+                    await eventually(lambda: any(each._frames.buffered > 7 * MIB for each in server.connections))
+                await eventually(lambda: not list(server.connections))
+            assert resident() - before < 60 * MIB
+    finally:
+        gc.enable()
