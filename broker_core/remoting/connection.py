@@ -99,7 +99,7 @@ class Connection(asyncio.Protocol):
         self._outbox = Outbox(self._loop, self._check_backlog)
         self._is_deaf = False  # reading has stopped permanently
         self._calls = PendingCalls(self._loop)
-        self._unanswered: set[asyncio.Future[Command | None]] = set()
+        self._unanswered: set[asyncio.Future[Any]] = set()
         self._idle_timer: asyncio.TimerHandle | None = None
         self._last_read = self._loop.time()
         self._log = get_logger(__name__)
@@ -146,6 +146,13 @@ class Connection(asyncio.Protocol):
         """Send so many responses, already encoded; do nothing if the connection has closed."""
         if self._is_open:
             self._outbox.put_frames(frames, count)
+
+    def owe(self) -> asyncio.Future[None]:
+        """Let a server that stops wait for answers that come later; whoever sends them sets the result."""
+        owed = self._loop.create_future()
+        self._unanswered.add(owed)
+        owed.add_done_callback(self._unanswered.discard)
+        return owed
 
     # ---- state and closing -------------------------------------------------------------------------------------------
 

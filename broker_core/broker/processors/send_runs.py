@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, replace
 from functools import partial
@@ -144,12 +145,14 @@ class SendLane:
         if self._stage.durability is None:
             self._connection.answer_many(stored.answers, stored.sends)
         else:
-            answer = partial(self._answer_flushed, stored)
+            answer = partial(self._answer_flushed, stored, self._connection.owe())
             self._stage.durability.wait(stored.end, answer, now=now, sends=stored.sends)
 
-    def _answer_flushed(self, stored: StoredSends, is_flushed: bool) -> None:
+    def _answer_flushed(self, stored: StoredSends, owed: asyncio.Future[None], is_flushed: bool) -> None:
         answers = stored.answers if is_flushed else marked_unflushed(stored.answers)
         self._connection.answer_many(answers, stored.sends)
+        if not owed.done():  # cancelled where the server waited long enough
+            owed.set_result(None)
 
     def _plan_of(self, kind: Kind, topic: TopicConfig) -> SendPlan:
         additions, config = self._stage.additions, self._stage.settings.config

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from broker_core.broker import BrokerLimits
+from broker_core.broker.disk import Disk, Done
 from broker_core.broker.processors import send_runs
 from broker_core.broker.processors.send_runs import MOST_AT_ONCE, SendLane, find_kind
 from broker_core.native import native
@@ -29,6 +30,7 @@ from broker_core.protocol.properties import format_properties
 from broker_core.protocol.topics import TRACE_TOPIC
 from broker_core.store.errors import FlushFailed
 from tests.support.broker import BORN, Wire, small_store, started
+from tests.support.wait import eventually
 
 pytestmark = pytest.mark.skipif(native is None, reason="runs need the compiled functions")
 
@@ -308,6 +310,46 @@ async def test_a_run_waits_for_the_disk(tmp_path: Path, taken: Counter[int]) -> 
         assert wire.broker.store.flushed_log_offset >= last.log_offset + last.store_size
         assert len(wire.broker.components.durability) == 0
     assert in_runs(taken) > 100
+
+
+class HeldDisk:
+    """A disk that begins no flush before it is released."""
+
+    def __init__(self, disk: Disk) -> None:
+        self._disk = disk
+        self._held: list[Done] | None = []
+
+    def flush(self, done: Done) -> None:
+        if self._held is None:
+            self._disk.flush(done)
+        else:
+            self._held.append(done)
+
+    def look(self) -> None:
+        self._disk.look()
+
+    def close(self) -> None:
+        self._disk.close()
+
+    def release(self) -> None:
+        held, self._held = self._held or [], None
+        for done in held:
+            self._disk.flush(done)
+
+
+async def test_a_server_that_stops_answers_the_runs_that_wait_for_the_disk(tmp_path: Path, taken: Counter[int]) -> None:
+    async with flushing(tmp_path) as wire, connected(wire) as producer:
+        await producer.send([Sent()])
+        durability, [server] = wire.broker.components.durability, wire.broker._servers[:1]
+        durability._disk = held = HeldDisk(durability._disk)
+        sending = asyncio.create_task(producer.send([Sent()] * 100))
+        await eventually(lambda: len(durability) == 100)
+        stopping = asyncio.create_task(server.close(10))
+        await eventually(lambda: all(each._is_deaf for each in server.connections))
+        held.release()
+        assert {each.code for each in await sending} == {ResponseCode.SUCCESS}
+        await stopping
+    assert in_runs(taken) > 90
 
 
 async def test_those_that_do_not_wait_are_left_to_the_handler(tmp_path: Path, taken: Counter[int]) -> None:
