@@ -23,7 +23,7 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
-from typing import Any, Protocol, TypeAlias, cast
+from typing import Any, Final, Protocol, TypeAlias, cast
 
 from broker_core.logs import get_logger
 from broker_core.protocol.codes import FLAG_ONE_WAY, FLAG_RESPONSE, ResponseCode, name_of_request
@@ -37,6 +37,8 @@ from broker_core.remoting.memory import SMALL, ConnectionMemory
 from broker_core.remoting.other_protocols import Farewell, recognize
 from broker_core.remoting.outbox import Outbox
 from broker_core.remoting.rare_warnings import RareWarnings
+
+_LAST_ANSWERS_SECONDS: Final = 1.0
 
 Result: TypeAlias = Command | Awaitable[Command | None] | None
 ConnectionCallback: TypeAlias = Callable[["Connection"], None]
@@ -100,6 +102,7 @@ class Connection(asyncio.Protocol):
         self._is_deaf = False  # reading has stopped permanently
         self._calls = PendingCalls(self._loop)
         self._unanswered: set[asyncio.Future[Any]] = set()
+        self._leaving: asyncio.Task[None] | None = None
         self._idle_timer: asyncio.TimerHandle | None = None
         self._last_read = self._loop.time()
         self._log = get_logger(__name__)
@@ -376,7 +379,16 @@ class Connection(asyncio.Protocol):
 
     def _fail(self, error: ProtocolError) -> None:
         self._warnings.warn(self._log, "peer=%s: %s; closing", self.peer, error)
-        self.close(str(error))
+        if self._unanswered:
+            self.stop_reading()
+            self._leaving = self._loop.create_task(self._close_when_answered(str(error)))
+        else:
+            self.close(str(error))
+
+    async def _close_when_answered(self, reason: str) -> None:
+        """Close when the requests before a fault are answered, or soon: some wait for messages."""
+        await asyncio.wait(self._unanswered, timeout=_LAST_ANSWERS_SECONDS)
+        self.close(reason)
 
     def _count(self) -> None:
         """Report the held bytes to `memory`; above its limit a connection is closed, possibly this one."""

@@ -152,6 +152,21 @@ async def test_requests_before_a_malformed_frame_are_still_answered() -> None:
         assert await peer.is_closed_by_peer()
 
 
+async def test_requests_before_a_malformed_frame_are_answered_when_they_have_ended() -> None:
+    ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    async def wait(request: Command, connection: Connection) -> Command:
+        await ended
+        return Command.response(0, remark="good")
+
+    async with serving(wait) as server, raw_peer(server) as peer:
+        peer.writer.write(question().encode() + b"\xff\xff\xff\xff\x00\x00\x00\x00")
+        await eventually(lambda: any(each._is_deaf for each in server.connections))
+        ended.set_result(None)
+        assert (await peer.command()).remark == "good"
+        assert await peer.is_closed_by_peer()
+
+
 async def test_a_peer_that_reads_nothing_is_no_longer_read() -> None:
     limits = ConnectionLimits(write_buffer_bytes=64 * KIB)
     served = 0
