@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from functools import partial
 from typing import Final
 
@@ -16,6 +15,7 @@ from django.db import close_old_connections, connection
 
 from broker_core.client.admin.clusters import BrokerRuntime
 from broker_core.client.answers import Answers, ask_all
+from broker_core.client.errors import AccessDenied
 from broker_core.clock import now_ms
 from broker_core.errors import GantryError
 from console.clusters.memory import aremembered
@@ -100,11 +100,18 @@ def _needed(parts: DataPlaneParts) -> dict[str, Check]:
 
 async def _first_answer(asked: Iterable[asyncio.Future[BrokerRuntime]]) -> None:
     """Wait for any broker: one that is silent must not let those that answer seem down."""
+    is_refused = False
     for each in asyncio.as_completed(asked):
-        with suppress(GantryError):
+        try:
             await each
+        except GantryError as error:
+            is_refused |= isinstance(error, AccessDenied)
+        else:
             return
-    raise NotUp("no broker answers")
+    # Everybody reads this check, so it names no address and no account.
+    raise NotUp(
+        "brokers answer, but refuse access to the account of this gateway" if is_refused else "no broker answers"
+    )
 
 
 def _ask_database() -> None:

@@ -11,7 +11,8 @@ import pytest
 
 from broker_core.client.admin.clusters import BrokerRuntime
 from broker_core.client.answers import Answers
-from broker_core.client.errors import TimedOut, Unreachable
+from broker_core.client.errors import AccessDenied, TimedOut, Unreachable
+from broker_core.errors import GantryError
 from console.clusters.memory import Remembered, RememberedBroker
 from gateway import health_checks
 from gateway.health_checks import MEANINGS, everything
@@ -104,3 +105,15 @@ async def test_where_no_broker_is_listed_or_known_nothing_is_called_healthy(
     known.clear()
     state = await everything(parts(Answers())).state()
     assert state.reasons[name] == "no broker is listed"
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (Unreachable("b:1", "refused"), "no broker answers"),
+        (AccessDenied(16, "no account", "b:1"), "brokers answer, but refuse access to this gateway"),
+    ],
+)
+async def test_a_gateway_that_brokers_refuse_says_so(error: GantryError, reason: str) -> None:
+    state = await everything(parts(Answers({}, {"b:1": error}))).state()
+    assert state.reasons["broker"] == reason
