@@ -39,11 +39,13 @@ def prepare_accounts(config: UpConfig) -> Path:
 
 
 def broker_settings(config: UpConfig) -> dict[str, str]:
-    """Return the settings of a broker with access control, which `prepare_accounts` has prepared.
+    """Return the settings of a broker's access control, which `prepare_accounts` has prepared if it is on.
 
     What `make up` has made it serves on this machine alone. An account that somebody else made for the gateway may have
-    other users elsewhere.
+    other users elsewhere. Off is said too: a broker that has saved the other would refuse a gateway that does not sign.
     """
+    if not config.has_access_control:
+        return {"aclEnable": "false"}
     return {
         "aclEnable": "true",
         "aclLocalAccounts": _read(config.data / ACCOUNT_FILE).access_key,

@@ -107,7 +107,7 @@ def _brokers(python: str, config: UpConfig, tls: tuple[str, ...]) -> Iterator[Ch
     if config.brokers > 1:
         yield _name_server(python, config, tls)
         servers = ("--namesrv", f"{config.reachable_host}:{config.namesrv_port}")
-    settings = tuple(_settings(broker_settings(config))) if config.has_access_control else ()
+    settings = tuple(_settings(broker_settings(config)))
     for name, port in config.broker_ports.items():
         command = (
             python, "-m", "broker_core",

@@ -1,6 +1,7 @@
 """The broker's current settings: read by name, changed at run time, saved over restarts.
 
-Changes are saved as ``brokerSettings.json``; those of the start (`BrokerConfig.settings`) override the file.
+Changes are saved as ``brokerSettings.json``; those of the start (`BrokerConfig.settings`) override the file. What is
+given at the start and read there alone cannot be changed.
 The parts of the broker that depend on a setting watch the register.
 """
 
@@ -34,6 +35,7 @@ class Settings:
     def __init__(self, config: BrokerConfig, file: JsonFile) -> None:
         """Start with the given configuration; `load` applies the saved changes."""
         self._file = file
+        self._given = frozenset(config.settings)
         self._changes: dict[str, str] = {}
         self._watchers: list[Watcher] = []
         self._wanted = config
@@ -70,7 +72,8 @@ class Settings:
         """
         wanted, current = self._wanted, self.config
         for name, text in texts.items():
-            wanted = self._changed(wanted, name, text)
+            before, wanted = wanted, self._changed(wanted, name, text)
+            self._check_start(name, before, wanted)
             if SETTINGS[name].holds is Holds.LIVE:
                 current = self._changed(current, name, text)
         self._wanted = wanted
@@ -91,6 +94,15 @@ class Settings:
             return setting.put(config, text.strip())
         except ValueError as error:
             raise SettingIllegal(name, str(error)) from error
+
+    def _check_start(self, name: str, before: BrokerConfig, wanted: BrokerConfig) -> None:
+        """Raise SettingFixed where the next start would override the change before it ever took effect."""
+        setting = SETTINGS[name]
+        if setting.holds is Holds.AT_START and name in self._given and setting.text(before) != setting.text(wanted):
+            raise SettingFixed(
+                f"setting {name} is given at the start, as {setting.text(before)!r}, which a change would not outlive: "
+                "change it where the broker is started"
+            )
 
     def _refuse(self, name: str) -> Never:
         if name in BLACK_LIST:

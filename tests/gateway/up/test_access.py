@@ -64,7 +64,7 @@ def test_processes_learn_the_account_and_brokers_the_switch(tmp_path: Path) -> N
     assert not any("secret" in word for child in made.children for word in child.command)
 
     off = plan(UpConfig.read({"GANTRY_DATA_DIR": str(tmp_path / "off")}), run)
-    assert not any("aclEnable=true" in child.command for child in off.children)
+    assert settings_of(off) == [{"aclEnable=false"}], "a broker that saved the other would refuse everybody"
     assert not (tmp_path / "off" / "tools.yml").exists()
 
 

@@ -77,6 +77,15 @@ def test_the_start_comes_before_what_was_changed(tmp_path: Path, caplog: pytest.
     assert "setting=fileReservedTime: '24', given at the start, overrides '48'" in caplog.text
 
 
+def test_what_the_start_gives_and_reads_cannot_be_changed(tmp_path: Path) -> None:
+    settings = settings_in(tmp_path, aclEnable="false", fileReservedTime="24")
+    with pytest.raises(SettingFixed, match="setting aclEnable is given at the start, as 'false'"):
+        settings.update({"fileReservedTime": "48", "aclEnable": "true"}, now=NOW)
+    assert text_of(settings, "fileReservedTime") == "24"
+    settings.update({"fileReservedTime": "48", "aclEnable": "false"}, now=NOW)
+    assert settings.config.store.retention_ms == 48 * 3_600_000, "this one holds until the next start"
+
+
 @pytest.mark.parametrize(
     ("name", "text", "error", "said"),
     [
