@@ -109,9 +109,7 @@ async def _first_answer(asked: Iterable[asyncio.Future[BrokerRuntime]]) -> None:
         else:
             return
     # Everybody reads this check, so it names no address and no account.
-    raise NotUp(
-        "brokers answer, but refuse access to the account of this gateway" if is_refused else "no broker answers"
-    )
+    raise NotUp("brokers answer, but refuse access to this gateway" if is_refused else "no broker answers")
 
 
 def _ask_database() -> None:

@@ -20,6 +20,9 @@ Json = Any
 """What JSON can hold; `msgspec.Raw` in a request is sent as it is."""
 
 
+_AWAY: Final = (502, 503, 504)
+
+
 class Refused(Exception):
     """The gateway answered with a problem; the text is for people."""
 
@@ -29,6 +32,18 @@ class Refused(Exception):
         faults = [f"\n  {each['pointer']}: {each['detail']}" for each in problem.get("errors", ())]
         super().__init__(f"{title}: {detail} ({where}){''.join(faults)}")
         self.status = status
+        self.code: str = problem.get("code", "")
+        self.detail: str = detail or title
+
+    @property
+    def is_away(self) -> bool:
+        """Whether what is needed did not answer: later it may."""
+        return self.status in _AWAY
+
+    @property
+    def is_uncertain(self) -> bool:
+        """Whether what was asked for may have been done."""
+        return self.status == 504
 
 
 class Unreachable(Exception):
@@ -94,10 +109,15 @@ class Api:
 
     def items(self, path: str, *, limit: int | None = None, **query: Any) -> Iterator[Json]:
         """Yield the items of a list, page after page; at most `limit`."""
+        for page in self.pages(path, limit=limit, **query):
+            yield from page["items"]
+
+    def pages(self, path: str, *, limit: int | None = None, **query: Any) -> Iterator[Json]:
+        """Yield the pages of a list; at most `limit` items together."""
         cursor, left = None, limit
         while True:
             page = self.get(path, limit=min(_PAGE, left) if left else _PAGE, cursor=cursor, **query)
-            yield from page["items"]
+            yield page
             cursor = page.get("next_cursor")
             left = None if left is None else left - len(page["items"])
             if cursor is None or left == 0:

@@ -41,15 +41,18 @@ def show(session: Session, group: str) -> None:
 @click.argument("group")
 @pass_session
 def lag(session: Session, group: str) -> None:
-    """List the queues of a group with offset and lag; exit code 1 if nothing is known of them."""
+    """List the queues of a group with offset and lag; exit code 1 if its lag is not known."""
     columns = ["topic", "broker", "queue_id", "group_offset", "broker_offset", "lag", "time_lag_ms", "client"]
     for _ in range(_TURNS):
         found = session.api.get(f"groups/{part(group)}")
-        if found["queues"] or found["lag"] is not None:
-            session.out.rows(found["queues"], columns)
-            return
+        if found["lag"] is not None or any(each["lag"] is not None for each in found["queues"]):
+            break
         # A group that has just begun is measured within a second or two.
         time.sleep(1)
+    if found["queues"]:
+        session.out.rows(found["queues"], columns)
+    if found["lag"] is not None:
+        return
     reason = found["unknown_reason"] or "nobody measured it yet"
     raise click.ClickException(f"the lag of {group} is not known: {reason}")
 

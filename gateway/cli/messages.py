@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 import click
@@ -11,7 +12,7 @@ from gateway.cli.api import part
 from gateway.cli.root import Session, gantry, pass_session
 
 _MOST_MATCHES: Final = 1_000
-_COLUMNS = ["message_id", "queue_id", "queue_offset", "keys", "tag", "stored_at", "size_bytes"]
+_COLUMNS = ["message_id", "broker", "queue_id", "queue_offset", "keys", "tag", "stored_at", "size_bytes"]
 
 
 @gantry.group()
@@ -43,9 +44,20 @@ def search(session: Session, topic: str, key: str, start: str | None, end: str |
 @click.option("--limit", type=click.IntRange(1), default=20, show_default=True)
 @pass_session
 def browse(session: Session, topic: str, start: str | None, end: str | None, queue: int | None, limit: int) -> None:
-    """List messages of a topic, newest first."""
+    """List messages of a topic, newest first; exit code 1 if a broker did not answer."""
     query = {"from": start, "to": end, "queue": queue}
-    session.out.rows(session.api.items(f"topics/{part(topic)}/messages", limit=limit, **query), _COLUMNS)
+    missing: dict[str, str] = {}
+
+    def found() -> Iterator[Any]:
+        for page in session.api.pages(f"topics/{part(topic)}/messages", limit=limit, **query):
+            missing.update((each["broker"], each["reason"]) for each in page["missing"])
+            yield from page["items"]
+
+    session.out.rows(found(), _COLUMNS)
+    for broker, reason in missing.items():
+        click.echo(f"gantry: {broker} may have more: {reason}", err=True)
+    if missing:
+        raise SystemExit(1)
 
 
 @messages.command()

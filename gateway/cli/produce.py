@@ -10,7 +10,7 @@ from typing import IO, Any, Final, TypeAlias
 import click
 import msgspec
 
-from gateway.cli.api import part
+from gateway.cli.api import Refused, part
 from gateway.cli.output import Table
 from gateway.cli.root import Session, gantry, pass_session
 
@@ -48,7 +48,7 @@ def produce(
 
     A line that is JSON is sent as JSON. Lines are sent as they come, up to a hundred at once, and told when they are
     stored; with --json, entry_id is the number of the line. Exit code 1 if a message was not stored; those before
-    it are.
+    it are. While no broker takes messages, sending ends, and stderr says after which line.
     """
     if (file is None) == (body is None):
         raise click.UsageError("Give either a FILE or --body.")
@@ -66,7 +66,7 @@ def produce(
     place = ["deliver_at"] if is_delayed or fields["deliver_at"] else ["broker", "queue_id", "offset"]
     table = Table(session.out, ["status", "message_id", *place, "stored_at", "problem.detail"])
     is_whole = True
-    for results in _send(session, topic, shared, portions):
+    for results in _send(session, topic, shared, portions, lines=file is not None and not whole):
         table.add(results)
         is_whole = is_whole and all(result["status"] == "stored" for result in results)
     if not is_whole:
@@ -74,12 +74,30 @@ def produce(
 
 
 def _send(
-    session: Session, topic: str, shared: Mapping[str, Any], portions: Iterable[list[_Line]]
+    session: Session, topic: str, shared: Mapping[str, Any], portions: Iterable[list[_Line]], *, lines: bool
 ) -> Iterator[list[Any]]:
     """Yield the results of each request."""
     for some in portions:
         entries = [{**shared, "entry_id": str(number), "body": _body(text)} for number, text in some]
-        yield session.api.post(f"topics/{part(topic)}/messages", {"messages": entries})["results"]
+        try:
+            yield session.api.post(f"topics/{part(topic)}/messages", {"messages": entries})["results"]
+        except Refused as error:
+            if not error.is_away:
+                raise
+            yield [_not_told(entry["entry_id"], error) for entry in entries]
+            if lines:
+                click.echo(f"gantry: lines after {some[-1][0]} were not sent", err=True)
+            return
+
+
+def _not_told(entry_id: str, error: Refused) -> dict[str, Any]:
+    """Return the result of a message whose request failed as a whole."""
+    status = "unknown" if error.is_uncertain else "failed"
+    return {
+        "entry_id": entry_id,
+        "status": status,
+        "problem": {"code": error.code, "status": error.status, "detail": error.detail},
+    }
 
 
 def _portions(file: IO[bytes]) -> Iterator[list[_Line]]:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Mapping
+from functools import partial
+from itertools import count
 from typing import Any, Final
+from uuid import uuid4
 
 import click
 
-from gateway.cli.api import part
+from gateway.cli.api import Refused, Unreachable, part
 from gateway.cli.root import Session, gantry, pass_session
 
 _AT_ONCE: Final = 32
 _WAIT_MS: Final = 20_000
+_LONGEST_PAUSE: Final = 5.0  # s
 
 
 @gantry.command()
@@ -36,7 +42,8 @@ def consume(
 ) -> None:
     """Receive messages of a group, print each as a line of JSON, and acknowledge what was printed.
 
-    Exit code 1 if a broker that may have more was not asked.
+    Exit code 1 if a broker that may have more was not asked. With --follow it waits for gateway and brokers that are
+    away.
     """
     path = f"groups/{part(group)}/topics/{part(topic)}"
     asked: dict[str, Any] = {"wait_ms": _WAIT_MS if follow else 1000, "lease_ms": lease_ms}
@@ -44,10 +51,13 @@ def consume(
         raise click.UsageError("A filter is by --tag or by --sql, not by both; TAGS is a property in SQL.")
     if tag or sql:
         asked["filter"] = {"type": "tag" if tag else "sql", "expression": tag or sql}
+    post = partial(_when_back, session) if follow else session.api.post
     left = most
     while left is None or left > 0:
-        count = _AT_ONCE if left is None else min(_AT_ONCE, left)
-        answer = session.api.post(f"{path}:receive", {**asked, "max_messages": count})
+        size = _AT_ONCE if left is None else min(_AT_ONCE, left)
+        # By its name the gateway knows an attempt that is made again, and returns the same leases.
+        name = {"attempt_id": uuid4().hex} if follow else {}
+        answer = post(f"{path}:receive", {**asked, **name, "max_messages": size})
         received = answer["messages"]
         if not received and not follow:
             for each in answer["missing"]:
@@ -58,5 +68,19 @@ def consume(
         for message in received:
             session.out.json(message)
         if received and not keep:
-            session.api.post(f"{path}:ack", {"receipts": [message["receipt"] for message in received]})
+            post(f"{path}:ack", {"receipts": [message["receipt"] for message in received]})
         left = None if left is None else left - len(received)
+
+
+def _when_back(session: Session, path: str, body: Mapping[str, Any]) -> Any:
+    """Return the answer to a POST; while gateway or brokers are away, say so once and ask again."""
+    for attempt in count():
+        try:
+            return session.api.post(path, body)
+        except (Refused, Unreachable) as error:
+            if isinstance(error, Refused) and not error.is_away:
+                raise
+            if attempt == 0:
+                click.echo(f"gantry: {error}; waiting", err=True)
+        time.sleep(min(_LONGEST_PAUSE, 2.0**attempt / 4))
+    raise AssertionError("it is asked for without end")
