@@ -10,11 +10,12 @@ import os
 import signal
 import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import Final
 
 import uvloop
 
-from broker_core import logs
+from broker_core import exit_status, logs
 from broker_core.broker import Broker, BrokerConfig
 from broker_core.command_line import configuration, parse
 from broker_core.defaults import settings_file
@@ -25,10 +26,6 @@ from broker_core.native import native, why_not
 from broker_core.remoting import AddressInUse
 from broker_core.remoting.open_files import Sockets, check_files, raise_limit
 from broker_core.store.errors import StoreLocked
-
-EXIT_REFUSED: Final = 2
-EXIT_STORE_LOCKED: Final = 71
-EXIT_PORT_TAKEN: Final = 72
 
 _OWNER_ONLY: Final = 0o077
 """The umask, whatever the process inherited: only this user may read the messages."""
@@ -52,16 +49,28 @@ def main() -> int:
         check_files(files)
         return uvloop.run(_serve(options, config, Sockets(files)))
     except StoreLocked as error:
-        return _give_up(error, EXIT_STORE_LOCKED)
+        return _give_up(error, exit_status.STORE_LOCKED)
     except AddressInUse as error:
-        return _give_up(error, EXIT_PORT_TAKEN)
-    except (GantryError, OSError) as error:
-        return _give_up(error, EXIT_REFUSED)
+        return _give_up(error, exit_status.PORT_TAKEN)
+    except GantryError as error:
+        return _give_up(error, exit_status.REFUSED)
+    except OSError as error:
+        return _give_up(_told(error, config), exit_status.SYSTEM)
 
 
-def _give_up(error: Exception, status: int) -> int:
+def _give_up(error: object, status: int) -> int:
     print(f"broker_core: {error}", file=sys.stderr)
     return status
+
+
+def _told(error: OSError, config: BrokerConfig) -> str:
+    """Return what the system refused, with the setting that names the place."""
+    if error.filename is None:
+        return str(error)
+    place = Path(os.fsdecode(error.filename))
+    # A folder that cannot be made is told by its parent, too.
+    is_store = config.store.folder in (place, *place.parents) or place in config.store.folder.parents
+    return f"{'storePathRootDir: ' if is_store else ''}{place}: {error.strerror}"
 
 
 async def _serve(options: argparse.Namespace, config: BrokerConfig, sockets: Sockets) -> int:
@@ -120,7 +129,7 @@ async def _until_stopped(broker: Broker, stop: asyncio.Event) -> int:
         waiting.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await waiting
-    return 0 if stop.is_set() else EXIT_REFUSED
+    return 0 if stop.is_set() else exit_status.REFUSED
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ class BadPropertiesFile(GantryError):
 def read_pairs(file: Path) -> dict[str, str]:
     """Return the names and texts of a file; raise BadPropertiesFile."""
     try:
-        pairs = java_properties.parse(file.read_bytes())
+        pairs = java_properties.parse_file(file.read_bytes())
     except OSError as error:
         raise BadPropertiesFile(f"{file} cannot be read: {error.strerror}") from error
     except MalformedBody as error:

@@ -12,19 +12,20 @@ from typing import Final
 
 import uvloop
 
-from broker_core import logs
+from broker_core import exit_status, logs
 from broker_core.errors import GantryError
 from broker_core.namesrv.changes import networks_option
 from broker_core.namesrv.config import NameServerConfig
 from broker_core.namesrv.config_file import USUAL_SETTINGS, ConfigFile, read_config
 from broker_core.namesrv.server import NameServer
+from broker_core.remoting import AddressInUse
 from broker_core.remoting.tls_settings import read_settings
 
 _log: Final = logging.getLogger(__name__)
 
 
 def main() -> int:
-    """Serve until a signal; return the exit status: 0 stopped as requested, 2 it could not start."""
+    """Serve until a signal; return 0 if stopped as requested, or else one of `exit_status`."""
     parser = argparse.ArgumentParser(prog="python -m broker_core.namesrv", description="A RocketMQ name server.")
     parser.add_argument(
         "--config", type=Path, metavar="FILE", help="RocketMQ's properties file; other options go before what it says"
@@ -48,10 +49,18 @@ def main() -> int:
     logs.configure(options.log_level)
     try:
         uvloop.run(_serve(_config(options)))
-    except (GantryError, OSError) as error:
-        sys.stderr.write(f"name server: {error}\n")
-        return 2
+    except AddressInUse as error:
+        return _give_up(error, exit_status.PORT_TAKEN)
+    except GantryError as error:
+        return _give_up(error, exit_status.REFUSED)
+    except OSError as error:
+        return _give_up(error, exit_status.SYSTEM)
     return 0
+
+
+def _give_up(error: Exception, status: int) -> int:
+    sys.stderr.write(f"name server: {error}\n")
+    return status
 
 
 def _config(options: argparse.Namespace) -> NameServerConfig:

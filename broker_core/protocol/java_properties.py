@@ -2,7 +2,8 @@ r"""The text form of Java properties, used for settings (protocol/README.md#admi
 
 ``key=value`` lines; ``:`` or spaces may replace the equals sign, ``#`` and ``!`` start comments, a backslash at the end
 continues the line, ``\t \n \r \f \uXXXX`` are escapes and any other ``\x`` is ``x``. Java reads the bytes
-as ISO-8859-1, RocketMQ's tools send UTF-8. This module reads UTF-8 and writes ASCII with escapes.
+as ISO-8859-1, RocketMQ's tools send UTF-8. This module reads UTF-8, a file that is none as Java does, and writes ASCII
+with escapes.
 """
 
 from __future__ import annotations
@@ -31,6 +32,21 @@ def parse(body: bytes) -> dict[str, str]:
         text = body.decode()
     except UnicodeDecodeError as error:
         raise MalformedBody(f"properties are not UTF-8: {error}") from error
+    return _pairs(text)
+
+
+def parse_file(content: bytes) -> dict[str, str]:
+    """Return the keys and their texts as `parse` does, also of a file in another encoding: its comments may have one.
+
+    Raises MalformedBody for invalid escapes.
+    """
+    try:
+        return _pairs(content.decode())
+    except UnicodeDecodeError:
+        return _pairs(content.decode("iso-8859-1"))
+
+
+def _pairs(text: str) -> dict[str, str]:
     pairs = {}
     for line in _logical_lines(text):
         end = _end_of_key(line)

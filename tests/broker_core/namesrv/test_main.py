@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -65,12 +66,12 @@ async def test_an_option_goes_before_that_place(tmp_path: Path) -> None:
     assert not (tmp_path / "namesrv").exists()
 
 
-async def test_a_place_that_cannot_be_read_is_one_clear_line_and_status_2(tmp_path: Path) -> None:
+async def test_a_place_that_cannot_be_read_is_one_clear_line_and_status_74(tmp_path: Path) -> None:
     (tmp_path / "namesrv" / "kvConfig.json").mkdir(parents=True)
     (tmp_path / "namesrv.conf").write_text("")
 
     with Serving(tmp_path / "log", "broker_core.namesrv", "--config", str(tmp_path / "namesrv.conf")) as ended:
-        assert await asyncio.to_thread(ended.process.wait, 60) == 2
+        assert await asyncio.to_thread(ended.process.wait, 60) == 74
 
     assert len(ended.log.splitlines()) == 1
     assert "kvConfig.json" in ended.log
@@ -96,3 +97,13 @@ async def test_an_option_that_names_no_network_is_refused_with_the_reason(tmp_pa
         assert await asyncio.to_thread(ended.process.wait, 60) == 2
 
     assert "argument --change-networks: 'everywhere' is not an address or a network" in ended.log
+
+
+async def test_a_port_that_is_taken_is_one_clear_line_and_status_72(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        with Serving(tmp_path / "log", "broker_core.namesrv", "--port", port) as ended:
+            assert await asyncio.to_thread(ended.process.wait, 60) == 72
+
+    (line,) = ended.log.splitlines()
+    assert port in line

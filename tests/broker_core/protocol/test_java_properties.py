@@ -47,3 +47,12 @@ def test_settings_are_written_as_rocketmq_writes_them() -> None:
 @given(st.dictionaries(st.text(min_size=1), st.text()))
 def test_what_is_written_reads_back_the_same(pairs: dict[str, str]) -> None:
     assert java_properties.parse(java_properties.dump(pairs)) == pairs
+
+
+def test_a_file_in_another_encoding_is_read_as_java_reads_it() -> None:
+    content = "# 队列数\nname=café\n".encode("gbk", "replace")
+    with pytest.raises(MalformedBody):
+        java_properties.parse(content)
+    assert java_properties.parse_file("# café\nname=café\n".encode("latin-1")) == {"name": "café"}
+    assert java_properties.parse_file(content.partition(b"\n")[0] + b"\nname=x") == {"name": "x"}
+    assert java_properties.parse_file("name=队列".encode()) == {"name": "队列"}
