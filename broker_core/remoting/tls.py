@@ -146,7 +146,7 @@ def _require(file: Path, what: bytes) -> None:
     try:
         content = read_file(file)
     except OSError as error:
-        raise TlsRefused(f"{file}: {error.strerror}") from error
+        raise TlsRefused(f"the file of a {what.decode().lower()}, {file}: {error.strerror}") from error
     if what not in content:
         raise TlsRefused(f"{file}: no {what.decode().lower()} in PEM form")
 

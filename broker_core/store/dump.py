@@ -25,7 +25,8 @@ def summary(reader: StoreReader) -> Iterator[str]:
     yield f"clean stop   {'no: in use, or not shut down properly' if reader.is_open_elsewhere else 'yes'}"
     segments, size = reader.segments(), reader.segment_size
     span = f"{reader.log_begin} to {reader.log_end}, {_size(reader.log_end - reader.log_begin)}"
-    yield f"log          {span}, {len(segments)} segments of {size} bytes, each with the time of its first record:"
+    files = f"{len(segments)} segments of {size} bytes, each with the time of its first record:"
+    yield f"log          {span}, {files if segments else 'no segment'}"
     for segment in segments:
         yield f"             {segment.path.name}  {_when(reader.log.store_time(segment.start))}"
     checkpoint = reader.checkpoint()
