@@ -13,7 +13,7 @@ from broker_core.broker.processors.handlers import Handlers, body_of
 from broker_core.broker.processors.topic_queues import TopicQueues
 from broker_core.broker.request_modes import POP, PULL, RequestModes
 from broker_core.broker.saving import Saver
-from broker_core.broker.topics import Topics
+from broker_core.broker.topics import check_name
 from broker_core.protocol import bodies
 from broker_core.protocol.allocation import average, average_by_circle
 from broker_core.protocol.bodies.heartbeat import MessageModel
@@ -127,14 +127,12 @@ class RequestModeProcessor:
         self,
         *,
         groups: Groups,
-        topics: Topics,
         request_modes: RequestModes,
         saver: Saver,
         limits: BrokerLimits,
         clock: Callable[[], int],
     ) -> None:
         self._groups = groups
-        self._topics = topics
         self._request_modes = request_modes
         self._saver = saver
         self._limits = limits
@@ -146,14 +144,15 @@ class RequestModeProcessor:
     async def set_mode(self, request: Command, _: Connection) -> Command:
         """Set whether a group pulls or pops a topic; members see the change when they next query their assignment.
 
-        The mode is usually set before the first member starts, so the group is created as by a heartbeat.
+        The mode is usually set before the first member starts and the first message is sent: the group is created as by
+        a heartbeat, and the topic need not be there.
         """
         mode = body_of(SetMessageRequestModeRequestBody, request, self._limits)
         if mode.mode not in _MODES:
             raise IllegalArgument(f"mode {mode.mode[:80]!r} is not one of {', '.join(_MODES)}")
         if is_retry_topic(mode.topic):
             raise SystemTopic(mode.topic)
-        self._topics.get(mode.topic)
+        check_name(mode.topic)
         self._groups.get_or_create(mode.consumer_group, now=self._clock())
         self._request_modes.put(mode)
         await self._saver.save(self._groups)

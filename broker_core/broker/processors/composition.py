@@ -294,7 +294,6 @@ def _of_clients(c: Components) -> Sequence[Processor]:
     )
     request_modes = RequestModeProcessor(
         groups=c.groups,
-        topics=c.topics,
         request_modes=c.request_modes,
         saver=c.saver,
         limits=limits,
