@@ -19,7 +19,7 @@ START_SECONDS = 60.0
 _LOOK_SECONDS = 0.1
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
 # After a child has run this long, the pause before its next restart is short again.
-_STABLE_SECONDS = 60.0
+_STABLE_SECONDS = 10.0
 
 
 class Supervisor:
@@ -115,7 +115,8 @@ class Supervisor:
             status = await self._running[child.name].wait()
             if self._stopping:
                 return
-            pause = _FIRST_PAUSE if clock() - started > _STABLE_SECONDS else pause
+            # One that ended by itself was asked to, which is no fault.
+            pause = _FIRST_PAUSE if status == 0 or clock() - started > _STABLE_SECONDS else pause
             self._log.line("gantry", f"{child.name} {_exit_text(status)}: started again in {pause:g} s")
             await asyncio.sleep(pause)
             pause = min(pause * 2, _LONGEST_PAUSE)

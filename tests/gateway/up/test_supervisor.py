@@ -58,6 +58,14 @@ async def test_a_killed_child_is_restarted_and_said_so(tmp_path: Path) -> None:
         await eventually(lambda: len(pids.read_text().split()) == 2)
 
 
+async def test_the_pause_grows_for_a_child_that_keeps_dying_and_not_for_one_that_is_asked_to_end() -> None:
+    fails = "print('ready', flush=True); raise SystemExit(1)"
+    async with supervising(child("fails", fails), child("ends", fails.replace("(1)", "(0)"))) as (_, out):
+        await eventually(lambda: "fails ended with status 1: started again in 1 s" in out.getvalue())
+        await eventually(lambda: out.getvalue().count("ends ended with status 0: started again in 0.5 s") >= 3)
+        assert "ends ended with status 0: started again in 1 s" not in out.getvalue()
+
+
 async def test_children_stop_when_the_supervisor_is_killed(tmp_path: Path) -> None:
     pid = tmp_path / "pid"
     serves = f"import os; open({str(pid)!r}, 'w').write(str(os.getpid())); {SERVES}"
