@@ -7,7 +7,8 @@
 
 A file has its full length as soon as its name appears (it is created under another name and renamed), since RocketMQ
 refuses files of another length. Disk blocks are reserved in steps ahead of the writes: writing into a hole on a full
-disk would kill the process, whereas a failed reservation is an error (StoreFull).
+disk would kill the process, whereas a failed reservation is an error (StoreFull). What is `reserved` is in memory, too,
+where it is written in one sequence.
 
 `view` is for reading only. `writable` exposes the same bytes to the functions that write records or keys in place
 (appender.py, index_file.py). A `LazyFile` is mapped when one of the two is first used, until `release`. The only
@@ -21,12 +22,13 @@ import ctypes
 import errno
 import mmap
 import os
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from pathlib import Path
 from time import perf_counter_ns
-from typing import Any, Final, Self
+from typing import Any, ClassVar, Final, Self
 
 from broker_core.native import native
 from broker_core.store.errors import Corrupt, StoreFull
@@ -46,6 +48,7 @@ class MappedFile:
     """A file of `size` bytes whose first byte has the given `start` position in its row."""
 
     __slots__ = (
+        "_allocated",
         "_is_writable",
         "_reserve_bytes",
         "is_mapped",
@@ -60,6 +63,8 @@ class MappedFile:
 
     view: memoryview
     writable: mmap.mmap
+    _ready_bytes: ClassVar[int] = 256 * 1024
+    """How many bytes are brought into memory ahead of the writes, at least."""
 
     def __init__(
         self, path: Path, *, start: int, wrote: int, reserve_bytes: int, writable: bool, size: int | None = None
@@ -68,7 +73,7 @@ class MappedFile:
         self.path = path
         self.start = start
         self.wrote = wrote
-        self.reserved = wrote
+        self.reserved = self._allocated = wrote
         self.is_mapped = False
         self._reserve_bytes = reserve_bytes
         self._is_writable = writable
@@ -112,7 +117,8 @@ class MappedFile:
                 raise StoreFull(path, reserved) from error
             raise
         file = cls(path, start=start, wrote=len(data), reserve_bytes=reserve_bytes, writable=True)
-        file.reserved = reserved
+        file._allocated = reserved
+        file.reserve(min(reserved, max(len(data), cls._ready_bytes)))
         return file
 
     @property
@@ -129,18 +135,31 @@ class MappedFile:
         """Ensure that the first `upto` bytes have disk blocks; raise StoreFull if that fails."""
         if upto <= self.reserved:
             return
-        begin = self.reserved
-        end = min(max(upto, self.reserved + self._reserve_bytes), self.size)
         descriptor = os.open(self.path, os.O_RDWR)
+        try:
+            if upto > self._allocated:
+                self._allocate(descriptor, upto)
+            end = min(max(upto, self.reserved + self._ready_bytes), self._allocated)
+            self._bring(descriptor, self.reserved, end)
+        finally:
+            os.close(descriptor)
+        self.reserved = end
+
+    def _allocate(self, descriptor: int, upto: int) -> None:
+        begin = self._allocated
+        end = min(max(upto, begin + self._reserve_bytes), self.size)
         try:
             os.posix_fallocate(descriptor, begin, end - begin)
         except OSError as error:
             if error.errno in FULL_ERRORS:
                 raise StoreFull(self.path, end - begin) from error
             raise
-        finally:
-            os.close(descriptor)
-        self.reserved = end
+        self._allocated = end
+
+    def _bring(self, descriptor: int, begin: int, end: int) -> None:
+        # At the first write into a page that is not in memory the system reads ahead what the disk is set to, which may
+        # be 8 MiB: 15 ms of zeros, in which a caller on an event loop answers nobody.
+        os.posix_fadvise(descriptor, begin, end - begin, os.POSIX_FADV_WILLNEED)
 
     def append(self, data: bytes) -> None:
         """Append `data`, for which there must be room."""
@@ -162,14 +181,14 @@ class MappedFile:
 
     def resume(self, wrote: int) -> None:
         """Treat the first `wrote` bytes as all that was written and reserved, as after a clean stop."""
-        self.wrote = self.reserved = wrote
+        self.wrote = self.reserved = self._allocated = wrote
 
     def cut(self, wrote: int) -> None:
         """Treat everything after the first `wrote` bytes as unwritten, and overwrite it with zeros.
 
         Otherwise old bytes could be mistaken for records after the next crash (store/README.md#recovery).
         """
-        self.wrote = self.reserved = wrote
+        self.wrote = self.reserved = self._allocated = wrote
         for begin, end in self._written_spans(wrote):
             for position in range(begin, end, _SCAN_BYTES):
                 zeros = _ZEROS[: min(end - position, _SCAN_BYTES)]
@@ -268,6 +287,8 @@ class LazyFile(MappedFile):
 
     __slots__ = ()
 
+    _ready_bytes = sys.maxsize
+
     def __getattr__(self, name: str) -> Any:
         """Map the file; Python calls this only for missing attributes."""
         if name not in ("view", "writable"):
@@ -279,6 +300,9 @@ class LazyFile(MappedFile):
         super()._map()
         # What the system would read ahead consists mostly of holes.
         self.writable.madvise(mmap.MADV_RANDOM)
+
+    def _bring(self, descriptor: int, begin: int, end: int) -> None:
+        """Leave it to the writes: of many files few are written again."""
 
 
 def _sync_file(path: Path) -> int:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
+import mmap
 import os
 from pathlib import Path
 
@@ -11,6 +13,8 @@ import pytest
 from broker_core.store.errors import Corrupt, StoreFull
 from broker_core.store.mapped_file import MappedFile
 from tests.support.wait import wait_until
+
+MIB = 1024 * 1024
 
 
 def made(folder: Path, *, size: int = 64 * 1024, reserve_bytes: int = 4096, data: bytes = b"") -> MappedFile:
@@ -36,6 +40,28 @@ def test_what_is_appended_is_read_and_is_in_the_file(tmp_path: Path) -> None:
     file.release()
     again = MappedFile(file.path, start=100, wrote=6, reserve_bytes=4096, writable=False)
     assert bytes(again.view[:6]) == b"abcdef"
+
+
+def in_memory(file: MappedFile, begin: int, end: int) -> int:
+    """Return how many of these bytes the system has in memory."""
+    first = ctypes.c_char.from_buffer(file.writable)
+    begin_at = ctypes.addressof(first) + begin
+    del first
+    pages = (ctypes.c_ubyte * ((end - begin) // mmap.PAGESIZE))()
+    assert ctypes.CDLL(None).mincore(ctypes.c_void_p(begin_at), ctypes.c_size_t(end - begin), pages) == 0
+    return sum(page & 1 for page in pages) * mmap.PAGESIZE
+
+
+def test_what_is_reserved_is_in_memory_and_not_much_more(tmp_path: Path) -> None:
+    file = made(tmp_path, size=16 * MIB, reserve_bytes=4 * MIB)
+    step = file.reserved
+    assert step < MIB
+    for _ in range(3):
+        file.append(bytes(step))
+        file.reserve(file.wrote + 1)
+        assert file.reserved == file.wrote + step
+        assert in_memory(file, 0, file.reserved) == file.reserved
+        assert in_memory(file, file.reserved, 4 * MIB) == 0
 
 
 def test_blocks_are_reserved_ahead_of_the_writes(tmp_path: Path) -> None:
