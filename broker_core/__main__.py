@@ -43,6 +43,7 @@ def main() -> int:
     logs.configure(options.log_level)
     if native is None:
         _log.info("running without the compiled functions, which is slower: %s", why_not)
+    config: BrokerConfig | None = None
     try:
         config = configuration(options)
         files = raise_limit()
@@ -63,9 +64,9 @@ def _give_up(error: object, status: int) -> int:
     return status
 
 
-def _told(error: OSError, config: BrokerConfig) -> str:
+def _told(error: OSError, config: BrokerConfig | None) -> str:
     """Return what the system refused, with the setting that names the place."""
-    if error.filename is None:
+    if error.filename is None or config is None:
         return str(error)
     place = Path(os.fsdecode(error.filename))
     # A folder that cannot be made is told by its parent, too.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from functools import partial
-from itertools import count
 from typing import Any, Final
 from uuid import uuid4
 
@@ -16,7 +15,7 @@ from gateway.cli.root import Session, gantry, pass_session
 
 _AT_ONCE: Final = 32
 _WAIT_MS: Final = 20_000
-_LONGEST_PAUSE: Final = 5.0  # s
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.25, 5.0  # s
 
 
 @gantry.command()
@@ -74,13 +73,14 @@ def consume(
 
 def _when_back(session: Session, path: str, body: Mapping[str, Any]) -> Any:
     """Return the answer to a POST; while gateway or brokers are away, say so once and ask again."""
-    for attempt in count():
+    pause = _FIRST_PAUSE
+    while True:
         try:
             return session.api.post(path, body)
         except (Refused, Unreachable) as error:
             if isinstance(error, Refused) and not error.is_away:
                 raise
-            if attempt == 0:
+            if pause == _FIRST_PAUSE:
                 click.echo(f"gantry: {error}; waiting", err=True)
-        time.sleep(min(_LONGEST_PAUSE, 2.0**attempt / 4))
-    raise AssertionError("it is asked for without end")
+        time.sleep(pause)
+        pause = min(_LONGEST_PAUSE, 2 * pause)

@@ -38,9 +38,8 @@ MOST_AT_ONCE: Final = 24
 _MOST_FORMS: Final = 4
 _MOST_LEFT: Final = 31
 """Frames that are left to the handlers unseen; what never is a plain send should not be looked at each time."""
-
-
 _ANOTHER: Final = b"x"
+"""What makes other properties of any."""
 
 
 class Basis(NamedTuple):
