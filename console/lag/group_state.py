@@ -223,6 +223,8 @@ class GroupStates:
         if not seen.is_known:
             return None, None
         stored = [self._stored[queue.broker_name].find(queue) for queue in seen.offsets]
+        if any(each.lag is None for each in seen.not_begun):
+            stored.append(None)  # what arrives there is its, too
         consumed = [self._consumed[queue.broker_name].find((seen.name, queue)) for queue in seen.offsets]
         return _whole_sum(stored), _whole_sum(consumed)
 

@@ -136,6 +136,12 @@ def test_lag_is_unknown_while_messages_wait_on_a_broker_that_has_no_offset_of_th
     assert (shown.overview.total_lag, shown.overview.lag_unknown_groups) == (None, 1)
 
 
+def test_what_arrives_where_a_group_has_not_begun_is_in_no_rate() -> None:
+    for stored, rate in ((3, None), (0, 0.0)):
+        group = state(*(half_begun(AT + second * 1_000, stored) for second in range(60))).groups["g"]
+        assert (group.in_rate, group.out_rate) == (rate, 0.0)
+
+
 def test_an_empty_queue_on_a_broker_without_an_offset_of_the_group_is_no_lag() -> None:
     group = state(half_begun(AT, 0)).groups["g"]
     assert (group.lag, group.unknown_reason, [row.lag for row in group.queues]) == (6, None, [6, 0])
