@@ -10,7 +10,7 @@ from typing import IO, Any, Final, TypeAlias
 import click
 import msgspec
 
-from gateway.cli.api import Refused, part
+from gateway.cli.api import Refused, Unreachable, part
 from gateway.cli.output import Table
 from gateway.cli.root import Session, gantry, pass_session
 
@@ -88,6 +88,11 @@ def _send(
             if lines:
                 click.echo(f"gantry: lines after {some[-1][0]} were not sent", err=True)
             return
+        except Unreachable:
+            if lines:
+                told = f"whether lines {some[0][0]} to {some[-1][0]} were stored is not known; later ones were not sent"
+                click.echo(f"gantry: {told}", err=True)
+            raise
 
 
 def _not_told(entry_id: str, error: Refused) -> dict[str, Any]:
