@@ -5,16 +5,15 @@ A queue is derived from the commit log and can be rebuilt from it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple, Self
 
-from broker_core.protocol.record import MAX_TOPIC_BYTES, MIN_RECORD_BYTES, encode_topic, read_head
-from broker_core.store.commit_log import CommitLog
+from broker_core.protocol.record import MAX_TOPIC_BYTES, MIN_RECORD_BYTES, encode_topic
 from broker_core.store.extension import QueueExtension, is_address
 from broker_core.store.layout import UNIT_BYTES, queue_folder
 from broker_core.store.mapped_files import MappedFiles
-from broker_core.store.soundness import find_damage
+from broker_core.store.queue_search import first_from
 from broker_core.store.units import (
     FILLER,
     FILLER_SIZE,
@@ -22,7 +21,8 @@ from broker_core.store.units import (
     UNIT,
     Unit,
     ends_backwards,
-    valid_bytes,
+    is_blank_behind,
+    measure,
 )
 
 _RESERVE_BYTES: Final = 64 * 1024
@@ -196,6 +196,12 @@ class ConsumeQueue:
             return unit._replace(tags_code=more.tags_code)
         return unit
 
+    def backwards(self) -> Iterator[tuple[int, int]]:
+        """Yield log offset and size of each unit in the files, from the last one on."""
+        for file in reversed(self._files):
+            for position in range(file.wrote - UNIT_BYTES, -1, -UNIT_BYTES):
+                yield UNIT.unpack_from(file.view, position)[:2]
+
     def with_tags_codes(self, units: memoryview) -> memoryview:
         """Return units of this queue with the tags codes of its extension in place of their addresses."""
         extension = self.extension
@@ -261,13 +267,13 @@ class ConsumeQueue:
 
     def recover(self, *, trusted: bool) -> bool:
         """Find the end of the valid units, and clear or remove what follows; return whether nothing followed."""
-        kept = self._find_end(trusted=trusted)
-        is_all = self._is_blank_behind(kept)
+        kept = measure(self._files, trusted=trusted)
+        is_all = is_blank_behind(self._files, kept)
         if trusted and not is_all:
             # An unwritten unit in the middle is damage, since a clean stop leaves no holes.
             trusted = False
-            kept = self._find_end(trusted=False)
-            is_all = self._is_blank_behind(kept)
+            kept = measure(self._files, trusted=False)
+            is_all = is_blank_behind(self._files, kept)
         self._files.keep(kept)
         self._take_measure()
         self._synced = self._files.end if trusted else 0
@@ -327,64 +333,6 @@ class ConsumeQueue:
                     return code
         return None
 
-    def _find_end(self, *, trusted: bool) -> int:
-        """Measure the files up to the one in which the valid units end; return how many files have valid units.
-
-        After a clean stop (`trusted`) there are no holes, so the end is found by bisection; otherwise the first
-        unwritten unit ends the queue (store/README.md#consume-queue).
-        """
-        kept = max(0, len(self._files) - 1) if trusted else 0
-        for number in range(kept, len(self._files)):
-            file = self._files[number]
-            file.wrote_to(valid_bytes(file, trusted=trusted))
-            kept += 1 if file.wrote else 0
-            if file.wrote < file.size:
-                break
-        return kept
-
-    def _is_blank_behind(self, kept: int) -> bool:
-        """Return whether nothing follows the units that were found in the first `kept` files."""
-        if kept < len(self._files):
-            return False
-        return not kept or self._files[kept - 1].is_blank_from(self._files[kept - 1].wrote)
-
-    def newest_in(self, log: CommitLog) -> int:
-        """Return the log offset after the newest record that this queue names and `log` has; -1 for none.
-
-        Units of records that have left the log, and fillers, count as correct.
-        """
-        for file in reversed(self._files):
-            for position in range(file.wrote - UNIT_BYTES, -1, -UNIT_BYTES):
-                log_offset, size, _ = UNIT.unpack_from(file.view, position)
-                if size == FILLER_SIZE or 0 <= log_offset < log.begin or self._names(log, log_offset, size):
-                    return self.max_physical if size == FILLER_SIZE else log_offset + size
-        return -1
-
-    def _names(self, log: CommitLog, log_offset: int, size: int) -> bool:
-        record = log.find_record(log_offset)
-        if record is None or len(record) != size:
-            return False
-        head = read_head(record)
-        topic = record[head.topic_begin : head.topic_end]
-        return not self.record_topic or (head.queue_id == self.queue_id and topic == self.record_topic[1:])
-
-    def next_named(self, log: CommitLog, log_offset: int) -> int | None:
-        """Return where the first complete record after `log_offset` begins that this queue names."""
-        low, high = self.min_offset, self.max_offset
-        while low < high:
-            middle = (low + high) // 2
-            unit = self.find_unit(middle)
-            if unit is None or unit.log_offset <= log_offset:
-                low = middle + 1
-            else:
-                high = middle
-        for number in range(low, self.max_offset):
-            unit = self.find_unit(number)
-            record = log.read(unit.log_offset, unit.size) if unit and unit.log_offset > log_offset else None
-            if unit and record and not find_damage(record, unit.log_offset, self.record_topic, self.queue_id, number):
-                return unit.log_offset
-        return None
-
     def restart(self) -> None:
         """Remove all units, to be rebuilt from the log."""
         self._files.keep(0)
@@ -411,53 +359,14 @@ class ConsumeQueue:
         if self._is_extended and self.extension is not None and (address := self._last_address()) is not None:
             self.extension.truncate(address)
 
-    def log_offset_behind(self, queue_offset: int) -> int:
-        """Return where the record before `queue_offset` ends in the log; 0 if the queue has none before it."""
-        for number in range(queue_offset - 1, self.min_offset - 1, -1):
-            unit = self.find_unit(number)
-            if unit is not None and unit.size != FILLER_SIZE:
-                return unit.log_offset + unit.size
-        return 0
-
     def purge(self, log_offset: int) -> None:
         """Move the minimum to the first message at `log_offset` or behind it, or past the last one."""
         self.purged_before = max(self.purged_before, log_offset)
-        self.min_offset = self._first_from(self.purged_before)
-
-    def _first_from(self, log_offset: int) -> int:
-        """Return the queue offset of the first readable message at `log_offset` or behind it, or past the last one.
-
-        A queue may have a million units of one segment of the log, which leaves while clients wait: it is bisected.
-        """
-        low, high = self.min_offset, self.max_offset
-        # Of a queue that was rebuilt a whole file of fillers may come first.
-        while (unit := self.find_unit(low)) is not None and unit.size == FILLER_SIZE:
-            low += 1
-        while low < high:
-            middle = at = (low + high) // 2
-            # Fillers have no place in the log, and damaged units a wrong one: what follows them decides.
-            place = self._place_of(at)
-            while place is None and at < high:
-                at += 1
-                place = self._place_of(at)
-            if place is None or place >= log_offset:
-                high = middle
-            else:
-                low = at + 1
-        return low
-
-    def _place_of(self, number: int) -> int | None:
-        """Return the log offset of a unit that agrees with those beside it, None for any other."""
-        before, unit, after = (self.find_unit(each) for each in (number - 1, number, number + 1))
-        if unit is None or unit.size == FILLER_SIZE or unit.log_offset < 0:
-            return None
-        follows = before is None or before.size == FILLER_SIZE or before.log_offset + before.size <= unit.log_offset
-        leads = after is None or after.size == FILLER_SIZE or unit.log_offset + unit.size <= after.log_offset
-        return unit.log_offset if follows and leads else None
+        self.min_offset = first_from(self, self.purged_before)
 
     def correct_min(self, log_begin: int) -> None:
         """Move the minimum to the first message that the log still has and nobody purged, or past the last one."""
-        self.min_offset = self._first_from(max(log_begin, self.purged_before))
+        self.min_offset = first_from(self, max(log_begin, self.purged_before))
 
     def drop_before(self, log_begin: int) -> int:
         """Remove leading files, never the last, whose last unit is of a record before `log_begin`; return how many."""

@@ -38,6 +38,7 @@ from broker_core.store.guard import Guard
 from broker_core.store.incoming import Incoming
 from broker_core.store.layout import COMMIT_LOG
 from broker_core.store.queries import StoreQueries
+from broker_core.store.queue_search import log_offset_behind
 from broker_core.store.recovery import Recovered, recover
 from broker_core.store.send_plan import NOTHING_STORED, SendPlan, StoredSends
 from broker_core.store.stats import StoreStats, measure
@@ -383,7 +384,7 @@ class MessageStore:
         places = {
             (topic, queue_id): place
             for queue_id, queue in queues.items()
-            if (place := queue.log_offset_behind(min(before[queue_id], queue.max_offset))) > queue.purged_before
+            if (place := log_offset_behind(queue, min(before[queue_id], queue.max_offset))) > queue.purged_before
         }
         if places:
             purges.write(self.config.folder, {**self._kept_purges(), **places})

@@ -24,6 +24,7 @@ from broker_core.store.layout import (
 )
 from broker_core.store.mapped_file import sync_file_system
 from broker_core.store.purges import Purged
+from broker_core.store.queue_search import newest_in, next_named
 
 _NEWEST: Final = 64
 _SYNCED_SINGLY: Final = 64
@@ -133,7 +134,7 @@ class Queues:
             if queue in self._resumed:
                 continue
             is_all = queue.recover(trusted=trusted)
-            known = queue.newest_in(log)
+            known = newest_in(log, queue)
             if known != queue.max_physical or not is_all:
                 queue.mark_suspect(known)
                 begins.append(max(known, log.begin))
@@ -150,7 +151,7 @@ class Queues:
 
     def next_named(self, log: CommitLog, log_offset: int) -> int | None:
         """Return where the first complete record after `log_offset` begins that a queue names, or None."""
-        places = (queue.next_named(log, log_offset) for queue in self)
+        places = (next_named(log, queue, log_offset) for queue in self)
         return min((place for place in places if place is not None), default=None)
 
     def truncate(self, log_end: int) -> None:

@@ -1,4 +1,4 @@
-"""The units of one file of a consume queue: their format and the end of the last one (store/README.md#consume-queue).
+"""The units of a consume queue's files: their format and the end of the last one (store/README.md#consume-queue).
 
 ::
 
@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 
 from broker_core.store.layout import UNIT_BYTES
 from broker_core.store.mapped_file import MappedFile
+from broker_core.store.mapped_files import MappedFiles
 
 UNIT: Final = struct.Struct(">qiq")
 FILLER_SIZE: Final = 0x7FFFFFFF
@@ -32,6 +33,29 @@ class Unit(NamedTuple):
     log_offset: int
     size: int
     tags_code: int
+
+
+def measure(files: MappedFiles, *, trusted: bool) -> int:
+    """Measure the files up to the one in which the valid units end; return how many files have valid units.
+
+    After a clean stop (`trusted`) there are no holes, so the end is found by bisection; otherwise the first unwritten
+    unit ends the queue (store/README.md#consume-queue).
+    """
+    kept = max(0, len(files) - 1) if trusted else 0
+    for number in range(kept, len(files)):
+        file = files[number]
+        file.wrote_to(valid_bytes(file, trusted=trusted))
+        kept += 1 if file.wrote else 0
+        if file.wrote < file.size:
+            break
+    return kept
+
+
+def is_blank_behind(files: MappedFiles, kept: int) -> bool:
+    """Return whether nothing follows the units that were found in the first `kept` files."""
+    if kept < len(files):
+        return False
+    return not kept or files[kept - 1].is_blank_from(files[kept - 1].wrote)
 
 
 def valid_bytes(file: MappedFile, *, trusted: bool) -> int:
