@@ -75,7 +75,7 @@ function QueuesTable({ queues, scale, growing, hasTopics, hasBrokers }: QueuesTa
       )),
       column("time_lag", t("lag.timeLag"), { align: "end" }, (queue) =>
         queue.lag === null ? (
-          <span className="micro">{queue.unknown_reason && reasonIn(t, queue.unknown_reason)}</span>
+          <Reason reason={queue.unknown_reason && reasonIn(t, queue.unknown_reason)} />
         ) : queue.lag > 0 && queue.time_lag_ms === null ? (
           <Num value={null} reason={t("groups.notTimed")} />
         ) : (
@@ -85,6 +85,15 @@ function QueuesTable({ queues, scale, growing, hasTopics, hasBrokers }: QueuesTa
     ]
   }, [t, scale, growing, hasTopics, hasBrokers])
   return <DataTable natural label={t("lag.queues")} columns={columns} rows={queues} rowId={queueId} />
+}
+
+/** Why a lag is not known: in the width of a figure, as many rows may say the same, and whole when pointed at. */
+function Reason({ reason }: { reason: string | null }) {
+  return (
+    <span className={`micro ${classes.reason}`} title={reason ?? undefined}>
+      {reason}
+    </span>
+  )
 }
 
 function Client({ id }: { id: string | null }) {
