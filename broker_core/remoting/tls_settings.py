@@ -140,6 +140,10 @@ class TlsSettings:
             raise TlsRefused(f"{_NEED}={need}: a client certificate is always checked, but {_AUTH_CLIENT} is false")
         elif not self.trusted:
             raise TlsRefused(f"{_NEED}={need} needs {_TRUSTED}, the authorities of the clients' certificates")
+        elif not self.certificate:
+            raise TlsRefused(
+                f"{_NEED}={need} needs {_CERTIFICATE} and {_KEY}: without TLS no client shows a certificate"
+            )
 
 
 NAMES: Final = tuple(each.metadata["name"] for each in fields(TlsSettings))

@@ -66,6 +66,10 @@ def test_client_certificates_are_asked_for_as_told() -> None:
             "tls.client.trustCertPath has no use with tls.client.authServer=false",
         ),
         (PAIR | {"tls.server.need.client.auth": "require"}, "need.client.auth=require needs tls.server.trustCertPath"),
+        (
+            {"tls.server.trustCertPath": "/ca.pem", "tls.server.need.client.auth": "require"},
+            "need.client.auth=require needs tls.server.certPath and tls.server.keyPath",
+        ),
         (PAIR | {"tls.server.need.client.auth": "must"}, "need.client.auth=must is not none or optional or require"),
         (MUTUAL | {"tls.server.authClient": "false"}, "always checked, but tls.server.authClient is false"),
         (PAIR | {"tls.server.authClient": "true"}, "authClient=true needs tls.server.need.client.auth"),
