@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -45,6 +46,9 @@ _VERIFY: Final = {
 }
 
 
+_OUT_OF_TIME: Final = (9, 10)
+"""OpenSSL's codes of a certificate that is not valid yet, and of one that has expired."""
+
 _LOOK_SECONDS: Final = 1.0
 """How long a handshake waits for the files; they are there within a millisecond."""
 
@@ -72,15 +76,22 @@ class ServerTls:
         self._files = files
         self._stamp = _stamp(files)
         self._context = server_context(files)
+        if reason := _out_of_time(self._context, files.certificate):
+            _log.warning("tls: %s: clients that check it do not connect", reason)
         if open_to_others([files.key]):
             _log.warning("tls: every user of this machine can read the key in %s: chmod 600", files.key)
+        if mode is TlsMode.PERMISSIVE and files.client_auth is ClientAuth.REQUIRE:
+            _log.warning(
+                "tls: clients without TLS are served too, and show no certificate: tls.server.mode is %s", mode
+            )
         self._look: Future[None] | None = None
 
     async def context(self) -> ssl.SSLContext:
         """Return the context for the next handshake; changed files are read again.
 
-        While they cannot be used, for example between the change of the certificate and that of its key, the previous
-        context stays; that is logged once for each change. It also stays while the disk does not answer.
+        While they cannot be used, for example between the change of the certificate and that of its key, or because the
+        new certificate has expired, the previous context stays; that is logged once for each change. It also stays
+        while the disk does not answer.
         """
         if self._look is None or self._look.done():
             self._look = in_thread(self._follow)
@@ -92,7 +103,10 @@ class ServerTls:
         if stamp != self._stamp:
             self._stamp = stamp
             try:
-                self._context = server_context(self._files)
+                context = server_context(self._files)
+                if reason := _out_of_time(context, self._files.certificate):
+                    raise TlsRefused(reason)
+                self._context = context
             except TlsRefused as error:
                 _log.error("tls: the changed files cannot be used, the previous certificate stays: %s", error)
             else:
@@ -108,6 +122,28 @@ def server_context(files: ServerFiles) -> ssl.SSLContext:
     if files.trusted is not None:
         load_authorities(context, files.trusted)
     return context
+
+
+def _out_of_time(context: ssl.SSLContext, certificate: Path) -> str | None:
+    """Return the reason if the certificate of a server's context does not hold now.
+
+    Only a client is told the dates of a certificate, so one is connected in memory that trusts nothing else.
+    """
+    trusting = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    trusting.check_hostname = False
+    trusting.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+    trusting.load_verify_locations(certificate)
+    to_server, to_client = ssl.MemoryBIO(), ssl.MemoryBIO()
+    client = trusting.wrap_bio(to_client, to_server)
+    server = context.wrap_bio(to_server, to_client, server_side=True)
+    try:
+        for side in (client, server, client):
+            with suppress(ssl.SSLWantReadError):
+                side.do_handshake()
+    except ssl.SSLCertVerificationError as error:
+        if error.verify_code in _OUT_OF_TIME:
+            return f"the certificate in {certificate}: {error.verify_message}"
+    return None
 
 
 def load_certificate(context: ssl.SSLContext, certificate: Path, key: Path, password: str) -> None:

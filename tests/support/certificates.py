@@ -50,8 +50,10 @@ class Authority:
         """The certificate that clients and servers trust."""
         return self.folder / "ca.pem"
 
-    def issue(self, name: str, *, hosts: str = "DNS:localhost,IP:127.0.0.1", password: str = "") -> Issued:
-        """Make a certificate for a server or a client."""
+    def issue(
+        self, name: str, *, hosts: str = "DNS:localhost,IP:127.0.0.1", password: str = "", days: str = DAYS
+    ) -> Issued:
+        """Make a certificate for a server or a client; one of ``-1`` days has expired."""
         issued = Issued(self.folder / f"{name}.pem", self.folder / f"{name}.key")
         request, names = self.folder / f"{name}.csr", self.folder / f"{name}.ext"
         encrypt = ("-passout", f"pass:{password}") if password else ("-nodes",)
@@ -62,7 +64,7 @@ class Authority:
         names.write_text(f"subjectAltName={hosts}\n", encoding="ascii")
         openssl(
             "x509", "-req", "-in", request, "-CA", self.certificate, "-CAkey", self.folder / "ca.key",
-            "-CAcreateserial", "-days", DAYS, "-sha256", "-extfile", names, "-out", issued.certificate,
+            "-CAcreateserial", "-days", days, "-sha256", "-extfile", names, "-out", issued.certificate,
         )  # fmt: skip
         return issued
 

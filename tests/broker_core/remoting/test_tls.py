@@ -215,6 +215,31 @@ async def test_a_broken_new_file_keeps_the_old_certificate_and_is_logged_once(
     assert "No such file" in kept[1]
 
 
+async def test_an_expired_certificate_does_not_replace_a_good_one(
+    authority: Authority, caplog: pytest.LogCaptureFixture
+) -> None:
+    used, expired = authority.issue("kept"), authority.issue("expired", days="-1")
+    async with speaking(authority.server(used, client_auth=ClientAuth.REQUIRE)) as server:
+        replace_files(used, expired)
+        assert (await answer_of(server, authority.client(authority.issue("checking")))).code == 0
+    reason = f"the certificate in {used.certificate}: certificate has expired"
+    assert f"the changed files cannot be used, the previous certificate stays: {reason}" in caplog.text
+    caplog.clear()
+    authority.server(used)
+    assert f"tls: {reason}: clients that check it do not connect" in caplog.text
+
+
+async def test_a_required_certificate_is_not_asked_of_plaintext(
+    authority: Authority, issued: Issued, caplog: pytest.LogCaptureFixture
+) -> None:
+    warning = "clients without TLS are served too, and show no certificate: tls.server.mode is permissive"
+    authority.server(issued, TlsMode.ENFORCING, client_auth=ClientAuth.REQUIRE)
+    assert warning not in caplog.text
+    async with speaking(authority.server(issued, client_auth=ClientAuth.REQUIRE)) as server:
+        assert (await answer_of(server, None)).code == 0
+    assert warning in caplog.text
+
+
 async def test_a_key_that_everybody_can_read_is_named(authority: Authority, caplog: pytest.LogCaptureFixture) -> None:
     used = authority.issue("exposed")
     used.key.chmod(0o600)
