@@ -26,6 +26,8 @@ _BETWEEN_LOOKS: Final = 1.0  # seconds
 _MOST_RIGHTS: Final = 2_000
 """The limit on listed rights of an account that is changed by request: writing and reading them takes four seconds."""
 
+_NAMED: Final = 10  # accounts, in one line of the log
+
 _MAY_STAY: Final = (
     "secret_key",
     "white_remote_address",
@@ -66,12 +68,7 @@ class Access:
         """Read the files at the start; raises BadConfigFile."""
         self._stamp = self._files.stamp()
         self.table = self._files.read()
-        if not self.table.accounts and not self.table.global_white:
-            _log.warning("access: there are no accounts in %s, so every request is refused", self._files.main)
-        if exposed := open_to_others(self.table.documents):
-            _log.warning(
-                "access: every user of this machine can read the secrets in %s: chmod 600", ", ".join(map(str, exposed))
-            )
+        self._warn()
 
     async def reload(self, _now: int) -> None:
         """Read the files again if they changed and are complete; broken ones leave the accounts as they were.
@@ -87,13 +84,26 @@ class Access:
         self._seen = stamp
         if stamp == self._stamp or stamp != before:
             return
-        self._stamp = stamp
+        self._stamp, known = stamp, self.table.accounts
         try:
             self.table = self._files.read()
         except BadConfigFile as error:
             _log.error("access: the changed files are not used, the accounts stay as they were: %s", error)
             return
         _log.info("access: read %d accounts from %d files", len(self.table.accounts), len(self.table.documents))
+        if gone := sorted(known.keys() - self.table.accounts.keys()):
+            more = f" and {len(gone) - _NAMED} more" if len(gone) > _NAMED else ""
+            _log.warning("access: no longer there: %s%s; what they sign is refused", ", ".join(gone[:_NAMED]), more)
+        self._warn()
+
+    def _warn(self) -> None:
+        """Say what of the files in use is hardly what the operator wants."""
+        if not self.table.accounts and not self.table.global_white:
+            _log.warning("access: there are no accounts in %s, so every request is refused", self._files.main)
+        if exposed := open_to_others(self.table.documents):
+            _log.warning(
+                "access: every user of this machine can read the secrets in %s: chmod 600", ", ".join(map(str, exposed))
+            )
 
     # -- administration
 

@@ -108,6 +108,21 @@ async def test_a_broken_file_changes_nothing_and_is_named(
     assert names(access) == ["account-a", "account-b"]
 
 
+async def test_accounts_that_vanish_are_named(tmp_path: Path, access: Access, caplog: pytest.LogCaptureFixture) -> None:
+    file = tmp_path / "plain_acl.yml"
+    file.write_text(text("account-a", "account-b", "account-c"))
+    access.load()
+    file.write_text(text("account-b", "account-d"))
+    await look_twice(access)
+    assert "access: no longer there: account-a, account-c; what they sign is refused" in caplog.text
+    assert "every request is refused" not in caplog.text
+    file.write_text("")
+    file.chmod(0o644)
+    await look_twice(access)
+    assert f"access: there are no accounts in {file}, so every request is refused" in caplog.text
+    assert f"can read the secrets in {file}" in caplog.text
+
+
 async def test_a_file_that_is_being_written_is_not_used(tmp_path: Path, access: Access) -> None:
     file = tmp_path / "plain_acl.yml"
     file.write_text(text("account-a"))
