@@ -116,18 +116,20 @@ def _unseen(found: Reading, given: Mapping[str, Any]) -> AccountRights:
 
 
 def _spare_own(found: Reading, before: AccountRights | None, rights: AccountRights, secret: str | None) -> None:
-    """Raise OwnAccount for a change after which brokers would refuse Gantry."""
+    """Raise OwnAccount for a change after which brokers would refuse Gantry, or take others for it."""
     if not rights.admin:
-        lost = "it would no longer be an administrator"
+        lost = "it would no longer be an administrator, and Gantry would be refused"
     elif secret is not None:
-        lost = "its secret would be another one than Gantry has"
+        lost = "its secret would be another one than Gantry has, and Gantry would be refused"
     elif _lists(rights) not in ([], [] if before is None else _lists(before)):
-        lost = "the listed rights would be all that it may do"
+        lost = "the listed rights would be all that it may do, and Gantry would be refused"
+    elif rights.white_address not in ("", "" if before is None else before.white_address):
+        lost = "whoever is at its white address would be an administrator without signing"
     else:
         return
     raise OwnAccount(
-        f"Gantry signs its requests to {found.cluster!r} with the account {found.own!r}: {lost}, and Gantry would be "
-        "refused. Give Gantry another account first."
+        f"Gantry signs its requests to {found.cluster!r} with the account {found.own!r}: {lost}. "
+        "Give Gantry another account first."
     )
 
 

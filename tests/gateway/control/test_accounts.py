@@ -234,13 +234,18 @@ def test_what_is_no_account_is_named_and_nothing_is_sent(
 
 def test_the_account_of_gantry_itself_is_spared(admin: httpx.Client) -> None:
     key = OWN.access_key
-    for body in ({"admin": False}, {"new_secret": True}, {"topic_permissions": {"parcels": "PUB"}}):
+    for body in (
+        {"admin": False},
+        {"new_secret": True},
+        {"topic_permissions": {"parcels": "PUB"}},
+        {"white_address": "127.0.0.2"},
+    ):
         refused = patched(admin, body, key)
         assert problem(refused) == (409, "OWN_ACCOUNT"), body
         assert "Gantry signs its requests to 'guarded' with the account 'gantry-itself'" in refused.json()["detail"]
     refused = admin.delete(f"{PATH}/accounts/{key}", headers={"If-Match": "*"})
     assert problem(refused) == (409, "OWN_ACCOUNT")
-    assert patched(admin, {"white_address": "127.0.0.2"}, key).status_code == 200
+    assert patched(admin, {"default_topic_permission": "PUB|SUB"}, key).status_code == 200
 
 
 def test_addresses_that_need_no_account_are_replaced(admin: httpx.Client) -> None:
