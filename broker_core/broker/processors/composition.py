@@ -217,6 +217,7 @@ def _of_offsets(c: Components, pops: PopProcessor) -> Sequence[Processor]:
         targets=ResetTargets(store=c.store, topics=c.topics, groups=c.groups, offsets=c.offsets),
         resets=c.resets,
         leases=c.leases,
+        request_modes=c.request_modes,
         clients=c.clients,
         broker_name=c.config.identity.name,
     )

@@ -10,6 +10,7 @@ from broker_core.broker.groups import Groups
 from broker_core.broker.offsets import ConsumerOffsets, Resets
 from broker_core.broker.pop.leases import Leases
 from broker_core.broker.processors.handlers import Handlers
+from broker_core.broker.request_modes import POP, RequestModes
 from broker_core.broker.topics import Topics
 from broker_core.protocol import bodies
 from broker_core.protocol.bodies.queues import MessageQueue
@@ -30,12 +31,14 @@ class ResetProcessor:
         targets: ResetTargets,
         resets: Resets,
         leases: Leases,
+        request_modes: RequestModes,
         clients: Clients[Connection],
         broker_name: str,
     ) -> None:
         self._targets = targets
         self._resets = resets
         self._leases = leases
+        self._request_modes = request_modes
         self._clients = clients
         self._broker_name = broker_name
 
@@ -58,7 +61,7 @@ class ResetProcessor:
         Members that consume by lease cannot do so: the offsets of their group are set here.
         """
         targets = self._targets.in_topic(header)
-        leased = self._leases.takes(header.group, header.topic)
+        leased = self._pops(header) or self._leases.takes(header.group, header.topic)
         if leased:
             self._set(header, targets)
         if not self._push(header, targets) and not leased:
@@ -78,6 +81,9 @@ class ResetProcessor:
         self._push(header, targets)
         return targets
 
+    def _pops(self, header: ResetOffsetRequest) -> bool:
+        return self._request_modes.find(header.topic, header.group).mode == POP
+
     def _set(self, header: ResetOffsetRequest, targets: dict[int, int]) -> None:
         for queue_id, offset in targets.items():
             self._resets.set_offset(header.group, header.topic, queue_id, offset)
@@ -87,9 +93,12 @@ class ResetProcessor:
         return ResetOffsetBody({MessageQueue(topic, name, queue_id): to for queue_id, to in targets.items()})
 
     def _push(self, header: ResetOffsetRequest, targets: dict[int, int]) -> bool:
-        """Notify every member of the group; return whether there was one."""
+        """Notify every member of a group that pulls; return whether there was one.
+
+        A member that pops has no offset to change, but clients of Java would stop for ten seconds for each notice.
+        """
         group = self._clients.find_consumers(header.group)
-        if group is None:
+        if group is None or self._pops(header):
             return False
         name = self._broker_name
         push = ResetConsumerClientOffsetRequest(header.topic, header.group, header.timestamp)

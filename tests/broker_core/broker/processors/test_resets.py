@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from broker_core.broker.request_modes import POP
 from broker_core.protocol import bodies
+from broker_core.protocol.bodies.pop import SetMessageRequestModeRequestBody
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.bodies.stats import ResetOffsetBody
 from broker_core.protocol.codes import RequestCode, ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.headers import offsets as headers
+from broker_core.protocol.headers.pop import SetMessageRequestModeRequest
 from tests.support.broker import Wire, bodies_of
 from tests.support.wait import eventually
 
@@ -76,6 +79,22 @@ async def test_a_group_that_takes_by_lease_is_reset_here(wire: Wire) -> None:
     assert table(await reset(wire, 0)) == {0: 0}
 
     assert len(await wire.pop("orders", group="billing")) == 3
+
+
+@pytest.mark.parametrize("queue_id", [-1, 0])
+async def test_members_that_pop_are_not_told(wire: Wire, queue_id: int) -> None:
+    await wire.create_topic("orders")
+    await stored(wire, 3)
+    await commit(wire, 3)
+    mode = bodies.encode(SetMessageRequestModeRequestBody("orders", "billing", POP))
+    await wire.ask(SetMessageRequestModeRequest(), mode)
+    await wire.heartbeat("one", group="billing", topics={"orders": "*"})
+    header = headers.ResetOffsetRequest("orders", "billing", 0, True, queue_id, 0 if queue_id == 0 else -1)
+
+    assert table(await wire.ask(header)) == {0: 0}
+
+    assert len(await wire.pop("orders", group="billing")) == 3
+    assert RequestCode.RESET_CONSUMER_CLIENT_OFFSET not in {push.code for push in wire.pushed}
 
 
 async def test_a_group_that_never_stored_an_offset_cannot_go_back(wire: Wire) -> None:
