@@ -329,10 +329,17 @@ def _lag(offsets: Iterable[OffsetWrapper]) -> int:
     return sum(max(0, each.broker_offset - each.consumer_offset) for each in offsets)
 
 
-def _leases(offsets: Iterable[OffsetWrapper]) -> int | None:
-    pairs = [(each.pull_offset, each.consumer_offset) for each in offsets]
-    known = [max(0, pulled - consumed) for pulled, consumed in pairs if pulled is not None]
-    return sum(known) if known and len(known) == len(pairs) else None
+def _leases(offsets: Collection[OffsetWrapper]) -> int | None:
+    """Return how many messages are out; None where no broker tells, or one does not of a queue where messages wait."""
+    if all(each.pull_offset is None for each in offsets):
+        return None
+    total = 0
+    for each in offsets:
+        if each.broker_offset > each.consumer_offset:
+            if each.pull_offset is None:
+                return None
+            total += max(0, each.pull_offset - each.consumer_offset)
+    return total
 
 
 def has_no_offset(group: GroupSummary) -> bool:

@@ -149,13 +149,14 @@ class GroupProgress:
         """Return, for each of a topic's first queues, the group's offset and the queue's end."""
         store, name = self._store, topic.topic_name
         committed = self._offsets.of(group, name)
+        takes = self._leases.takes(group, name)
         for queue_id in range(queues):
             consumed = max(committed.get(queue_id, 0), 0)
             last = store.store_time(name, queue_id, consumed - 1) if consumed else None
             queue = MessageQueue(name, self._broker_name, queue_id)
             leased = self._leases.find(group, name, queue_id)
             # Readers take the difference of both offsets for the messages in flight: with leases, those on lease.
-            pulled = None if leased is None else consumed + leased.held_count
+            pulled = consumed + (leased.held_count if leased else 0) if takes else None
             yield queue, OffsetWrapper(store.max_offset(name, queue_id), consumed, last or 0, pulled)
 
     def span(self, group: str, topic: TopicConfig, queue_id: int, now: int) -> QueueTimeSpan:

@@ -462,6 +462,14 @@ def test_leases_are_told_where_brokers_tell_them() -> None:
     assert state(reading(groups={"g": behind(10, 4)})).groups["g"].leases is None
 
 
+@pytest.mark.parametrize(("stored", "leases"), [(4, 3), (5, None)])
+def test_a_queue_without_leases_leaves_them_unknown_only_if_something_waits_there(
+    stored: int, leases: int | None
+) -> None:
+    offsets = {queue(): OffsetWrapper(10, 4, pull_offset=7), queue(0, "%RETRY%g"): OffsetWrapper(stored, 4)}
+    assert state(reading(groups={"g": GroupStats(offsets)})).groups["g"].leases == leases
+
+
 def test_the_groups_of_a_topic_give_it_its_largest_lag() -> None:
     topics = {"orders": topic("orders")}
     groups = {"a": behind(10, 4), "b": behind(10, 1)}

@@ -294,6 +294,18 @@ async def test_topics_that_a_tool_of_5_lists_are_told_whatever_the_members_say(w
     assert {queue.topic: offset.consumer_offset for queue, offset in table.items()} == {"unread": 0, "orders": 3}
 
 
+async def test_of_a_topic_taken_by_lease_every_queue_is_told(wire: Wire) -> None:
+    await wire.fill("orders", b"0", b"1", queues=2)
+    await wire.pop("orders", group="billing", queue_id=1)
+
+    table = await stats(wire)
+
+    assert {queue.queue_id: (each.consumer_offset, each.pull_offset) for queue, each in table.items()} == {
+        0: (0, 0),
+        1: (0, 1),
+    }
+
+
 async def test_what_is_on_lease_is_reported_as_in_flight(wire: Wire) -> None:
     await read_some(wire, sent=5, consumed=0)
     assert (await stats(wire))[QUEUE].pull_offset is None
