@@ -93,17 +93,23 @@ async def _recorded(recorder: Sequence[str], environment: dict[str, str]) -> tup
 
     Java would take the signal of an orderly end for the time to write the archive, which takes it many seconds.
     """
-    process = await asyncio.create_subprocess_exec(
-        *recorder,
-        cwd=ROOT,
-        env=environment,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
-        start_new_session=True,
+    starting = asyncio.create_task(
+        asyncio.create_subprocess_exec(
+            *recorder,
+            cwd=ROOT,
+            env=environment,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            start_new_session=True,
+        ),
+        name="start the recorder",
     )
     try:
+        process = await asyncio.shield(starting)
         output, _ = await process.communicate()
     except asyncio.CancelledError:
+        # A start that was given up would end the recorder alone, and it may have started others by then.
+        process = await starting
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         await process.wait()
