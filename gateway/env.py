@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 import yaml
 
-from broker_core.protocol.signature import Credentials
+from broker_core.protocol.signature import SHORTEST_KEY, Credentials
 from broker_core.spark_conf import BadSparkConf, read_conf
 
 _TRUE: Final = frozenset({"1", "true", "yes", "on"})
@@ -154,15 +154,23 @@ def secret(name: str, keep_in: Path, *, environ: Mapping[str, str] = os.environ)
 
 
 def account(name: str, *, environ: Mapping[str, str] = os.environ) -> Credentials | None:
-    """Return the account in the file that the variable names, which has the form of `mqadmin`'s ``tools.yml``."""
+    """Return the account in the file that the variable names, which has the form of `mqadmin`'s ``tools.yml``.
+
+    RocketMQ's brokers know no account whose key or secret is shorter than 7 characters.
+    """
     file = existing(name, is_folder=False, environ=environ)
     if file is None:
         return None
     try:
         found = yaml.load(file.read_text(encoding="utf-8"), yaml.BaseLoader)  # noqa: S506 - makes texts only
-        return Credentials(found["accessKey"], found["secretKey"], found.get("securityToken"))
-    except (yaml.YAMLError, UnicodeDecodeError, LookupError, TypeError, AttributeError):
-        raise BadSetting(name, str(file), "a file with accessKey and secretKey") from None
+        credentials = Credentials(found["accessKey"], found["secretKey"], found.get("securityToken"))
+        is_usable = min(len(credentials.access_key), len(credentials.secret_key)) >= SHORTEST_KEY
+    except (OSError, yaml.YAMLError, UnicodeDecodeError, LookupError, TypeError, AttributeError):
+        is_usable = False
+    if not is_usable:
+        expected = f"a file with accessKey and secretKey, of at least {SHORTEST_KEY} characters each"
+        raise BadSetting(name, str(file), expected)
+    return credentials
 
 
 def _make_secret(path: Path) -> None:

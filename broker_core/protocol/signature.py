@@ -20,6 +20,10 @@ SECURITY_TOKEN: Final = "SecurityToken"  # noqa: S105 - the name of a field
 _AMBIGUOUS: Final = "_UNIQUE_KEY_QUERY"  # signed by clients from 4.9.4 on, left out by 4.9.x brokers
 
 
+SHORTEST_KEY: Final = 7
+"""The length that the key and the secret of an account have at least."""
+
+
 @dataclass(frozen=True, slots=True)
 class Credentials:
     """An account and its secret; services that hand out accounts for a while add a token, which is signed too."""

@@ -9,6 +9,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 from gateway.env import BadSetting
@@ -43,6 +44,8 @@ def main() -> int:
         config = UpConfig.read()
         with locked(config.data):
             _make_private(config)
+            # Reads the settings that only children use: what is wrong with one is said before any of them starts.
+            import_module("gateway.settings")
             _require_ports(config)
             require_none_left_out(config)
             prepare_new(config)

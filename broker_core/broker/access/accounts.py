@@ -9,6 +9,7 @@ from typing import Final, NamedTuple, Self
 
 from broker_core.protocol.addresses import AddressPattern
 from broker_core.protocol.bodies.access import PlainAccessConfig
+from broker_core.protocol.signature import SHORTEST_KEY
 from broker_core.protocol.topics import (
     DEAD_LETTER_PREFIX,
     RETRY_PREFIX,
@@ -16,8 +17,6 @@ from broker_core.protocol.topics import (
     is_dead_letter_topic,
     is_retry_topic,
 )
-
-SHORTEST_KEY: Final = 7
 
 
 class Right(IntFlag):

@@ -121,7 +121,10 @@ def test_the_name_server_takes_changes_from_this_machine_and_named_networks(tmp_
         change_networks(GANTRY_NAMESRV_NETWORKS="everywhere")
 
 
-@pytest.mark.parametrize("text", ["", "accessKey: only", "- a list", "accessKey: [", "\x00"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "accessKey: only", "- a list", "accessKey: [", "\x00", "{accessKey: the-gateway, secretKey: tiny}"],
+)
 def test_a_file_that_is_no_account_is_named(tmp_path: Path, text: str) -> None:
     file = tmp_path / "tools.yml"
     file.write_text(text)
