@@ -31,6 +31,8 @@ class ConsumerGroup(Generic[Ch]):
     consume_from_where: ConsumeFromWhere | None = None
     members: dict[Ch, Member[Ch]] = field(default_factory=dict)
     subscriptions: dict[str, SubscriptionData] = field(default_factory=dict)
+    popped: dict[Ch, set[str]] = field(default_factory=dict)
+    """The topics that each member has popped."""
 
     @property
     def is_broadcasting(self) -> bool:
@@ -119,11 +121,18 @@ class Clients(Generic[Ch]):
         group.members[member.channel] = replace(member, fingerprint=0 if known is None else known.fingerprint)
         return known
 
+    def note_pop(self, name: str, channel: Ch, topic: str) -> None:
+        """Record that a connection pops a topic, if it is a member of the group."""
+        group = self._consumers.get(name)
+        if group is not None and channel in group.members:
+            group.popped.setdefault(channel, set()).add(topic)
+
     def leave_consumer(self, name: str, channel: Ch) -> bool:
         """Remove a connection from a consumer group; return whether it was a member and other members remain."""
         group = self._consumers.get(name)
         if group is None or group.members.pop(channel, None) is None:
             return False
+        group.popped.pop(channel, None)
         if not group.members:
             del self._consumers[name]
             self.on_empty(name)

@@ -76,6 +76,7 @@ def processors_of(c: Components) -> Processors:
         rights=rights,
         permits=c.permits,
         group_topics=group_topics,
+        clients=c.clients,
         popper=popper,
         stats=c.stats,
         limits=c.config.limits,

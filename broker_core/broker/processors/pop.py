@@ -18,6 +18,7 @@ from typing import Final
 
 from broker_core.broker.access.permits import Permits
 from broker_core.broker.answers import refusal
+from broker_core.broker.clients import Clients
 from broker_core.broker.errors import (
     IllegalArgument,
 )
@@ -84,6 +85,7 @@ class PopProcessor:
         rights: ReadRights,
         permits: Permits,
         group_topics: GroupTopics,
+        clients: Clients[Connection],
         popper: Popper,
         stats: Stats,
         limits: BrokerLimits,
@@ -94,6 +96,7 @@ class PopProcessor:
         self._rights = rights
         self._permits = permits
         self._group_topics = group_topics
+        self._clients = clients
         self._popper = popper
         self._stats = stats
         self._limits = limits
@@ -132,6 +135,7 @@ class PopProcessor:
         )
         if not 0 < header.invisible_time <= MAX_LEASE_MS:
             raise IllegalArgument(f"invisibleTime {header.invisible_time} is not between 1 and {MAX_LEASE_MS} ms")
+        self._clients.note_pop(wanted.group, connection, wanted.topic)
         again = self._popper.take_again(wanted, now=now)
         if again is not None:
             return self._answer(wanted, again)

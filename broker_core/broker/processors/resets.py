@@ -93,13 +93,15 @@ class ResetProcessor:
         return ResetOffsetBody({MessageQueue(topic, name, queue_id): to for queue_id, to in targets.items()})
 
     def _push(self, header: ResetOffsetRequest, targets: dict[int, int]) -> bool:
-        """Notify every member of a group that pulls; return whether there was one.
+        """Notify every member that pulls; return whether the group has members.
 
-        A member that pops has no offset to change, but clients of Java would stop for ten seconds for each notice.
+        A member that pops has no offset to change, but a client of Java would stop for ten seconds for each notice. In
+        the mode POP a member may pull all the same: it is the client that decides.
         """
         group = self._clients.find_consumers(header.group)
-        if group is None or self._pops(header):
+        if group is None:
             return False
+        popping = group.popped if self._pops(header) else {}
         name = self._broker_name
         push = ResetConsumerClientOffsetRequest(header.topic, header.group, header.timestamp)
         usual = bodies.encode(self._body(header.topic, targets))
@@ -107,7 +109,7 @@ class ResetProcessor:
             ResetOffsetBodyForC([QueueOffsetForC(header.topic, name, queue_id, to) for queue_id, to in targets.items()])
         )
         for member in group.members.values():
-            if not member.channel.is_closing:
+            if not member.channel.is_closing and header.topic not in popping.get(member.channel, ()):
                 body = for_c if member.language == LanguageCode.CPP else usual
                 member.channel.send(Command.request(push, body, one_way=True))
         return True

@@ -82,19 +82,29 @@ async def test_a_group_that_takes_by_lease_is_reset_here(wire: Wire) -> None:
 
 
 @pytest.mark.parametrize("queue_id", [-1, 0])
-async def test_members_that_pop_are_not_told(wire: Wire, queue_id: int) -> None:
+async def test_members_that_pop_are_not_told_and_those_that_pull_are(wire: Wire, queue_id: int) -> None:
     await wire.create_topic("orders")
     await stored(wire, 3)
-    await commit(wire, 3)
     mode = bodies.encode(SetMessageRequestModeRequestBody("orders", "billing", POP))
     await wire.ask(SetMessageRequestModeRequest(), mode)
-    await wire.heartbeat("one", group="billing", topics={"orders": "*"})
     header = headers.ResetOffsetRequest("orders", "billing", 0, True, queue_id, 0 if queue_id == 0 else -1)
 
-    assert table(await wire.ask(header)) == {0: 0}
+    def told() -> int:
+        return sum(push.code == RequestCode.RESET_CONSUMER_CLIENT_OFFSET for push in wire.pushed)
 
-    assert len(await wire.pop("orders", group="billing")) == 3
-    assert RequestCode.RESET_CONSUMER_CLIENT_OFFSET not in {push.code for push in wire.pushed}
+    await commit(wire, 3)
+    await wire.heartbeat("one", group="billing", topics={"orders": "*"})
+    assert table(await wire.ask(header)) == {0: 0}
+    await eventually(lambda: told() == 1)
+
+    for _ in range(2):
+        popped = await wire.pop("orders", group="billing")
+        assert len(popped) == 3
+        for leased in popped:
+            await wire.ack(leased, group="billing")
+        assert table(await wire.ask(header)) == {0: 0}
+    await wire.heartbeat("one", group="billing", topics={"orders": "*"})
+    assert told() == 1
 
 
 async def test_a_group_that_never_stored_an_offset_cannot_go_back(wire: Wire) -> None:
