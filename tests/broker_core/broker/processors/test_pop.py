@@ -119,6 +119,17 @@ async def test_a_group_that_pulled_before_continues_at_its_offset(wire: Wire) ->
     assert bodies_of(await wire.pop("orders")) == [b"c"]
 
 
+async def test_a_group_that_goes_back_to_pulls_begins_at_its_first_message_without_acknowledgement(wire: Wire) -> None:
+    await wire.fill("orders", b"0", b"1", b"2", b"3")
+    popped = await wire.pop("orders")
+    for leased in (popped[0], popped[2]):
+        await wire.ack(leased)
+
+    begin, _ = await wire.lag_of("lessees", "orders")
+
+    assert [message.body for message in await wire.pull("orders", begin)] == [b"1", b"2", b"3"]
+
+
 # -- waiting
 
 
