@@ -188,6 +188,8 @@ describe("the page of the clusters", () => {
     expect(await screen.findByText("stored; fill in to replace it")).toBeTruthy()
     await user.click(screen.getByRole("button", { name: "Try the connection" }))
     await waitFor(() => expect(requests("POST /api/v1/clusters:probe").at(-1)?.body).toMatchObject({ access_key: "gantry-reader", cluster: "west" }))
+    // A try is not begun while another one is under way.
+    expect(await screen.findByLabelText("Connect instead of 10.6.10.23:10911 to")).toBeTruthy()
     await user.type(screen.getByLabelText(/^Secret key/), "another-secret")
     await user.click(await screen.findByRole("button", { name: "Try the connection" }))
     await waitFor(() => expect(requests("POST /api/v1/clusters:probe").at(-1)?.body).toMatchObject({ access_key: "gantry-reader", secret_key: "another-secret" }))
