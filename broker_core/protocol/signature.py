@@ -19,7 +19,6 @@ SIGNATURE: Final = "Signature"
 SECURITY_TOKEN: Final = "SecurityToken"  # noqa: S105 - the name of a field
 _AMBIGUOUS: Final = "_UNIQUE_KEY_QUERY"  # signed by clients from 4.9.4 on, left out by 4.9.x brokers
 
-
 SHORTEST_KEY: Final = 7
 """The length that the key and the secret of an account have at least."""
 

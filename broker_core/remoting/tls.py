@@ -45,7 +45,6 @@ _VERIFY: Final = {
     ClientAuth.REQUIRE: ssl.CERT_REQUIRED,
 }
 
-
 _OUT_OF_TIME: Final = (9, 10)
 """OpenSSL's codes of a certificate that is not valid yet, and of one that has expired."""
 
