@@ -61,9 +61,16 @@ def lag(session: Session, group: str) -> None:
 @click.argument("group")
 @pass_session
 def clients(session: Session, group: str) -> None:
-    """List who consumes: native clients, and callers that receive by lease."""
+    """List who consumes: native clients, and callers that receive by lease; exit code 1 if there may be more."""
     columns = ["client_id", "protocol", "address", "language", "version", "queues"]
-    session.out.rows(session.api.get(f"groups/{part(group)}/clients")["items"], columns)
+    found = session.api.get(f"groups/{part(group)}/clients")
+    session.out.rows(found["items"], columns)
+    for each in found["missing"]:
+        click.echo(f"gantry: {each['broker']} may have more: {each['reason']}", err=True)
+    if not found["callers_known"]:
+        click.echo("gantry: who receives by lease is not known: Redis does not answer", err=True)
+    if found["missing"] or not found["callers_known"]:
+        raise SystemExit(1)
 
 
 @groups.command()

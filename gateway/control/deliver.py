@@ -20,9 +20,10 @@ from console.accounts.permissions import actor_of, needs, require
 from console.accounts.rights import Resource
 from console.audit.record import record
 from console.clusters.reasons import reason_of
-from console.errors import Conflict, NotKnown
+from console.errors import BrokersSilent, Conflict
 from console.shapes import as_json, serializer_of
 from gateway.control.cluster_view import ClusterScopedView, topic_of_body
+from gateway.control.group_members import reasons_of, require_member
 from gateway.control.messages import found_message
 from gateway.problems import TIMED_OUT, ProblemError
 
@@ -108,16 +109,19 @@ class DeliverView(ClusterScopedView):
 
 
 async def _client_of(admin: Admin, group: str, wanted: str | None) -> str:
-    """Return the client to ask; raise NotKnown, or Conflict if the group has no native client."""
-    members = (await admin.groups.connections(group)).members
-    if wanted is not None and wanted not in members:
-        raise NotKnown(f"Group {group!r} has no native client {wanted!r} now.")
-    if not members:
-        raise Conflict(
-            f"Group {group!r} has no native client now. Consumers over HTTP and WebSocket ask for messages themselves: "
-            "send the message again instead."
-        )
-    return wanted or min(members)
+    """Return the client to ask; raise NotKnown, Conflict if the group has no native client, or BrokersSilent."""
+    found = await admin.groups.connections(group)
+    if wanted is not None:
+        require_member(group, wanted, found)
+        return wanted
+    if found.members:
+        return min(found.members)
+    if found.failed:
+        raise BrokersSilent(f"Whether group {group!r} has a native client is not known: {reasons_of(found)}.")
+    raise Conflict(
+        f"Group {group!r} has no native client now. Consumers over HTTP and WebSocket ask for messages themselves: "
+        "send the message again instead."
+    )
 
 
 async def _deliver(admin: Admin, placed: PlacedMessage, group: str, client_id: str) -> ConsumeMessageDirectlyResult:

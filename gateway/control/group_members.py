@@ -68,8 +68,7 @@ class GroupSubscriptionsView(ClusterScopedView):
         """List what each connected native client of a group subscribes to, and say whether they agree."""
 
         async def question(admin: Admin) -> tuple[list[str], GroupConnections, _Infos, dict[str, str]]:
-            members = await admin.groups.connections(group)
-            asked = list((await admin.clusters.masters()).values())
+            asked, members = await asked_members(admin, group)
             return asked, members, *await _infos(admin, group, list(members.members))
 
         asked, members, infos, reasons = self.ask(question)
@@ -91,12 +90,7 @@ class GroupMemberView(ClusterScopedView):
         """Return the queues and the pace of a native client of a group, as it reports them itself."""
 
         async def question(admin: Admin) -> ConsumerRunningInfo:
-            found = await admin.groups.connections(group)
-            if client not in found.members and found.failed:
-                reasons = "; ".join(map(reason_of, found.failed.values()))
-                raise BrokersSilent(f"Whether group {group!r} has a client {client!r} is not known: {reasons}.")
-            if client not in found.members:
-                raise NotKnown(f"Group {group!r} has no native client {client!r} now.")
+            require_member(group, client, await admin.groups.connections(group))
             return await _info(admin, group, client)
 
         try:
@@ -114,6 +108,26 @@ class GroupMemberView(ClusterScopedView):
                 )
             )
         )
+
+
+async def asked_members(admin: Admin, group: str) -> tuple[list[str], GroupConnections]:
+    """Return the names of the brokers that are asked for members of a group, and the members that they name."""
+    members = await admin.groups.connections(group)
+    return list((await admin.clusters.masters()).values()), members
+
+
+def require_member(group: str, client: str, found: GroupConnections) -> None:
+    """Raise NotKnown unless a broker names the client; BrokersSilent if one that did not answer may know it."""
+    if client in found.members:
+        return
+    if found.failed:
+        raise BrokersSilent(f"Whether group {group!r} has a client {client!r} is not known: {reasons_of(found)}.")
+    raise NotKnown(f"Group {group!r} has no native client {client!r} now.")
+
+
+def reasons_of(found: GroupConnections) -> str:
+    """Return why brokers that may know members did not answer."""
+    return "; ".join(map(reason_of, found.failed.values()))
 
 
 def _seen(view: ClusterScopedView, group: str, rows: Sequence[R]) -> list[R]:

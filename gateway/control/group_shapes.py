@@ -11,7 +11,7 @@ from rest_framework import serializers
 from broker_core.client.admin.groups import is_system_group
 from broker_core.protocol.topics import PLAIN_GROUP_NAME
 from console.clusters.outcomes import BrokerOutcome
-from console.lag.shapes import GroupState
+from console.lag.shapes import GroupState, MissingBroker
 from console.moments import Moment
 
 Protocol = Literal["native", "http_lease"]
@@ -71,7 +71,11 @@ class GroupClient(Struct, frozen=True, kw_only=True):
     last_receive_at: Moment | None = None
 
 
-class GroupClients(Struct, frozen=True):
-    """All clients of a group."""
+class GroupClients(Struct, frozen=True, kw_only=True):
+    """All clients of a group that are known."""
 
     items: list[GroupClient]
+    missing: Annotated[list[MissingBroker], Meta(description="Brokers that may have more clients and did not answer.")]
+    callers_known: Annotated[
+        bool, Meta(description="Whether who receives by lease is known; it is not while Redis does not answer.")
+    ]

@@ -38,6 +38,7 @@ from gateway.control.cluster_view import (
     sorted_rows,
     with_outcomes,
 )
+from gateway.control.group_members import asked_members
 from gateway.control.group_shapes import (
     GroupChanged,
     GroupChangeSerializer,
@@ -45,6 +46,7 @@ from gateway.control.group_shapes import (
     GroupClients,
     GroupCreateSerializer,
 )
+from gateway.control.messages import missing_of
 
 _CHANGED: Final = serializer_of(GroupChanged)
 GroupPage = page_of(serializer_of(GroupSummary))
@@ -229,10 +231,15 @@ class GroupClientsView(ClusterScopedView):
     def get(self, request: Request, cluster: str, group: str) -> Response:
         """List the connected native clients of a group, and the callers that receive by lease."""
         state = current.group(cluster, group)
-        members = self.ask(lambda admin: admin.groups.connections(group))
+        asked, members = self.ask(lambda admin: asked_members(admin, group))
         owned = [queue.client for queue in state.queues]
         native = [_native_client(each, owned) for each in members.members.values()]
-        return Response(as_json(GroupClients(native + [_lease_client(each) for each in state.lease_consumers or ()])))
+        shown = GroupClients(
+            items=native + [_lease_client(each) for each in state.lease_consumers or ()],
+            missing=missing_of(cluster, None, asked, members.failed),
+            callers_known=state.lease_consumers is not None,
+        )
+        return Response(as_json(shown))
 
 
 def _configs(group: Group) -> list[GroupConfig | None]:

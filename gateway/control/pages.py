@@ -28,7 +28,7 @@ from gateway.problems import (
     respond,
 )
 
-_NOT_BUILT = "The console is not built yet: run `make frontend`. The API is at /api/v1, its description at /docs/api.\n"
+_NOT_BUILT = "The console is not built yet: run `make setup`. The API is at /api/v1, its description at /docs/api.\n"
 
 
 class ConsoleFilesMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc]

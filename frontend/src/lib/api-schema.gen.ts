@@ -4257,9 +4257,13 @@ export interface components {
             /** Format: date-time */
             last_receive_at: string | null;
         };
-        /** @description All clients of a group. */
+        /** @description All clients of a group that are known. */
         GroupClients: {
             items: components["schemas"]["GroupClient"][];
+            /** @description Brokers that may have more clients and did not answer. */
+            missing: components["schemas"]["MissingBroker"][];
+            /** @description Whether who receives by lease is known; it is not while Redis does not answer. */
+            callers_known: boolean;
         };
         /** @description The group to make. */
         GroupCloneRequest: {

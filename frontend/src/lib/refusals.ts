@@ -140,6 +140,7 @@ export const DETAILS: readonly [DetailKey, RegExp][] = [
   ["noFile", /^Job \S+ has no file '(?<name>[^']+)'$/],
   ["noResult", /^Client '(?<name>[^']+)' got the message and gave no result in time: .+$/],
   ["noNativeClient", /^Group '(?<name>[^']+)' has no native client now\. .+$/],
+  ["clientsUnknown", /^Whether group '(?<name>[^']+)' has a (?:native client|client '[^']+') is not known: .+$/],
   ["notOnBroker", /^topic '(?<name>[^']+)' is on (?<names>.+), not on '(?<value>.*)'$/],
   ["bodyBytes", /^must have 1 to (?<most>[\d,]+) bytes, not (?<n>[\d,]+)$/],
   ["emptyBody", /^The body is empty; brokers accept no empty message$/],

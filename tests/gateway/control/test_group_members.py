@@ -9,10 +9,14 @@ from urllib.parse import quote
 
 import pytest
 
+from broker_core.client.admin.groups import GroupConnections
 from broker_core.client.config import ClientConfig, PushConfig
 from broker_core.client.consumer.push import PushConsumer
+from broker_core.client.errors import Unreachable
 from broker_core.client.session import Session
 from broker_core.protocol.message import StoredMessage
+from console.errors import BrokersSilent
+from gateway.control.group_members import require_member
 from tests.gateway.control.conftest import Broker, Control
 
 
@@ -63,6 +67,14 @@ def test_members_of_a_broker_that_is_away_are_unknown(control: Control, gone: Ca
     gone(topic)
     shown = control.get(path)
     assert (shown["consistent"], [each["broker"] for each in shown["missing"]]) == (None, ["broker-gone"])
+    clients = control.get(f"/groups/{group}/clients")
+    assert (clients["items"], [each["broker"] for each in clients["missing"]]) == ([], ["broker-gone"])
+
+
+def test_a_client_is_not_denied_while_a_broker_that_may_know_it_is_silent() -> None:
+    silent = GroupConnections(failed={"b:1": Unreachable("b:1", "refused")})
+    with pytest.raises(BrokersSilent, match="is not known: the broker at b:1 cannot be reached"):
+        require_member("billing", "10.0.0.7@1", silent)
 
 
 def test_a_client_that_is_not_there_is_not_found(control: Control) -> None:

@@ -137,7 +137,7 @@ def test_a_group_of_the_brokers_cannot_be_deleted(control: Control) -> None:
 
 def test_a_group_without_clients_has_none(control: Control) -> None:
     group = control.group()
-    assert control.get(f"/groups/{group}/clients") == {"items": []}
+    assert control.get(f"/groups/{group}/clients") == {"items": [], "missing": [], "callers_known": True}
     assert control.get(f"/groups/{group}/subscriptions") == {
         "items": [],
         "consistent": True,

@@ -63,7 +63,7 @@ def test_a_page_may_load_its_own_scripts_and_be_framed_by_nobody(browser: Client
 def test_a_console_that_was_not_built_says_so(browser: Client, settings: Settings, tmp_path: Path) -> None:
     settings.CONSOLE_FILES = tmp_path / "nothing"
     answer = browser.get("/topics")
-    assert (answer.status_code, b"make frontend" in answer.content) == (503, True)
+    assert (answer.status_code, b"make setup" in answer.content) == (503, True)
 
 
 @pytest.mark.parametrize("path", ["/api/v1/nothing", "/api", "/api/v2/topics", "/ws/v1/nothing", "/assets/gone.js"])

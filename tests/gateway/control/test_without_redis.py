@@ -54,6 +54,8 @@ def silent(tmp_path_factory: pytest.TempPathFactory, shared_broker: RunningBroke
     ):
         with redis.Redis.from_url(url) as client:
             server: Any = client.info("server")
+        with running.client() as gateway:
+            gateway.post("/api/v1/clusters/local/groups", json={"name": "without-redis"}).raise_for_status()
         os.kill(server["process_id"], signal.SIGSTOP)
         try:
             yield running
@@ -72,8 +74,9 @@ def test_what_a_silent_redis_would_say_is_unknown_with_the_reason(silent: Instal
         (cluster,) = client.get("/api/v1/clusters").json()["items"]
         history = client.get("/api/v1/clusters/local/overview/history")
         ticket = client.post("/api/v1/ws-tickets")
+        assert client.get("/api/v1/clusters/local/groups/without-redis/clients").json()["callers_known"] is False
     assert (cluster["reachable"], cluster["brokers"]) == (None, None)
-    assert "not sampled" in cluster["reason"]
+    assert "sampled" in cluster["reason"]
     assert {each.json()["code"] for each in (history, ticket)} == {"REDIS_UNREACHABLE"}
 
 

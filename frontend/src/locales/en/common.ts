@@ -21,6 +21,7 @@ export const common = {
   },
   states: {
     unknown: "Not known",
+    missing: "{{broker}} is not included: {{reason}}",
     wasKnown: "Not known now: {{reason}}. It was {{value}}, {{age}} ago",
     ago: "{{age}} ago",
     dataIsSafe: "Messages and offsets are not affected by this.",

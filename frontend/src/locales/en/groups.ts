@@ -90,6 +90,8 @@ export const groups = {
     queuesOf_one: "{{count}} queue",
     queuesOf_other: "{{count}} queues",
     noClients: "No client is connected",
+    noClientKnown: "No client is known",
+    callersUnknown: "Who receives by lease over HTTP is not known: Redis does not answer",
     noClientsNext: "Messages wait until a client connects, natively or by leasing over HTTP.",
     noNativeClientsNext: "Messages wait until a native client connects: this cluster lacks leases, so none consumes over HTTP.",
     expression: "Expression",

@@ -36,7 +36,6 @@ export const scheduled = {
     noneKnown: "Nothing waits on the brokers that answered",
     noneNext: "Messages with delay_ms or deliver_at are listed here until they are delivered. Those with a delay level of RocketMQ's own clients are not.",
     without: "without {{brokers}}",
-    missing: "{{broker}} is not included: {{reason}}",
     foot: "A recalled message is never delivered and stays readable in the log until retention ends.",
     find: "Find by key or message ID",
     allTopics: "All topics",

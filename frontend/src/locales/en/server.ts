@@ -240,6 +240,7 @@ export const server = {
     noFile: "The job has no file {{name}}",
     noResult: "Client {{name}} gave no result in time",
     noNativeClient: "Group {{name}} has no native client now",
+    clientsUnknown: "Not all clients of group {{name}} are known: a broker does not answer",
     notOnBroker: "Topic {{name}} is on {{names}}, not on {{value}}",
     bodyBytes: "1 to {{most}} bytes, not {{n}}",
     emptyBody: "The body is empty",

@@ -3,7 +3,6 @@ export const transactions = {
     tabs: { open: "Open", given_up: "Given up", hooks: "Webhooks" },
     lists: { open: "Open transactions", given_up: "Transactions given up" },
     listFailed: "The transactions could not be read",
-    missing: "{{broker}} is not included: {{reason}}",
     partial: "{{broker}} did not show everything: some of its transactions may be missing here, or decided by now.",
     none: { open: "No transaction is open", given_up: "No transaction that was given up waits for a decision" },
     noneFits: { open: "No open transaction fits the filter", given_up: "No given up transaction fits the filter" },

@@ -21,6 +21,7 @@ export const common = {
   },
   states: {
     unknown: "未知",
+    missing: "未包含 {{broker}}：{{reason}}",
     wasKnown: "当前未知：{{reason}}。{{age}}前为 {{value}}",
     ago: "{{age}}前",
     dataIsSafe: "消息与位点不受影响。",

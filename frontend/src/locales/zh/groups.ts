@@ -82,6 +82,8 @@ export const groups = {
     byBoth: "{{clients}}，{{callers}} 个 HTTP 调用方",
     queuesOf_other: "{{count}} 个队列",
     noClients: "没有已连接的客户端",
+    noClientKnown: "没有已知的客户端",
+    callersUnknown: "通过 HTTP 租约消费的调用方未知：Redis 未应答",
     noClientsNext: "消息会保留，直到有客户端通过原生协议或 HTTP 租约连接。",
     noNativeClientsNext: "消息会保留，直到有原生客户端连接；该集群不支持租约，无法通过 HTTP 消费。",
     expression: "表达式",

@@ -31,7 +31,6 @@ export const scheduled = {
     noneKnown: "已应答的 Broker 上没有等待中的消息",
     noneNext: "带 delay_ms 或 deliver_at 的消息在投递前列在这里；RocketMQ 客户端按延迟级别发送的消息不在其中。",
     without: "不含 {{brokers}}",
-    missing: "未包含 {{broker}}：{{reason}}",
     foot: "撤回的消息不会投递，在保留期结束前仍可在日志中读取。",
     find: "按 Key 或消息 ID 查找",
     allTopics: "全部 Topic",

@@ -234,6 +234,7 @@ export const server = {
     noFile: "该任务没有文件 {{name}}",
     noResult: "客户端 {{name}} 已收到消息，但未及时返回结果，可能仍会处理",
     noNativeClient: "消费组 {{name}} 目前没有原生客户端；HTTP 和 WebSocket 的消费者自行拉取，可改为重新发送消息",
+    clientsUnknown: "消费组 {{name}} 的客户端不全已知：有 Broker 未应答",
     notOnBroker: "Topic {{name}} 在 {{names}} 上，不在 {{value}} 上",
     bodyBytes: "必须为 1 到 {{most}} 字节，现为 {{n}} 字节",
     emptyBody: "消息体不能为空",

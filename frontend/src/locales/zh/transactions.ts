@@ -3,7 +3,6 @@ export const transactions = {
     tabs: { open: "未决", given_up: "已放弃", hooks: "Webhook" },
     lists: { open: "未决事务", given_up: "已放弃的事务" },
     listFailed: "无法读取事务",
-    missing: "未包含 {{broker}}：{{reason}}",
     partial: "{{broker}} 未能提供全部记录：部分事务可能未列出，或已有结果。",
     none: { open: "没有未决事务", given_up: "没有待决定的已放弃事务" },
     noneFits: { open: "没有符合筛选条件的未决事务", given_up: "没有符合筛选条件的已放弃事务" },

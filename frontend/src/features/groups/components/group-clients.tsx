@@ -3,14 +3,16 @@ import type { TFunction } from "i18next"
 import { useMemo } from "react"
 import { useTranslation } from "react-i18next"
 import { CodeBlock } from "@/components/code/code-block"
+import { Callout } from "@/components/layout/panel"
 import { columnsFor } from "@/components/data-table/columns"
 import { DataTable } from "@/components/data-table/data-table"
 import { Empty } from "@/components/states/empty"
+import { MissingBrokers } from "@/components/states/missing-brokers"
 import { QueryPanel } from "@/components/states/query-panel"
 import { NotApplicable, Num } from "@/components/values/num"
 import { Ago, Time } from "@/components/values/time"
 import { paths } from "@/config/paths"
-import type { GroupClient } from "@/lib/api-types"
+import type { GroupClient, GroupClients as Told } from "@/lib/api-types"
 import { curlOf } from "@/lib/curl"
 import { count } from "@/lib/format"
 import { useAbility } from "@/hooks/use-ability"
@@ -53,7 +55,7 @@ export function GroupClients({ cluster, group }: { cluster: string; group: strin
       query={clients}
       title={t("groups.tabs.clients")}
       what={t("groups.clientsFailed")}
-      isEmpty={(items) => items.length === 0}
+      isEmpty={hasNone}
       empty={
         <Empty
           title={t("groups.noClients")}
@@ -62,7 +64,12 @@ export function GroupClients({ cluster, group }: { cluster: string; group: strin
         />
       }
     >
-      {(items) => <DataTable natural label={t("groups.tabs.clients")} columns={columns} rows={items} rowId={rowIdOf} />}
+      {(told) => (
+        <>
+          <Gaps told={told} />
+          {told.items.length > 0 && <DataTable natural label={t("groups.tabs.clients")} columns={columns} rows={told.items} rowId={rowIdOf} />}
+        </>
+      )}
     </QueryPanel>
     {shown !== undefined && <GroupClientPanel cluster={cluster} group={group} client={shown} onClose={() => change({ client: undefined })} />}
     </>
@@ -72,6 +79,21 @@ export function GroupClients({ cluster, group }: { cluster: string; group: strin
 /** A caller over HTTP is a token of a user; two callers may share an address, and one may have several. */
 const nameOf = ({ client_id: id, user }: GroupClient): string => (user === null || user === id ? id : `${id} (${user})`)
 const rowIdOf = ({ client_id: id, user, address }: GroupClient): string => `${id} ${user ?? ""} ${address}`
+
+const isWhole = ({ missing, callers_known: areCallersKnown }: Told): boolean => missing.length === 0 && areCallersKnown
+const hasNone = (told: Told): boolean => told.items.length === 0 && isWhole(told)
+
+/** What may hide further clients; that none is known then does not say that none is there. */
+function Gaps({ told: { items, missing, callers_known: areCallersKnown } }: { told: Told }) {
+  const { t } = useTranslation()
+  return (
+    <>
+      <MissingBrokers missing={missing} />
+      {!areCallersKnown && <Callout>{t("groups.callersUnknown")}</Callout>}
+      {items.length === 0 && <Empty small title={t("groups.noClientKnown")} />}
+    </>
+  )
+}
 
 /** What a client holds: queues, or messages out on lease. */
 function loadOf({ queues, in_flight: leased }: GroupClient, t: TFunction): string {
@@ -87,14 +109,15 @@ export function ClientsBrief({ cluster, group }: { cluster: string; group: strin
     <QueryPanel
       query={clients}
       title={t("groups.tabs.clients")}
-      note={clients.data && String(clients.data.length)}
+      note={clients.data && `${count(clients.data.items.length)}${isWhole(clients.data) ? "" : "+"}`}
       what={t("groups.clientsFailed")}
-      isEmpty={(items) => items.length === 0}
+      isEmpty={hasNone}
       empty={<Empty small title={t("groups.noClients")} next={t("groups.noClientsNext")} />}
     >
-      {(items) => (
+      {(told) => (
         <div>
-          {items.map((client) => (
+          <Gaps told={told} />
+          {told.items.map((client) => (
             <div key={rowIdOf(client)} className={classes.client}>
               <span className="mono truncate" title={client.client_id}>
                 {nameOf(client)}

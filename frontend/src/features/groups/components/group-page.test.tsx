@@ -37,7 +37,7 @@ describe("a group", () => {
 
   it("counts no subscriptions that it does not list: callers that lease have none", async () => {
     answer(ONE, group("billing", { topics: ["orders"], clients: 0, lease_consumers: [{ token: "ci" }] as never }))
-    answer(`${ONE}/subscriptions`, { items: [], consistent: null, silent: [] })
+    answer(`${ONE}/subscriptions`, { items: [], consistent: true, silent: [], missing: [] })
     const { user } = show()
     const tab = await screen.findByRole("tab", { name: "Subscriptions" })
     expect((await screen.findByRole("tab", { name: /Clients/ })).textContent).toBe("Clients1")

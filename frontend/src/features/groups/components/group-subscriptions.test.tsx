@@ -9,7 +9,7 @@ const GROUP = "GET /api/v1/clusters/local/groups/billing"
 const of = (expression: string, clients: string[] | null) => ({ topic: "orders", type: "TAG", expression, clients })
 
 it("names who subscribes to what where clients disagree", async () => {
-  answer(`${GROUP}/subscriptions`, { items: [of("paid", ["a1"]), of("sent", ["b2"])], consistent: false, silent: [] })
+  answer(`${GROUP}/subscriptions`, { items: [of("paid", ["a1"]), of("sent", ["b2"])], consistent: false, silent: [], missing: [] })
   renderApp(<GroupSubscriptions cluster="local" group="billing" />)
   expect(await screen.findByText(/subscribe to different things/)).toBeTruthy()
   for (const words of ["paid", "a1", "sent", "b2"]) expect(screen.getByText(words)).toBeTruthy()
@@ -17,10 +17,17 @@ it("names who subscribes to what where clients disagree", async () => {
 })
 
 it("does not say that all agree while one is silent", async () => {
-  answer(`${GROUP}/subscriptions`, { items: [of("paid", ["a1"])], consistent: null, silent: [{ client_id: "b2", reason: "it hangs" }] })
+  answer(`${GROUP}/subscriptions`, { items: [of("paid", ["a1"])], consistent: null, silent: [{ client_id: "b2", reason: "it hangs" }], missing: [] })
   renderApp(<GroupSubscriptions cluster="local" group="billing" />)
   expect(await screen.findByText(/b2 \(it hangs\)/)).toBeTruthy()
   expect(screen.getByText("not all clients answered")).toBeTruthy()
+})
+
+it("does not say that nothing is subscribed while a broker is silent", async () => {
+  answer(`${GROUP}/subscriptions`, { items: [], consistent: null, silent: [], missing: [{ broker: "broker-b", reason: "broker-b refused the connection", since: null }] })
+  renderApp(<GroupSubscriptions cluster="local" group="billing" />)
+  expect(await screen.findByText("broker-b is not included: broker-b refused the connection")).toBeTruthy()
+  expect(screen.queryByText(/Callers that lease have none/)).toBeNull()
 })
 
 it("shows what a client holds of each queue and how fast it is", async () => {

@@ -6,6 +6,7 @@ import { Callout } from "@/components/layout/panel"
 import { columnsFor } from "@/components/data-table/columns"
 import { DataTable } from "@/components/data-table/data-table"
 import { Empty } from "@/components/states/empty"
+import { MissingBrokers } from "@/components/states/missing-brokers"
 import { QueryPanel } from "@/components/states/query-panel"
 import { NotApplicable } from "@/components/values/num"
 import type { GroupSubscription, GroupSubscriptions as Told } from "@/lib/api-types"
@@ -45,14 +46,15 @@ export function GroupSubscriptions({ cluster, group }: { cluster: string; group:
       title={t("groups.tabs.subscriptions")}
       what={t("groups.subscriptionsFailed")}
       note={subscriptions.data && noteOf(subscriptions.data, t)}
-      isEmpty={({ items }) => items.length === 0}
+      isEmpty={({ items, missing }) => items.length + missing.length === 0}
       empty={<Empty title={t("groups.noSubscription")} next={t("groups.noSubscriptionNext")} />}
     >
-      {({ items, consistent, silent }) => (
+      {({ items, consistent, silent, missing }) => (
         <>
+          <MissingBrokers missing={missing} />
           {consistent === false && <Callout>{t("members.disagree")}</Callout>}
           {silent.length > 0 && <Callout>{t("members.silent", { clients: silent.map(({ client_id: id, reason }) => `${id} (${reasonIn(t, reason)})`).join(t("list.comma")) })}</Callout>}
-          <DataTable natural label={t("groups.tabs.subscriptions")} columns={columns} rows={items} rowId={rowIdOf} />
+          {items.length === 0 ? <Empty small title={t("groups.noSubscription")} /> : <DataTable natural label={t("groups.tabs.subscriptions")} columns={columns} rows={items} rowId={rowIdOf} />}
         </>
       )}
     </QueryPanel>

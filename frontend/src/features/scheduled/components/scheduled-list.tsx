@@ -5,8 +5,9 @@ import { useTranslation } from "react-i18next"
 import { columnsFor } from "@/components/data-table/columns"
 import { DataTable } from "@/components/data-table/data-table"
 import { MoreRows } from "@/components/data-table/more-rows"
-import { Callout, Panel, PanelFoot } from "@/components/layout/panel"
+import { Panel, PanelFoot } from "@/components/layout/panel"
 import { Empty } from "@/components/states/empty"
+import { MissingBrokers } from "@/components/states/missing-brokers"
 import { NoneFits } from "@/components/states/none-fits"
 import { QueryBody } from "@/components/states/query-panel"
 import { Ident } from "@/components/values/ident"
@@ -14,7 +15,6 @@ import { Time } from "@/components/values/time"
 import { useFormat } from "@/hooks/use-format"
 import { useNow } from "@/hooks/use-now"
 import type { ScheduledMessage } from "@/lib/api-types"
-import { reasonIn } from "@/lib/reasons"
 import { useScheduled, type Wanted } from "../api/get-scheduled"
 import { leftUntil } from "../days"
 import classes from "./scheduled.module.css"
@@ -52,9 +52,7 @@ export function ScheduledList({ cluster, wanted, selected, onFind, onTopic, onCl
   )
   return (
     <Panel title={t("scheduled.list")} actions={<Find key={[wanted.key, wanted.topic].join(" ")} wanted={wanted} onFind={onFind} onTopic={onTopic} />}>
-      {missing.map(({ broker, reason }) => (
-        <Callout key={broker}>{t("scheduled.missing", { broker, reason: reasonIn(t, reason) })}</Callout>
-      ))}
+      <MissingBrokers missing={missing} />
       <QueryBody
         query={{ ...query, data: rows, refetch: query.refetch as never }}
         what={t("scheduled.listFailed")}

@@ -7,6 +7,7 @@ import { DataTable } from "@/components/data-table/data-table"
 import { MoreRows } from "@/components/data-table/more-rows"
 import { Callout, Panel, PanelFoot } from "@/components/layout/panel"
 import { Empty } from "@/components/states/empty"
+import { MissingBrokers } from "@/components/states/missing-brokers"
 import { NoneFits } from "@/components/states/none-fits"
 import { QueryBody } from "@/components/states/query-panel"
 import { Ident } from "@/components/values/ident"
@@ -14,7 +15,6 @@ import { Unknown } from "@/components/values/num"
 import { useFormat } from "@/hooks/use-format"
 import { useNow } from "@/hooks/use-now"
 import type { TransactionRow } from "@/lib/api-types"
-import { reasonIn } from "@/lib/reasons"
 import { useTransactions, type Wanted } from "../api/get-transactions"
 import { Connected, NextCheck, StateBadge } from "./words"
 import classes from "./transactions.module.css"
@@ -40,9 +40,7 @@ export function TransactionsList({ cluster, wanted, selected, onFind, onOpen }: 
   const idOf = ({ broker, topic, message_id: id, transaction_id: place }: TransactionRow) => `${broker} ${topic} ${id} ${place ?? ""}`
   return (
     <Panel title={t(`transactions.lists.${wanted.state}`)} actions={<Find key={[wanted.key, wanted.topic, wanted.group].join(" ")} wanted={wanted} onFind={onFind} />}>
-      {missing.map(({ broker, reason }) => (
-        <Callout key={broker}>{t("transactions.missing", { broker, reason: reasonIn(t, reason) })}</Callout>
-      ))}
+      <MissingBrokers missing={missing} />
       {partial.map((broker) => (
         <Callout key={broker}>{t("transactions.partial", { broker })}</Callout>
       ))}
