@@ -99,16 +99,16 @@ function useColumns(isOpen: boolean) {
   return useMemo(
     () => [
       column("age", t("transactions.age"), { isStrong: true }, ({ prepared_at: at }) => (at === null ? <Unknown /> : <Age at={at} />)),
-      column("topic", t("transactions.topic"), { isName: true }, (row) => <TopicAndKey row={row} />),
-      column("group", t("transactions.group"), { minWidth: 420 }, ({ group }) => group),
+      column("topic", t("transactions.topic"), { isName: true }, (row) => <TopicAndRest row={row} />),
+      column("group", t("transactions.group"), { minWidth: 560 }, ({ group }) => group),
       column("key", t("transactions.key"), { isSecondary: true, minWidth: 560 }, ({ keys }) => keys.join(" ") || "—"),
-      column("checks", t("transactions.checks"), { align: "end", minWidth: 480 }, ({ checks }) => checks ?? <Unknown />),
+      column("checks", t("transactions.checks"), { align: "end", minWidth: 560 }, ({ checks }) => checks ?? <Unknown />),
       ...(isOpen
         ? [
             column("next", t("transactions.next"), { minWidth: 760 }, (row) => <NextCheck row={row} />),
             column("producer", t("transactions.producer"), { minWidth: 660 }, (row) => <Connected is={row.producer_connected} />),
           ]
-        : [column("state", t("transactions.state"), { minWidth: 520 }, (row) => <StateBadge state={row.state} />)]),
+        : [column("state", t("transactions.state"), { minWidth: 560 }, (row) => <StateBadge state={row.state} />)]),
       column("broker", t("transactions.broker"), { isSecondary: true, minWidth: 860 }, ({ broker }) => broker),
       column("id", t("transactions.id"), { minWidth: 960 }, ({ message_id: id }) => <Ident id={id} />),
     ],
@@ -116,12 +116,17 @@ function useColumns(isOpen: boolean) {
   )
 }
 
-/** The topic; below it the key and the producer group where their columns have no place: else all rows of a topic look alike. */
-function TopicAndKey({ row: { topic, keys, group, message_id: id } }: { row: TransactionRow }) {
+/** The topic; below it what tells rows of a topic apart and how they stand, where the columns for it have no place. */
+function TopicAndRest({ row: { topic, keys, group, message_id: id, checks, state } }: { row: TransactionRow }) {
+  const { t } = useTranslation()
   return (
     <>
       {topic}
       <small className={classes.below}>{`${keys.join(" ") || id} · ${group}`}</small>
+      <small className={classes.below}>
+        {t("transactions.checks")} {checks ?? <Unknown />}
+        {state !== "open" && ` · ${state === "unknown" ? t("states.unknown") : t(`transactions.states.${state}`)}`}
+      </small>
     </>
   )
 }

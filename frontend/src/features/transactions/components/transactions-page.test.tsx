@@ -35,7 +35,7 @@ it("says of a revived transaction that its preparation and its checks are unknow
   answer(`GET ${BASE}/t1.A`, { ...line, prepared_at: null, checks: null, body, properties: {}, hidden: null })
   page("/?open=t1.A")
   expect(await screen.findByText("AC1100010000")).toBeTruthy()
-  await waitFor(() => expect(screen.getAllByRole("img", { name: /^Not known/, hidden: true })).toHaveLength(4))
+  await waitFor(() => expect(screen.getAllByRole("img", { name: /^Not known/, hidden: true })).toHaveLength(5))
 })
 
 it("names the brokers that showed only a part, or did not answer", async () => {
@@ -93,9 +93,11 @@ it("tells in the drawer too that a check waits for a producer, and leaves by wor
   expect(within(await screen.findByRole("dialog")).getByRole("button", { name: "Leave it as it is" })).toBeTruthy()
 })
 
-it("has key and producer group below the topic, for tables without room for them", async () => {
-  page()
+it("has key, producer group, checks and state below the topic, for tables without room for them", async () => {
+  answer(`GET ${BASE}`, rows({ items: [{ ...line, state: "given_up" }] }))
+  page("/?tab=given_up")
   expect(await screen.findByText("A17 · payments")).toBeTruthy()
+  expect(screen.getByText("Checks 2 · given up")).toBeTruthy()
 })
 
 it("commits with a reason after a question", async () => {
