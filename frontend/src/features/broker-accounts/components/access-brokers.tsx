@@ -57,7 +57,11 @@ function State({ broker: { state, reason } }: { broker: BrokerAccessControl }) {
         {t("brokerAccounts.states.off")}
       </Badge>
     )
-  return <UnknownBadge>{state === "unlisted" ? t("brokerAccounts.states.unlisted") : reasonIn(t, reason ?? "")}</UnknownBadge>
+  return (
+    <span className={classes.wraps}>
+      <UnknownBadge>{state === "unlisted" ? t("brokerAccounts.states.unlisted") : reasonIn(t, reason ?? "")}</UnknownBadge>
+    </span>
+  )
 }
 
 function LastChange({ files }: { files: BrokerAccessControl["files"] }) {

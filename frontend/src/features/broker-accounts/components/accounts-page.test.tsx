@@ -3,6 +3,7 @@ import { useState } from "react"
 import { describe, expect, it } from "vitest"
 import { errorOf, refuseFields } from "@/testing/fields"
 import { renderApp } from "@/testing/render"
+import { onPhone } from "@/testing/screen"
 import { answer, requests, type SeenRequest } from "@/testing/server"
 import { AccountsPage } from "./accounts-page"
 
@@ -36,6 +37,16 @@ it("says of a silent broker that its accounts and addresses are unknown", async 
 it("names the brokers that lack an account beside those that are silent", async () => {
   page({ items: [{ ...account, missing_on: ["broker-c"], unknown_on: ["broker-b"] }], brokers: [on, silent], differ: true })
   expect(await screen.findByText("missing on broker-c; unknown on broker-b")).toBeTruthy()
+})
+
+it("has a place for rights and for what the brokers disagree about on a phone", async () => {
+  onPhone()
+  const named = { topic_permissions: { orders: "PUB" }, group_permissions: { billing: "SUB" }, white_address: "10.20.0.7", missing_on: ["broker-c"] }
+  page({ items: [{ ...account, ...named }], differ: true })
+  expect(await screen.findByText("missing on broker-c")).toBeTruthy()
+  for (const fact of ["night-shift", "orders=PUB", "billing=SUB", "10.20.0.7"]) expect(screen.getByText(fact)).toBeTruthy()
+  fireEvent.click(screen.getByRole("button", { name: "Delete everywhere: night-shift" }))
+  expect(screen.getByRole("dialog")).toBeTruthy()
 })
 
 it("marks the row whose topic the API does not take", async () => {
