@@ -36,7 +36,14 @@ export function LagTable({ group }: { group: Group }) {
         (isPhone ? (
           <LagRows queues={group.queues} scale={scale} growing={growing} />
         ) : (
-          <QueuesTable queues={group.queues} scale={scale} growing={growing} hasTopics={topics.size > 1} hasBrokers={brokers.size > 1} />
+          <QueuesTable
+            queues={group.queues}
+            scale={scale}
+            growing={growing}
+            hasTopics={topics.size > 1}
+            hasBrokers={brokers.size > 1}
+            hasReasons={group.queues.some(({ lag }) => lag === null)}
+          />
         ))}
     </Panel>
   )
@@ -48,21 +55,24 @@ interface QueuesTableProps {
   growing: ReadonlySet<string>
   hasTopics: boolean
   hasBrokers: boolean
+  hasReasons: boolean
 }
 
-function QueuesTable({ queues, scale, growing, hasTopics, hasBrokers }: QueuesTableProps) {
+/** The columns that are not always there take room from the rail and the offsets. */
+function QueuesTable({ queues, scale, growing, hasTopics, hasBrokers, hasReasons }: QueuesTableProps) {
   const { t } = useTranslation()
   const columns = useMemo(() => {
     const isGrowing = (queue: GroupQueue) => growing.has(queueId(queue))
+    const taken = (hasBrokers ? 90 : 0) + (hasTopics ? 150 : 0) + (hasReasons ? 90 : 0)
     return [
       ...(hasBrokers ? [column("broker", t("topics.broker"), { isSecondary: true }, (queue) => queue.broker)] : []),
-      ...(hasTopics ? [column("topic", t("lag.topic"), { isName: true }, (queue) => queue.topic)] : []),
+      ...(hasTopics ? [column("topic", t("lag.topic"), { isName: true }, (queue) => <span className={classes.topic}>{queue.topic}</span>)] : []),
       column("queue", t("lag.queue"), { align: "end", isStrong: true, width: 56 }, (queue) => queue.queue_id),
       column("client", t("lag.client"), { isSecondary: true }, (queue) => <Client id={queue.client} />),
-      column("broker_offset", t("lag.brokerOffset"), { align: "end", isSecondary: true, minWidth: 560 }, (queue) => (
+      column("broker_offset", t("lag.brokerOffset"), { align: "end", isSecondary: true, minWidth: 560 + taken }, (queue) => (
         <Num value={queue.broker_offset} reason={queue.unknown_reason} width={54} />
       )),
-      column("group_offset", t("lag.groupOffset"), { align: "end", minWidth: 480 }, (queue) => (
+      column("group_offset", t("lag.groupOffset"), { align: "end", minWidth: 480 + taken }, (queue) => (
         <Num value={queue.group_offset} reason={queue.unknown_reason} width={54} />
       )),
       column("lag", t("lag.lag"), { align: "end", isStrong: true }, (queue) => (
@@ -70,7 +80,7 @@ function QueuesTable({ queues, scale, growing, hasTopics, hasBrokers }: QueuesTa
           <Num value={queue.lag} reason={queue.unknown_reason} width={38} />
         </span>
       )),
-      column("rail", "", { width: 150, minWidth: 620, ends: [t("lag.consumed"), t("lag.head")] }, (queue) => (
+      column("rail", "", { width: 150, minWidth: 640 + taken, ends: [t("lag.consumed"), t("lag.head")] }, (queue) => (
         <LagRail lag={queue.lag} scale={scale} tone={isGrowing(queue) ? "growing" : "normal"} />
       )),
       column("time_lag", t("lag.timeLag"), { align: "end" }, (queue) =>
@@ -83,18 +93,12 @@ function QueuesTable({ queues, scale, growing, hasTopics, hasBrokers }: QueuesTa
         ),
       ),
     ]
-  }, [t, scale, growing, hasTopics, hasBrokers])
+  }, [t, scale, growing, hasTopics, hasBrokers, hasReasons])
   return <DataTable natural label={t("lag.queues")} columns={columns} rows={queues} rowId={queueId} />
 }
 
-/** Why a lag is not known: in the width of a figure, as many rows may say the same, and whole when pointed at. */
-function Reason({ reason }: { reason: string | null }) {
-  return (
-    <span className={`micro ${classes.reason}`} title={reason ?? undefined}>
-      {reason}
-    </span>
-  )
-}
+/** Why a lag is not known: whole, in as many lines as its column needs. */
+const Reason = ({ reason }: { reason: string | null }) => <span className={`micro ${classes.reason}`}>{reason}</span>
 
 function Client({ id }: { id: string | null }) {
   if (id === null) return <NotApplicable />
