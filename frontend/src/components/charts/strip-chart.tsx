@@ -1,5 +1,6 @@
 import { useComputedColorScheme } from "@mantine/core"
 import { lazy, Suspense, useId, useState } from "react"
+import { SkeletonBlock } from "@/components/states/skeleton-rows"
 import { Unknown } from "@/components/values/num"
 import { useZone } from "@/hooks/use-format"
 import classes from "./charts.module.css"
@@ -31,7 +32,7 @@ export function StripChart({ times, range, bands, events = NO_EVENTS, gutter = f
     <div className={classes.chart} data-gutter={gutter || undefined} role="img" aria-label={label}>
       {bands.map((band, index) => (
         <div key={band.id} className={classes.band}>
-          <Suspense fallback={<div className={classes.canvas} style={{ height: band.height }} />}>
+          <Suspense fallback={<SkeletonBlock height={band.height} />}>
             <BandCanvas
               band={band}
               times={times}

@@ -23,4 +23,11 @@ export function SkeletonRows({ rows = 5 }: { rows?: number }) {
   )
 }
 
-export const SkeletonBlock = ({ height }: { height: number }) => <div style={{ height }} aria-busy="true" />
+const ROW_HEIGHT = 34
+
+/** As many bars as fit the height of what is to come, such as a chart. */
+export const SkeletonBlock = ({ height }: { height: number }) => (
+  <div style={{ height }}>
+    <SkeletonRows rows={Math.floor(height / ROW_HEIGHT)} />
+  </div>
+)
