@@ -130,7 +130,8 @@ class TransactionChecks:
 
     # -- one check
 
-    async def _ask(self, hook: ActiveHook, asked: StoredMessage, prepared: Prepared) -> None:
+    async def _ask(self, hook: ActiveHook, asked: StoredMessage, prepared: Prepared) -> bool:
+        """Post one check; return whether the broker has the hook's decision."""
         began = time.monotonic()
         decision, failure, status = Decision.UNKNOWN, None, None
         try:
@@ -145,6 +146,7 @@ class TransactionChecks:
         except GantryError as error:
             failure = f"the broker was not told: {error}"
         self._note(hook, asked, prepared, decision, failure, status, began)
+        return decision is not Decision.UNKNOWN and failure is None
 
     async def _place(self, hook: ActiveHook, asked: StoredMessage, prepared: Prepared) -> HalfPlace:
         name = prepared.broker_name

@@ -17,7 +17,8 @@ AT_ONCE: Final = 4
 MOST_WAITING: Final = 1_000
 """Checks of one hook that wait; further ones are not asked, and the broker asks again."""
 
-Ask = Callable[[ActiveHook, StoredMessage, Prepared], Awaitable[None]]
+Ask = Callable[[ActiveHook, StoredMessage, Prepared], Awaitable[bool]]
+"""Asks a hook, and returns whether the broker has its decision."""
 Refuse = Callable[[ActiveHook, StoredMessage, Prepared, str], None]
 
 
@@ -32,6 +33,8 @@ class HookMember:
         self._refuse = refuse
         self._turns = asyncio.Semaphore(AT_ONCE)
         self._asking: dict[str, asyncio.Task[None]] = {}
+        self._newest: dict[str, tuple[StoredMessage, Prepared]] = {}
+        """By message id the newest check that was not posted yet."""
 
     @property
     def group(self) -> str:
@@ -54,15 +57,26 @@ class HookMember:
 
     async def answer(self, asked: StoredMessage, prepared: Prepared) -> None:
         """Begin to ask; the decision is told to the broker in a request of its own, whose answer is seen."""
-        if prepared.message_id in self._asking:  # a slow hook, and the broker asks again meanwhile
+        message_id = prepared.message_id
+        if message_id in self._asking:
+            # A slow hook. The broker has counted this check, and it may be the last one: the hook still gets it.
+            self._newest[message_id] = asked, prepared
             return
         if len(self._asking) >= MOST_WAITING:
             self._refuse(self.hook, asked, prepared, f"it was not asked: {MOST_WAITING:,} checks wait already")
             return
-        task = asyncio.create_task(self._take_turn(asked, prepared), name=f"transaction check {prepared.message_id}")
-        self._asking[prepared.message_id] = task
-        task.add_done_callback(lambda _: self._asking.pop(prepared.message_id, None))
+        self._newest[message_id] = asked, prepared
+        task = asyncio.create_task(self._take_turns(message_id), name=f"transaction check {message_id}")
+        self._asking[message_id] = task
+        task.add_done_callback(lambda _: self._forget(message_id))
 
-    async def _take_turn(self, asked: StoredMessage, prepared: Prepared) -> None:
-        async with self._turns:
-            await self._ask(self.hook, asked, prepared)
+    async def _take_turns(self, message_id: str) -> None:
+        """Ask about one transaction until it is decided, or no check of it came while the last one was posted."""
+        is_decided = False
+        while message_id in self._newest and not is_decided:
+            async with self._turns:
+                is_decided = await self._ask(self.hook, *self._newest.pop(message_id))
+
+    def _forget(self, message_id: str) -> None:
+        self._asking.pop(message_id, None)
+        self._newest.pop(message_id, None)

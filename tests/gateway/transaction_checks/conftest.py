@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack
 from itertools import count
+from pathlib import Path
 from typing import Any, Final
 
 import httpx
@@ -131,6 +132,18 @@ def checks(checked: Installation, hook: Hook) -> Iterator[Checks]:
         yield made
         for each in http.get(f"{made.path}/transaction-hooks").json()["items"]:
             http.delete(f"{made.path}/transaction-hooks/{each['id']}", headers={"If-Match": "*"}).raise_for_status()
+
+
+@pytest.fixture
+def few_checks(checked: Installation, tmp_path: Path, hook: Hook) -> Iterator[Checks]:
+    """A cluster of a broker that gives a transaction up after three checks."""
+    few = _OFTEN | {"transactionCheckMax": "3"}
+    with started_broker(tmp_path, settings=few) as broker, checked.client("admin") as http:
+        added = http.post("/api/v1/clusters", json={"name": "few", "name_servers": [broker.name_server]})
+        assert added.status_code == 201, added.text
+        wait_until(lambda: http.get("/api/v1/clusters/few/groups").status_code == 200)
+        yield Checks(http, hook, "few")
+        http.delete("/api/v1/clusters/few", headers={"If-Match": "*"}).raise_for_status()
 
 
 @pytest.fixture

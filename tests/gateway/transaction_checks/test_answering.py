@@ -182,6 +182,27 @@ def test_a_decision_that_comes_too_late_is_none(checks: Checks) -> None:
         assert checks.state_of(half) == "open"
 
 
+def test_a_hook_that_is_slow_once_still_gets_the_newest_of_the_checks_that_came_meanwhile(
+    few_checks: Checks, hook: Hook
+) -> None:
+    # Given a hook that knows nothing yet, and says so only after the broker has given the transaction up
+    given_up = Event()
+
+    def decide(body: bytes) -> bytes:
+        first = json.loads(body)["checks"] == 1
+        return b'{"decision": "unknown"}' if first and given_up.wait(300) else b'{"decision": "commit"}'
+
+    hook.decide = decide
+    topic = few_checks.topic()
+    half, _ = few_checks.prepared(topic), few_checks.registered()
+    wait_until(lambda: few_checks.state_of(half) == "given_up")
+    given_up.set()
+    # Then the last check is posted too, the one before it is not, and its decision counts
+    wait_until(lambda: few_checks.state_of(half) == "committed")
+    assert few_checks.keys_in(topic) == ["A17"]
+    assert [json.loads(body)["checks"] for _, body in hook.posted] == [1, 3]
+
+
 def test_a_hook_that_is_disabled_or_deleted_leaves_the_group(
     checks: Checks, hook: Hook, brokers: list[RunningBroker]
 ) -> None:
