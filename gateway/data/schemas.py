@@ -15,6 +15,8 @@ Encoding = Literal["json", "text", "base64"]
 Text = Annotated[str, Meta(min_length=1, max_length=255)]
 Milliseconds = Annotated[int, Meta(ge=0, le=2**53)]
 _LONGEST_TAGS: Final = 255
+_EVERY_TAG: Final = "*"
+_NO_SQL: Final = "An expression is required for the type 'sql'; '*', every message, is of the type 'tag'."
 
 
 class Body(Struct, forbid_unknown_fields=True):
@@ -86,11 +88,13 @@ class Filter(Struct, frozen=True, forbid_unknown_fields=True):
     """The messages to receive, by tag (``created || paid``) or by SQL92 over their properties (``amount > 100``)."""
 
     type: Literal["tag", "sql"] = "tag"
-    expression: Annotated[str, Meta(min_length=1, max_length=MOST_CHARACTERS)] = "*"
+    expression: Annotated[str, Meta(min_length=1, max_length=MOST_CHARACTERS)] = _EVERY_TAG
 
     def check(self, at: str = "#/filter/expression") -> None:
         """Raise INVALID for SQL that does not compile, and for a list of no tags, which would bring every message."""
         if self.type == "sql":
+            if self.expression == _EVERY_TAG:
+                raise invalid(at, _NO_SQL)
             try:
                 parse_sql(self.expression)
             except BadSql as error:

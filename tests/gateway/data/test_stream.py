@@ -257,11 +257,13 @@ async def test_a_subscription_by_sql_brings_what_it_selects(api: Api, door: Door
     topic, group = await api.topic(), api.group()
     async with open_talk(door, "consume") as socket:
         frame = {"type": "subscribe", "group": group, "topic": topic, "credit": 10, "context": "s"}
-        await socket.say(**frame, filter={"type": "sql", "expression": "amount > 'x'"})
-        (refused,) = await socket.hear_of("error")
-        assert (refused["context"], refused["problem"]["code"]) == ("s", "INVALID")
-        (fault,) = refused["problem"]["errors"]
-        assert fault["pointer"] == "#/filter/expression"
+        for wanted, words in ({"expression": "amount > 'x'"}, "compares numbers"), ({}, "An expression is required"):
+            await socket.say(**frame, filter={"type": "sql", **wanted})
+            (refused,) = await socket.hear_of("error")
+            assert (refused["context"], refused["problem"]["code"]) == ("s", "INVALID")
+            (fault,) = refused["problem"]["errors"]
+            assert fault["pointer"] == "#/filter/expression"
+            assert words in fault["detail"]
         # A refused subscription is none: the socket takes another one.
         await socket.say(**frame, filter={"type": "sql", "expression": "amount > 100"})
         await eventually(lambda: api.waiting(group, topic))
