@@ -16,7 +16,7 @@ Moment = Annotated[str, Meta(extra={"moment": True})]
 
 _FIRST_SECOND: Final = -62_135_596_800
 _LAST_SECOND: Final = 253_402_300_799
-_UNITS: Final = ("day", 86_400), ("h", 3_600), ("min", 60), ("s", 1)
+_UNITS: Final = ("day", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1_000), ("ms", 1)
 
 
 def rfc3339(moment_ms: int) -> str:
@@ -26,11 +26,11 @@ def rfc3339(moment_ms: int) -> str:
 
 
 def lasting(ms: int) -> str:
-    """Return a length of time in words, such as ``3 days`` or ``1 day 4 h 5 s``; a part of a second counts as one."""
-    rest = -(-ms // 1000)
+    """Return a length of time in words, such as ``3 days`` or ``1 day 4 h 5 s 20 ms``."""
     words: list[str] = []
-    for unit, seconds in _UNITS:
-        amount, rest = divmod(rest, seconds)
+    rest = ms
+    for unit, length in _UNITS:
+        amount, rest = divmod(rest, length)
         if amount:
             words.append(f"{amount} {unit}{'s' if unit == 'day' and amount > 1 else ''}")
     return " ".join(words) or "0 s"

@@ -218,7 +218,7 @@ function valuesOf(t: TFunction, found: Record<string, string | undefined>) {
 
 /** The lengths of time that a sentence names, such as `1 day 4 h`. */
 const spansOf = (t: TFunction, found: Record<string, string | undefined>) =>
-  Object.fromEntries(["wait", "most"].map((name) => [name, found[name]?.replace(/(\d+) (day|h|min|s)s?\b/g, (_, n: string, unit: "day" | "h" | "min" | "s") => t(`details.spans.${unit}`, { count: Number(n) }))]))
+  Object.fromEntries(["wait", "most"].map((name) => [name, found[name]?.replace(/(\d+) (day|h|min|s|ms)s?\b/g, (_, n: string, unit: "day" | "h" | "min" | "s" | "ms") => t(`details.spans.${unit}`, { count: Number(n) }))]))
 
 /** A detail that has a translation: of one value, with its field before it where it is a sentence of its own, or a reason. */
 function knownDetail(t: TFunction, detail: string): string | null {

@@ -265,7 +265,7 @@ export const server = {
     ofField: "{{field}}: {{detail}}",
     things: { cluster: "cluster", group: "consumer group", job: "job", schedule: "schedule", token: "token", user: "user", role: "role", session: "session", rule: "rule", channel: "channel", silence: "silence", alert: "alert", search: "saved search" },
     kinds: { object: "an object", list: "a list", bool: "true or false", whole: "a whole number", text: "a text" },
-    spans: { day_one: "{{count}} day", day_other: "{{count}} days", h: "{{count}} h", min: "{{count}} min", s: "{{count}} s" },
+    spans: { day_one: "{{count}} day", day_other: "{{count}} days", h: "{{count}} h", min: "{{count}} min", s: "{{count}} s", ms: "{{count}} ms" },
   },
   problems: {
     of: "{{kind}} (the server: {{detail}})",

@@ -259,7 +259,7 @@ export const server = {
     ofField: "{{field}}：{{detail}}",
     things: { cluster: "集群", group: "消费组", job: "任务", schedule: "定时任务", token: "令牌", user: "用户", role: "角色", session: "会话", rule: "规则", channel: "渠道", silence: "静默", alert: "告警", search: "已保存的查询" },
     kinds: { object: "对象", list: "列表", bool: " true 或 false", whole: "整数", text: "文本" },
-    spans: { day_other: "{{count}} 天", h: "{{count}} 小时", min: "{{count}} 分", s: "{{count}} 秒" },
+    spans: { day_other: "{{count}} 天", h: "{{count}} 小时", min: "{{count}} 分", s: "{{count}} 秒", ms: "{{count}} 毫秒" },
   },
   problems: {
     of: "{{kind}}（服务器原文：{{detail}}）",
