@@ -49,7 +49,7 @@ def read_tokens(text: str) -> list[Token]:
     while position < len(text):
         match = _TOKEN.match(text, position)
         if match is None:
-            raise IllegalExpression(_reason(text[position]), position + 1)
+            raise IllegalExpression(_reason(text, position), position + 1)
         kind = str(match.lastgroup)
         if kind != "space":
             found.append(_token(kind, match.group(), position + 1))
@@ -66,7 +66,10 @@ def _token(kind: str, text: str, at: int) -> Token:
     return Token(kind, text, at)
 
 
-def _reason(character: str) -> str:
+def _reason(text: str, position: int) -> str:
+    if text.startswith("/*", position):
+        return "a comment that does not end: */ is missing"
+    character = text[position]
     if character == "'":
         return "a text that does not end: a quote is missing"
     return f"{character!r} means nothing here"

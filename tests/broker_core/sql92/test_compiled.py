@@ -62,6 +62,7 @@ def test_a_message_is_selected_by_its_properties(text: str, properties: dict[str
         ("a LIKE 'x%'", "'LIKE' does not belong here", 3),
         ("a = 1 garbage", "the expression ends before it", 7),
         ("a = 'x", "a quote is missing", 5),
+        ("a > 5 /* x *", "a comment that does not end: */ is missing", 7),
         ("a = #", "'#' means nothing here", 5),
         ("a == 1", "'=' does not belong here", 4),
         ("a = NULL", "NULL is compared by IS NULL", 5),

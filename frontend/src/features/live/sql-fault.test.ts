@@ -17,6 +17,7 @@ describe("what is wrong with SQL", () => {
     ["'LIKE' does not belong here: the expression ends before it", "此处不应出现 LIKE"],
     ["'|' means nothing here", "无法识别 '|'"],
     ["a text that does not end: a quote is missing", "文本缺少结尾的引号"],
+    ["a comment that does not end: */ is missing", "注释缺少结尾的 */"],
     ["NULL is compared by IS NULL", "判断 NULL 应使用 IS NULL"],
     ["> compares numbers", "> 只能比较数字"],
     ["BETWEEN 5 AND 1 holds for nothing", "BETWEEN 5 AND 1 没有任何值满足"],

@@ -1,7 +1,7 @@
 import type { TFunction } from "i18next"
 import type { Problem } from "./frames"
 
-type ReasonKey = "ends" | "misplaced" | "character" | "quote" | "isNull" | "numbers" | "bounds" | "inList" | "condition" | "kinds" | "range" | "depth"
+type ReasonKey = "ends" | "misplaced" | "character" | "quote" | "comment" | "isNull" | "numbers" | "bounds" | "inList" | "condition" | "kinds" | "range" | "depth"
 
 /** The reasons for which an expression is refused, as the server says them (broker_core/sql92). */
 const REASONS: readonly [ReasonKey, RegExp][] = [
@@ -9,6 +9,7 @@ const REASONS: readonly [ReasonKey, RegExp][] = [
   ["misplaced", /^'(?<what>.+)' does not belong here: .+$/],
   ["character", /^(?<what>.+) means nothing here$/],
   ["quote", /^a text that does not end: a quote is missing$/],
+  ["comment", /^a comment that does not end: \*\/ is missing$/],
   ["isNull", /^NULL is compared by IS NULL$/],
   ["numbers", /^(?<what>.+) compares numbers$/],
   ["bounds", /^(?<what>BETWEEN .+) holds for nothing$/],

@@ -19,6 +19,7 @@ export const live = {
       misplaced: "{{what}} does not belong here",
       character: "{{what}} means nothing here",
       quote: "the text has no quote at its end",
+      comment: "the comment has no */ at its end",
       isNull: "NULL is compared by IS NULL",
       numbers: "{{what}} compares numbers",
       bounds: "{{what}} holds for nothing",

@@ -19,6 +19,7 @@ export const live = {
       misplaced: "此处不应出现 {{what}}",
       character: "无法识别 {{what}}",
       quote: "文本缺少结尾的引号",
+      comment: "注释缺少结尾的 */",
       isNull: "判断 NULL 应使用 IS NULL",
       numbers: "{{what}} 只能比较数字",
       bounds: "{{what}} 没有任何值满足",
