@@ -24,6 +24,9 @@ def parse_sql(text: str) -> Sql92:
     """
     if len(text) > MOST_CHARACTERS:
         raise BadSql(f"This is no SQL92 filter: longer than {MOST_CHARACTERS:,} characters.")
+    if "\0" in text:
+        # Queries and scans take no NUL at all: what is a filter here is one there, too.
+        raise BadSql(f"This is no SQL92 filter: '\\x00' means nothing here, at character {text.index(chr(0)) + 1}.")
     try:
         return compile_sql92(text)
     except IllegalExpression as error:

@@ -20,6 +20,7 @@ def test_a_filter_is_compiled_once() -> None:
         ("*", "'*' means nothing here, at character 1."),
         ("amount >", "the text ends: a property, a value or a bracket is needed here, at character 9."),
         ("amount LIKE 'x'", "'LIKE' does not belong here: the expression ends before it, at character 8."),
+        ("s = '\0'", "'\\x00' means nothing here, at character 6."),
         ("a = 1".ljust(MOST_CHARACTERS + 1), "longer than 4,096 characters."),
     ],
 )

@@ -126,6 +126,7 @@ async def test_in_order_and_by_attempt_a_filter_holds(api: Api) -> None:
         (sql("amount >"), "#/filter/expression", "is needed here, at character 9."),
         (sql("created || paid"), "#/filter/expression", "'|' means nothing here, at character 9."),
         (sql("a = 1".ljust(4_097)), "#/filter/expression", "Must have at most 4,096 characters."),
+        (sql("s = '\0'"), "#/filter/expression", "'\\x00' means nothing here, at character 6."),
         (sql(""), "#/filter/expression", "Must not be empty."),
         ({"type": "sql"}, "#/filter/expression", "An expression is required for the type 'sql'"),
         (sql("*"), "#/filter/expression", "'*', every message, is of the type 'tag'."),
