@@ -7,7 +7,7 @@ another gateway gets the first answer.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import MutableMapping
+from collections.abc import MutableMapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -23,7 +23,8 @@ from gateway.problems import ProblemError
 
 _JSON: Final = (b"content-type", b"application/json")
 _PATH: Final = "/ws/v1/produce"
-_BRIEF: Final = ("code", "status", "retryable", "detail")
+_TOLD: Final[Sequence[str]] = ("code", "status", "retryable", "detail", "errors")
+"""What `ProblemError.told` has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +42,13 @@ async def send_once(socket: Socket, entry: Entry, *, cluster: str, topic: str, k
     try:
         answer = await produce(socket.parts, request)
     except ProblemError as problem:
-        return Told(_first(problem.extra), problem.brief(), is_replayed=False)
+        return Told(_first(problem.extra), problem.told(), is_replayed=False)
     return _told(answer)
 
 
 def _told(answer: Answer) -> Told:
     document: dict[str, Any] = msgspec.json.decode(answer.body)
-    problem = {name: document[name] for name in _BRIEF} if answer.status >= 400 else None
+    problem = {name: document[name] for name in _TOLD if name in document} if answer.status >= 400 else None
     return Told(_first(document), problem, is_replayed=idempotency.REPLAYED in answer.headers)
 
 

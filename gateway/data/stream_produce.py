@@ -124,7 +124,7 @@ class Producing:
 
     async def _answer_problem(self, frame: SendFrame, result: Produced, problem: ProblemError) -> None:
         answer = _frame("error", frame, result)
-        answer["problem"] = problem.brief()
+        answer["problem"] = problem.told()
         await self._socket.send(answer)
 
 

@@ -189,6 +189,17 @@ async def test_a_refused_message_is_an_error_frame_with_its_context(
         assert (error["context"], error["problem"]["code"]) == ("c", code)
 
 
+@pytest.mark.parametrize("more", [{}, {"idempotency_key": "k"}])
+async def test_a_delay_that_is_too_long_is_refused_at_its_place(api: Api, door: Door, more: dict[str, str]) -> None:
+    topic = await api.topic()
+    async with open_talk(door, "produce") as socket:
+        await socket.say(type="send", topic=topic, body=text("x"), delay_ms=259_200_001, **more)
+        (error,) = await socket.hear_of("error")
+    assert [(each["pointer"], each["code"]) for each in error["problem"]["errors"]] == [
+        ("#/delay_ms", "DELAY_NOT_SERVED")
+    ]
+
+
 async def test_rights_hold_for_each_message_of_a_socket(api: Api, door: Door) -> None:
     topic = await api.topic()
     async with open_talk(door, "produce", "narrow") as socket:
