@@ -56,7 +56,13 @@ class RescheduleSerializer(serializers.Serializer[Any]):
     """The new time of a message: a moment, or a delay from now on."""
 
     deliver_at = MomentField(required=False, help_text="One that has passed means at once.")
-    delay_ms = serializers.IntegerField(min_value=0, max_value=2**53, required=False)
+    delay_ms = serializers.IntegerField(
+        min_value=0,
+        max_value=2**53,
+        required=False,
+        # As the produce says it of the same field.
+        error_messages={"min_value": "Must be at least {min_value:,}.", "max_value": "Must be at most {max_value:,}."},
+    )
 
     def validate(self, values: dict[str, Any]) -> dict[str, Any]:
         """Refuse both, and neither."""

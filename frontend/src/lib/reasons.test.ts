@@ -179,6 +179,7 @@ it("says of one of many that was refused what it would say of a single one", asy
 
 it.each([
   ["Ensure this value is less than or equal to 1024.", "最大为 1024"],
+  ["Must be at most 1,024.", "最大为 1,024"],
   ["This password is too common.", "该密码过于常见"],
   ["This password is too short. It must contain at least 8 characters.", "密码过短，至少 8 个字符"],
   ["This field may not be blank.", "不能为空"],

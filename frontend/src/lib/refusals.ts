@@ -6,8 +6,8 @@ type DetailKey = Exclude<keyof (typeof server)["details"], "ofField" | "things" 
 export const DETAILS: readonly [DetailKey, RegExp][] = [
   ["blank", /^This field may not be (?:blank|null)$/],
   ["required", /^(?:This field is required|is required(?: for this type of job| for a target of the kind topic| with from and to|: the right side is no topic)?|(?:a channel of the kind|a search by|the operator|the mode) \w+ needs .+)$/],
-  ["atMost", /^Ensure this value is less than or equal to (?<n>[\d.]+)$/],
-  ["atLeast", /^Ensure this value is greater than or equal to (?<n>[\d.]+)$/],
+  ["atMost", /^(?:Ensure this value is less than or equal to|Must be at most) (?<n>[\d.,]+)$/],
+  ["atLeast", /^(?:Ensure this value is greater than or equal to|Must be at least) (?<n>[\d.,]+)$/],
   ["tooLong", /^(?:Ensure this field has no more than|has at most) (?<n>[\d,]+) characters$/],
   ["tooShort", /^Ensure this field has at least (?<n>\d+) characters$/],
   ["noInteger", /^A valid integer is required$/],

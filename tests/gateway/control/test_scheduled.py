@@ -181,21 +181,23 @@ def test_a_message_is_moved_to_another_time_and_cannot_be_recalled_once_it_came(
 
 
 @pytest.mark.parametrize(
-    ("body", "pointer"),
+    ("body", "pointer", "words"),
     [
-        ({}, "#/deliver_at"),
-        ({"delay_ms": 1, "deliver_at": "2100-01-01T00:00:00Z"}, "#/deliver_at"),
-        ({"deliver_at": "tomorrow"}, "#/deliver_at"),
-        ({"delay_ms": -1}, "#/delay_ms"),
-        ({"delay_ms": 2**53 + 1}, "#/delay_ms"),
+        ({}, "#/deliver_at", "give deliver_at or delay_ms"),
+        ({"delay_ms": 1, "deliver_at": "2100-01-01T00:00:00Z"}, "#/deliver_at", "only one of them"),
+        ({"deliver_at": "tomorrow"}, "#/deliver_at", "'tomorrow'"),
+        ({"delay_ms": -1}, "#/delay_ms", "Must be at least 0."),
+        ({"delay_ms": 2**53 + 1}, "#/delay_ms", "Must be at most 9,007,199,254,740,992."),
     ],
 )
 @pytest.mark.gantry_only("delivery times")
-def test_a_time_that_is_none_is_refused(control: Control, body: dict[str, Any], pointer: str) -> None:
+def test_a_time_that_is_none_is_refused(control: Control, body: dict[str, Any], pointer: str, words: str) -> None:
     topic = control.topic()
     (result,) = sent(control, topic, "a")
     answer = control.call("PATCH", f"/scheduled/{result['message_id']}", json=body)
-    assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, pointer), answer.text
+    (error,) = answer.json()["errors"]
+    assert (answer.status_code, error["pointer"]) == (422, pointer), answer.text
+    assert words in error["detail"]
 
 
 @pytest.mark.parametrize(
