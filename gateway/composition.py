@@ -222,6 +222,7 @@ class Gateway:
             if path not in DATA_SOCKETS and path not in LIVE_SOCKETS:
                 raise ProblemError(NOT_FOUND, f"There is no socket at {path!r}.")
             self._parts.check_host(headers)
+            sockets.check_protocol(scope)
             principal = await self._parts.auth.of_socket(headers, scope["query_string"], self._parts.address_of(scope))
         except Exception as error:  # noqa: BLE001 - the top of a connection
             problem = find_problem(error)

@@ -10,7 +10,7 @@ import orjson
 
 from broker_core.clock import now_ms
 from console.moments import rfc3339
-from gateway.problems import ProblemError
+from gateway.problems import INVALID, FieldError, ProblemError
 
 Scope = MutableMapping[str, Any]
 Event = MutableMapping[str, Any]
@@ -43,6 +43,14 @@ _MAX_REASON_BYTES: Final = 123
 def chosen_protocol(scope: Scope) -> str | None:
     """Return the sub-protocol for the answer to the handshake: ours if it was offered, or None."""
     return SUBPROTOCOL if SUBPROTOCOL in scope.get("subprotocols", ()) else None
+
+
+def check_protocol(scope: Scope) -> None:
+    """Raise INVALID if the client offers sub-protocols and ours is none of them; one that offers none is served."""
+    offered = scope.get("subprotocols", ())
+    if offered and chosen_protocol(scope) is None:
+        reason = f"The sub-protocol of this socket is {SUBPROTOCOL}; offered: {', '.join(offered)[:100]}."
+        raise ProblemError(INVALID, reason, errors=[FieldError("Sec-WebSocket-Protocol", "INVALID", reason)])
 
 
 def hello(limits: Mapping[str, int], *, session: str | None = None) -> dict[str, object]:

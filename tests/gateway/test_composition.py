@@ -16,6 +16,7 @@ import pytest
 import redis
 from websockets.asyncio.client import connect
 from websockets.sync.client import connect as connect_in_thread
+from websockets.typing import Subprotocol
 
 from broker_core.client.blocking import BlockingSession
 from gateway import sockets
@@ -203,6 +204,18 @@ async def test_every_socket_takes_token_session_or_ticket(installation: Installa
     again = await first_frame(installation, f"{path}?ticket={ticket['ticket']}")
     assert (again[0]["problem"]["code"], again[1]) == ("NOT_AUTHENTICATED", sockets.NOT_AUTHENTICATED)
     assert (await first_frame(installation, path))[1] == sockets.NOT_AUTHENTICATED
+
+
+@pytest.mark.parametrize("path", ["produce", "consume", "events", "lag"])
+async def test_a_client_that_offers_only_other_sub_protocols_is_refused(installation: Installation, path: str) -> None:
+    token = {"Authorization": f"Bearer {installation.tokens['developer']}"}
+    other, ours = Subprotocol("x"), Subprotocol(sockets.SUBPROTOCOL)
+    frame, code = await first_frame(installation, path, additional_headers=token, subprotocols=[other])
+    assert (frame["problem"]["code"], code) == ("INVALID", sockets.BAD_FRAME)
+    assert frame["problem"]["errors"][0]["pointer"] == "Sec-WebSocket-Protocol"
+    assert "mqgw.v1.json; offered: x." in frame["problem"]["detail"]
+    both, _ = await first_frame(installation, path, additional_headers=token, subprotocols=[other, ours])
+    assert both["type"] == "hello"
 
 
 async def test_a_socket_that_is_nowhere_is_told_so(installation: Installation) -> None:

@@ -40,6 +40,14 @@ def test_our_sub_protocol_is_chosen_only_when_it_was_offered() -> None:
     assert sockets.chosen_protocol({}) is None
 
 
+def test_a_client_that_offers_no_sub_protocol_is_served_and_one_with_others_alone_is_not() -> None:
+    sockets.check_protocol({})
+    sockets.check_protocol({"subprotocols": []})
+    sockets.check_protocol({"subprotocols": ["other", "mqgw.v1.json"]})
+    with pytest.raises(ProblemError, match=r"The sub-protocol of this socket is mqgw\.v1\.json; offered: other\."):
+        sockets.check_protocol({"subprotocols": ["other"]})
+
+
 def test_a_reason_is_cut_to_what_a_close_frame_holds_and_stays_text() -> None:
     assert len(sockets.close_reason("ü" * 200).encode()) <= 123
     assert sockets.close_reason("short") == "short"
