@@ -295,6 +295,16 @@ async def test_a_commit_to_a_topic_that_was_deleted_leaves_the_transaction_open(
     assert (await api.post(f"{place}:rollback")).status_code == 200
 
 
+async def test_a_commit_to_a_topic_that_has_become_read_only_is_stored(api: Api) -> None:
+    topic = await api.topic()
+    half = await prepared(api, topic)
+    admin = await api.parts.connections.admin("local")
+    await admin.topics.update(topic, perm=4)
+    committed = await api.post(f"/transactions/{half['transaction_id']}:commit")
+    assert (committed.status_code, committed.json()["decision"]) == (200, "committed")
+    assert await seen(api, topic) == [b'{"id":"A17"}']
+
+
 @pytest.mark.in_process
 async def test_what_an_operator_decides_is_reported_with_the_reason(api: Api) -> None:
     notes: list[Note] = []
