@@ -46,6 +46,7 @@ from gateway.control.message_shapes import (
     read_message_of,
     summary_of,
 )
+from gateway.control.parked import absence_of
 from gateway.control.search import Found, newer_page, search_page
 from gateway.data.schemas import encode
 
@@ -272,7 +273,7 @@ def found_message(view: ClusterScopedView, topic: str, message_id: str) -> Place
         missing = missing_of(view.cluster, topic, listed)
         if missing:
             raise NotAllSearched(missing)
-        raise exceptions.NotFound(f"No message of topic {topic!r} has the id {message_id!r}.")
+        raise exceptions.NotFound(absence_of(view, topic, message_id))
     return found
 
 

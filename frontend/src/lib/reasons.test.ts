@@ -204,6 +204,8 @@ it.each([
   ["The name 'TBW102' is reserved by brokers.", "名称 TBW102 由 Broker 保留"],
   ["The message would wait 187 days 1 h 32 min 23 s; cluster 'local' keeps messages for at most 3 days (timerMaxDelaySec=259200).", "投递时间过远：集群 local 最多延迟 3 天，此消息需等待 187 天 1 小时 32 分 23 秒"],
   ["The message would wait 3 days 1 ms; cluster 'local' keeps messages for at most 3 days (timerMaxDelaySec=259200).", "投递时间过远：集群 local 最多延迟 3 天，此消息需等待 3 天 1 毫秒"],
+  ["No message of topic 'orders' has the id 'A1': it waits for its delivery time, 2026-05-01T08:00:00.000Z; see /scheduled/A1.", "Topic orders 的消息 A1 尚未到投递时间：见定时消息页面"],
+  ["No message of topic 'orders' has the id 'A1': it waited for a delivery time, and was delivered or recalled.", "Topic orders 中没有 ID 为 A1 的消息：它曾等待投递，已投递或已撤回"],
   ["deliver_at: the broker at 127.0.0.1:10911 keeps messages for at most 3 days; this one would wait 1 day 4 h.", "deliver_at：Broker（127.0.0.1:10911）最多延迟 3 天，此消息需等待 1 天 4 小时"],
   ["'x' is not a field here; known: cluster, groups.", "没有字段 x，可用的字段：cluster, groups"],
   ["'wide' is not a parameter here; there are none.", "不支持 wide"],

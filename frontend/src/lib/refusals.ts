@@ -56,6 +56,8 @@ export const DETAILS: readonly [DetailKey, RegExp][] = [
   ["reserved", /^The name '(?<name>[^']+)' is reserved by brokers$/],
   ["readOnly", /^topic '(?<name>[^']+)' is read-only$/],
   ["noMessage", /^No message of topic '(?<topic>[^']+)' has the id '(?<id>[^']+)'$/],
+  ["messageWaits", /^No message of topic '(?<topic>[^']+)' has the id '(?<id>[^']+)': it waits for its delivery time, .+$/],
+  ["messageWaited", /^No message of topic '(?<topic>[^']+)' has the id '(?<id>[^']+)': it waited for a delivery time, and was delivered or recalled$/],
   ["queueOnSeveral", /^queue (?<n>\d+) of topic '(?<name>[^']+)' is on (?<brokers>.+): say on which one$/],
   ["queueElsewhere", /^queue (?<n>\d+) of topic '(?<name>[^']+)' is on (?<brokers>.+), not on '(?<broker>[^']+)'$/],
   ["ownAccount", /^Gantry signs its requests to '(?<cluster>[^']+)' with the account '(?<account>[^']+)'; without it Gantry would be refused\. Give Gantry another account first$/],

@@ -142,6 +142,27 @@ def test_a_recalled_message_never_comes_and_the_audit_says_who_did_it(control: C
 
 
 @pytest.mark.gantry_only("delivery times")
+@pytest.mark.parametrize("what", ["", "/timeline"])
+def test_a_message_that_is_not_in_its_topic_yet_is_said_to_wait(control: Control, what: str) -> None:
+    topic = control.topic()
+    (result,) = sent(control, topic, "a")
+    waits = f"/scheduled/{result['message_id']}"
+    due = control.get(waits)["due_at"]
+
+    def why_not(of: str) -> str:
+        answer = control.call("GET", f"/messages/{result['message_id']}{what}", params={"topic": of})
+        assert answer.status_code == 404, answer.text
+        return str(answer.json()["detail"])
+
+    none = f"No message of topic '{topic}' has the id '{result['message_id']}'"
+    assert why_not(topic) == f"{none}: it waits for its delivery time, {due}; see {waits}."
+    other = control.topic()
+    assert why_not(other) == f"No message of topic '{other}' has the id '{result['message_id']}'."
+    assert control.call("DELETE", waits).status_code == 200
+    assert why_not(topic) == f"{none}: it waited for a delivery time, and was delivered or recalled."
+
+
+@pytest.mark.gantry_only("delivery times")
 def test_a_message_that_may_wait_on_a_broker_that_is_gone_is_not_said_to_be_nowhere(
     control: Control, gone: Callable[[str], None]
 ) -> None:

@@ -131,6 +131,8 @@ export const server = {
     reserved: "The name {{name}} is reserved by brokers",
     readOnly: "Topic {{name}} is read-only",
     noMessage: "No message of topic {{topic}} has the ID {{id}}",
+    messageWaits: "Message {{id}} of topic {{topic}} waits for its delivery time: see Scheduled",
+    messageWaited: "Topic {{topic}} has no message with the ID {{id}}: it waited for a delivery time, and was delivered or recalled",
     noDelete: "{{name}} belongs to the brokers and cannot be deleted",
     queueOnSeveral: "Queue {{n}} of topic {{name}} is on {{brokers}}: say on which one",
     queueElsewhere: "Queue {{n}} of topic {{name}} is on {{brokers}}, not on {{broker}}",

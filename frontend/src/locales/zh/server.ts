@@ -125,6 +125,8 @@ export const server = {
     reserved: "名称 {{name}} 由 Broker 保留",
     readOnly: "Topic {{name}} 只读",
     noMessage: "Topic {{topic}} 中没有 ID 为 {{id}} 的消息",
+    messageWaits: "Topic {{topic}} 的消息 {{id}} 尚未到投递时间：见定时消息页面",
+    messageWaited: "Topic {{topic}} 中没有 ID 为 {{id}} 的消息：它曾等待投递，已投递或已撤回",
     noDelete: "{{name}} 属于 Broker，不能删除",
     queueOnSeveral: "Topic {{name}} 的队列 {{n}} 在 {{brokers}} 上都有，需指明 Broker",
     queueElsewhere: "Topic {{name}} 的队列 {{n}} 在 {{brokers}} 上，不在 {{broker}} 上",
