@@ -10,7 +10,7 @@ export const life = {
       committed: "Committed: until then a half message, unseen by consumers",
       copied_from: "Copied from another message",
       consumed: "Consumed by {{group}}",
-      retried: "Returned by {{group}}",
+      retried: "Stored for another try of {{group}}",
       dead: "Given up by {{group}}",
       sent_again: "Sent again",
       redriven: "Redriven for {{group}}",

@@ -10,7 +10,7 @@ export const life = {
       committed: "事务提交：此前为半消息，消费者不可见",
       copied_from: "由另一条消息复制而来",
       consumed: "{{group}} 已消费",
-      retried: "{{group}} 退回",
+      retried: "已存储，供 {{group}} 重试",
       dead: "{{group}} 放弃，进入死信",
       sent_again: "再次发送",
       redriven: "为 {{group}} 重投",

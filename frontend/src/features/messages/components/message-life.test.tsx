@@ -43,6 +43,14 @@ it("says between sending and storing what a message waited for", async () => {
   expect(first?.textContent).toMatch(/Sent by.*Its time came.*Committed: until then a half message.*Stored in/)
 })
 
+it("says of a try again when its copy was stored, and how long that was after the sending", async () => {
+  const events = [event({ kind: "retried", at: "2026-11-21T06:00:01.250Z", topic: "%RETRY%billing", queue_id: 0, offset: 3 })]
+  answer(LIFE, { events, groups: [], complete: true, missing: [], not_known: [] })
+  renderApp(<MessageLife cluster="local" message={message("AC11", { born_at: "2026-11-21T06:00:00.000Z" })} />)
+  expect(await screen.findByText("Stored for another try of billing")).toBeDefined()
+  expect(screen.getByText("+1,250 ms")).toBeDefined()
+})
+
 describe("a delivery to one client", () => {
   it("shows what the client made of the message", async () => {
     answer(DELIVER, { group: "billing", client_id: "10.0.0.7@1", result: "exception", remark: "no more", spent_ms: 12, in_order: false })

@@ -5,6 +5,7 @@ import type { Message, TimelineEvent } from "@/lib/api-types"
 import { queueAndOffset } from "@/lib/format"
 import { reasonIn } from "@/lib/reasons"
 import { useTimeline } from "../api/get-timeline"
+import { useSince } from "../use-since"
 import classes from "./messages.module.css"
 import { MissingBrokers } from "./missing-brokers"
 
@@ -18,7 +19,7 @@ export function MessageLife({ cluster, message }: { cluster: string; message: Me
         <>
           <ol className={classes.timeline}>
             {events.filter(isLater).map((event, index) => (
-              <Event key={index} event={event} />
+              <Event key={index} event={event} message={message} />
             ))}
           </ol>
           <MissingBrokers missing={missing} />
@@ -36,16 +37,18 @@ export function MessageLife({ cluster, message }: { cluster: string; message: Me
 const BEFORE: readonly TimelineEvent["kind"][] = ["sent", "due", "committed", "stored"]
 const isLater = ({ kind }: TimelineEvent) => !BEFORE.includes(kind)
 
-function Event({ event }: { event: TimelineEvent }) {
+function Event({ event, message }: { event: TimelineEvent; message: Message }) {
   const { t } = useTranslation()
   const format = useFormat()
+  const since = useSince(message)
   const { at, kind, group, topic, queue_id: queue, offset, reason, by, job, host } = event
   const place = topic && (queue === null || offset === null ? topic : `${topic} ${queueAndOffset(queue, offset)}`)
   const small = [place, reason, host, by && t("life.by", { by }), job && t("life.job", { job })].filter(Boolean).join(" · ")
   return (
     <li>
       <span>{at === null ? "—" : format.clock(at, true)}</span>
-      <span />
+      {/* A copy was made before it was sent, and says itself when. */}
+      <span>{at !== null && kind !== "copied_from" && since(at)}</span>
       <span className={classes.mark} data-kind={kind} />
       <span>
         {t(`life.kinds.${kind}`, { group: group ?? "" })}

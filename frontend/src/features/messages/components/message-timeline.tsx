@@ -2,6 +2,7 @@ import { useTranslation } from "react-i18next"
 import { useFormat } from "@/hooks/use-format"
 import type { Message, TimelineEvent } from "@/lib/api-types"
 import { count } from "@/lib/format"
+import { useSince } from "../use-since"
 import classes from "./messages.module.css"
 import { SectionHead } from "./section-head"
 
@@ -11,8 +12,6 @@ interface Moment {
   small: string
   isOurs?: boolean
 }
-
-const LONG_MS = 10_000
 
 interface MessageTimelineProps {
   message: Message
@@ -24,9 +23,7 @@ interface MessageTimelineProps {
 export function MessageTimeline({ message, waits = [] }: MessageTimelineProps) {
   const { t } = useTranslation()
   const format = useFormat()
-  // More than a few seconds are a wait, whose length one wants to read; the times beside it have the milliseconds.
-  const between = (ms: number) => (ms < LONG_MS ? format.milliseconds(ms) : format.duration(ms))
-  const start = Date.parse(message.born_at)
+  const since = useSince(message)
   const moments: Moment[] = [
     { at: message.born_at, what: t("messages.sentBy", { host: message.born_host }), small: t("messages.bornClock") },
     ...waits.map(({ at, kind, group }) => ({ at: at ?? message.stored_at, what: t(`life.kinds.${kind}`, { group: group ?? "" }), small: group ?? "" })),
@@ -44,7 +41,7 @@ export function MessageTimeline({ message, waits = [] }: MessageTimelineProps) {
         {moments.map(({ at, what, small, isOurs }) => (
           <li key={what}>
             <span>{format.clock(at, true)}</span>
-            <span>{`${Date.parse(at) > start ? "+" : ""}${between(Date.parse(at) - start)}`}</span>
+            <span>{since(at)}</span>
             <span className={classes.mark} data-ours={isOurs} />
             <span>
               {what}
