@@ -68,15 +68,15 @@ class HookMember:
         self._newest[message_id] = asked, prepared
         task = asyncio.create_task(self._take_turns(message_id), name=f"transaction check {message_id}")
         self._asking[message_id] = task
-        task.add_done_callback(lambda _: self._forget(message_id))
 
     async def _take_turns(self, message_id: str) -> None:
         """Ask about one transaction until it is decided, or no check of it came while the last one was posted."""
         is_decided = False
-        while message_id in self._newest and not is_decided:
-            async with self._turns:
-                is_decided = await self._ask(self.hook, *self._newest.pop(message_id))
-
-    def _forget(self, message_id: str) -> None:
-        self._asking.pop(message_id, None)
-        self._newest.pop(message_id, None)
+        try:
+            while message_id in self._newest and not is_decided:
+                async with self._turns:
+                    is_decided = await self._ask(self.hook, *self._newest.pop(message_id))
+        finally:
+            # At once: a check that comes before a callback of the task would be taken for one that is waited for.
+            del self._asking[message_id]
+            self._newest.pop(message_id, None)
