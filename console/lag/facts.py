@@ -20,10 +20,13 @@ class Delay:
     at: int
 
     def age(self, now: int, offset: int) -> int | None:
-        """Return the age (ms) of the oldest message not consumed: now, or as of `at` if the group has moved since."""
+        """Return the age (ms) of the oldest message not consumed: now, or as of `at` if the group has moved since.
+
+        A message that came while its broker was asked, or whose broker's clock is ahead, is 0 ms old.
+        """
         if self.stored_at is None:
             return None
-        return (max(now, self.at) if offset == self.offset else self.at) - self.stored_at
+        return max(0, (max(now, self.at) if offset == self.offset else self.at) - self.stored_at)
 
 
 @dataclass(slots=True)

@@ -547,3 +547,8 @@ def test_the_days_to_a_full_disk_follow_the_last_hours() -> None:
     assert state(*(at(minute, 0.5) for minute in range(121))).overview.disk_days_to_full is None
     less_than_an_hour = [at(minute, 0.5 + minute / 100) for minute in range(59)]
     assert state(*less_than_an_hour).overview.disk_days_to_full is None
+
+
+def test_a_message_that_came_while_its_broker_was_asked_is_0_ms_old() -> None:
+    delay = Delay(offset=7, stored_at=AT + 2, at=AT)
+    assert (delay.age(AT, 7), delay.age(AT, 8), delay.age(AT + 5, 7)) == (0, 0, 3)
