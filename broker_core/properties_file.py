@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from broker_core.errors import GantryError
+from broker_core.logs import get_logger
 from broker_core.protocol import java_properties
 from broker_core.protocol.errors import MalformedBody
 
@@ -15,19 +17,25 @@ Rule = Callable[[str], Any]
 """Returns the value of a text; raises ValueError with what is wrong with it."""
 
 
+_log: Final = get_logger(__name__)
+
+
 class BadPropertiesFile(GantryError):
     """A file that cannot be read, or has lines that are refused; the text is one line."""
 
 
 def read_pairs(file: Path) -> dict[str, str]:
-    """Return the names and texts of a file; raise BadPropertiesFile."""
+    """Return the names and texts of a file, of a name that is given twice the last one; raise BadPropertiesFile."""
     try:
         pairs = java_properties.parse_file(file.read_bytes())
     except OSError as error:
         raise BadPropertiesFile(f"{file} cannot be read: {error.strerror}") from error
     except MalformedBody as error:
         raise BadPropertiesFile(f"{file}: {error}") from error
-    return {name: text.strip() for name, text in pairs.items()}
+    counts = Counter(name for name, _ in pairs)
+    if repeated := [name for name, count in counts.items() if count > 1]:
+        _log.warning("%s: given more than once, the last one counts: %s", file, ", ".join(repeated))
+    return {name: text.strip() for name, text in pairs}
 
 
 def by_rules(file: Path, pairs: Mapping[str, str], rules: Mapping[str, Rule]) -> dict[str, Any]:

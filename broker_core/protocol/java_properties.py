@@ -32,27 +32,30 @@ def parse(body: bytes) -> dict[str, str]:
         text = body.decode()
     except UnicodeDecodeError as error:
         raise MalformedBody(f"properties are not UTF-8: {error}") from error
-    return _pairs(text)
+    return dict(_pairs(text))
 
 
-def parse_file(content: bytes) -> dict[str, str]:
-    """Return the keys and their texts as `parse` does, also of a file in another encoding: its comments may have one.
+def parse_file(content: bytes) -> list[tuple[str, str]]:
+    """Return the keys and their texts in their order, duplicates too, also of a file in another encoding.
 
+    Its comments may be in any. A byte order mark, with which some editors begin a file, is no part of the first key.
     Raises MalformedBody for invalid escapes.
     """
     try:
-        return _pairs(content.decode())
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        return _pairs(content.decode("iso-8859-1"))
+        text = content.decode("iso-8859-1")
+    return list(_pairs(text))
 
 
-def _pairs(text: str) -> dict[str, str]:
-    pairs = {}
+def _pairs(text: str) -> Iterator[tuple[str, str]]:
     for line in _logical_lines(text):
         end = _end_of_key(line)
         separator = _SEPARATOR.match(line, end)
-        pairs[_plain(line[:end])] = _plain(line[separator.end() if separator else end :])
-    return pairs
+        try:
+            yield _plain(line[:end]), _plain(line[separator.end() if separator else end :])
+        except MalformedBody as error:
+            raise MalformedBody(f"{line[:end][:80]}: {error}") from error
 
 
 def dump(pairs: Mapping[str, str]) -> bytes:
@@ -94,13 +97,13 @@ def _plain(text: str) -> str:
     try:
         return _ESCAPE.sub(_unescape, text).encode("utf-16", "surrogatepass").decode("utf-16")
     except UnicodeDecodeError as error:
-        raise MalformedBody("properties: half of a surrogate pair") from error
+        raise MalformedBody("half of a surrogate pair") from error
 
 
 def _unescape(found: re.Match[str]) -> str:
     escaped = found[1]
     if escaped == "u":
-        raise MalformedBody("properties: \\u without four hexadecimal digits")
+        raise MalformedBody("\\u without four hexadecimal digits")
     if len(escaped) == 5:
         return chr(int(escaped[1:], 16))
     return _ESCAPED.get(escaped, escaped)

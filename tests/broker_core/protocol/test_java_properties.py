@@ -53,6 +53,15 @@ def test_a_file_in_another_encoding_is_read_as_java_reads_it() -> None:
     content = "# 队列数\nname=café\n".encode("gbk", "replace")
     with pytest.raises(MalformedBody):
         java_properties.parse(content)
-    assert java_properties.parse_file("# café\nname=café\n".encode("latin-1")) == {"name": "café"}
-    assert java_properties.parse_file(content.partition(b"\n")[0] + b"\nname=x") == {"name": "x"}
-    assert java_properties.parse_file("name=队列".encode()) == {"name": "队列"}
+    assert java_properties.parse_file("# café\nname=café\n".encode("latin-1")) == [("name", "café")]
+    assert java_properties.parse_file(content.partition(b"\n")[0] + b"\nname=x") == [("name", "x")]
+    assert java_properties.parse_file("name=队列".encode()) == [("name", "队列")]
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_key() -> None:
+    assert java_properties.parse_file("name=x\n".encode("utf-8-sig")) == [("name", "x")]
+
+
+def test_an_escape_that_is_refused_is_told_with_its_key() -> None:
+    with pytest.raises(MalformedBody, match=r"^maxMessageSize: \\u without four"):
+        java_properties.parse_file(b"a=b\nmaxMessageSize=\\u12\n")

@@ -68,11 +68,12 @@ def test_a_usual_file_is_obeyed(tmp_path: Path) -> None:
 def test_what_guides_to_older_lines_name_is_taken_without_effect(tmp_path: Path) -> None:
     text = "mapedFileSizeCommitLog=1073741824\nmapedFileSizeConsumeQueue=300000\ncheckTransactionMessageEnable=false\n"
 
-    found = read_config(written(tmp_path, f"{text}defaultReadQueueNums=8\n"))
+    found = read_config(written(tmp_path, f"{text}defaultReadQueueNums=8\nhaMasterAddress=\n"))
 
     assert found.settings == {}
     assert found.without_effect == (
-        "checkTransactionMessageEnable", "defaultReadQueueNums", "mapedFileSizeCommitLog", "mapedFileSizeConsumeQueue",
+        "checkTransactionMessageEnable", "defaultReadQueueNums", "haMasterAddress", "mapedFileSizeCommitLog",
+        "mapedFileSizeConsumeQueue",
     )  # fmt: skip
 
 
@@ -136,8 +137,15 @@ def test_a_log_elsewhere_than_in_the_store_is_refused(tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_read_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(BadPropertiesFile, match="cannot be read: No such file"):
         read_config(tmp_path / "none")
-    with pytest.raises(BadPropertiesFile, match="four hexadecimal digits"):
+    with pytest.raises(BadPropertiesFile, match=r"brokerName: .+ four hexadecimal digits"):
         read_config(written(tmp_path, "brokerName=\\u1"))
+
+
+def test_a_name_that_is_given_twice_is_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    found = read_config(written(tmp_path, "fileReservedTime=48\nlistenPort=10911\nfileReservedTime=72\n"))
+
+    assert found.settings == {"fileReservedTime": "72"}
+    assert "given more than once, the last one counts: fileReservedTime" in caplog.text
 
 
 def test_an_empty_file_changes_nothing_but_where_it_listens(tmp_path: Path) -> None:
