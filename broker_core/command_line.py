@@ -27,7 +27,11 @@ def parse() -> argparse.Namespace:
     """Return the options of this process; ends it with a text if they are wrong."""
     parser = argparse.ArgumentParser(prog="python -m broker_core", description="A RocketMQ name server and broker.")
     parser.add_argument(
-        "--config", type=Path, metavar="FILE", help="RocketMQ's properties file; other options go before what it says"
+        "-c",
+        "--config",
+        type=Path,
+        metavar="FILE",
+        help="RocketMQ's properties file; other options go before what it says",
     )
     parser.add_argument("--data-dir", type=Path, help="folder for all data (data; with --config the home folder)")
     parser.add_argument(
@@ -46,6 +50,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--bind", help="address to listen on (127.0.0.1)")
     parser.add_argument("--namesrv-port", type=int, default=9876, help="0: any free port (%(default)s)")
     parser.add_argument(
+        "-n",
         "--namesrv",
         type=_name_servers,
         metavar="HOST:PORT[;HOST:PORT]",

@@ -28,7 +28,11 @@ def main() -> int:
     """Serve until a signal; return 0 if stopped as requested, or else one of `exit_status`."""
     parser = argparse.ArgumentParser(prog="python -m broker_core.namesrv", description="A RocketMQ name server.")
     parser.add_argument(
-        "--config", type=Path, metavar="FILE", help="RocketMQ's properties file; other options go before what it says"
+        "-c",
+        "--config",
+        type=Path,
+        metavar="FILE",
+        help="RocketMQ's properties file; other options go before what it says",
     )
     parser.add_argument("--bind", help="address to listen on [127.0.0.1]")
     parser.add_argument("--port", type=int, help="0: any free port [9876]")

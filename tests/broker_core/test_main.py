@@ -220,7 +220,7 @@ async def test_it_serves_as_its_configuration_file_says_and_as_its_options_befor
         "fileReservedTime=5\nsendMessageThreadPoolNums=4\n"
     )
     log = tmp_path / "log"
-    with Serving(log, "broker_core.namesrv", "--config", str(tmp_path / "namesrv.conf")) as name_server:
+    with Serving(log, "broker_core.namesrv", "-c", str(tmp_path / "namesrv.conf")) as name_server:
         assert await asyncio.to_thread(name_server.ready) == f"ready namesrv=127.0.0.1:{ports}"
 
         # When a broker starts with its file, and options that go before it

@@ -46,8 +46,8 @@ _INTERVALS: Final = (
 # RocketMQ overwrites it when it starts.
 _FILTERS: Final = ("bitMapLengthConsumeQueueExt",)
 _REPLICATION: Final = (
-    "brokerIP2", "haHousekeepingInterval", "haListenPort", "haSendHeartbeatInterval", "haSlaveFallbehindMax",
-    "haTransferBatchSize", "offsetCheckInSlave", "slaveTimeout",
+    "brokerIP2", "haHousekeepingInterval", "haListenPort", "haMasterAddress", "haSendHeartbeatInterval",
+    "haSlaveFallbehindMax", "haTransferBatchSize", "offsetCheckInSlave", "slaveTimeout",
 )  # fmt: skip
 _REST: Final = (
     "autoDeleteUnusedStats", "channelNotActiveInterval", "clientChannelMaxIdleTimeSeconds",

@@ -23,7 +23,7 @@ ORDER = "ORDER_TOPIC_CONFIG"
 async def served(folder: Path, *options: str) -> AsyncIterator[tuple[Serving, str]]:
     """Serve by a file that says nothing of settings; yield the process and its address."""
     (folder / "namesrv.conf").write_text("bindAddress=127.0.0.1\nserverWorkerThreads=8\n")
-    arguments = ("--config", str(folder / "namesrv.conf"), "--port", "0", *options)
+    arguments = ("-c", str(folder / "namesrv.conf"), "--port", "0", *options)
     with Serving(folder / "log", "broker_core.namesrv", *arguments) as name_server:
         yield name_server, (await asyncio.to_thread(name_server.ready)).partition("namesrv=")[2]
         assert await asyncio.to_thread(name_server.stop) == 0
