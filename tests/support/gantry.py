@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PASSWORD = "correct horse battery"
 START_SECONDS = 180.0
 STOP_SECONDS = 45.0
+READ_SECONDS = 30.0
 
 
 @dataclass
@@ -96,6 +97,7 @@ class Place:
                 lambda: "Gantry is up" in gantry.output or gantry.process.poll() is not None, within=START_SECONDS
             )
             if gantry.process.poll() is not None:
+                reader.join(READ_SECONDS)  # its last lines say why
                 raise RuntimeError(f"it ended with status {gantry.process.returncode}:\n{gantry.output}")
             yield gantry
         finally:
@@ -105,7 +107,7 @@ class Place:
                 gantry.process.kill()
                 raise
             finally:
-                reader.join(5)
+                reader.join(READ_SECONDS)
 
     def _launch(self, settings: Mapping[str, str]) -> subprocess.Popen[str]:
         environment = {
