@@ -6,6 +6,7 @@
      ├─ FrameError               the stream cannot be split into frames any more; close the connection
      │   ├─ FrameTooLarge
      │   └─ MalformedFrame
+     ├─ MalformedStream          a replication stream cannot be read any further; close the connection
      ├─ HeaderError
      │   ├─ MalformedHeader      the header cannot be read, or a field does not match its type
      │   └─ MissingField         a required field is missing
@@ -50,6 +51,10 @@ class FrameTooLarge(FrameError):
 
 class MalformedFrame(FrameError):
     """The length, header length or serializer of a frame is impossible."""
+
+
+class MalformedStream(ProtocolError):
+    """Bytes that no peer of a replication stream with epochs sends; the message names them."""
 
 
 class HeaderError(ProtocolError):
