@@ -83,6 +83,14 @@ class NameState:
         return self.epoch, self.version
 
 
+def new_state(name: str, cluster: str) -> NameState:
+    """Return the state of a name about which nothing was decided yet."""
+    return NameState(
+        name=name, cluster=cluster, version=0, change="", epoch=0, top_epoch=0, in_sync=[], set_version=0,
+        replicas={}, next_id=1, last_clean=0, policy=NamePolicy(), last=LastChange("", "", 0),
+    )  # fmt: skip
+
+
 def encode_state(state: NameState) -> bytes:
     """Return the text of a state: strict JSON."""
     return encode_strict(state)

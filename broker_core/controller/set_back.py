@@ -1,0 +1,60 @@
+"""A state that is older than what was told: found, healed, adopted (controller/README.md#set-back)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Final
+
+from broker_core.controller.commands import Adopt, Heal, View
+from broker_core.controller.errors import Refused
+from broker_core.protocol.bodies.controller import NameState, new_state
+from broker_core.protocol.codes import ResponseCode
+
+ADOPTED_EPOCHS: Final = 1000
+"""How far an adopted state jumps: an epoch that nobody alive knows may have been used."""
+
+
+def is_set_back(state: NameState | None, newest: View) -> bool:
+    """Return whether somebody was told a newer state than the one that is kept."""
+    return newest > (state.view if state else (0, 0))
+
+
+def heal(state: NameState | None, command: Heal) -> tuple[NameState, str]:
+    """Return the state that a living master told, as the newest; raises Refused."""
+    told = command.told
+    if state is not None and told.view < state.view:
+        raise Refused(
+            ResponseCode.CONTROLLER_INVALID_REQUEST, f"the state of {told.name} is not older than what is told"
+        )
+    if state is not None and told.view == state.view:
+        return state, ""
+    return replace(told, next_id=max(told.next_id, state.next_id if state else 1)), "healed after it was set back"
+
+
+def adopt(state: NameState | None, command: Adopt) -> tuple[NameState, str]:
+    """Return a state to go on from, with an epoch and a version above all that were told; raises Refused."""
+    state = state or new_state(command.name, command.cluster)
+    replicas = dict(command.replicas) | state.replicas
+    members = sorted(set(command.members))
+    unknown = [each for each in members if each not in replicas]
+    if unknown or not members:
+        wrong = f"{state.name} has no replica {unknown[0]}" if unknown else "no replica is named to go on from"
+        raise Refused(ResponseCode.CONTROLLER_INVALID_REPLICAS, wrong)
+    accepted = {each: replace(replicas[each], clean=True) for each in members}
+    after = replace(
+        state,
+        version=_highest(state.version, (version for _, version in command.views)),
+        epoch=_highest(max(state.epoch, state.top_epoch), (epoch for epoch, _ in command.views)) + ADOPTED_EPOCHS,
+        master=None,
+        in_sync=members,
+        set_version=state.set_version + 1,
+        replicas=replicas | accepted,
+        next_id=max(state.next_id, max(replicas) + 1),
+        last_clean=members[0],
+    )
+    return after, f"adopted with {', '.join(map(str, members))}"
+
+
+def _highest(kept: int, told: Iterable[int]) -> int:
+    return max(kept, *told, 0)
