@@ -54,7 +54,7 @@ class MalformedFrame(FrameError):
 
 
 class MalformedStream(ProtocolError):
-    """Bytes that no peer of a replication stream with epochs sends; the message names them."""
+    """Bytes that no peer of a replication stream sends; the message names them."""
 
 
 class HeaderError(ProtocolError):
