@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -18,6 +18,31 @@ ADOPTED_EPOCHS: Final = 1000
 def is_set_back(state: NameState | None, newest: View) -> bool:
     """Return whether somebody was told a newer state than the one that is kept."""
     return newest > (state.view if state else (0, 0))
+
+
+def healing(
+    state: NameState | None, told: Mapping[int, NameState], heard: Mapping[int, str], newest: View
+) -> Heal | None:
+    """Return how a name that was set back heals without an operator; None if it does not, or not yet.
+
+    `told` are the states that its replicas told when they were asked, `heard` the lives of those that are alive. All
+    replicas of the kept and of every told in-sync set must be heard, and the newest view must be told by the living
+    master of its epoch in its life.
+    """
+    found = max(told.values(), key=lambda each: each.view, default=None)
+    if found is None or found.master is None or found.view < newest or not is_set_back(state, found.view):
+        return None
+    master = found.master
+    is_told_by_it = master.id in told and told[master.id].view == found.view
+    needed = {each for kept in (*told.values(), *([state] if state else [])) for each in kept.in_sync}
+    if heard.get(master.id) != master.life or not is_told_by_it or not needed <= heard.keys():
+        return None
+    return Heal(found)
+
+
+def is_confirmed(state: NameState, heard: Collection[int], newest: View) -> bool:
+    """Return whether every replica of a name is heard, and none knows a newer state."""
+    return state.replicas.keys() <= set(heard) and not is_set_back(state, newest)
 
 
 def heal(state: NameState | None, command: Heal) -> tuple[NameState, str]:

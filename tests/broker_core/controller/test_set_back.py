@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from broker_core.controller.commands import Adopt, Elect, Heal
+from broker_core.controller.commands import Adopt, Elect, Heal, View
 from broker_core.controller.errors import Refused
 from broker_core.controller.replicas import decide
-from broker_core.controller.set_back import is_set_back
-from broker_core.protocol.bodies.controller import MasterLife
+from broker_core.controller.set_back import healing, is_confirmed, is_set_back
+from broker_core.protocol.bodies.controller import MasterLife, NameState
 from tests.broker_core.controller.states import STAMP, after, alive, life, replica, state
 
 
@@ -62,3 +62,39 @@ def test_only_replicas_can_be_gone_on_from(members: tuple[int, ...], sentence: s
     with pytest.raises(Refused, match=sentence) as refused:
         decide(state(), Adopt("b", "C", members, ()), STAMP)
     assert refused.value.code == 2003
+
+
+KEPT = state(version=20)
+TOLD = state((2, 3), 2, epoch=7, version=40)
+LIVES = {each: life(each) for each in (1, 2, 3)}
+
+
+def test_a_name_heals_once_all_are_heard() -> None:
+    assert healing(KEPT, {2: TOLD, 1: KEPT}, LIVES, TOLD.view) == Heal(TOLD)
+    assert healing(None, {2: TOLD}, {2: life(2), 3: life(3)}, TOLD.view) == Heal(TOLD)
+
+
+@pytest.mark.parametrize(
+    ("told", "heard", "newest"),
+    [
+        ({}, LIVES, TOLD.view),  # nobody could tell a state
+        ({1: TOLD, 3: TOLD}, LIVES, TOLD.view),  # not told by the master
+        ({2: TOLD}, LIVES, (7, 41)),  # somebody knows a newer one
+        ({2: TOLD}, LIVES | {2: life(2, 2)}, TOLD.view),  # the master's life is over
+        ({2: TOLD}, {1: life(1), 2: life(2)}, TOLD.view),  # a member of the told set is not heard
+        ({2: TOLD}, {2: life(2), 3: life(3)}, TOLD.view),  # a member of the kept set is not heard
+        ({2: TOLD, 1: state((1, 4), replicas={1: replica(1), 4: replica(4)})}, LIVES, TOLD.view),
+        ({2: replace(TOLD, master=None)}, LIVES, TOLD.view),
+        ({2: KEPT}, LIVES, KEPT.view),  # not set back
+    ],
+)
+def test_a_name_does_not_heal_while_a_newer_state_may_exist(
+    told: dict[int, NameState], heard: dict[int, str], newest: View
+) -> None:
+    assert healing(KEPT, told, heard, newest) is None
+
+
+def test_a_name_is_confirmed_by_all_its_replicas() -> None:
+    assert is_confirmed(KEPT, (1, 2, 3), KEPT.view)
+    assert not is_confirmed(KEPT, (1, 2), KEPT.view)
+    assert not is_confirmed(KEPT, (1, 2, 3), TOLD.view)
