@@ -27,6 +27,7 @@ from broker_core.broker.processors.topic_queues import TopicQueues
 from broker_core.broker.queue_locks import QueueLocks
 from broker_core.broker.registration import Registration
 from broker_core.broker.request_modes import RequestModes
+from broker_core.broker.role import Role, Roles
 from broker_core.broker.saving import JsonFile, Saver
 from broker_core.broker.settings import Settings
 from broker_core.broker.stats import Stats
@@ -75,6 +76,7 @@ class Components:
     """
 
     settings: Settings
+    roles: Roles
     address: str
     clock: Callable[[], int]
     store: MessageStore
@@ -136,8 +138,10 @@ def compose(settings: Settings, resources: Resources) -> Components:
     timer_index = resources.timer_index
     follower = Follower(store, timer_index)
     follower.recover(now)
+    roles = Roles(Role.of_id(config.identity.broker_id))
     components = Components(
         settings=settings,
+        roles=roles,
         address=resources.address,
         clock=clock,
         store=store,
@@ -172,7 +176,7 @@ def compose(settings: Settings, resources: Resources) -> Components:
         producers=TopicProducers(now),
         locks=QueueLocks(config.limits),
         stats=stats,
-        registration=_registration(config, resources, topic_register),
+        registration=_registration(config, resources, roles, topic_register),
         saver=Saver(resources.files),
         memory=resources.memory,
         resets=Resets(consumed, leases, config.limits),
@@ -208,17 +212,20 @@ def _load_access(config: BrokerConfig, resources: Resources) -> Access:
     return access
 
 
-def _registration(config: BrokerConfig, resources: Resources, register: Topics) -> Registration:
-    return Registration(
+def _registration(config: BrokerConfig, resources: Resources, roles: Roles, register: Topics) -> Registration:
+    registration = Registration(
         config.identity,
         resources.address,
         register,
         config.name_servers,
         resources.remoting,
+        roles=roles,
         permission=config.permission,
         timeout_ms=config.periods.registration_timeout,
         clock=resources.clock,
     )
+    registration.on_master = lambda master: roles.follow(master.address)
+    return registration
 
 
 def _load_groups(config: BrokerConfig) -> Groups:

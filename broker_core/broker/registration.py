@@ -4,17 +4,20 @@ The broker registers at the start, every 30 s, and at once when topics change. A
 only the changed ones, after a check that it still has the others; one that restarted or dropped this broker gets all of
 them. One to which the connection is lost is tried again every second, since a name server that restarted knows no
 topic until this broker has told it; only the change between reachable and unreachable is logged.
+
+The id is that of the role at the moment. The answers tell a slave where its master is.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 from zlib import crc32
 
 from broker_core.broker.config import Identity
+from broker_core.broker.role import Role, RoleKind, Roles
 from broker_core.broker.topics import READ_WRITE, Topics
 from broker_core.logs import get_logger
 from broker_core.protocol import bodies
@@ -27,6 +30,7 @@ from broker_core.protocol.headers.routes import (
     QueryDataVersionRequest,
     QueryDataVersionResponse,
     RegisterBrokerRequest,
+    RegisterBrokerResponse,
     UnregisterBrokerRequest,
 )
 from broker_core.remoting.client import RemotingClient
@@ -43,8 +47,16 @@ _PATIENCE_SECONDS: Final = 1.0
 _log = get_logger(__name__)
 
 
+@dataclass(frozen=True, slots=True)
+class MasterPlace:
+    """Where a slave finds its master: the main port, and that of the replication stream."""
+
+    address: str
+    ha_address: str
+
+
 class Registration:
-    """This broker's entry at all its name servers."""
+    """This broker's entry at all its name servers; while the role is fenced it has none."""
 
     def __init__(
         self,
@@ -54,6 +66,7 @@ class Registration:
         name_servers: Sequence[str],
         remoting: RemotingClient,
         *,
+        roles: Roles,
         permission: int = READ_WRITE,
         timeout_ms: int,
         clock: Callable[[], int],
@@ -74,6 +87,15 @@ class Registration:
         self._has_left = False
         # Two registrations at one name server at once would not know what the other one tells it.
         self._turns = {server: asyncio.Lock() for server in name_servers}
+        self._roles = roles
+        self._role = roles.now
+        # Under which role each name server was told of this broker last, whatever became of it.
+        self._told_as: dict[str, Role] = {}
+        self.master: MasterPlace | None = None
+        """Where the master is, as the name servers told this slave last."""
+        self.on_master: Callable[[MasterPlace], None] | None = None
+        """Called when `master` has changed."""
+        roles.watch(self._follow_role)
 
     def want(self) -> None:
         """Request a registration soon: a topic was created, changed or deleted."""
@@ -96,7 +118,9 @@ class Registration:
         while True:
             await asyncio.sleep(_RETURN_SECONDS)
             lost = [server for server in self._name_servers if self._remoting.find_connection(server) is None]
-            await asyncio.gather(*(self._register_with(server) for server in lost))
+            answers = await asyncio.gather(*(self._register_with(server) for server in lost))
+            if self.master is None:
+                self._believe(answers)
 
     async def _run(self, period_ms: int) -> None:
         while True:
@@ -116,54 +140,74 @@ class Registration:
     async def register(self) -> int:
         """Send every name server what it does not have yet; return how many accepted it."""
         answers = await asyncio.gather(*(self._register_with(server) for server in self._name_servers))
-        taken = [answer for answer in answers if answer is not None]
-        for answer in taken[:1]:
-            self._apply_order(answer)
-        return len(taken)
+        self._believe(answers)
+        return sum(answer is not None for answer in answers)
 
     async def _register_with(self, server: str) -> Command | None:
         """Register with one name server: with the changed topics if it still has the others, else with all of them."""
         async with self._turns[server]:
-            return None if self._has_left else await self._tell(server)
+            role = self._roles.now
+            if self._has_left:
+                return None
+            if role.kind is RoleKind.FENCED:
+                await self._leave_fenced(server)
+                return None
+            self._told_as[server] = role
+            return await self._tell(server, role)
 
-    async def _tell(self, server: str) -> Command | None:
+    def _follow_role(self, role: Role) -> None:
+        """Register anew under another id or epoch."""
+        before, self._role = self._role, role
+        if (role.kind, *_place(role)) != (before.kind, *_place(before)):
+            self._told.clear()
+            self.want()
+
+    async def _leave_fenced(self, server: str) -> None:
+        """Unregister a fenced slave; a master's id may be another one's by now, and 4.9 would remove that."""
+        before = self._told_as.pop(server, None)
+        if before is not None and not before.is_master:
+            await self._leave(server, before)
+
+    async def _tell(self, server: str, role: Role) -> Command | None:
         known = self._told.pop(server, None)
-        if known is not None and not await self._has(server, known):
+        if known is not None and not await self._has(server, known, role):
             known = None
         wrapper = self._topics.wrapper() if known is None else self._topics.changed_since(known)
         if self.permission & READ_WRITE != READ_WRITE:
             wrapper = self._narrowed(wrapper)
-        body = bodies.encode(RegisterBrokerBody(wrapper))
+        body = bodies.encode(RegisterBrokerBody(replace(wrapper, data_version=_stated(wrapper.data_version, role))))
         host, _, port = self._address.rpartition(":")
         header = RegisterBrokerRequest(
             self._identity.name,
             self._address,
             self._identity.cluster,
-            self._identity.broker_id,
+            role.broker_id,
             ha_server_addr=f"{host}:{int(port) + 1}",
             body_crc32=crc32(body) & _CRC_MASK,
         )
         answer = await self._ask(server, Command.request(header, body), self._timeout_ms)
-        if answer is not None:
+        if answer is not None and _place(role) == _place(self._roles.now):
             self._told[server] = wrapper.data_version
         return answer
 
-    async def _has(self, server: str, version: DataVersion) -> bool:
+    async def _has(self, server: str, version: DataVersion, role: Role) -> bool:
         """Return whether a name server has a version of our topics; the query also counts as a heartbeat."""
         identity = self._identity
-        header = QueryDataVersionRequest(identity.name, self._address, identity.cluster, identity.broker_id)
-        answer = await self._ask(server, Command.request(header, bodies.encode(version)), _LOOK_TIMEOUT_MS)
+        header = QueryDataVersionRequest(identity.name, self._address, identity.cluster, role.broker_id)
+        request = Command.request(header, bodies.encode(_stated(version, role)))
+        answer = await self._ask(server, request, _LOOK_TIMEOUT_MS)
         return answer is not None and not answer.header(QueryDataVersionResponse).changed
 
     async def unregister(self) -> None:
         """Unregister from all name servers for good, so that clients leave before the sockets close."""
         self._has_left = True
-        identity = self._identity
-        header = UnregisterBrokerRequest(identity.name, self._address, identity.cluster, identity.broker_id)
         self._told.clear()
-        await asyncio.gather(
-            *(self._ask(server, Command.request(header), _UNREGISTER_TIMEOUT_MS) for server in self._name_servers)
-        )
+        await asyncio.gather(*(self._leave(server, role) for server, role in self._told_as.items()))
+
+    async def _leave(self, server: str, role: Role) -> None:
+        identity = self._identity
+        header = UnregisterBrokerRequest(identity.name, self._address, identity.cluster, role.broker_id)
+        await self._ask(server, Command.request(header), _UNREGISTER_TIMEOUT_MS)
 
     async def _ask(self, server: str, request: Command, timeout_ms: int) -> Command | None:
         try:
@@ -191,6 +235,26 @@ class Registration:
             wrapper.data_version, {name: replace(topic, perm=self.permission) for name, topic in topics}
         )
 
+    def _believe(self, answers: Sequence[Command | None]) -> None:
+        """Take what the first name server that answered says, as RocketMQ does."""
+        answer = next((answer for answer in answers if answer is not None), None)
+        if answer is None:
+            return
+        if self._roles.now.is_master:
+            self._apply_order(answer)
+        else:
+            self._note_master(answer.header(RegisterBrokerResponse))
+
+    def _note_master(self, told: RegisterBrokerResponse) -> None:
+        """Keep where the master is; one that a name server does not know at the moment stays where it was."""
+        if not told.master_addr or not told.ha_server_addr:
+            return
+        master = MasterPlace(told.master_addr, told.ha_server_addr)
+        if master != self.master:
+            self.master = master
+            if self.on_master is not None:
+                self.on_master(master)
+
     def _apply_order(self, answer: Command) -> None:
         """Update which topics are ordered; a name server without that table is ignored."""
         if not answer.body:
@@ -201,3 +265,13 @@ class Registration:
             _log.warning("nameserver: the table of ordered topics cannot be read: %s", error)
             return
         self._topics.apply_order(table.keys(), now=self._clock())
+
+
+def _place(role: Role) -> tuple[int, int | None]:
+    """Return the id and the epoch under which a broker is registered."""
+    return role.broker_id, role.epoch
+
+
+def _stated(version: DataVersion, role: Role) -> DataVersion:
+    """Return a version that also tells the epoch: name servers keep the place of the newest master by it."""
+    return version if role.epoch is None else replace(version, state_version=role.epoch)

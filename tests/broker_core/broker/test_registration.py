@@ -11,7 +11,8 @@ import pytest
 from broker_core.broker import Periods
 from broker_core.broker.config import Identity, TopicDefaults
 from broker_core.broker.limits import BrokerLimits
-from broker_core.broker.registration import Registration
+from broker_core.broker.registration import MasterPlace, Registration
+from broker_core.broker.role import Role, RoleKind, Roles
 from broker_core.broker.saving import JsonFile
 from broker_core.broker.topics import Topics
 from broker_core.namesrv.config import NameServerConfig
@@ -44,8 +45,15 @@ async def name_server(port: int = 0) -> NameServer:
     return server
 
 
-def registration_at(topics: Topics, client: RemotingClient, *addresses: str) -> Registration:
-    return Registration(Identity(), "127.0.0.1:10911", topics, addresses, client, timeout_ms=2_000, clock=lambda: 1)
+def registration_at(
+    topics: Topics,
+    client: RemotingClient,
+    *addresses: str,
+    roles: Roles | None = None,
+    address: str = "127.0.0.1:10911",
+) -> Registration:
+    roles = roles or Roles(Role.of_id(0))
+    return Registration(Identity(), address, topics, addresses, client, roles=roles, timeout_ms=2_000, clock=lambda: 1)
 
 
 async def brokers_at(client: RemotingClient, address: str) -> list[str]:
@@ -67,6 +75,74 @@ async def test_the_broker_registers_with_and_unregisters_from_all_name_servers(t
     await client.close()
     for server in (first, second):
         await server.close()
+
+
+async def ids_at(client: RemotingClient, address: str) -> dict[int, str]:
+    answer = await client.invoke(address, Command.request(GetBrokerClusterInfoRequest()), 2_000)
+    table = bodies.decode(ClusterInfo, answer.body).broker_addr_table
+    return dict(table["broker-a"].broker_addrs) if table else {}
+
+
+async def test_a_slave_registers_under_its_id_and_learns_where_its_master_is(tmp_path: Path) -> None:
+    server = await name_server()
+    at, client = f"127.0.0.1:{server.port}", RemotingClient()
+    told: list[MasterPlace] = []
+    slave = registration_at(topics_in(tmp_path), client, at, roles=Roles(Role.of_id(2)), address="127.0.0.1:20911")
+    slave.on_master = told.append
+
+    await slave.register()
+    assert (told, slave.master) == ([], None)
+
+    await registration_at(topics_in(tmp_path), client, at).register()
+    await slave.register()
+    await slave.register()
+    assert told == [MasterPlace("127.0.0.1:10911", "127.0.0.1:10912")]
+    assert slave.master == told[0]
+    assert await ids_at(client, at) == {0: "127.0.0.1:10911", 2: "127.0.0.1:20911"}
+
+    await slave.unregister()
+    assert await ids_at(client, at) == {0: "127.0.0.1:10911"}
+    await client.close()
+    await server.close()
+
+
+async def test_where_the_master_is_stays_known_while_it_is_away(tmp_path: Path) -> None:
+    server = await name_server()
+    at, client = f"127.0.0.1:{server.port}", RemotingClient()
+    master = registration_at(topics_in(tmp_path), client, at)
+    slave = registration_at(topics_in(tmp_path), client, at, roles=Roles(Role.of_id(1)), address="127.0.0.1:20911")
+    await master.register()
+    await slave.register()
+    await master.unregister()
+    await slave.register()
+    assert slave.master == MasterPlace("127.0.0.1:10911", "127.0.0.1:10912")
+    await client.close()
+    await server.close()
+
+
+async def test_another_role_is_registered_and_a_fenced_one_leaves(tmp_path: Path) -> None:
+    server = await name_server()
+    at, client, roles = f"127.0.0.1:{server.port}", RemotingClient(), Roles(Role(RoleKind.FENCED, 2))
+    registration = registration_at(topics_in(tmp_path), client, at, roles=roles)
+
+    assert await registration.register() == 0
+    assert await ids_at(client, at) == {}
+
+    roles.become(Role(RoleKind.SLAVE, 2, "127.0.0.1:20911", 4))
+    assert await registration.register() == 1
+    assert await ids_at(client, at) == {2: "127.0.0.1:10911"}
+
+    roles.become(Role(RoleKind.MASTER, 0, None, 5))
+    await registration.register()
+    assert await ids_at(client, at) == {0: "127.0.0.1:10911"}
+
+    roles.become(Role(RoleKind.SLAVE, 2, None, 6))
+    await registration.register()
+    roles.become(Role(RoleKind.FENCED, 2))
+    assert await registration.register() == 0
+    assert await ids_at(client, at) == {}
+    await client.close()
+    await server.close()
 
 
 async def test_one_that_is_away_does_not_hold_up_the_others_and_is_logged_once(
