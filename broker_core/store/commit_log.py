@@ -30,7 +30,7 @@ from broker_core.protocol.record import (
 )
 from broker_core.protocol.sys_flag import BORN_HOST_IPV6
 from broker_core.store.config import StoreConfig
-from broker_core.store.errors import MessageUnstorable
+from broker_core.store.errors import MessageUnstorable, NotInLog
 from broker_core.store.layout import COMMIT_LOG
 from broker_core.store.mapped_file import MappedFile
 from broker_core.store.mapped_files import MappedFiles
@@ -102,6 +102,13 @@ class CommitLog:
                 return tail.start + wrote
         return self._roll(size).start
 
+    def tail_with_room(self, *, at: int) -> MappedFile:
+        """Return the segment that is written to, a new one if the last is full; the first begins at or before `at`."""
+        tail = self.tail
+        if tail is None or tail.wrote == tail.size:
+            tail = self.tail = self.files.roll(at=at)
+        return tail
+
     def append(self, data: bytes) -> None:
         """Append whole records; `place` must have been called with their size just before."""
         assert self.tail is not None
@@ -141,6 +148,16 @@ class CommitLog:
             return None
         begin = log_offset - file.start
         return file.view[begin : begin + size] if begin + size <= file.wrote and size > 0 else None
+
+    def read_raw(self, log_offset: int, most: int) -> memoryview:
+        """Return up to `most` bytes from `log_offset` on, all of one segment; none at the end. Raises NotInLog."""
+        if not self.begin <= log_offset <= self.end:
+            raise NotInLog(log_offset, self.begin, self.end)
+        file = self.files.find(log_offset)
+        if file is None:
+            return memoryview(b"")
+        begin = log_offset - file.start
+        return file.view[begin : min(begin + most, file.wrote)]
 
     def find_record(self, log_offset: int) -> memoryview | None:
         """Return the bytes of the record that begins at `log_offset`, if there is one."""

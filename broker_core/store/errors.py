@@ -8,6 +8,10 @@
      ├─ StoreFull             no space left on the disk; nothing was stored
      ├─ FlushFailed           the disk reported a failed flush; nothing more is accepted
      ├─ StoreClosed
+     ├─ NotInLog              the log does not reach to a log offset, or not back to it
+     ├─ NotTheEnd             replicated bytes that do not continue the log
+     ├─ LogDamaged            replicated bytes that are no record
+     ├─ StoreFollows          the log is that of a master: no message may be put before the store takes over
      ├─ MessageDamaged        one message is damaged; its neighbours are not
      ├─ MessageUnstorable     a topic, size or property that cannot be stored
      ├─ TooManyQueues         the limit of queues is reached
@@ -58,6 +62,39 @@ class FlushFailed(StoreError):
 
 class StoreClosed(StoreError):
     """Raised when a closed store is used."""
+
+
+class NotInLog(StoreError):
+    """Raised when a log offset is before the first record or beyond the last byte of the log."""
+
+    def __init__(self, log_offset: int, begin: int, end: int) -> None:
+        super().__init__(f"log offset {log_offset} is not in the log, which has {begin} to {end}")
+        self.log_offset = log_offset
+
+
+class NotTheEnd(StoreError):
+    """Raised when replicated bytes begin elsewhere than at `expected`, where the log goes on; nothing was stored."""
+
+    def __init__(self, log_offset: int, expected: int) -> None:
+        super().__init__(f"bytes from log offset {log_offset} do not continue the log, which goes on at {expected}")
+        self.log_offset = log_offset
+        self.expected = expected
+
+
+class LogDamaged(StoreError):
+    """Raised when replicated bytes are no record; nothing is kept from `log_offset` on, where it should begin."""
+
+    def __init__(self, log_offset: int, reason: str) -> None:
+        super().__init__(f"the log that is followed is damaged at log offset {log_offset}: {reason}")
+        self.log_offset = log_offset
+        self.reason = reason
+
+
+class StoreFollows(StoreError):
+    """Raised for a message while the store follows a master (`MessageStore.take_over`); nothing was stored."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(f"the store {folder} follows the log of a master, and has not taken over")
 
 
 class MessageUnstorable(StoreError):

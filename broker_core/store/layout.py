@@ -30,9 +30,9 @@ PURGED: Final = "purged"
 NEW_PREFIX: Final = "new-"
 
 UNIT_BYTES: Final = 20
+LATEST_MS: Final = 253_370_764_800_000  # the beginning of the year 9999 in the earliest time zone
 
 _MAX_NAME_BYTES: Final = 255
-_LATEST_MS: Final = 253_370_764_800_000  # the beginning of the year 9999 in the earliest time zone
 _SEGMENT: Final = re.compile(r"\d{20}")
 _INDEX: Final = re.compile(r"\d{17}")
 
@@ -67,7 +67,7 @@ def index_name(now: int) -> str:
 
     A time outside the calendar, from a damaged record, gets the nearest possible name.
     """
-    now = min(max(now, 0), _LATEST_MS)
+    now = min(max(now, 0), LATEST_MS)
     moment = datetime.fromtimestamp(now / 1000).astimezone()
     return f"{moment:%Y%m%d%H%M%S}{now % 1000:03d}"
 

@@ -32,7 +32,7 @@ from typing import Any, ClassVar, Final, Self
 
 from broker_core.native import native
 from broker_core.store.errors import Corrupt, StoreFull
-from broker_core.store.layout import NEW_PREFIX
+from broker_core.store.layout import LATEST_MS, NEW_PREFIX
 
 # The disk, a quota, or the maximum file size of a process leaves no room.
 FULL_ERRORS: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -161,7 +161,7 @@ class MappedFile:
         # be 8 MiB: 15 ms of zeros, in which a caller on an event loop answers nobody.
         os.posix_fadvise(descriptor, begin, end - begin, os.POSIX_FADV_WILLNEED)
 
-    def append(self, data: bytes) -> None:
+    def append(self, data: bytes | memoryview) -> None:
         """Append `data`, for which there must be room."""
         begin = self.wrote
         end = begin + len(data)
@@ -225,6 +225,11 @@ class MappedFile:
     def modified_ms(self) -> int:
         """Return the time of the last write according to the file system, in ms."""
         return self.path.stat().st_mtime_ns // 1_000_000
+
+    def set_modified_ms(self, time_ms: int) -> None:
+        """Make the file system say that the last write was at this time, until the next one."""
+        time_ns = min(max(time_ms, 0), LATEST_MS) * 1_000_000
+        os.utime(self.path, ns=(time_ns, time_ns))
 
     def release(self) -> None:
         """Unmap the file until it is needed again; existing views stay valid until they are released."""

@@ -30,10 +30,12 @@ from broker_core.store.errors import (
     MessageUnstorable,
     StoreClosed,
     StoreError,
+    StoreFollows,
     StoreFull,
     TooManyQueues,
 )
 from broker_core.store.extending import BitsOf
+from broker_core.store.following import Following
 from broker_core.store.guard import Guard
 from broker_core.store.incoming import Incoming
 from broker_core.store.layout import COMMIT_LOG
@@ -83,6 +85,7 @@ class MessageStore:
         self.store_time = queries.store_time
         self.tags_code = queries.tags_code
         self.units = queries.units
+        self.read_log = queries.read_log
         self.find = queries.find
         self.find_raw = queries.find_raw
         self.find_named = queries.find_named
@@ -101,6 +104,7 @@ class MessageStore:
         self._pending = self._appender.pending
         self._max_undispatched = config.max_undispatched
         self._appender.store_time = recovered.dispatcher.store_time
+        self._following = Following(recovered.log, self._appender, recovered.dispatcher)
         self._arrived: dict[ConsumeQueue, int] = {}
         self._flushed = FlushedUpTo(LogOffset(recovered.log.begin), 0)
         # How long the last flush with data took.
@@ -186,8 +190,45 @@ class MessageStore:
     def _make_ready(self) -> None:
         if self._refusal is not None:
             raise self._refusal
+        if self._following.is_on:
+            raise StoreFollows(self.config.folder)
         if len(self._pending) >= self._max_undispatched:
             self._dispatch_pending()
+
+    # -- following a master -------------------------------------------------------------------------------------------
+
+    def append_raw(self, log_offset: int, data: bytes | memoryview) -> None:
+        """Append bytes of a master's log, which may be any part of a record; whole records wait for `dispatch`.
+
+        Until `take_over` no message may be put (StoreFollows). The first bytes of an empty store begin a segment.
+        Raises NotTheEnd for bytes that do not continue the log, LogDamaged for what is no record, and what `put` raises
+        for the disk. What comes before the damage, or before the disk was full, is kept: `appended_log_offset` tells
+        where to go on (store/README.md#following).
+        """
+        if self._refusal is not None:
+            raise self._refusal
+        try:
+            self._following.append(log_offset, data)
+        finally:
+            self._limit_puts()
+
+    def take_over(self) -> None:
+        """End following: what is put from now on comes behind all records of the log, dispatched or not.
+
+        A half record at the end is removed. Each queue goes on behind the last of its records, and `newest_store_time`
+        is that of the last one.
+        """
+        self._following.stop()
+        self._limit_puts()
+
+    @property
+    def followed_log_offset(self) -> LogOffset:
+        """The log offset behind the last whole record; what is appended behind it is the first part of one."""
+        return LogOffset(self._following.end)
+
+    def _limit_puts(self) -> None:
+        """Let puts go on until so many messages wait; while a master is followed each asks first, and none may."""
+        self._max_undispatched = 0 if self._following.is_on else self.config.max_undispatched
 
     # -- dispatching --------------------------------------------------------------------------------------------------
 
@@ -214,10 +255,15 @@ class MessageStore:
             # The next put asks for room first, since an accepted message must become readable soon.
             self._max_undispatched = 0
             raise
-        self._max_undispatched = self.config.max_undispatched
+        self._limit_puts()
         self._pending.clear()
 
     # -- figures ------------------------------------------------------------------------------------------------------
+
+    @property
+    def segment_bytes(self) -> int:
+        """The size of each segment of the log."""
+        return self._log.files.file_size
 
     @property
     def begin_log_offset(self) -> LogOffset:
@@ -236,8 +282,8 @@ class MessageStore:
 
     @property
     def newest_store_time(self) -> int:
-        """The store time (ms) of the last record that was dispatched; 0 without one."""
-        return self._dispatcher.store_time
+        """The store time (ms) of the last record, dispatched or not; 0 without one."""
+        return self._appender.store_time
 
     @property
     def flushed_log_offset(self) -> LogOffset:
@@ -349,7 +395,7 @@ class MessageStore:
     def reconfigure(self, config: StoreConfig) -> None:
         """Apply new limits, periods and delay levels; the folder and file sizes stay."""
         self.config = config
-        self._max_undispatched = config.max_undispatched
+        self._limit_puts()
         self._appender.max_body = config.max_message_size
         self._dispatcher.delay_levels_ms = config.delay_levels_ms
 
@@ -402,6 +448,7 @@ class MessageStore:
             return
         try:
             if self._refusal is None:
+                self._following.drop_half()
                 self._dispatch_pending()
                 self._index.sync()
                 self.checkpoint()

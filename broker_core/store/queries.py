@@ -112,6 +112,14 @@ class StoreQueries:
         found = map(queue.find_unit, range(queue_offset, min(queue_offset + count, queue.max_offset)))
         return [unit for unit in found if unit is not None]
 
+    def read_log(self, log_offset: int, most: int) -> memoryview:
+        """Return at most `most` raw bytes of the log from `log_offset` on; none at its end.
+
+        They never cross a segment, and may begin and end inside a record; a blank is there as it is. Raises NotInLog
+        before the first record and beyond the end. A view keeps its segment mapped.
+        """
+        return self._log.read_raw(log_offset, most)
+
     def find(self, log_offset: int) -> StoredMessage | None:
         """Return the message whose record begins at `log_offset`, if there is one; raise MessageDamaged."""
         record = self._find_sound(log_offset)
