@@ -194,6 +194,12 @@ class RequestCode(IntEnum):
     AUTH_DELETE_ACL = 3008
     AUTH_GET_ACL = 3009
     AUTH_LIST_ACL = 3010
+    NAME_STATE = 9001  # Gantry only, like all up to 9006
+    METADATA_CHANGES = 9002
+    HAND_OVER = 9003
+    SET_REPLICA_POLICY = 9004
+    ACCEPT_LOSS = 9005
+    ADOPT_STATE = 9006
     LIST_TIMERS = 30101  # Gantry only, like the next six: small enough for the binary header form
     SUMMARIZE_TIMERS = 30102
     RESCHEDULE_MESSAGE = 30103

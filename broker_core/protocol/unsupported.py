@@ -42,6 +42,7 @@ REASONS: Final[Mapping[int, str]] = {
     **dict.fromkeys(
         _range(RequestCode.CONTROLLER_ALTER_SYNC_STATE_SET, RequestCode.CONTROLLER_APPLY_BROKER_ID), _CONTROLLER
     ),
+    **dict.fromkeys(_range(RequestCode.NAME_STATE, RequestCode.ADOPT_STATE), _CONTROLLER),
     **dict.fromkeys(_range(RequestCode.UPDATE_COLD_DATA_FLOW_CTR_CONFIG, RequestCode.SET_COMMITLOG_READ_MODE), _COLD),
     **dict.fromkeys(_range(RequestCode.AUTH_CREATE_USER, RequestCode.AUTH_LIST_ACL), _ACCOUNTS),
 }

@@ -8,6 +8,7 @@
 
 from broker_core.protocol.bodies.clusters import BrokerStatsData, BrokerStatsItem, ClusterInfo
 from broker_core.protocol.bodies.coder import decode, encode, encode_strict
+from broker_core.protocol.bodies.controller import LastChange, MasterLife, NamePolicy, NameState, ReplicaState
 from broker_core.protocol.bodies.groups import (
     Connection,
     ConsumerConnection,
@@ -43,6 +44,18 @@ from broker_core.protocol.bodies.pop import (
     SetMessageRequestModeRequestBody,
 )
 from broker_core.protocol.bodies.queues import MessageQueue
+from broker_core.protocol.bodies.replicas import (
+    BrokerReplicasInfo,
+    ControllerInfo,
+    EngineMember,
+    EpochEntry,
+    EpochEntryCache,
+    HeardReplica,
+    Preview,
+    ReplicaIdentity,
+    ReplicasInfo,
+    SyncStateSet,
+)
 from broker_core.protocol.bodies.routes import BrokerData, KVTable, QueueData, RegisterBrokerBody, TopicRouteData
 from broker_core.protocol.bodies.running import (
     ConsumeMessageDirectlyResult,
@@ -78,6 +91,7 @@ __all__ = [
     "BatchAckMessageRequestBody",
     "BatchAckMessageResponseBody",
     "BrokerData",
+    "BrokerReplicasInfo",
     "BrokerStatsData",
     "BrokerStatsItem",
     "CheckClientRequestBody",
@@ -95,19 +109,29 @@ __all__ = [
     "ConsumerData",
     "ConsumerOffsetSerializeWrapper",
     "ConsumerRunningInfo",
+    "ControllerInfo",
     "DataVersion",
     "DelayOffsetSerializeWrapper",
+    "EngineMember",
+    "EpochEntry",
+    "EpochEntryCache",
     "GetConsumerListByGroupResponseBody",
     "GetConsumerStatusBody",
     "GroupList",
+    "HeardReplica",
     "HeartbeatData",
     "KVTable",
+    "LastChange",
     "LockBatchRequestBody",
     "LockBatchResponseBody",
+    "MasterLife",
     "MessageModel",
     "MessageQueue",
     "MessageQueueAssignment",
+    "NamePolicy",
+    "NameState",
     "OffsetWrapper",
+    "Preview",
     "ProcessQueueInfo",
     "ProducerConnection",
     "ProducerData",
@@ -122,12 +146,16 @@ __all__ = [
     "QueueOffsetForC",
     "QueueTimeSpan",
     "RegisterBrokerBody",
+    "ReplicaIdentity",
+    "ReplicaState",
+    "ReplicasInfo",
     "ResetOffsetBody",
     "ResetOffsetBodyForC",
     "SetMessageRequestModeRequestBody",
     "SubscriptionData",
     "SubscriptionGroupConfig",
     "SubscriptionGroupWrapper",
+    "SyncStateSet",
     "TopicConfig",
     "TopicConfigSerializeWrapper",
     "TopicList",

@@ -1,0 +1,118 @@
+"""Bodies about replicas, of 5.x with additions of ours, for masters and administration (controller/README.md#wire)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from broker_core.protocol.bodies.controller import NameState
+
+
+@dataclass(frozen=True, slots=True)
+class SyncStateSet:
+    """The ids of an in-sync set with its version; the lives of its members are ours, and only in 1001."""
+
+    sync_state_set: list[int] = field(default_factory=list)
+    sync_state_set_epoch: int = 0
+    lives: dict[int, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicaIdentity:
+    """One replica; None as `alive` is unknown: the controller that answers does not lead."""
+
+    broker_name: str = ""
+    broker_id: int = 0
+    broker_address: str = ""
+    alive: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicasInfo:
+    """The replicas of one name; without a master there is no id, address and epoch of one."""
+
+    master_broker_id: int | None = None
+    master_address: str | None = None
+    master_epoch: int | None = None
+    sync_state_set_epoch: int = 0
+    in_sync_replicas: list[ReplicaIdentity] = field(default_factory=list)
+    not_in_sync_replicas: list[ReplicaIdentity] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerReplicasInfo:
+    """The replicas by name (1006)."""
+
+    replicas_info_table: dict[str, ReplicasInfo] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class EpochEntry:
+    """An epoch of a log, from `start_offset` up to `end_offset`."""
+
+    epoch: int = 0
+    start_offset: int = 0
+    end_offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class EpochEntryCache:
+    """All epochs of a broker's log, and its end (1007)."""
+
+    cluster_name: str = ""
+    broker_name: str = ""
+    broker_id: int = 0
+    epoch_list: list[EpochEntry] = field(default_factory=list)
+    max_offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class HeardReplica:
+    """What a replica last told a controller; `view_epoch` and `view_version` are of the newest state that it knows."""
+
+    id: int = 0
+    life: str = ""
+    address: str = ""
+    last_epoch: int = 0
+    end: int = 0
+    confirm: int = 0
+    view_epoch: int = 0
+    view_version: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What a change does, or would do: the state before and after it, and the replicas that are heard."""
+
+    after: NameState
+    before: NameState | None = None
+    heard: list[HeardReplica] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class EngineMember:
+    """A server of the engine; `reached` at the last try, since `since` (ms since 1970); None: not tried yet."""
+
+    endpoint: str = ""
+    reached: bool | None = None
+    since: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ControllerInfo:
+    """A controller and its engine (1005). None is what is not known; times in ms, `age_ms` of what it knows."""
+
+    controller_id: str = ""
+    engine: str = ""
+    engine_version: str | None = None
+    members: list[EngineMember] = field(default_factory=list)
+    revision: int | None = None
+    size_bytes: int | None = None
+    quota_bytes: int | None = None
+    alarms: list[str] = field(default_factory=list)
+    last_decision_ms: float | None = None
+    unsettled: list[str] = field(default_factory=list)
+    set_back: list[str] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    leading_ms: int = 0
+    age_ms: int | None = None
