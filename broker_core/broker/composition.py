@@ -185,6 +185,7 @@ def compose(settings: Settings, resources: Resources) -> Components:
         access=access,
         permits=permits,
     )
+    components.locks.may_grant = lambda: roles.now.is_master
     settings.watch(_follower(components))
     return components
 

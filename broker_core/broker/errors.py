@@ -15,6 +15,9 @@
         ├── TopicUnwritable      the topic's permission has no write bit
         ├── BrokerUnreadable     … the whole broker's permission
         ├── BrokerUnwritable     … the whole broker's permission
+        ├── NotMaster            only the master of the broker name serves this
+        │   ├── NotChangedHere   … a change of topics or groups
+        │   └── NotDecidedHere   … the end of a transaction
         ├── IllegalQueue         a queue id outside the topic
         ├── IllegalArgument      a header field has a value outside its range
         ├── SettingUnknown       there is no such setting here
@@ -135,6 +138,23 @@ class BrokerUnwritable(Refused):
 
     def __init__(self, address: str) -> None:
         super().__init__(f"the broker[{address.rpartition(':')[0]}] sending message is forbidden")
+
+
+class NotMaster(Refused):
+    """Raised for a request that only the master of this broker name serves."""
+
+
+class NotChangedHere(NotMaster):
+    """Raised when a slave is to change what it takes over from its master; the remark is Apache RocketMQ's."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Can't modify topic or subscription group from slave broker, please execute it from master broker."
+        )
+
+
+class NotDecidedHere(NotMaster):
+    """Raised when a slave is to end a transaction."""
 
 
 class IllegalQueue(Refused):

@@ -5,7 +5,7 @@ Locks are kept in memory: a restart releases all of them, and their owners renew
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -35,6 +35,8 @@ class QueueLocks:
         self._groups: dict[str, dict[Queue, _Lock]] = {}
         self._limits = limits or BrokerLimits()
         self._shares = Shares(self._limits, "queue_locks")
+        self.may_grant: Callable[[], bool] = _always
+        """Asked at each grant: two brokers that lock make two owners of a queue."""
 
     def __len__(self) -> int:
         """Return the number of locks, including expired ones that no client has taken."""
@@ -52,8 +54,10 @@ class QueueLocks:
     def lock(self, group: str, client_id: str, queues: Iterable[Queue], *, now: int, account: str = "") -> list[Queue]:
         """Take or renew the queues that no other client holds; return those that `client_id` holds now.
 
-        A lock counts for the account that took it, whoever renews it.
+        A lock counts for the account that took it, whoever renews it. Nobody holds one while none may be granted.
         """
+        if not self.may_grant():
+            return []
         held = self._groups.setdefault(group, {})
         granted = []
         for queue in queues:
@@ -96,6 +100,11 @@ class QueueLocks:
             else:
                 del self._groups[group]
 
+    def drop_all(self) -> None:
+        """Release every queue: another broker grants them now."""
+        for group in list(self._groups):
+            self.drop_group(group)
+
     def drop_group(self, group: str) -> None:
         """Release every queue of a deleted group."""
         self._forget(self._groups.pop(group, {}).values())
@@ -103,3 +112,7 @@ class QueueLocks:
     def _forget(self, locks: Iterable[_Lock]) -> None:
         for lock in locks:
             self._shares.remove(lock.account)
+
+
+def _always() -> bool:
+    return True

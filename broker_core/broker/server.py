@@ -21,6 +21,7 @@ from broker_core.broker.pop.journal import Journal
 from broker_core.broker.processors.composition import Processors, processors_of
 from broker_core.broker.processors.notifications import STEP_MS
 from broker_core.broker.processors.parked import SLOT_MS
+from broker_core.broker.role_gate import RoleGate
 from broker_core.broker.saving import StateSaver
 from broker_core.broker.settings import Settings
 from broker_core.broker.timer.index import TimerIndex
@@ -286,7 +287,18 @@ def _saver(components: Components, journal: Journal, files: Executor) -> StateSa
 
 
 def _guard(components: Components, *ports: Dispatch) -> Sequence[Step]:
-    """Have every request checked where access control is on; return the steps that belong to it."""
+    """Have every request checked: its rights where access control is on, then whether this role serves it.
+
+    Returns the steps that belong to access control.
+    """
+    steps = _guard_access(components, *ports)
+    gate = RoleGate(components.roles)
+    for port in ports:
+        port.before(gate)
+    return steps
+
+
+def _guard_access(components: Components, *ports: Dispatch) -> Sequence[Step]:
     access = components.access
     if access is None:
         return ()

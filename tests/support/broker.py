@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from broker_core.broker import Broker, BrokerConfig, BrokerLimits, Periods, TopicDefaults
+from broker_core.broker.config import Identity
 from broker_core.namesrv.config import NameServerConfig
 from broker_core.namesrv.server import NameServer
 from broker_core.protocol import bodies
@@ -321,6 +322,7 @@ async def started(
     topics: TopicDefaults | None = None,
     access_control: bool = False,
     settings: Mapping[str, str] | None = None,
+    broker_id: int = 0,
 ) -> AsyncIterator[Wire]:
     """Start a name server and a broker on `folder`, and stop both at the end."""
     name_server = NameServer(NameServerConfig(port=0))
@@ -334,6 +336,7 @@ async def started(
         topics=topics or TopicDefaults(),
         access_control=access_control,
         settings=settings or {},
+        identity=Identity(broker_id=broker_id),
     )
     try:
         broker = await Broker.open(config)

@@ -163,6 +163,7 @@ def _of_messages(c: Components, group_topics: GroupTopics) -> Sequence[Processor
         clients=c.clients,
         permits=c.permits,
         durability=c.durability,
+        roles=c.roles,
         settings=c.settings,
         clock=c.clock,
     )

@@ -28,6 +28,7 @@ from broker_core.broker.processors.handlers import Handlers
 from broker_core.broker.processors.rights import WriteRights
 from broker_core.broker.processors.send_runs import SendLane, Stage
 from broker_core.broker.processors.topic_creation import TopicCreation
+from broker_core.broker.role import Roles
 from broker_core.broker.sent_answer import Additions, mark_unflushed
 from broker_core.broker.sent_batch import settled_batch
 from broker_core.broker.sent_text import settle, settled_pairs, sys_flag_in, take_wait
@@ -84,6 +85,7 @@ class SendProcessor:
         clients: Clients[Connection],
         permits: Permits,
         durability: GroupCommit,
+        roles: Roles,
         settings: Settings,
         clock: Callable[[], int],
     ) -> None:
@@ -113,6 +115,7 @@ class SendProcessor:
             producers=producers,
             clients=clients,
             durability=self._durability,
+            roles=roles,
             settings=settings,
             clock=clock,
         )

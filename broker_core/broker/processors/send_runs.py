@@ -13,6 +13,7 @@ from broker_core.broker.config import BrokerConfig
 from broker_core.broker.durability import GroupCommit
 from broker_core.broker.intake import Intake
 from broker_core.broker.names import MAX_NAME
+from broker_core.broker.role import Roles
 from broker_core.broker.sent_answer import Additions, marked_unflushed
 from broker_core.broker.sent_text import sys_flag_in
 from broker_core.broker.settings import Settings
@@ -81,6 +82,7 @@ class Stage:
     clients: Clients[Connection]
     durability: GroupCommit | None
     """None if no send waits for the disk."""
+    roles: Roles
     settings: Settings
     clock: Callable[[], int]
 
@@ -102,6 +104,8 @@ class SendLane:
         """Store and answer the plain sends from `at` on that differ in little; return how many frames that were."""
         if self._left:
             self._left -= 1
+            return 0
+        if not self._stage.roles.now.is_master:
             return 0
         kind = self._kind_of(frames[at])
         taken = 0 if kind is None else self._put(kind, frames, at)

@@ -105,3 +105,15 @@ def test_a_lock_that_another_takes_over_counts_for_that_ones_account() -> None:
     locks.check_room("audit", "one", QUEUES, "alice")
     with pytest.raises(LimitReached):
         locks.check_room("audit", "two", QUEUES, "bob")
+
+
+def test_while_none_may_be_granted_nobody_holds_a_queue() -> None:
+    locks = QueueLocks()
+    locks.lock("billing", "one", QUEUES, now=0)
+    locks.may_grant = lambda: False
+    assert locks.lock("billing", "one", QUEUES, now=1) == []
+
+    locks.may_grant = lambda: True
+    assert locks.lock("billing", "two", QUEUES, now=1) == []
+    locks.drop_all()
+    assert locks.lock("billing", "two", QUEUES, now=1) == QUEUES
