@@ -12,6 +12,7 @@
      ├─ NotTheEnd             replicated bytes that do not continue the log
      ├─ LogDamaged            replicated bytes that are no record
      ├─ StoreFollows          the log is that of a master: no message may be put before the store takes over
+     ├─ TooFarBehind          too many messages wait for the dispatcher, which a limit holds back
      ├─ MessageDamaged        one message is damaged; its neighbours are not
      ├─ MessageUnstorable     a topic, size or property that cannot be stored
      ├─ TooManyQueues         the limit of queues is reached
@@ -95,6 +96,16 @@ class StoreFollows(StoreError):
 
     def __init__(self, folder: Path) -> None:
         super().__init__(f"the store {folder} follows the log of a master, and has not taken over")
+
+
+class TooFarBehind(StoreError):
+    """Raised for a message when as many as may wait are held back (`MessageStore.limit_dispatch`); try again later."""
+
+    def __init__(self, waiting: int, limit: int) -> None:
+        super().__init__(
+            f"{waiting} messages wait to become readable, held back at log offset {limit}: try again later"
+        )
+        self.waiting = waiting
 
 
 class MessageUnstorable(StoreError):

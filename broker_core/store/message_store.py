@@ -8,7 +8,9 @@ A message is appended by `put`, readable after `dispatch`, durable when `flushed
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Mapping
+from operator import attrgetter
 from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
@@ -24,7 +26,7 @@ from broker_core.store.checkpoint import Checkpoint, write_checkpoint
 from broker_core.store.commit_log import LogWalk
 from broker_core.store.config import StoreConfig
 from broker_core.store.consume_queue import ConsumeQueue
-from broker_core.store.dispatcher import Arrived
+from broker_core.store.dispatcher import Arrived, Pending
 from broker_core.store.errors import (
     FlushFailed,
     MessageUnstorable,
@@ -32,6 +34,7 @@ from broker_core.store.errors import (
     StoreError,
     StoreFollows,
     StoreFull,
+    TooFarBehind,
     TooManyQueues,
 )
 from broker_core.store.extending import BitsOf
@@ -103,6 +106,8 @@ class MessageStore:
         self._by_key = recovered.queues.by_key
         self._pending = self._appender.pending
         self._max_undispatched = config.max_undispatched
+        # Records that end behind it are not dispatched.
+        self._limit: int | None = None
         self._appender.store_time = recovered.dispatcher.store_time
         self._following = Following(recovered.log, self._appender, recovered.dispatcher)
         self._arrived: dict[ConsumeQueue, int] = {}
@@ -140,8 +145,9 @@ class MessageStore:
     def put(self, incoming: Incoming) -> AppendedRecord:
         """Append a message to the log and give it its queue offset.
 
-        Raises MessageUnstorable for what the format or the limits do not allow, StoreFull, FlushFailed, StoreClosed;
-        nothing is stored then. A prepared or rolled back transaction message gets queue offset 0 and enters no queue.
+        Raises MessageUnstorable for what the format or the limits do not allow, StoreFull, FlushFailed, StoreClosed, in
+        a replica StoreFollows and TooFarBehind; nothing is stored then. A prepared or rolled back transaction message
+        gets queue offset 0 and enters no queue.
         """
         place = incoming.topic, incoming.queue_id
         queue = self._by_key.get(place) or self._make_queue(*place)
@@ -194,6 +200,8 @@ class MessageStore:
             raise StoreFollows(self.config.folder)
         if len(self._pending) >= self._max_undispatched:
             self._dispatch_pending()
+            if self._limit is not None and len(self._pending) >= self._max_undispatched:
+                raise TooFarBehind(len(self._pending), self._limit)
 
     # -- following a master -------------------------------------------------------------------------------------------
 
@@ -246,17 +254,29 @@ class MessageStore:
         self._arrived.clear()
         return arrived
 
+    def limit_dispatch(self, upto: int | None) -> None:
+        """Dispatch no record that ends behind this log offset; None: all of them, as at first.
+
+        What is dispatched stays so. The next `dispatch` goes on when the limit has risen; a batch waits for its last
+        message. When `max_undispatched` wait, `put` raises TooFarBehind, and `put_sends` stores nothing.
+        """
+        self._limit = upto
+
     def _dispatch_pending(self) -> None:
-        for queue in {pending.queue for pending in self._pending}:
+        ready = self._pending if self._limit is None else self._pending_until(self._limit)
+        for queue in {pending.queue for pending in ready}:
             self._arrived.setdefault(queue, queue.max_offset)
         try:
-            self._dispatcher.dispatch(self._pending)
+            self._dispatcher.dispatch(ready)
         except StoreFull:
             # The next put asks for room first, since an accepted message must become readable soon.
             self._max_undispatched = 0
             raise
         self._limit_puts()
-        self._pending.clear()
+        del self._pending[: len(ready)]
+
+    def _pending_until(self, log_offset: int) -> list[Pending]:
+        return self._pending[: bisect_right(self._pending, log_offset, key=attrgetter("end"))]
 
     # -- figures ------------------------------------------------------------------------------------------------------
 
@@ -409,6 +429,8 @@ class MessageStore:
         if self._pending:
             self._dispatch_pending()
         was_purged = bool(self._queues.purged)
+        # What is held back of it belongs to no queue any more.
+        self._pending[:] = [pending for pending in self._pending if pending.queue.topic != topic]
         count = self._queues.delete_topic(topic)
         if was_purged:
             purges.write(self.config.folder, self._kept_purges())
