@@ -20,6 +20,7 @@ from broker_core.broker.filters import registered
 from broker_core.broker.filters.registered import ConsumerFilters
 from broker_core.broker.groups import Groups
 from broker_core.broker.intake import Host, Intake
+from broker_core.broker.master_work import MasterWork
 from broker_core.broker.offsets import ConsumerOffsets, Resets
 from broker_core.broker.pop.journal import Journal
 from broker_core.broker.pop.leases import Leases
@@ -38,7 +39,6 @@ from broker_core.broker.timer.timer import Timer
 from broker_core.broker.topic_producers import TopicProducers
 from broker_core.broker.topics import Topics
 from broker_core.broker.transactions.checks import Checks
-from broker_core.broker.transactions.recovery import find_open
 from broker_core.broker.transactions.transactions import Transactions
 from broker_core.logs import get_logger
 from broker_core.protocol.message import Message, StoredMessage
@@ -77,6 +77,7 @@ class Components:
 
     settings: Settings
     roles: Roles
+    master_work: MasterWork
     address: str
     clock: Callable[[], int]
     store: MessageStore
@@ -129,19 +130,42 @@ def compose(settings: Settings, resources: Resources) -> Components:
     consumed = _load_offsets(config)
     leases = _load_leases(resources.journal, store, consumed)
     deliver = _deliver_with(intake, topic_register, clock)
-    transactions = _load_transactions(config, resources, intake, arrivals, topic_register, consumed)
+    transactions = _transactions(config, resources, intake, arrivals, topic_register)
     clients: Clients[Connection] = Clients()
     filters = _load_filters(config, resources)
     clients.on_empty = filters.unregister
     access = _load_access(config, resources) if config.access_control else None
     permits = Permits(access)
     timer_index = resources.timer_index
-    follower = Follower(store, timer_index)
-    follower.recover(now)
+    timer = Timer(
+        Follower(store, timer_index),
+        store=store,
+        intake=intake,
+        arrivals=arrivals,
+        deliver=deliver,
+        limits=config.limits,
+        clock=clock,
+    )
+    checks = Checks(transactions, clients=clients, permits=permits, offsets=consumed, settings=settings)
+    delays = _load_delays(config, store, deliver)
+    locks = QueueLocks(config.limits)
+    master_work = MasterWork(
+        store=store,
+        offsets=consumed,
+        transactions=transactions,
+        checks=checks,
+        timer=timer,
+        delay=delays,
+        leases=leases,
+        locks=locks,
+        clock=clock,
+    )
     roles = Roles(Role.of_id(config.identity.broker_id))
+    roles.watch(master_work.follow)
     components = Components(
         settings=settings,
         roles=roles,
+        master_work=master_work,
         address=resources.address,
         clock=clock,
         store=store,
@@ -157,24 +181,16 @@ def compose(settings: Settings, resources: Resources) -> Components:
         topics=topic_register,
         groups=_load_groups(config),
         offsets=consumed,
-        delay=_load_delays(config, store, deliver),
-        timer=Timer(
-            follower,
-            store=store,
-            intake=intake,
-            arrivals=arrivals,
-            deliver=deliver,
-            limits=config.limits,
-            clock=clock,
-        ),
+        delay=delays,
+        timer=timer,
         timer_reads=TimerReads(timer_index.path, resources.timers),
         transactions=transactions,
-        checks=Checks(transactions, clients=clients, permits=permits, offsets=consumed, settings=settings),
+        checks=checks,
         leases=leases,
         clients=clients,
         filters=filters,
         producers=TopicProducers(now),
-        locks=QueueLocks(config.limits),
+        locks=locks,
         stats=stats,
         registration=_registration(config, resources, roles, topic_register),
         saver=Saver(resources.files),
@@ -185,7 +201,6 @@ def compose(settings: Settings, resources: Resources) -> Components:
         access=access,
         permits=permits,
     )
-    components.locks.may_grant = lambda: roles.now.is_master
     settings.watch(_follower(components))
     return components
 
@@ -295,17 +310,10 @@ def _load_leases(journal: Journal, store: MessageStore, consumed: ConsumerOffset
     return leases
 
 
-def _load_transactions(
-    config: BrokerConfig,
-    resources: Resources,
-    intake: Intake,
-    arrivals: Arrivals,
-    register: Topics,
-    consumed: ConsumerOffsets,
+def _transactions(
+    config: BrokerConfig, resources: Resources, intake: Intake, arrivals: Arrivals, register: Topics
 ) -> Transactions:
-    found = find_open(resources.store, consumed)
-    transactions = Transactions(
-        found.table,
+    return Transactions(
         store=resources.store,
         intake=intake,
         arrivals=arrivals,
@@ -313,8 +321,6 @@ def _load_transactions(
         limits=config.limits,
         clock=resources.clock,
     )
-    transactions.settle(found)
-    return transactions
 
 
 def _deliver_with(intake: Intake, register: Topics, clock: Callable[[], int]) -> delay.Deliver:

@@ -7,7 +7,7 @@ lost.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import orjson
@@ -137,17 +137,28 @@ class DelayQueues:
         self._file.save(text)
 
     def load(self) -> None:
-        """Load the progress from the file, limited to what the queues hold; raises BadConfigFile."""
+        """Load the progress from the file; raises BadConfigFile. `take_up` limits it to what the queues hold."""
         tree: Any = self._file.load()
         try:
             table = coder.from_tree(DelayOffsetSerializeWrapper, {} if tree is None else tree).offset_table
         except MalformedBody as error:
             raise BadConfigFile(f"{self._file} is not a table of delay levels: {error}") from error
+        self._take(table)
+
+    def replace(self, table: Mapping[int, int]) -> None:
+        """Take over the progress of another broker, by level; those that it does not tell stay as they are."""
+        before = list(self._offsets)
+        self._take(table)
+        self.is_changed |= self._offsets != before
+
+    def _take(self, table: Mapping[int, int]) -> None:
         for number, offset in table.items():
-            level = number - 1
-            if 0 <= level < len(self._offsets):
-                begin, end = (
-                    self._store.min_offset(SCHEDULE_TOPIC, level),
-                    self._store.max_offset(SCHEDULE_TOPIC, level),
-                )
-                self._offsets[level] = min(max(offset, begin), end)
+            if 1 <= number <= len(self._offsets):
+                self._offsets[number - 1] = offset
+
+    def take_up(self) -> None:
+        """Deliver from now on, from the known progress, limited to what the queues hold."""
+        for level, offset in enumerate(self._offsets):
+            begin, end = self._store.min_offset(SCHEDULE_TOPIC, level), self._store.max_offset(SCHEDULE_TOPIC, level)
+            self._offsets[level] = min(max(offset, begin), end)
+        self._next_due = [0] * len(self._next_due)

@@ -31,6 +31,8 @@ _LEASES: Final = (
     Code.POLLING_INFO,
     Code.POP_ROLLBACK,
 )
+# What waits for its time is in an index that only the master keeps up to date.
+_TIMERS: Final = (Code.LIST_TIMERS, Code.SUMMARIZE_TIMERS, Code.GET_TIMER_METRICS, Code.GET_TIMER_CHECK_POINT)
 # A slave would set offsets which the next synchronization overwrites.
 _OFFSETS: Final = (Code.INVOKE_BROKER_TO_RESET_OFFSET, Code.CLONE_GROUP_OFFSET, Code.PURGE_TOPIC)
 _REGISTERS: Final = (
@@ -72,7 +74,7 @@ def _unchanged(_role: Role) -> NotMaster:
 
 
 _BY_A_SLAVE: Final[Mapping[int, _Refusal]] = {
-    **dict.fromkeys((*_PUTS, *_LEASES, *_OFFSETS), _away),
+    **dict.fromkeys((*_PUTS, *_LEASES, *_TIMERS, *_OFFSETS), _away),
     **dict.fromkeys((*_REGISTERS, Code.RESUME_CHECK_HALF_MESSAGE), _unchanged),
     Code.END_TRANSACTION: _undecided,
 }

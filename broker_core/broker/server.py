@@ -189,6 +189,7 @@ class _Start:
         self._opened.push_async_callback(server.close)  # before the disk closes: a running request may still need it
         processors = processors_of(components)
         _register(processors, components.arrivals, main=main, fast=fast)
+        components.roles.watch(processors.follow_role)
         guarding = _guard(components, main, fast)
         housekeeping = Housekeeping(store=store, intake=components.intake, arrivals=components.arrivals, executor=disk)
         # Before the first message: the disk may already be full.
@@ -315,17 +316,18 @@ def _steps(
 ) -> Sequence[Step]:
     """Return the periodic steps."""
     periods = components.config.periods
+    of_master = components.master_work.step
     return (
         Step("parked pulls", SLOT_MS, processors.pulls.expire),
-        Step("leases", SLOT_MS, processors.pops.step),
+        Step("leases", SLOT_MS, of_master(processors.pops.step)),
         Step("notifications", STEP_MS, processors.notifications.step),
         Step("waiting sends", SLOT_MS, components.durability.expire),
-        Step("delay", periods.delay_step, components.delay.step),
-        Step("timer", periods.timer_step, components.timer.step),
-        Step("timer: records that would go", _SECOND_MS, components.timer.roll),
-        Step("timer: tidying", _CHECKPOINT_MS, components.timer.tidy),
+        Step("delay", periods.delay_step, of_master(components.delay.step)),
+        Step("timer", periods.timer_step, of_master(components.timer.step)),
+        Step("timer: records that would go", _SECOND_MS, of_master(components.timer.roll)),
+        Step("timer: tidying", _CHECKPOINT_MS, of_master(components.timer.tidy)),
         Step("timer: file", _CHECKPOINT_MS, components.timer_reads.checkpoint),
-        Step("transactions", periods.transaction_step, components.checks.step),
+        Step("transactions", periods.transaction_step, of_master(components.checks.step)),
         Step("statistics", _SECOND_MS, components.stats.step),
         Step("saving", periods.save, lambda _now: saver.save()),
         Step("silent clients", periods.client_scan, processors.clients.expire),

@@ -176,6 +176,11 @@ class Leases:
             if queue.topic == topic or queue.group == group:
                 self._closed(queue, self._told(QueueClosed(queue.number)))
 
+    def close_all(self) -> None:
+        """Discard all leases: another broker lends from now on."""
+        for queue in list(self._numbers.values()):
+            self._closed(queue, self._told(QueueClosed(queue.number)))
+
     def clamp(self, max_offset: Callable[[str, int], int]) -> None:
         """Discard positions beyond the end of a queue: the store lost its tail, and will assign those offsets again."""
         for queue in list(self._numbers.values()):

@@ -42,6 +42,7 @@ from broker_core.broker.processors.topic_creation import TopicCreation
 from broker_core.broker.processors.topics import TopicProcessor
 from broker_core.broker.processors.transactions import TransactionProcessor
 from broker_core.broker.retries import GroupTopics
+from broker_core.broker.role import Role
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,11 @@ class Processors:
         self.pulls.drain()
         self.pops.drain()
         self.notifications.drain()
+
+    def follow_role(self, role: Role) -> None:
+        """Answer what waits here when this broker is not the master any more: its clients look where to go on."""
+        if not role.is_master:
+            self.drain()
 
 
 def processors_of(c: Components) -> Processors:
@@ -314,7 +320,7 @@ def _of_administration(
         "parkedNotifications": notifications.waiting,
         "leases": partial(len, c.leases),
         "timerMessages": partial(len, c.timer),
-        "openTransactions": partial(len, c.transactions.table),
+        "openTransactions": lambda: len(c.transactions.table),
         # Under these names clusterList of 5.x reads them.
         "timerReadBehind": c.timer.late_seconds,
         "timerOffsetBehind": c.timer.unread,

@@ -29,10 +29,12 @@ class Follower:
         self._store = store
         self.index = index
         self.next_due = 0
+        self.is_on = True
+        """Whether what waits is delivered by this broker; if not, it holds nothing back in the log either."""
         store.needed_from = self._needed_from
 
     def _needed_from(self) -> int | None:
-        return self.index.first_place()
+        return self.index.first_place() if self.is_on else None
 
     def follow(self) -> bool:
         """Read the next records; return whether there were any. The caller commits."""

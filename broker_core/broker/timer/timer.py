@@ -68,6 +68,25 @@ class Timer:
         self._marked_at = 0
         self._has_delivered = False
         self._failure = ""
+        self._is_behind = False
+
+    def take_up(self, now: int) -> None:
+        """Deliver from now on: take out of the index what was delivered elsewhere, or before a crash."""
+        self._follower.is_on = self._is_behind = True
+        try:
+            self._recover(now)
+        except sqlite3.Error as error:
+            self._note_failure(error)
+
+    def let_go(self) -> None:
+        """Deliver nothing any more: another broker does."""
+        self._follower.is_on = False
+        self._unsaved.clear()
+
+    def _recover(self, now: int) -> None:
+        if self._is_behind:
+            self._follower.recover(now)
+            self._is_behind = False
 
     @property
     def index(self) -> TimerIndex:
@@ -149,6 +168,7 @@ class Timer:
     async def step(self, now: int) -> None:
         """Deliver what is due at `now`, a part at a time, so that clients are served in between."""
         try:
+            self._recover(now)
             while self._follow_some() or self._deliver_some(now):  # noqa: ASYNC110 - clients are served in between
                 await asyncio.sleep(0)
             self._failure = ""
@@ -163,6 +183,8 @@ class Timer:
             _log.error("timer: its index cannot be changed, deliveries wait until it can: %s", error)
 
     def _follow_some(self) -> bool:
+        if not self._follower.is_on or self._is_behind:
+            return False
         self._arrivals.settle()
         if not self._follower.follow():
             return False
@@ -180,6 +202,8 @@ class Timer:
 
     def _deliver_some(self, now: int) -> bool:
         """Deliver a part of what is due; return whether there may be more."""
+        if not self._follower.is_on:
+            return False
         self._save_delivered(now, Outcomes(0, 0, 0))
         if not self.index.count or now < self._follower.next_due:
             return False
@@ -249,7 +273,10 @@ class Timer:
 
     def tidy(self, now: int) -> None:
         """Forget old recalls and figures, and note how far the log is covered, so that opening reads little of it."""
+        if not self._follower.is_on:
+            return
         try:
+            self._recover(now)
             self.catch_up()
             self._save_delivered(now, Outcomes(0, 0, 0))
             self.index.forget(now - _REMEMBERED_MS)

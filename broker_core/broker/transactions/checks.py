@@ -67,6 +67,7 @@ class Checks:
         self._waiting: dict[str, list[Half]] = {}  # for a producer, by group
         self._turn = itertools.count()
         self._planned_by: tuple[TransactionSettings, int] | None = None
+        self._is_on = True
         transactions.on_open = self._plan
         settings.watch(self._follow)
 
@@ -77,6 +78,19 @@ class Checks:
         if self._planned_by == (self._settings, self._kept_ms):
             return
         self._planned_by = self._settings, self._kept_ms
+        self._plan_anew()
+
+    def take_up(self) -> None:
+        """Go on with the transactions that are open."""
+        self._is_on = True
+        self._plan_anew()
+
+    def let_go(self) -> None:
+        """Check nothing any more: another broker does."""
+        self._is_on = False
+        self._due, self._waiting = [], {}
+
+    def _plan_anew(self) -> None:
         self._due, self._waiting = [], {}
         for half in self._transactions.table:
             half.due = 0
@@ -183,6 +197,8 @@ class Checks:
 
     def save_progress(self) -> None:
         """Note, as the consumer offsets of a group, what the next broker that opens the store need not read."""
+        if not self._is_on:
+            return
         half_offset, op_offset = self._transactions.table.progress()
         self._offsets.commit(PROGRESS_GROUP, HALF_TOPIC, HALF_QUEUE, half_offset)
         self._offsets.commit(PROGRESS_GROUP, OP_HALF_TOPIC, HALF_QUEUE, op_offset)

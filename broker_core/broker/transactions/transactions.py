@@ -47,7 +47,6 @@ class Transactions:
 
     def __init__(
         self,
-        table: OpenTransactions,
         *,
         store: MessageStore,
         intake: Intake,
@@ -56,7 +55,7 @@ class Transactions:
         limits: BrokerLimits,
         clock: Callable[[], int],
     ) -> None:
-        self.table = table
+        self.table = OpenTransactions()
         self._store = store
         self._intake = intake
         self._arrivals = arrivals
@@ -202,10 +201,17 @@ class Transactions:
         self._arrivals.settle()
         return same_message(self._store, SentAs.of(stored), topic)
 
-    def settle(self, found: Found) -> None:
-        """Write the op records that a crash prevented."""
+    def take_up(self, found: Found) -> None:
+        """Go on with what is open, and write the op records that a crash prevented."""
+        self.let_go()
+        self.table = found.table
         for queue_offset in found.done:
             self.mark_done(queue_offset)
+
+    def let_go(self) -> None:
+        """Forget what is open: another broker decides on it."""
+        self.table = OpenTransactions()
+        self._shares = Shares(self._limits, "open_transactions")
 
     # -- more records of a transaction
 

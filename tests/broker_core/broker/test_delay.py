@@ -35,6 +35,7 @@ class Scene:
     def queues(self) -> DelayQueues:
         queues = DelayQueues(JsonFile(self.folder / FILE_NAME), self.store, LEVELS, self._deliver)
         queues.load()
+        queues.take_up()
         return queues
 
     def park(self, body: bytes, *, level: int, now: int, topic: str = "orders", queue_id: int = 2) -> None:

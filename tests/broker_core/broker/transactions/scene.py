@@ -105,7 +105,6 @@ class Scene:
         self.intake = Intake(self.store, arrivals, Stats("local", self.now), store_host=HOST, delay_levels=18)
         found = find_open(self.store, self.offsets)
         self.transactions = Transactions(
-            found.table,
             store=self.store,
             intake=self.intake,
             arrivals=arrivals,
@@ -113,7 +112,7 @@ class Scene:
             limits=self.limits,
             clock=lambda: self.now,
         )
-        self.transactions.settle(found)
+        self.transactions.take_up(found)
         self.settings = Settings.of(self.config)
         self.checks = Checks(
             self.transactions,

@@ -1,0 +1,80 @@
+"""The work of a master: it begins and ends with the role, also while the broker runs (broker/README.md#roles)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from broker_core.broker.delay import DelayQueues
+from broker_core.broker.offsets import ConsumerOffsets
+from broker_core.broker.pop.leases import Leases
+from broker_core.broker.queue_locks import QueueLocks
+from broker_core.broker.role import Role
+from broker_core.broker.timer.timer import Timer
+from broker_core.broker.transactions.checks import Checks
+from broker_core.broker.transactions.recovery import find_open
+from broker_core.broker.transactions.transactions import Transactions
+from broker_core.store import MessageStore
+
+T = TypeVar("T")
+
+
+class MasterWork:
+    """Takes up what is in the log when this broker becomes the master, and lets go of it when it is none any more."""
+
+    def __init__(
+        self,
+        *,
+        store: MessageStore,
+        offsets: ConsumerOffsets,
+        transactions: Transactions,
+        checks: Checks,
+        timer: Timer,
+        delay: DelayQueues,
+        leases: Leases,
+        locks: QueueLocks,
+        clock: Callable[[], int],
+    ) -> None:
+        self._store = store
+        self._offsets = offsets
+        self._transactions = transactions
+        self._checks = checks
+        self._timer = timer
+        self._delay = delay
+        self._leases = leases
+        self._locks = locks
+        self._clock = clock
+        self._is_on: bool | None = None
+        locks.may_grant = self.is_on
+
+    def is_on(self) -> bool:
+        """Return whether the work is done here at the moment."""
+        return bool(self._is_on)
+
+    def follow(self, role: Role) -> None:
+        """Begin or end with the role; a watcher of `Roles`."""
+        if role.is_master is self._is_on:
+            return
+        self._is_on = role.is_master
+        if role.is_master:
+            self._begin()
+        else:
+            self._end()
+
+    def step(self, run: Callable[[int], T]) -> Callable[[int], T | None]:
+        """Return a step that does nothing while the work is done elsewhere."""
+        return lambda now: run(now) if self._is_on else None
+
+    def _begin(self) -> None:
+        self._transactions.take_up(find_open(self._store, self._offsets))
+        self._checks.take_up()
+        self._timer.take_up(self._clock())
+        self._delay.take_up()
+
+    def _end(self) -> None:
+        self._checks.let_go()
+        self._transactions.let_go()
+        self._timer.let_go()
+        # Its consumers go on elsewhere, from the group's offsets.
+        self._leases.close_all()
+        self._locks.drop_all()
