@@ -3,7 +3,7 @@
 ::
 
     DecisionsError
-     ├─ Changed       another text is there than the one that the decision was made from; nothing was written
+     ├─ Changed       another text is there than the one that the decision was made from, and than what was to be written
      ├─ NotLeading    the lead is another's, or nobody's; nothing was written
      └─ Unsettled     the engine did not answer; whether a text was written is unknown
          └─ Refused   it answered, and does not do it; nothing was written
@@ -42,7 +42,10 @@ class DecisionsError(GantryError):
 
 
 class Changed(DecisionsError):
-    """Nothing was written: `now` is there, or nothing if it is None."""
+    """`now` is there, or nothing if it is None, and what was to be written will not be.
+
+    After an attempt without an answer it may have been, and been replaced since. So a decision is made anew from `now`.
+    """
 
     def __init__(self, name: str, now: Kept | None) -> None:
         super().__init__(f"the state of {name!r} has changed since it was read")
