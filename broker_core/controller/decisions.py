@@ -3,7 +3,7 @@
 ::
 
     DecisionsError
-     ├─ Changed       another text is there than the one that the decision was made from, and than what was to be written
+     ├─ Changed       another text is there than the one that the decision was made from; decide anew
      ├─ NotLeading    the lead is another's, or nobody's; nothing was written
      └─ Unsettled     the engine did not answer; whether a text was written is unknown
          └─ Refused   it answered, and does not do it; nothing was written

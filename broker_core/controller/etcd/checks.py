@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import orjson
@@ -31,12 +31,12 @@ async def check(config: EtcdConfig, gateway: Gateway) -> str:
     found = await asyncio.gather(*(_member(gateway, endpoint) for endpoint in config.endpoints), return_exceptions=True)
     if refused := [each for each in found if isinstance(each, BaseException) and not _is_away(each)]:
         raise refused[0]
-    answered = [each for each in found if isinstance(each, tuple)]
-    if not answered:
+    told = {at: each for at, each in zip(config.endpoints, found, strict=True) if isinstance(each, tuple)}
+    if not told:
         raise next(each for each in found if isinstance(each, EtcdError))
-    _check_one_cluster(config.endpoints, found)
-    await _check_rights(config, gateway)
-    return min((version for version, _ in answered), key=_numbers)
+    _check_one_cluster(told)
+    await _check_rights(config, gateway, list(told))
+    return min((version for version, _ in told.values()), key=_numbers)
 
 
 def _is_away(error: BaseException) -> bool:
@@ -73,14 +73,14 @@ def _numbers(version: str) -> tuple[int, int]:
     return int(major), int(minor)
 
 
-def _check_one_cluster(endpoints: Sequence[str], found: Sequence[object]) -> None:
-    clusters = {each[1]: endpoint for endpoint, each in zip(endpoints, found, strict=True) if isinstance(each, tuple)}
+def _check_one_cluster(told: Mapping[str, tuple[str, int]]) -> None:
+    clusters = {cluster: endpoint for endpoint, (_, cluster) in told.items()}
     if len(clusters) > 1:
         one, other, *_ = clusters.values()
         raise EtcdRefused(f"{one} and {other} are members of different clusters of etcd")
 
 
-async def _check_rights(config: EtcdConfig, gateway: Gateway) -> None:
+async def _check_rights(config: EtcdConfig, gateway: Gateway, endpoints: Sequence[str]) -> None:
     """Ask for a transaction that writes nothing: etcd checks the rights of both halves before it compares."""
     key = f"{config.folder}names/-"
     asked = messages.transaction(
@@ -88,11 +88,16 @@ async def _check_rights(config: EtcdConfig, gateway: Gateway) -> None:
         [messages.put(key, "")],
         [{"request_range": messages.all_keys(config.folder)}],
     )
-    try:
-        await gateway.call(messages.TXN, asked)
-    except Declined as error:
-        if error.code is Code.EXHAUSTED:
-            return  # full, which is shown: what is kept there can be read
-        raise EtcdRefused(
-            f"etcd does not let {config.user or 'a client without a user'} read and write {config.folder}: {error}"
-        ) from error
+    for endpoint in endpoints:
+        try:
+            await gateway.ask(endpoint, messages.TXN, asked)
+        except Declined as error:
+            if error.code is not Code.EXHAUSTED:  # full, which is shown: what is kept there can be read
+                who = config.user or "a client without a user"
+                raise EtcdRefused(f"etcd does not let {who} read and write {config.folder}: {error}") from error
+            return
+        except EtcdError:
+            if endpoint == endpoints[-1]:
+                raise
+        else:
+            return

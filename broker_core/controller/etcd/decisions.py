@@ -54,7 +54,8 @@ class EtcdDecisions:
         try:
             await opened._check()
         except EtcdError as error:
-            _log.warning("etcd cannot be reached, nothing is decided until it can be: %s", error)
+            opened._unfit = f"etcd has not been reached yet: {error}"
+            _log.warning("%s; nothing is decided until it is", opened._unfit)
         except BaseException:
             await opened.close()
             raise
@@ -148,7 +149,7 @@ class EtcdDecisions:
                 _log.error("%s", error)
             self._unfit = str(error)
         except EtcdError as error:
-            _log.debug("etcd cannot be reached: %s", error)
+            self._unfit = f"etcd has not been reached yet: {error}"
         else:
             _log.info("etcd is reached")
 

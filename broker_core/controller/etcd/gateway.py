@@ -23,6 +23,8 @@ from broker_core.logs import get_logger
 from broker_core.remoting.client_tls import ClientTlsFiles
 
 _LIMITS: Final = httpx.Limits(max_connections=None, max_keepalive_connections=8, keepalive_expiry=60)
+_BROKEN: Final = (httpx.TransportError, OSError)
+"""The client lets errors of TLS that come after the handshake through as they are."""
 _NOT_SENT: Final = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 _LOGIN_ATTEMPTS: Final = 2
 """How many attempts' time a login has: etcd works at a password for a fifth of a second, on purpose."""
@@ -103,7 +105,7 @@ class Gateway:
                 await response.aread()
                 raise self._refused(endpoint, response)
             yield self._messages(endpoint, response)
-        except httpx.TransportError as error:
+        except _BROKEN as error:
             raise Unanswered(f"{endpoint}: {_reason(error)}") from error
         finally:
             await response.aclose()
@@ -149,10 +151,10 @@ class Gateway:
                 response = await self._http.send(request, stream=stream)
         except _NOT_SENT as error:
             raise self._missed(NotSent(f"{endpoint}: {_reason(error)}"), endpoint) from error
-        except httpx.TransportError as error:
-            raise self._missed(Unanswered(f"{endpoint}: {_reason(error)}"), endpoint) from error
         except TimeoutError as error:
             raise self._missed(Unanswered(f"{endpoint}: no answer within {seconds:g} s"), endpoint) from error
+        except _BROKEN as error:
+            raise self._missed(Unanswered(f"{endpoint}: {_reason(error)}"), endpoint) from error
         if self._members.note(endpoint, reached=True):
             _log.info("etcd member %s answers", endpoint)
         return response
