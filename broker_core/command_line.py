@@ -9,7 +9,8 @@ from typing import Final
 
 from broker_core import defaults
 from broker_core.broker import BrokerConfig
-from broker_core.broker.settings.file import ConfigFile, name_servers, read_config
+from broker_core.broker.config import BrokerRole
+from broker_core.broker.settings.file import BROKER_ID, ConfigFile, name_servers, read_config
 from broker_core.logs import get_logger
 from broker_core.namesrv.changes import networks_option
 from broker_core.remoting.tls_settings import PREFIX as TLS_PREFIX
@@ -17,6 +18,7 @@ from broker_core.remoting.tls_settings import read_settings
 from broker_core.store import StoreConfig
 
 _FLUSHES: Final = {"async": "ASYNC_FLUSH", "sync": "SYNC_FLUSH"}
+_ROLES: Final = {role.lower().replace("_", "-"): str(role) for role in BrokerRole}
 
 _MOST_SHARES: Final = 64  # then each has the memory of one frame
 
@@ -65,6 +67,10 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--broker-port", type=int, help="0: any free port (10911)")
     parser.add_argument("--advertise", metavar="HOST", help="address that clients connect to (the --bind address)")
     parser.add_argument("--broker-name", help="(broker-a; with --config what it says, or the host's name)")
+    parser.add_argument("--broker-id", type=_broker_id, metavar="N", help="0: the master; above: a slave (0)")
+    parser.add_argument(
+        "--role", choices=_ROLES, help="(async-master); a slave needs a --broker-id; setting brokerRole"
+    )
     parser.add_argument("--cluster", help="(local; with --config what it says, or DefaultCluster)")
     parser.add_argument(
         "--flush", choices=_FLUSHES, help="sync: answer a send once it is on disk (async); setting flushDiskType"
@@ -123,6 +129,8 @@ def _settings(options: argparse.Namespace) -> dict[str, str]:
     settings = {}
     if options.flush:
         settings["flushDiskType"] = _FLUSHES[options.flush]
+    if options.role:
+        settings["brokerRole"] = _ROLES[options.role]
     if options.commit_log_file_size:
         settings["mappedFileSizeCommitLog"] = options.commit_log_file_size
     return settings | dict(options.setting)
@@ -133,6 +141,13 @@ def _setting(text: str) -> tuple[str, str]:
     if not separator:
         raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE")
     return name.strip(), value
+
+
+def _broker_id(text: str) -> int:
+    try:
+        return int(BROKER_ID.read(text))
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def _share(text: str) -> int:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from broker_core.broker import Identity
+from broker_core.broker.config import MASTER_ID
 from broker_core.broker.settings.file import ConfigFile, identity_name
 from broker_core.namesrv.config_file import USUAL_SETTINGS
 from broker_core.properties_file import BadPropertiesFile, absolute_path
@@ -25,10 +26,15 @@ def identity(options: argparse.Namespace, file: ConfigFile) -> Identity:
     """Return the names of broker and cluster; raise BadPropertiesFile where the host's name is needed and is none."""
     if options.config is None:
         usual = Identity()
-        return Identity(cluster=options.cluster or usual.cluster, name=options.broker_name or usual.name)
+        return Identity(
+            cluster=options.cluster or usual.cluster,
+            name=options.broker_name or usual.name,
+            broker_id=options.broker_id or usual.broker_id,
+        )
     return Identity(
         cluster=options.cluster or file.cluster or CLUSTER,
         name=options.broker_name or file.name or _host_name(options.config),
+        broker_id=next((each for each in (options.broker_id, file.broker_id) if each is not None), MASTER_ID),
     )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
@@ -16,11 +17,14 @@ from broker_core.broker.limits import BrokerLimits
 from broker_core.broker.timer.requests import TimerSettings
 from broker_core.broker.transactions.settings import TransactionSettings
 from broker_core.protocol.codes import PERM_READ, PERM_WRITE
+from broker_core.protocol.networks import Networks
 from broker_core.protocol.topics import TRACE_TOPIC
 from broker_core.remoting import TlsSettings
 from broker_core.store.config import StoreConfig
 
 MASTER_ID: Final = 0
+HA_PORT_ABOVE: Final = 1
+"""The port for slaves is so far above the main port."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +79,31 @@ class Periods:
     relay_timeout: int = 10_000  # calls from the broker to a client
 
 
+class BrokerRole(StrEnum):
+    """What a broker without a controller is for good."""
+
+    ASYNC_MASTER = "ASYNC_MASTER"
+    SYNC_MASTER = "SYNC_MASTER"  # a send is answered when a slave has it
+    SLAVE = "SLAVE"
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicationSettings:
+    """A master and its slaves; times in ms."""
+
+    role: BrokerRole = BrokerRole.ASYNC_MASTER  # brokerRole
+    master_address: str = ""  # haMasterAddress: where a slave connects to; empty: where the name server says
+    slave_networks: Networks = field(default_factory=Networks)  # haSlaveNetworks: where slaves may connect from
+    heartbeat_ms: int = 5_000  # haSendHeartbeatInterval: without other bytes
+    silence_ms: int = 20_000  # haHousekeepingInterval: a connection is closed after so long without a byte
+    batch_bytes: int = 32_768  # haTransferBatchSize: of the log in one frame
+    fall_behind_bytes: int = 256 * 1024 * 1024  # haSlaveFallbehindMax: a slave that lacks more is not waited for
+    slave_timeout_ms: int = 3_000  # slaveTimeout: how long a send waits for a slave
+    slave_read: bool = False  # slaveReadEnable: consumers may be sent to slaves
+    offset_check_in_slave: bool = False  # offsetCheckInSlave: a slave corrects offsets beyond its own end
+    sync_metadata_ms: int = 1_000  # syncMetadataPeriod: topics, groups and offsets of a master that is Gantry
+
+
 @dataclass(frozen=True, slots=True)
 class BrokerConfig:
     """One broker."""
@@ -92,6 +121,7 @@ class BrokerConfig:
     timer: TimerSettings = field(default_factory=TimerSettings)
     filters: FilterSettings = field(default_factory=FilterSettings)
     transactions: TransactionSettings = field(default_factory=TransactionSettings)
+    replication: ReplicationSettings = field(default_factory=ReplicationSettings)
     permission: int = PERM_READ | PERM_WRITE  # brokerPermission
     access_control: bool = False  # aclEnable: requests need an account of config/plain_acl.yml
     local_accounts: LocalAccounts = field(default_factory=LocalAccounts)  # aclLocalAccounts, aclLocalNetworks

@@ -92,6 +92,7 @@ class NetworkList:
 SWITCH: Final = Words(("true", "false"))
 POSITIVE: Final = Number(1, 2**31 - 1)
 NAME: Final = Pattern(r"[%|a-zA-Z0-9_-]+", "a name of letters, digits, %, |, _ and -")
+PLACE: Final = Pattern(r"((\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):[0-9]{1,5})?", "host:port, or nothing")
 HOURS: Final = Pattern(r"([01]?[0-9]|2[0-3])( *; *([01]?[0-9]|2[0-3]))*", "hours of the day like 04 or 04;16")
 ACCESS_KEYS: Final = Pattern(r"[^,\s]*( *, *[^,\s]+)*", "access keys with commas between them, or nothing")
 LEVELS: Final = Pattern(r"[0-9]{1,9}[smhd]( +[0-9]{1,9}[smhd])*", "times like 1s 5s 1m 2h 1d")

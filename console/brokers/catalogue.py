@@ -16,6 +16,7 @@ from console.brokers.accepted import (
     HOURS,
     LEVELS,
     NAME,
+    PLACE,
     POSITIVE,
     SWITCH,
     Accepted,
@@ -160,8 +161,21 @@ def _of_the_store() -> Iterator[KnownSetting]:
     yield _at_start("registerBrokerTimeoutMills", Number(100, _INT), "6000", unit="ms")
 
 
+def _of_replicas() -> Iterator[KnownSetting]:
+    yield _at_start("brokerRole", Words(("ASYNC_MASTER", "SYNC_MASTER", "SLAVE")), "ASYNC_MASTER")
+    yield _at_start("haMasterAddress", PLACE, "")
+    yield _at_start("haSlaveNetworks", NetworkList(), "")
+    yield _both("haSendHeartbeatInterval", POSITIVE, "5000", unit="ms")
+    yield _both("haHousekeepingInterval", POSITIVE, "20000", unit="ms")
+    yield _both("haTransferBatchSize", Number(1, 4 * 1024**2 - 12), "32768", unit="bytes")
+    yield _both("haSlaveFallbehindMax", POSITIVE, str(256 * 1024**2), unit="bytes")
+    yield _both("slaveTimeout", POSITIVE, "3000", unit="ms")
+    yield _both("slaveReadEnable", SWITCH, "false")
+    yield _both("offsetCheckInSlave", SWITCH, "false")
+    yield KnownSetting(name="syncMetadataPeriod", accepts=Number(100, _INT), default="1000", gantry="live", unit="ms")
+
+
 def _of_rocketmq() -> Iterator[KnownSetting]:
-    yield _rocketmq("slaveReadEnable", SWITCH, "false")
     yield _rocketmq("waitTimeMillsInSendQueue", POSITIVE, "200", unit="ms", risk="stops_clients")
     yield _rocketmq("osPageCacheBusyTimeOutMills", POSITIVE, "1000", unit="ms", risk="stops_clients")
     yield _rocketmq("notifyConsumerIdsChangedEnable", SWITCH, "true", risk="stops_consumers")
@@ -210,6 +224,8 @@ def _limits() -> Iterator[KnownSetting]:
 
 
 CATALOGUE: Final = {
-    setting.name: setting for part in (_of_clients(), _of_the_store(), _of_rocketmq(), _limits()) for setting in part
+    setting.name: setting
+    for part in (_of_clients(), _of_the_store(), _of_replicas(), _of_rocketmq(), _limits())
+    for setting in part
 }
 """All settings that Gantry knows, by name."""

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from broker_core.broker.config import BrokerConfig
+from broker_core.broker.settings import kinds
 from broker_core.broker.settings.fixed import FIXED
 from broker_core.broker.settings.table import SETTINGS, facts
 from broker_core.broker.settings.without_effect import WITHOUT_EFFECT
@@ -25,6 +26,7 @@ from broker_core.store import StoreConfig
 _SERVER: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):([0-9]{1,5})")
 _ADDRESS: Final = re.compile(r"[A-Za-z0-9._:-]+")
 EVERYWHERE: Final = "0.0.0.0"  # noqa: S104 - as RocketMQ does, whose file it is
+BROKER_ID: Final = kinds.number(0, 2**31 - 1)
 _STORE: Final = "storePathRootDir"
 _BELOW_STORE: Final = {
     "storePathCommitLog": "commitlog", "storePathConsumeQueue": "consumequeue", "storePathIndex": "index",
@@ -42,6 +44,7 @@ class ConfigFile:
     """The names that were taken and do nothing."""
     cluster: str | None = None
     name: str | None = None
+    broker_id: int | None = None
     name_servers: tuple[str, ...] = ()
     bind: str | None = None
     port: int | None = None
@@ -60,6 +63,7 @@ def read_config(file: Path) -> ConfigFile:
         without_effect=tuple(sorted(WITHOUT_EFFECT & found.keys())),
         cluster=found.get("brokerClusterName"),
         name=found.get("brokerName"),
+        broker_id=found.get("brokerId"),
         name_servers=found.get("namesrvAddr", ()),
         bind=found.get("bindAddress", EVERYWHERE),
         port=found.get("listenPort"),
@@ -92,6 +96,7 @@ def _rules(pairs: Mapping[str, str]) -> dict[str, Rule]:
         **{name: setting.kind.read for name, setting in SETTINGS.items()},
         "brokerClusterName": identity_name,
         "brokerName": identity_name,
+        "brokerId": BROKER_ID.read,
         "namesrvAddr": name_servers,
         "bindAddress": _address,
         "listenPort": tcp_port,

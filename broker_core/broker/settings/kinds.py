@@ -16,6 +16,8 @@ _UNITS_MS: Final = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 _LEVEL: Final = re.compile(r"([0-9]{1,9})([smhd])")
 _MAX_LEVELS: Final = 1_000
 _NUMBER: Final = re.compile(r"-?[0-9]{1,19}")
+_PLACE: Final = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):([0-9]{1,5})")
+_LAST_PORT: Final = 65_535
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +98,19 @@ def word(pattern: str, takes: str) -> SettingKind:
 
     def read(text: str) -> str:
         if wanted.fullmatch(text) is None:
+            raise ValueError(f"{text[:80]!r} is not {takes}")
+        return text
+
+    return SettingKind(takes, read, str)
+
+
+def place() -> SettingKind:
+    """A host with a port, or nothing."""
+    takes = "host:port, or nothing"
+
+    def read(text: str) -> str:
+        found = _PLACE.fullmatch(text)
+        if text and (found is None or not 1 <= int(found[1]) <= _LAST_PORT):
             raise ValueError(f"{text[:80]!r} is not {takes}")
         return text
 

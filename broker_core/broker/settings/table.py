@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Final
 
-from broker_core.broker.config import BrokerConfig
+from broker_core.broker.config import HA_PORT_ABOVE, MASTER_ID, BrokerConfig, BrokerRole
 from broker_core.broker.settings import kinds
 from broker_core.broker.settings.kinds import SettingKind
+from broker_core.protocol import ha_plain
 from broker_core.protocol.frame import MAX_FRAME, MAX_HEADER
 from broker_core.protocol.topics import TOPIC_NAME
 
@@ -133,6 +134,18 @@ _ALL: Final = (
     Setting("maxHashSlotNum", kinds.number(1, _INT), _AT_START, ("store.index_slots",)),
     Setting("maxIndexNum", kinds.number(2, _INT), _AT_START, ("store.index_entries",)),
     Setting("checkCRCOnRecover", _SWITCH, _AT_START, ("store.check_crc_on_recover",)),
+    # A master and its slaves.
+    Setting("brokerRole", kinds.choice({str(role): role for role in BrokerRole}), _AT_START, ("replication.role",)),
+    Setting("haMasterAddress", kinds.place(), _AT_START, ("replication.master_address",)),
+    Setting("haSlaveNetworks", kinds.networks(), _AT_START, ("replication.slave_networks",)),
+    Setting("haSendHeartbeatInterval", kinds.number(1, _INT), _LIVE, ("replication.heartbeat_ms",)),
+    Setting("haHousekeepingInterval", kinds.number(1, _INT), _LIVE, ("replication.silence_ms",)),
+    Setting("haTransferBatchSize", kinds.number(1, ha_plain.MAX_DATA), _LIVE, ("replication.batch_bytes",)),
+    Setting("haSlaveFallbehindMax", kinds.number(1, _INT), _LIVE, ("replication.fall_behind_bytes",)),
+    Setting("slaveTimeout", kinds.number(1, _INT), _LIVE, ("replication.slave_timeout_ms",)),
+    Setting("slaveReadEnable", _SWITCH, _LIVE, ("replication.slave_read",)),
+    Setting("offsetCheckInSlave", _SWITCH, _LIVE, ("replication.offset_check_in_slave",)),
+    Setting("syncMetadataPeriod", kinds.number(100, _INT), _LIVE, ("replication.sync_metadata_ms",)),
     # Limits (`limits.py`).
     Setting("serverChannelMaxIdleTimeSeconds", kinds.number(1, _INT), _AT_START, ("limits.idle_seconds",)),
     Setting("limitTlsHandshakeSeconds", kinds.number(1, 3_600), _AT_START, ("limits.tls_handshake_seconds",)),
@@ -180,6 +193,15 @@ BLACK_LIST: Final = frozenset({"configBlackList", "brokerConfigPath"})
 """Settings that RocketMQ refuses to change, for the security of its host."""
 
 
+def check_role(config: BrokerConfig) -> None:
+    """Raise ValueError if a master has the id of a slave, or a slave that of a master."""
+    role, broker_id = config.replication.role, config.identity.broker_id
+    if role is BrokerRole.SLAVE and broker_id == MASTER_ID:
+        raise ValueError(f"a slave needs a brokerId above 0, which is the master's, and this broker has {broker_id}")
+    if role is not BrokerRole.SLAVE and broker_id != MASTER_ID:
+        raise ValueError(f"brokerId {broker_id} is a slave's, and this broker is {role}: a master has {MASTER_ID}")
+
+
 def facts(config: BrokerConfig, address: str) -> Iterator[tuple[str, str]]:
     """Return values that are shown as settings, but come from the command line or are fixed."""
     host, _, port = address.rpartition(":")
@@ -188,13 +210,12 @@ def facts(config: BrokerConfig, address: str) -> Iterator[tuple[str, str]]:
     yield "brokerId", str(config.identity.broker_id)
     yield "brokerIP1", host
     yield "listenPort", port
+    yield "haListenPort", str(int(port) + HA_PORT_ABOVE) if port else ""
     yield "namesrvAddr", ";".join(config.name_servers)
     yield "storePathRootDir", str(config.store.folder)
     yield "storePathCommitLog", str(config.store.folder / "commitlog")
-    yield "brokerRole", "ASYNC_MASTER"
     yield "messageIndexEnable", "true"
     yield "bitMapLengthConsumeQueueExt", str(config.filters.bloom.bits)
-    yield "slaveReadEnable", "false"
     yield "filterServerNums", "0"
     yield "useTLS", str(config.tls.connects_with_tls).lower()
     yield from config.tls.texts()

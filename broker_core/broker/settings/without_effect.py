@@ -1,7 +1,7 @@
 """The settings of RocketMQ's own broker that nothing here corresponds to, and that change nothing a client can see.
 
-They size its thread pools and their queues, its buffers and the intervals of its own tasks, or tune replication, which
-a master without replicas has no use for. A configuration file may have them; the log names those that it has.
+They size its thread pools and their queues, its buffers and the intervals of its own tasks. A configuration file may
+have them; the log names those that it has.
 """
 
 from __future__ import annotations
@@ -45,10 +45,8 @@ _INTERVALS: Final = (
 )  # fmt: skip
 # RocketMQ overwrites it when it starts.
 _FILTERS: Final = ("bitMapLengthConsumeQueueExt",)
-_REPLICATION: Final = (
-    "brokerIP2", "haHousekeepingInterval", "haListenPort", "haMasterAddress", "haSendHeartbeatInterval",
-    "haSlaveFallbehindMax", "haTransferBatchSize", "offsetCheckInSlave", "slaveTimeout",
-)  # fmt: skip
+# The port for slaves is the one above the main port, in RocketMQ too, whatever a file says.
+_REPLICATION: Final = ("brokerIP2", "haListenPort")
 _REST: Final = (
     "autoDeleteUnusedStats", "channelNotActiveInterval", "clientChannelMaxIdleTimeSeconds",
     "clientCloseSocketIfTimeout", "commercialBaseCount", "commercialBigCount", "commercialEnable",
