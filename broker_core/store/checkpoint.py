@@ -13,11 +13,13 @@ from __future__ import annotations
 
 import os
 import struct
+from collections.abc import Callable
 from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Final
 
-from broker_core.store.layout import CHECKPOINT
+from broker_core.store.layout import CHECKPOINT, NEW_PREFIX
+from broker_core.store.mapped_file import sync_folder
 
 _TIMES: Final = struct.Struct(">qqq")
 _OURS: Final = struct.Struct(">qqqq")
@@ -57,10 +59,28 @@ def read_checkpoint(folder: Path) -> Checkpoint:
     return Checkpoint(log, queues, index, covered if tuple(copies) == times and covered > _UNKNOWN else None)
 
 
-def write_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
-    """Write and sync the checkpoint; what a crash leaves half written shows in the copies of the times."""
-    descriptor = os.open(folder / CHECKPOINT, os.O_RDWR | os.O_CREAT, 0o600)
+def write_checkpoint(folder: Path, checkpoint: Checkpoint, *, if_still: Callable[[], bool] = lambda: True) -> None:
+    """Write and sync the checkpoint; what a crash leaves half written shows in the copies of the times.
+
+    `if_still` is asked when the file is open. If it becomes untrue before the file is replaced (`replace_checkpoint`),
+    nothing can be written over the new one, by another thread either.
+    """
+    _write(folder / CHECKPOINT, checkpoint, if_still)
+
+
+def replace_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
+    """Write and sync a new file in place of the checkpoint."""
+    new = folder / f"{NEW_PREFIX}{CHECKPOINT}"
+    _write(new, checkpoint, lambda: True)
+    new.rename(folder / CHECKPOINT)
+    sync_folder(folder)
+
+
+def _write(path: Path, checkpoint: Checkpoint, if_still: Callable[[], bool]) -> None:
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
+        if not if_still():
+            return
         if os.fstat(descriptor).st_size != _FILE_BYTES:
             os.truncate(descriptor, _FILE_BYTES)
         *times, covered = astuple(checkpoint)

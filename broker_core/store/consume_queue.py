@@ -345,8 +345,12 @@ class ConsumeQueue:
         self.max_physical = log_end
 
     def truncate(self, log_end: int) -> None:
-        """Drop the units of records at or after `log_end`, the end of the recovered log."""
-        files = self._files
+        """Drop the units of records at or after `log_end`, where the log ends; the queue offset of the first one stays.
+
+        `correct_min` must follow.
+        """
+        files, first_kept = self._files, self.first_kept
+        end = files.end
         while (last := files.last) and UNIT.unpack_from(last.view)[0] >= log_end:
             files.keep(len(files) - 1)
         if last:
@@ -355,9 +359,20 @@ class ConsumeQueue:
                 wrote -= UNIT_BYTES
             if wrote < last.wrote:
                 last.cut(wrote)
+        elif first_kept:
+            self._fill_until(first_kept)
         self._take_measure()
+        if files.end < end:
+            # Whatever was synced before: what was cut off is on the disk until this is.
+            self._synced = files.end - 1
         if self._is_extended and self.extension is not None and (address := self._last_address()) is not None:
             self.extension.truncate(address)
+
+    def _fill_until(self, queue_offset: int) -> None:
+        """Let a queue without units go on at `queue_offset`: its earlier messages left the log, later ones were cut."""
+        begin = (queue_offset - 1) * UNIT_BYTES
+        units = begin % self._files.file_size // UNIT_BYTES + 1
+        self._files.roll(FILLER * units, at=begin)
 
     def purge(self, log_offset: int) -> None:
         """Move the minimum to the first message at `log_offset` or behind it, or past the last one."""
@@ -399,18 +414,21 @@ class ConsumeQueue:
             self.extension.sync()
         end = self.unsynced_end
         if end is not None:
-            self._files.sync(min(end, self._synced))
-            self._synced = end
+            before = self._synced
+            self._files.sync(max(0, min(end, before)))
+            if self._synced == before:  # it was not cut in the meantime
+                self._synced = end
 
     @property
     def files_added(self) -> int:
-        """How many files were created since the queue was opened."""
+        """How many files were created since the queue was opened, or cut off."""
         return self._files.added
 
     def mark_synced(self, end: int, files_added: int) -> None:
         """Record that everything up to `end`, and the names of this many new files, are on the disk."""
         self._files.mark_named(files_added)
-        self._synced = end
+        if end <= self._files.end:  # it was not cut in the meantime
+            self._synced = end
 
     @property
     def mapped_files(self) -> int:

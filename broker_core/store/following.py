@@ -66,8 +66,12 @@ class Following:
     def drop_half(self) -> None:
         """Remove the half record at the end of the log, if there is one."""
         if self._half_at is not None:
-            self._log.cut(self._half_at)
-            self._half_at = None
+            self.cut(self._half_at)
+
+    def cut(self, log_offset: int) -> None:
+        """Drop the end of the log from `log_offset` on, where a record or segment begins."""
+        self._log.cut(log_offset)
+        self._half_at = None
 
     def _check_place(self, log_offset: int) -> None:
         if self._log.tail is not None:

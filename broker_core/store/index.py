@@ -23,6 +23,8 @@ class Index:
         self.files = list(files)
         # Everything up to this store time is in finished files on the disk [indexMsgTimestamp].
         self.finished_time = 0
+        # How often the end was dropped: a wait that began before tells nothing of the files that are left.
+        self._cuts = 0
 
     @classmethod
     def load(cls, config: StoreConfig, *, writable: bool = True, left_out: list[str] | None = None) -> Self:
@@ -91,6 +93,20 @@ class Index:
         """The last indexed record; earlier records are not indexed again. -1 without files."""
         return self.files[-1].end_log_offset if self.files else -1
 
+    def finished_before(self, log_end: int) -> tuple[int, int]:
+        """Return up to which store time (ms) finished files are left by a cut at `log_end`, and from where on not."""
+        left = [file for file in self.files if file.begin_log_offset < log_end]
+        return left[-2].end_time if len(left) > 1 else 0, left[-1].begin_log_offset if left else 0
+
+    def cut(self, log_end: int) -> None:
+        """Drop the keys of records at or after `log_end`; the last file that is left goes on."""
+        self.finished_time = min(self.finished_time, self.finished_before(log_end)[0])
+        self._cuts += 1
+        while self.files and self.files[-1].begin_log_offset >= log_end:
+            self.files.pop().delete()
+        if self.files:
+            self.files[-1].cut(log_end)
+
     def put(self, keys: bytes) -> None:
         """Add keys (KEYs) of records in log order; raise StoreFull, after which the added keys are not added again."""
         taken = 0
@@ -122,7 +138,7 @@ class Index:
         All records before `log_offset` have their keys in the files, the last of them of `store_time` (ms). Returns the
         log offset before which all have them in files that are now on the disk.
         """
-        files = list(self.files)
+        files, cuts = list(self.files), self._cuts
         for file in files[:-1]:
             file.finish()
         finished = files[-2].end_time if len(files) > 1 else 0
@@ -131,7 +147,8 @@ class Index:
             finished = store_time - 1
         else:
             log_offset = min(log_offset, files[-1].begin_log_offset)
-        self.finished_time = max(self.finished_time, finished)
+        if cuts == self._cuts:
+            self.finished_time = max(self.finished_time, finished)
         return log_offset
 
     def drop_before(self, log_begin: int) -> int:

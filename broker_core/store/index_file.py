@@ -14,6 +14,7 @@ an entry is a candidate until its record has been checked.
 from __future__ import annotations
 
 import struct
+from bisect import bisect_left
 from collections.abc import Iterator
 from mmap import mmap
 from pathlib import Path
@@ -149,6 +150,30 @@ class IndexFile:
         self.end_log_offset = newest
         self._write_header()
         return count
+
+    def cut(self, log_end: int) -> None:
+        """Remove the keys of records at or after `log_end`, and let more keys follow.
+
+        The end time stays: all keys are within the times that it ends, and recovery sees that the file is not finished.
+        """
+        self.is_synced = False
+        left = 1 + bisect_left(range(1, self.count), log_end, key=self._entry_log_offset)
+        if left == self.count:
+            return
+        for number in range(self.count - 1, left - 1, -1):
+            self._remove_newest(number)
+        self.count = left
+        self.end_log_offset = self._entry_log_offset(left - 1)
+        self._write_header()
+
+    def _remove_newest(self, number: int) -> None:
+        """Remove the last entry: its slot points to the one before it in its chain again."""
+        at = self._entries_at + number * ENTRY.size
+        hash_, _, _, older = ENTRY.unpack_from(self._file.view, at)
+        self._file.write(HEADER.size + hash_ % self.slots * SLOT.size, SLOT.pack(older))
+        self._file.write(at, _BLANK)
+        if not older:
+            self._slots_used -= 1
 
     def _reserve(self, entries: int) -> None:
         file = self._file

@@ -31,7 +31,7 @@ class MappedFiles:
         self._files: list[MappedFile] = []
         self._reserve_bytes = reserve_bytes
         self._scratch = scratch
-        # How many files were added, and for how many of them the folder entry is known to be on the disk.
+        # How often a name was added or cut off, and how many of these changes of the folder are surely on the disk.
         self._added = 0
         self._named = 0
 
@@ -130,14 +130,18 @@ class MappedFiles:
     def cut(self, position: int) -> None:
         """Drop everything from `position` on: later files, and the rest of the file that covers it."""
         while len(self._files) > 1 and self._files[-1].start >= position:
-            self._files.pop().delete()
+            self._drop_last()
         if self._files:
             self._files[-1].cut(max(0, min(position - self._files[-1].start, self.file_size)))
 
     def keep(self, count: int) -> None:
         """Remove all files but the first `count`."""
         while len(self._files) > count:
-            self._files.pop().delete()
+            self._drop_last()
+
+    def _drop_last(self) -> None:
+        self._files.pop().delete()
+        self._added += 1
 
     def drop_first(self) -> None:
         """Remove the oldest file."""
@@ -176,11 +180,11 @@ class MappedFiles:
 
     @property
     def added(self) -> int:
-        """How many files were added since the row was loaded."""
+        """How many files were added since the row was loaded, or removed at its end."""
         return self._added
 
     def mark_named(self, added: int) -> None:
-        """Record that the names of the first `added` new files are on the disk."""
+        """Record that the folder is on the disk as it was when this was `added`."""
         self._named = max(self._named, added)
 
     def close(self) -> None:

@@ -22,10 +22,11 @@ from broker_core.protocol.topics import is_topic_name
 from broker_core.store import abort, closed, purges, retention
 from broker_core.store.appended import AppendedBatch, AppendedRecord
 from broker_core.store.appender import Appender
-from broker_core.store.checkpoint import Checkpoint, write_checkpoint
+from broker_core.store.checkpoint import Checkpoint, read_checkpoint, replace_checkpoint, write_checkpoint
 from broker_core.store.commit_log import LogWalk
 from broker_core.store.config import StoreConfig
 from broker_core.store.consume_queue import ConsumeQueue
+from broker_core.store.cutting import CutPoint, cut_derived, find_cut_point, lowered, undispatched
 from broker_core.store.dispatcher import Arrived, Pending
 from broker_core.store.errors import (
     FlushFailed,
@@ -38,7 +39,7 @@ from broker_core.store.errors import (
     TooManyQueues,
 )
 from broker_core.store.extending import BitsOf
-from broker_core.store.following import Following
+from broker_core.store.following import Following, raise_next_offsets
 from broker_core.store.guard import Guard
 from broker_core.store.incoming import Incoming
 from broker_core.store.layout import COMMIT_LOG
@@ -56,11 +57,26 @@ class FlushedUpTo(NamedTuple):
     store_timestamp: int
 
 
+class Durable:
+    """How far one state of the log is durable. A cut makes another: a flush that began before it moves the old one."""
+
+    __slots__ = ("upto",)
+
+    def __init__(self, upto: FlushedUpTo) -> None:
+        self.upto = upto
+
+    def reach(self, upto: FlushedUpTo) -> None:
+        """Record that the log is durable up to there; another thread may have recorded more."""
+        if upto.log_offset > self.upto.log_offset:
+            self.upto = upto
+
+
 class FlushPlan(NamedTuple):
-    """The file whose data a flush waits for, and how far the log is durable then."""
+    """The file whose data a flush waits for, and how far which state of the log is durable then."""
 
     path: Path
     upto: FlushedUpTo
+    durable: Durable
 
 
 def _nothing_is_needed() -> None:
@@ -76,7 +92,7 @@ class MessageStore:
         self._queues = recovered.queues
         self._index = recovered.index
         # All queries.
-        queries = StoreQueries(recovered.log, recovered.queues, recovered.index)
+        self._queries = queries = StoreQueries(recovered.log, recovered.queues, recovered.index)
         self.get = queries.get
         self.ranges = queries.ranges
         self.min_offset = queries.min_offset
@@ -111,7 +127,7 @@ class MessageStore:
         self._appender.store_time = recovered.dispatcher.store_time
         self._following = Following(recovered.log, self._appender, recovered.dispatcher)
         self._arrived: dict[ConsumeQueue, int] = {}
-        self._flushed = FlushedUpTo(LogOffset(recovered.log.begin), 0)
+        self._durable = Durable(FlushedUpTo(LogOffset(recovered.log.begin), 0))
         # How long the last flush with data took.
         self.flush_ns = 0
         # Returns the log offset from which on segments must stay; None: as far as others are concerned, all may go.
@@ -229,6 +245,43 @@ class MessageStore:
         self._following.stop()
         self._limit_puts()
 
+    def cut(self, log_offset: int) -> None:
+        """Drop everything from `log_offset` on: records, units, keys, and what waits for `dispatch`; next offsets fall.
+
+        It is zeroed, and on the disk when this returns. A record that `log_offset` is inside of goes whole, so
+        `appended_log_offset` may be lower afterwards; an offset at the end or beyond changes nothing. No view into the
+        log may be in use (store/README.md#cutting). Raises ValueError before the first record, and FlushFailed.
+        """
+        if self._refusal is not None:
+            raise self._refusal
+        if log_offset < self._log.begin:
+            raise ValueError(f"the log begins at {self._log.begin}: it cannot be cut at {log_offset}")
+        if log_offset >= self._log.end:
+            return
+        try:
+            self._cut_at(find_cut_point(self._log, self._queues, self._pending, log_offset))
+        except OSError as error:
+            raise self.note_refused(error) from error
+        self.checkpoint()
+
+    def _cut_at(self, point: CutPoint) -> None:
+        flushed = min(self.flushed_log_offset, LogOffset(point.end))
+        self._durable = Durable(FlushedUpTo(flushed, min(self._durable.upto.store_timestamp, point.store_time)))
+        folder = self.config.folder
+        replace_checkpoint(folder, lowered(read_checkpoint(folder), point, self._index))
+        self._following.cut(point.end)
+        cut_derived(self._log, self._queues, self._index, self._dispatcher, point)
+        self._appender.store_time = point.store_time
+        self._pending[:] = undispatched(self._log, self._queues, self._dispatcher)
+        if not self._following.is_on:
+            raise_next_offsets(self._pending)
+        self._arrived = {queue: begin for queue, begin in self._arrived.items() if begin < queue.max_offset}
+        self._queries.forget_sums()
+        purged = purges.read(folder)
+        if (kept := self._kept_purges()) != purged:
+            purges.write(folder, kept)
+        self._log.files.sync(point.end)
+
     @property
     def followed_log_offset(self) -> LogOffset:
         """The log offset behind the last whole record; what is appended behind it is the first part of one."""
@@ -308,7 +361,7 @@ class MessageStore:
     @property
     def flushed_log_offset(self) -> LogOffset:
         """The log offset up to which all records are on the disk."""
-        return self._flushed.log_offset
+        return self._durable.upto.log_offset
 
     @property
     def mapped_queue_files(self) -> int:
@@ -317,7 +370,7 @@ class MessageStore:
 
     def stats(self) -> StoreStats:
         """Return sizes and counts of this moment."""
-        return measure(self._log, self._queues, self._index, self._dispatcher, flushed=self._flushed.log_offset)
+        return measure(self._log, self._queues, self._index, self._dispatcher, flushed=self.flushed_log_offset)
 
     def walk(self, begin: int) -> LogWalk:
         """Return a walk over the records from log offset `begin` on, where one begins; from the first one if later."""
@@ -332,15 +385,15 @@ class MessageStore:
         it could not write, and a second attempt would succeed without it. The store then accepts no more messages.
         """
         self._check_disk()
+        durable = self._durable
         # The time first: it may be older than the end, but never newer.
         stored = self._appender.store_time
         end = self._log.end
-        if end > self._flushed.log_offset:
-            self.flush_ns = self._sync_log(self._flushed.log_offset)
+        if end > durable.upto.log_offset:
+            self.flush_ns = self._sync_log(durable.upto.log_offset)
             self._check_disk()  # the other thread may have seen the error of the same pages
-            if end > self._flushed.log_offset:  # the other thread may have flushed more in the meantime
-                self._flushed = FlushedUpTo(LogOffset(end), stored)
-        return self._flushed
+            durable.reach(FlushedUpTo(LogOffset(end), stored))
+        return durable.upto
 
     def plan_flush(self) -> FlushPlan | None:
         """Return what `flush` would wait for, for a caller that waits otherwise.
@@ -349,17 +402,16 @@ class MessageStore:
         """
         if isinstance(self._refusal, FlushFailed):
             return None
-        end, begin = self._log.end, self._flushed.log_offset
+        end, begin = self._log.end, self.flushed_log_offset
         if end <= begin or not self._log.files.is_named or (file := self._log.files.only_from(begin)) is None:
             return None
-        return FlushPlan(file.path, FlushedUpTo(LogOffset(end), self._appender.store_time))
+        return FlushPlan(file.path, FlushedUpTo(LogOffset(end), self._appender.store_time), self._durable)
 
     def note_flushed(self, plan: FlushPlan, took_ns: int) -> None:
         """Record that a plan is on the disk; raises FlushFailed if another flush has failed in the meantime."""
         self.flush_ns = took_ns
         self._check_disk()
-        if plan.upto.log_offset > self._flushed.log_offset:
-            self._flushed = plan.upto
+        plan.durable.reach(plan.upto)
 
     def note_refused(self, error: OSError) -> FlushFailed:
         """Record that a flush failed: the store accepts no more messages. Returns the error to raise."""
@@ -372,6 +424,7 @@ class MessageStore:
         Call it about every minute, from the thread that flushes or from the owner's. Raises what `flush` raises, also
         for an error of queues and index: a later checkpoint must not pass over what is lost of them.
         """
+        durable = self._durable
         # The log offset first: the owner may go on meanwhile, and what is covered may be older but never newer.
         position, dispatched = self._dispatcher.position, self._dispatcher.store_time
         flushed = self.flush()
@@ -381,7 +434,7 @@ class MessageStore:
         except OSError as error:
             raise self.note_refused(error) from error
         checkpoint = Checkpoint(flushed.store_timestamp, dispatched, self._index.finished_time, covered)
-        write_checkpoint(self.config.folder, checkpoint)
+        write_checkpoint(self.config.folder, checkpoint, if_still=lambda: durable is self._durable)
         return checkpoint
 
     def _check_disk(self) -> None:

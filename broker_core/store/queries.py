@@ -78,6 +78,10 @@ class StoreQueries:
             return 0
         return self._kept.of(queue)
 
+    def forget_sums(self) -> None:
+        """Sum the bytes of all queues anew: some lost messages at their end."""
+        self._kept = KeptBytes()
+
     def offset_by_time(self, topic: str, queue_id: int, timestamp: int) -> QueueOffset:
         """Return the offset of the message stored nearest to `timestamp` (ms), with RocketMQ 4.9's semantics."""
         queue = self._queues.find(topic, queue_id)

@@ -56,6 +56,15 @@ def next_named(log: CommitLog, queue: ConsumeQueue, log_offset: int) -> int | No
     return None
 
 
+def last_before(queue: ConsumeQueue, log_offset: int) -> int | None:
+    """Return where the last record begins that the queue names before `log_offset`, if there is one."""
+    for number in range(first_from(queue, log_offset) - 1, queue.min_offset - 1, -1):
+        unit = queue.find_unit(number)
+        if unit is not None and unit.size != FILLER_SIZE and unit.log_offset < log_offset:
+            return unit.log_offset
+    return None
+
+
 def log_offset_behind(queue: ConsumeQueue, queue_offset: int) -> int:
     """Return where the record before `queue_offset` ends in the log; 0 if the queue has none before it."""
     for number in range(queue_offset - 1, queue.min_offset - 1, -1):

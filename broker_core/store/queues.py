@@ -161,6 +161,15 @@ class Queues:
                 queue.truncate(log_end)
                 self._resumed.discard(queue)
 
+    def cut(self, log_end: int, log_begin: int) -> None:
+        """Drop the units of records at or after `log_end`; puts go on behind the units that are left."""
+        for queue in self:
+            if queue.max_physical > log_end:
+                queue.truncate(log_end)
+                queue.purged_before = min(queue.purged_before, log_end)
+                queue.correct_min(log_begin)
+            queue.next_offset = queue.max_offset
+
     def note_purged(self, purged: Purged) -> None:
         """Hide the messages that were purged."""
         for key, log_offset in purged.items():
