@@ -1,0 +1,71 @@
+"""Where a replica cuts its log when it meets a master."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from broker_core.broker.replication.rejoin import Anew, CopyAll, Cut, MasterLog, OwnLog, Stop, cut_point, plan
+from broker_core.protocol.ha_epochs import EpochStart
+
+E1, E2, E3 = EpochStart(1, 0), EpochStart(2, 100), EpochStart(3, 80)
+MASTER = MasterLog(0, 150, (E1, E3))
+
+
+def own(end: int, *epochs: EpochStart, confirm: int = 0, clean: bool = True, in_sync: bool = False) -> OwnLog:
+    return OwnLog(0, end, confirm, epochs, clean, in_sync)
+
+
+@pytest.mark.parametrize(
+    ("end", "epochs", "at"),
+    [
+        (150, (E1, E3), 150),  # the same
+        (170, (E1, E3), 150),  # a tail that the master does not have
+        (120, (E1, E2), 80),  # epoch 2 never was the master's
+        (60, (E1,), 60),
+        (90, (E1,), 80),
+        (150, (EpochStart(2, 0),), None),
+        (150, (), None),
+        (60, (E1, E3), 60),  # an entry beyond the end, after a lost tail
+    ],
+)
+def test_the_newest_common_epoch_decides(end: int, epochs: tuple[EpochStart, ...], at: int | None) -> None:
+    assert cut_point(epochs, end, MASTER.epochs, MASTER.end) == at
+
+
+def test_an_empty_store_copies_from_the_begin_of_the_master() -> None:
+    assert plan(own(0), MasterLog(40, 150, (E1,))) == CopyAll(40)
+
+
+def test_a_clean_replica_never_cuts_below_its_confirm_offset() -> None:
+    assert isinstance(plan(own(120, E1, E2, confirm=81), MASTER), Stop)
+    assert plan(own(120, E1, E2, confirm=80), MASTER) == Cut(80)
+    assert plan(own(120, E1, E2, confirm=81, clean=False), MASTER) == Cut(80)
+
+
+def test_a_hopeless_log_is_put_aside_unless_it_may_be_the_last() -> None:
+    assert isinstance(plan(own(120, E2), MASTER), Anew)
+    assert isinstance(plan(own(120, E2, in_sync=True), MASTER), Stop)
+    assert isinstance(plan(own(60, E1), MasterLog(70, 150, (E1, E3))), Anew)
+
+
+@st.composite
+def _history(draw: st.DrawFn) -> tuple[list[EpochStart], int]:
+    epochs, end = [], 0
+    for number in range(1, draw(st.integers(1, 5)) + 1):
+        epochs.append(EpochStart(number, end))
+        end += draw(st.integers(1, 20))
+    return epochs, end
+
+
+@given(_history(), st.data())
+def test_what_two_branches_of_a_history_have_in_common_is_found(
+    history: tuple[list[EpochStart], int], data: st.DataObject
+) -> None:
+    epochs, end = history
+    fork = data.draw(st.integers(1, end))
+    shared = [each for each in epochs if each.start < fork]
+    mine = [*shared, EpochStart(10, fork)]
+    theirs = [*shared, EpochStart(11, fork)]
+    assert cut_point(mine, fork + 5, theirs, fork + 9) == fork
