@@ -1,0 +1,358 @@
+"""One replica of a broker name, from its start to its end (broker/replication/README.md#automatic-failover).
+
+Sans-io and deterministic: time is an argument (seconds of `broker_core.clock.boot_seconds`), the store a protocol, and
+what is to be done comes back as effects (`messages.py`), to be carried out in their order. The rim
+
+- calls `tick` every 100 ms, and carries `SendHeartbeat` to **all** controllers;
+- tells `heard` for each answer to a heartbeat and each pushed state, `answered` for each answer to an `Ask`;
+- as a slave: sends `AskMaster` (906) and tells `exchanged`; for `OpenStream` connects, sends the handshake, and tells
+  `from_master` for each message, `master_closed` when it fails or ends; tells `flushed` after each flush;
+- as a master: answers 906 with `exchange`, tells `from_slave` and `slave_closed` for accepted streams (numbered by the
+  rim, never twice), calls `next_span` whenever a stream takes bytes, until it is None; asks `refusal` before a send is
+  stored and calls `appended` behind it; lets senders wait for `Confirmed` or `RefuseWaiting`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from broker_core.broker.config import MASTER_ID
+from broker_core.broker.replication.asking import Asking
+from broker_core.broker.replication.following import Following, SlaveLimits, Target
+from broker_core.broker.replication.mastership import MasterLimits, Mastership
+from broker_core.broker.replication.messages import (
+    Accepted,
+    AlterSet,
+    Answered,
+    ApplyId,
+    Become,
+    BeginAnew,
+    CloseSlave,
+    Effect,
+    ElectByHand,
+    Exchange,
+    Halt,
+    Heard,
+    Identity,
+    NextId,
+    Outcome,
+    Refusal,
+    Refused,
+    RefuseWaiting,
+    Register,
+    SaveIdentity,
+    SendHeartbeat,
+    Span,
+)
+from broker_core.broker.replication.replica_store import ReplicaStore
+from broker_core.broker.replication.views import address_of_master, is_registered, last_epoch, names_me
+from broker_core.broker.role import Role, RoleKind
+from broker_core.protocol.bodies.controller import MasterLife, NameState, life_number
+from broker_core.protocol.ha_epochs import FromMaster, FromSlave, MasterHandshake, SlaveHandshake
+from broker_core.store.errors import StoreError
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicaSettings:
+    """Where this replica is reached, who controls it, and its limits. Times are seconds."""
+
+    address: str
+    ha: str
+    controllers: int = 1
+    """How many controllers there are."""
+    heartbeat: float = 0.5
+    ask_again: float = 1.0
+    master: MasterLimits = field(default_factory=MasterLimits)
+    slave: SlaveLimits = field(default_factory=SlaveLimits)
+
+
+class Replica:
+    """What this process is in its broker name, and what follows from it."""
+
+    def __init__(self, identity: Identity, store: ReplicaStore, settings: ReplicaSettings) -> None:
+        """Begin as FENCED. `identity` is written and synced, with the present life, before this is called."""
+        self.identity = identity
+        self.kind = RoleKind.FENCED
+        self.view: NameState | None = None
+        self.mastership: Mastership | None = None
+        self.following: Following | None = None
+        self.halted = ""
+        """Why it stopped for good; empty while it runs."""
+        self._is_clean = not identity.is_unclean
+        self._store = store
+        self._settings = settings
+        self._asking = Asking(settings.controllers, settings.ask_again)
+        self._heartbeat_at = float("-inf")
+        self._refused_at: float | None = None  # the set is not what this master believed, until it is known anew
+        self._links = 0
+
+    @property
+    def me(self) -> MasterLife:
+        """Id and life of this process."""
+        return MasterLife(self.identity.broker_id, self.identity.life)
+
+    @property
+    def epoch(self) -> int:
+        """The newest epoch known; 0 before the first view."""
+        return self.view.epoch if self.view is not None else 0
+
+    # Time
+
+    def tick(self, now: float) -> list[Effect]:
+        """Do what is due."""
+        if self.halted:
+            return []
+        effects: list[Effect] = []
+        if now - self._heartbeat_at >= self._settings.heartbeat and self.identity.broker_id:
+            effects.append(self._heartbeat(now))
+        effects += self._introduce(now)
+        if self.mastership is not None:
+            effects += [*self.mastership.tick(now), *self._ask_as_master(self.mastership, now)]
+        if self.following is not None:
+            effects += self._watch_halt(self.following.tick(now))
+        return effects
+
+    def _heartbeat(self, now: float) -> SendHeartbeat:
+        self._heartbeat_at = now
+        store, known = self._store, self.identity.known
+        if self._refused_at is not None or self.view is None:
+            known = (0, 0)
+        me = self.identity.broker_id, self.identity.life
+        return SendHeartbeat(*me, self.epoch, store.whole_end, store.confirm, last_epoch(store), known)
+
+    def _introduce(self, now: float) -> list[Effect]:
+        """Ask for an id, then for the registration of this life, until the state shows it."""
+        identity = self.identity
+        if not identity.broker_id:
+            wanted = ApplyId(identity.applied_id, identity.check) if identity.applied_id else None
+            asks = self._asking.want(NextId, None if wanted else NextId(), now)
+            return [*asks, *self._asking.want(ApplyId, wanted, now)]
+        if self.view is not None and is_registered(self.view, self.me):
+            return list(self._asking.want(Register, None, now))
+        return list(self._asking.want(Register, self._registration(), now))
+
+    def _registration(self) -> Register:
+        identity, settings, store = self.identity, self._settings, self._store
+        return Register(
+            broker_id=identity.broker_id,
+            life=identity.life,
+            check=identity.check,
+            address=settings.address,
+            ha=settings.ha,
+            is_clean=not identity.is_unclean,
+            end=store.whole_end,
+            last_epoch=last_epoch(store),
+            known_epoch=identity.known[0],
+        )
+
+    def _ask_as_master(self, mastership: Mastership, now: float) -> list[Effect]:
+        return [
+            *self._asking.want(AlterSet, mastership.wanted(now), now),
+            *self._asking.want(ElectByHand, mastership.switch_wanted(), now),
+        ]
+
+    # What controllers tell
+
+    def heard(self, message: Heard, now: float) -> list[Effect]:
+        """Take an answer to a heartbeat, or a pushed state."""
+        if self.halted:
+            return []
+        if message.is_leading:
+            self._asking.leads(message.controller)
+        effects = self._see(message.state, message.sent_at, now) if message.state is not None else []
+        if self.mastership is not None:
+            self.mastership.lease.grant(message.sent_at, message.grant, message.granted_epoch)
+        return effects
+
+    def answered(self, message: Answered, now: float) -> list[Effect]:
+        """Take the answer to a command."""
+        if self.halted:
+            return []
+        if message.outcome is Outcome.ASK_ANOTHER:
+            self._asking.unsettled(message.number, now)
+            return []
+        command = self._asking.settled(message.number)
+        effects: list[Effect] = []
+        is_done = message.outcome is Outcome.DONE
+        if isinstance(command, NextId) and is_done:
+            effects.append(self._save(applied_id=message.broker_id))
+        if isinstance(command, ApplyId) and not self.identity.broker_id:
+            effects.append(self._save(broker_id=command.broker_id if is_done else 0, applied_id=0))
+        if isinstance(command, AlterSet) and not is_done and self.mastership is not None:
+            self.mastership.in_sync.refused()
+            self._refused_at = now
+        if message.state is not None:
+            effects += self._see(message.state, now, now)
+        return effects
+
+    def _see(self, state: NameState, asked_at: float, now: float) -> list[Effect]:
+        """Take a state of the name unless a newer one is known. `asked_at`: the controller knew it later than that."""
+        if (state.name, state.cluster) != (self.identity.name, self.identity.cluster):
+            return []
+        if (self.view is not None and state.view < self.view.view) or state.view < self.identity.known:
+            return []
+        if self._refused_at is not None and asked_at >= self._refused_at:
+            self._refused_at = None
+        elif self.view is not None and state.view == self.view.view:
+            return []
+        effects = self._remember(state)
+        self.view = state
+        return [*effects, *self._watch_halt(self._act(state, now))]
+
+    def _remember(self, state: NameState) -> list[Effect]:
+        """Keep how new a state was known, and that the controllers know of an unclean start once they do."""
+        is_told = is_registered(state, self.me)
+        if state.view == self.identity.known and not (self.identity.is_unclean and is_told):
+            return []
+        return [self._save(known=state.view, is_unclean=self.identity.is_unclean and not is_told)]
+
+    def _save(self, **changes: object) -> SaveIdentity:
+        self.identity = replace(self.identity, **changes)  # type: ignore[arg-type]
+        return SaveIdentity(self.identity)
+
+    # Roles
+
+    def _act(self, view: NameState, now: float) -> list[Effect]:
+        known = view.replicas.get(self.identity.broker_id)
+        if known is not None and life_number(known.life) > life_number(self.identity.life):
+            return [Halt(f"replica {self.identity.broker_id} runs in a later life: {known.life}")]
+        if names_me(view, self.me):
+            if self.mastership is None or self.mastership.epoch != view.epoch:
+                return self._take_over(view, now)
+            return self.mastership.viewed(view)
+        if not is_registered(view, self.me):
+            return self._stop_leading(view) if self.mastership is not None else self._drop_following()
+        return [*self._stop_leading(view), *self._follow(view)]
+
+    def _take_over(self, view: NameState, now: float) -> list[Effect]:
+        """Become the master of an epoch: every step before the first send is taken, in this order."""
+        effects = [*self._drop_following(), *self._end_mastership()]
+        store = self._store
+        try:
+            store.finish_tail()
+            store.roll_epoch(view.epoch, store.end if store.epochs else store.begin)
+        except StoreError as error:
+            return [*effects, Halt(f"epoch {view.epoch} cannot begin here: {error}")]
+        self.mastership = Mastership(self.me, view, store, self._settings.master, now)
+        return [*effects, self._become(RoleKind.MASTER, view), *self.mastership.advance()]
+
+    def _become(self, kind: RoleKind, view: NameState) -> Become:
+        self.kind = kind
+        if kind is RoleKind.MASTER:
+            return Become(Role(kind, MASTER_ID, None, view.epoch))
+        return Become(Role(kind, self.identity.broker_id, address_of_master(view), view.epoch))
+
+    def _stop_leading(self, view: NameState) -> list[Effect]:
+        """Step down: the role first, then those who wait, then the streams."""
+        if self.mastership is None:
+            return []
+        role = self._become(RoleKind.SLAVE, view)
+        return [role, RefuseWaiting(Refusal.DEPOSED), *self._end_mastership()]
+
+    def _end_mastership(self) -> list[Effect]:
+        mastership, self.mastership, self._refused_at = self.mastership, None, None
+        self._asking.want(AlterSet, None, 0.0)
+        self._asking.want(ElectByHand, None, 0.0)
+        return mastership.close_all() if mastership is not None else []
+
+    def _follow(self, view: NameState) -> list[Effect]:
+        """Follow the view's master; become a slave if this was fenced, or tell a new master."""
+        target = self._target(view)
+        effects: list[Effect] = []
+        is_new = self.following.target != target if self.following is not None else target is not None
+        if is_new:
+            effects += self._drop_following()
+        if is_new or self.kind is RoleKind.FENCED:
+            effects.append(self._become(RoleKind.SLAVE, view))
+        if target is not None and self.following is None:
+            self.following = Following(target, self._store, self._settings.slave, self._links)
+            self.following.is_clean = self._is_clean
+        if self.following is not None:
+            self.following.is_in_sync = self.identity.broker_id in view.in_sync
+        return effects
+
+    def _target(self, view: NameState) -> Target | None:
+        if view.master is None or view.master.id == self.identity.broker_id:
+            return None
+        master = view.replicas[view.master.id]
+        return Target(view.epoch, master.address, master.ha, self.identity.broker_id, self.identity.life)
+
+    def _drop_following(self) -> list[Effect]:
+        following, self.following = self.following, None
+        if following is None:
+            return []
+        effects = following.leave()
+        self._links = following.link
+        return effects
+
+    def _watch_halt(self, effects: list[Effect]) -> list[Effect]:
+        for effect in effects:
+            if isinstance(effect, Halt | BeginAnew):
+                self.halted = effect.reason
+        return effects
+
+    # As a master
+
+    def refusal(self, now: float) -> Refusal | None:
+        """Return why a send is not to be stored now; None if it is."""
+        if self.mastership is None:
+            return Refusal.FENCED if self.kind is RoleKind.FENCED else Refusal.NOT_MASTER
+        return self.mastership.refusal(now)
+
+    def appended(self) -> list[Effect]:
+        """Note that the log has grown by a send, or by what the broker itself writes."""
+        return self.mastership.advance() if self.mastership is not None else []
+
+    def has_lease(self, now: float) -> bool:
+        """Tell whether this is the only master: for queue locks, the registration as id 0, background work."""
+        return self.mastership is not None and self.mastership.lease.holds(now)
+
+    def exchange(self, request: Exchange) -> Accepted | Refused:
+        """Answer a slave that wants to connect (906)."""
+        if self.mastership is None:
+            return Refused("this replica is not the master")
+        return self.mastership.exchange(request)
+
+    def from_slave(self, link: int, message: FromSlave, now: float) -> list[Effect]:
+        """Take a message of an accepted stream."""
+        if self.mastership is None:
+            return [CloseSlave(link, "this replica is not the master")]
+        if isinstance(message, SlaveHandshake):
+            return self.mastership.greeted(link, message, now)
+        return self.mastership.reported(link, message, now)
+
+    def slave_closed(self, link: int, now: float) -> list[Effect]:
+        """Note that an accepted stream is closed."""
+        return self.mastership.closed(link, now) if self.mastership is not None else []
+
+    def next_span(self, link: int, now: float) -> Span | None:
+        """Return what to send next on an accepted stream; None when there is nothing."""
+        return self.mastership.next_span(link, now) if self.mastership is not None else None
+
+    def hand_over(self, to: int, now: float) -> bool:
+        """Begin a switch by hand; return whether it can be done."""
+        return self.mastership is not None and self.mastership.hand_over(to, now)
+
+    # As a slave
+
+    def exchanged(self, link: int, answer: Accepted | Refused, now: float) -> list[Effect]:
+        """Take the master's answer to an AskMaster."""
+        return self.following.exchanged(link, answer, now) if self.following is not None else []
+
+    def from_master(self, link: int, message: FromMaster, now: float) -> list[Effect]:
+        """Take a message of the stream from the master."""
+        if self.following is None or self.halted:
+            return []
+        if isinstance(message, MasterHandshake):
+            return self._watch_halt(self.following.greeted(link, message, now))
+        return self.following.received(link, message, now)
+
+    def master_closed(self, link: int, now: float) -> list[Effect]:
+        """Note that the stream to the master, or an attempt to open it, is over."""
+        return self.following.closed(link, now) if self.following is not None else []
+
+    def flushed(self) -> list[Effect]:
+        """Note that the store has flushed: with synchronous flush only that is acknowledged."""
+        if self.mastership is not None:
+            return self.mastership.advance()
+        return self.following.report() if self.following is not None else []

@@ -1,0 +1,26 @@
+"""What a view says about a replica (broker/replication/README.md#automatic-failover)."""
+
+from __future__ import annotations
+
+from broker_core.broker.replication.replica_store import ReplicaStore
+from broker_core.protocol.bodies.controller import MasterLife, NameState
+
+
+def names_me(view: NameState, me: MasterLife) -> bool:
+    """Tell whether this process is the master: this life of it, not only its id."""
+    return view.master == me
+
+
+def is_registered(view: NameState, me: MasterLife) -> bool:
+    """Tell whether the controllers know this life of the replica."""
+    return me.id in view.replicas and view.replicas[me.id].life == me.life
+
+
+def last_epoch(store: ReplicaStore) -> int:
+    """Return the newest epoch of the log; 0 without one."""
+    return store.epochs[-1].number if store.epochs else 0
+
+
+def address_of_master(view: NameState) -> str | None:
+    """Return the main address of the master, if there is one."""
+    return view.replicas[view.master.id].address if view.master is not None else None
