@@ -1,0 +1,171 @@
+"""A disk with a log: what a replica's store is to the simulation, and what is left of it after a crash.
+
+The log is a list of units; two units are one record, so that a log can end in half a record, as a real one can.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
+
+from broker_core.broker.replication.messages import Identity
+from broker_core.protocol.ha_epochs import EpochStart
+from broker_core.store.errors import FlushFailed, StoreFull
+from tests.broker_core.replication.simulation.checks import Checks, Violation
+
+SEGMENT = 16
+QUEUES = 3
+
+
+class Unit(NamedTuple):
+    """One half of a record."""
+
+    epoch: int
+    message: int
+    queue: int
+    queue_offset: int
+    half: int
+
+
+class Disk:
+    """What survives: the log up to what is flushed, or all of it if only the process dies."""
+
+    def __init__(self, number: int, checks: Checks) -> None:
+        self.number = number
+        self.log: list[Unit] = []
+        self.log_epochs: list[EpochStart] = []
+        self.flushed = 0
+        self.saved_confirm = 0
+        self.dispatched = 0
+        self.identity: Identity | None = None
+        self.boot = 1
+        self.mark: int | None = None  # the boot in which the store was opened, and not closed since
+        self.is_full = False
+        self.is_broken = False  # a flush has failed
+        self.checks = checks
+
+    def lose_power(self, random: Random) -> None:
+        """Lose a part of what was not flushed; the next boot is another one."""
+        kept = random.choice((self.flushed, len(self.log), random.randint(self.flushed, len(self.log))))
+        del self.log[kept:]
+        self.dispatched = random.randint(min(self.saved_confirm, self.dispatched), self.dispatched)
+        self.boot += 1
+
+    @property
+    def was_power_lost(self) -> bool:
+        return self.mark is not None and (self.mark != self.boot or self.is_broken)
+
+    def wipe(self) -> None:
+        """Put the folder aside; the identity stays."""
+        self.log, self.log_epochs = [], []
+        self.flushed = self.saved_confirm = self.dispatched = 0
+
+
+class DiskStore:
+    """The store of one life of a replica (`ReplicaStore`)."""
+
+    segment_bytes = SEGMENT
+    begin = 0
+
+    def __init__(self, disk: Disk, *, is_sync: bool) -> None:
+        """Open it: epochs beyond the end go, and what was dispatched or saved as confirmed is confirmed."""
+        self.disk = disk
+        self.is_sync = is_sync
+        disk.is_broken = False
+        disk.log_epochs = [each for each in disk.log_epochs if each.start <= len(disk.log)]
+        self._confirm = min(max(disk.saved_confirm, disk.dispatched), self.whole_end)
+        disk.saved_confirm = min(disk.saved_confirm, self._confirm)
+        disk.dispatched = min(disk.dispatched, self._confirm)
+        disk.flushed = len(disk.log)  # recovery syncs what it found
+        self.next_offsets = [0] * QUEUES
+        self._number_queues()
+        disk.checks.opened(disk.number, disk.log, self._confirm)
+
+    # The verbs
+
+    @property
+    def end(self) -> int:
+        return len(self.disk.log)
+
+    @property
+    def whole_end(self) -> int:
+        return len(self.disk.log) // 2 * 2
+
+    @property
+    def safe_end(self) -> int:
+        return min(self.whole_end, self.disk.flushed) // 2 * 2 if self.is_sync else self.whole_end
+
+    @property
+    def epochs(self) -> Sequence[EpochStart]:
+        return self.disk.log_epochs
+
+    @property
+    def confirm(self) -> int:
+        return self._confirm
+
+    def set_confirm(self, upto: int) -> None:
+        self.disk.checks.confirmed(self.disk.number, self.disk.log, self._confirm, upto)
+        self._confirm = self.disk.dispatched = upto
+
+    def append_raw(self, log_offset: int, data: Any) -> None:
+        self._check_disk()
+        if log_offset != self.end:
+            raise Violation(f"store {self.disk.number}: data for {log_offset} at the end {self.end}")
+        for at, unit in enumerate(data, log_offset):
+            self.disk.checks.copied(self.disk.number, at, unit, self.disk.log_epochs[-1])
+        self.disk.log.extend(data)
+
+    def cut(self, log_offset: int) -> None:
+        if log_offset < self._confirm:
+            raise Violation(f"I8: store {self.disk.number} is cut to {log_offset}, confirmed up to {self._confirm}")
+        del self.disk.log[log_offset:]
+        self.disk.log_epochs = [each for each in self.disk.log_epochs if each.start < log_offset]
+        self.disk.flushed = log_offset
+        self._number_queues()
+
+    def finish_tail(self) -> None:
+        self._check_disk()
+        del self.disk.log[self.whole_end :]
+        self.disk.flushed = min(self.disk.flushed, self.end)
+        self._number_queues()
+
+    def roll_epoch(self, number: int, start: int) -> None:
+        self._check_disk()
+        epochs = self.disk.log_epochs
+        if epochs and epochs[-1].start == start:
+            epochs.pop()
+        self.disk.checks.rolled(self.disk.number, epochs, EpochStart(number, start), self.end)
+        epochs.append(EpochStart(number, start))
+
+    # What the rim does with it
+
+    def put(self, epoch: int, message: int) -> int:
+        """Append a record; return where it ends."""
+        self._check_disk()
+        queue = message % QUEUES
+        at = self.next_offsets[queue]
+        self.next_offsets[queue] += 1
+        units = [Unit(epoch, message, queue, at, half) for half in (0, 1)]
+        self.disk.checks.put(self.disk.number, self.end, units, self.disk.log_epochs[-1])
+        self.disk.log.extend(units)
+        return self.end
+
+    def flush(self) -> None:
+        if self.disk.is_broken:
+            raise FlushFailed("the disk reported a failed flush")
+        self.disk.flushed = self.end
+        self.disk.saved_confirm = self._confirm
+
+    def _number_queues(self) -> None:
+        self.next_offsets = [0] * QUEUES
+        for unit in self.disk.log:
+            if unit.half:
+                self.next_offsets[unit.queue] = unit.queue_offset + 1
+
+    def _check_disk(self) -> None:
+        if self.disk.is_broken:
+            raise FlushFailed("the disk reported a failed flush")
+        if self.disk.is_full:
+            raise StoreFull(Path("disk"), 1)

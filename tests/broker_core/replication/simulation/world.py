@@ -1,0 +1,244 @@
+"""Replicas, controllers, an engine, a network and producers in one simulated world."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from broker_core.broker.replication.following import SlaveLimits
+from broker_core.broker.replication.in_sync import SetTimes
+from broker_core.broker.replication.mastership import MasterLimits
+from broker_core.broker.replication.messages import Ask, NextId, Outcome, SendHeartbeat
+from broker_core.broker.replication.replica import ReplicaSettings
+from broker_core.protocol.bodies.controller import NameState
+from tests.broker_core.replication.simulation.checks import Checks, Violation
+from tests.broker_core.replication.simulation.clock import Agenda
+from tests.broker_core.replication.simulation.engine import Controller, Engine
+from tests.broker_core.replication.simulation.network import Network
+from tests.broker_core.replication.simulation.node import Node, on_the_wire
+
+LAST = 40
+PRODUCERS = 6
+
+
+@dataclass(slots=True)
+class Figures:
+    """What happened in one run, or in many."""
+
+    seeds: int = 0
+    events: int = 0
+    sent: int = 0
+    acked: int = 0
+    elections: int = 0
+    power_losses: int = 0
+    kills: int = 0
+    stuck: int = 0
+    silence: float = 0.0
+    """The longest time from the end of all faults to the first send answered 0, in simulated seconds."""
+
+    def add(self, other: Figures) -> None:
+        for name in ("seeds", "events", "sent", "acked", "elections", "power_losses", "kills", "stuck"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.silence = max(self.silence, other.silence)
+
+
+class World:
+    """All of it, with one source of chance."""
+
+    def __init__(self, seed: int, nodes: int = 3) -> None:
+        self.agenda = Agenda(seed)
+        self.figures = Figures(seeds=1)
+        self.checks = Checks()
+        self.network = Network(self.agenda)
+        self.engine = Engine(self.agenda, self.checks)
+        self.controllers = [Controller(each, self.engine, self.agenda) for each in range(3)]
+        self.last: deque[str] = deque(maxlen=LAST)
+        self.acked = 0
+        self.acked_at = 0.0
+        self.trouble = 1.0  # 0: nothing goes wrong by chance any more
+        self.has_leases = False
+        """Whether clocks run alike enough for leases to mean something."""
+        self._streams = 0
+        self._messages = 0
+        self._is_sync = self.agenda.random.random() < 0.5
+        self.nodes: list[Node] = []
+        for _ in range(nodes):
+            self.add()
+        for controller in self.controllers:
+            controller.push = self._pusher(controller)
+            controller.is_refusing = self._is_refusing
+            controller.start()
+        for number in range(PRODUCERS):
+            self.agenda.after(0.5, Producer(self, number).send)
+
+    def add(self) -> Node:
+        """Start one more replica, with an empty folder."""
+        number = len(self.nodes) + 1
+        settings = ReplicaSettings(
+            address=f"n{number}",
+            ha=f"n{number}",
+            controllers=len(self.controllers),
+            master=MasterLimits(
+                set_times=SetTimes(gone_after=1.0, behind_after=2.5),
+                batch=5,
+                unconfirmed=120,
+                stream_heartbeat=1.0,
+                silence=4.0,
+            ),
+            slave=SlaveLimits(silence=3.0, answer=1.0),
+        )
+        node = Node(self, number, settings, is_sync=self._is_sync)
+        self.nodes.append(node)
+        node.start()
+        return node
+
+    def step(self) -> None:
+        self.agenda.step()
+        if self.has_leases:
+            self._check_leases()
+
+    def _check_leases(self) -> None:
+        holders = [
+            node.name for node in self.nodes if node.replica is not None and node.replica.has_lease(node.clock.now)
+        ]
+        if len(holders) > 1:
+            raise Violation(f"I11: {holders} hold a lease at once")
+
+    def log(self, what: str) -> None:
+        self.last.append(f"{self.agenda.now:8.3f} {what}")
+
+    # What nodes need
+
+    def node_at(self, address: str) -> Node:
+        return self.nodes[int(address[1:]) - 1]
+
+    def next_stream(self) -> int:
+        self._streams += 1
+        return self._streams
+
+    def next_message(self) -> int:
+        self._messages += 1
+        return self._messages
+
+    def _is_refusing(self, broker_id: int) -> bool:
+        state = self.engine.state
+        known = state.replicas.get(broker_id) if state else None
+        return known is not None and known.address != "" and not self.node_at(known.address).is_up
+
+    def is_master(self, node: Node) -> bool:
+        state = self.engine.state
+        return state is not None and node.replica is not None and state.master == node.replica.me
+
+    def took_over(self, node: Node) -> None:
+        assert node.replica is not None
+        assert node.replica.mastership is not None
+        epoch, state = node.replica.mastership.epoch, self.engine.state
+        is_present = state is not None and state.epoch == epoch and self.is_master(node)
+        self.figures.elections += 1
+        self.checks.took_over(node.number, node.replica.me, epoch, node.disk.log, is_present=is_present)
+
+    def halted(self, node: Node, reason: str, *, anew: bool) -> None:
+        self.log(f"{node.name} stops: {reason}")
+        if not anew and ("up to" in reason or "in-sync set" in reason) and "later life" not in reason:
+            raise Violation(f"I8: {node.name} cannot go on: {reason}")
+
+    # Between nodes and controllers
+
+    def beat(self, node: Node, controller: Controller, message: SendHeartbeat, sent_at: float) -> None:
+        run = node.run
+
+        def at_controller() -> None:
+            heard = controller.heard(message, sent_at)
+            self.network.send(
+                controller,
+                node,
+                lambda: node.heard(lambda replica: replica.heard(heard, node.clock.now), run),
+            )
+
+        self.network.send(node, controller, at_controller)
+
+    def _pusher(self, controller: Controller) -> Callable[[NameState], None]:
+        def push(state: NameState) -> None:
+            heard = controller.pushed(state)
+            for node in self.nodes:
+                self.network.send(controller, node, self._telling(node, heard))
+
+        return push
+
+    def _telling(self, node: Node, heard: object) -> Callable[[], None]:
+        run = node.run
+        return lambda: node.heard(lambda replica: replica.heard(heard, node.clock.now), run)  # type: ignore[arg-type]
+
+    def ask(self, node: Node, effect: Ask, answer: Callable[..., None]) -> None:
+        controller = self.controllers[effect.controller]
+
+        def back(outcome: Outcome, state: NameState | None, broker_id: int = 0) -> None:
+            self.network.send(controller, node, lambda: answer(outcome, state, broker_id))
+
+        def at_controller() -> None:
+            if isinstance(effect.command, NextId):
+                state = self.engine.state
+                back(Outcome.DONE, None, state.next_id if state else 1)
+                return
+            command = on_the_wire(effect.command, controller.state, controller.alive())
+            controller.command(command, back)
+
+        self.network.send(node, controller, at_controller)
+
+
+class Producer:
+    """Sends one message after the other to whom it takes for the master, and again when the answer is not 0."""
+
+    def __init__(self, world: World, number: int) -> None:
+        self.world = world
+        self.name = f"p{number}"
+        self._target = 0
+        self._message = 0
+        self._attempt = 0
+        self._tries = 0
+
+    def get(self, event: Callable[[], None]) -> None:
+        event()
+
+    def send(self) -> None:
+        world = self.world
+        if not self._message or self._tries > 3:
+            self._message, self._tries = world.next_message(), 0
+        self._tries += 1
+        self._attempt += 1
+        attempt, message = self._attempt, self._message
+        world.checks.sent[message] += 1
+        world.figures.sent += 1
+        node = world.nodes[self._target % len(world.nodes)]
+
+        def answered(code: int) -> None:
+            world.network.send(node, self, lambda: self._answered(attempt, code))
+
+        def arrive() -> None:
+            node.send(message, answered)
+
+        # The request is sent once: a doubled one would be a second send.
+        random = world.agenda.random
+        if not world.network.is_cut(self.name, node.name) and random.random() >= world.network.loss:
+            world.agenda.after(world.network.delay(), lambda: node.get(arrive))
+        world.agenda.after(3.5, lambda: self._answered(attempt, -1))
+
+    def _answered(self, attempt: int, code: int) -> None:
+        if attempt != self._attempt:
+            return
+        self._attempt += 1
+        random = self.world.agenda.random
+        if code == 0:
+            self._message = 0
+            pause = random.uniform(0.0, 0.08)
+        else:
+            self._target = self._look() if random.random() < 0.8 else random.randrange(len(self.world.nodes))
+            pause = random.uniform(0.05, 0.2)
+        self.world.agenda.after(pause, self.send)
+
+    def _look(self) -> int:
+        state = self.world.engine.state
+        if state is None or state.master is None:
+            return self.world.agenda.random.randrange(len(self.world.nodes))
+        return int(state.replicas[state.master.id].address[1:]) - 1
