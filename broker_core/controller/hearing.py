@@ -30,7 +30,6 @@ class Heartbeat:
     id: int
     life: str
     address: str
-    epoch: int
     end: int
     confirm: int
     last_epoch: int
@@ -60,8 +59,7 @@ class Hearing:
 
     def heartbeat(self, beat: Heartbeat, now: float) -> None:
         """Note a heartbeat; one of an earlier life than was heard tells only which view it knew."""
-        if beat.view > self._newest.get(beat.name, (0, 0)):
-            self._newest[beat.name] = beat.view
+        self.told(beat.name, beat.view)
         of_name = self._heard.setdefault(beat.name, {})
         known = of_name.get(beat.id)
         if known is None:
@@ -69,6 +67,11 @@ class Hearing:
         elif life_number(beat.life) < life_number(known.beat.life):
             return
         of_name[beat.id] = _Heard(beat, now)
+
+    def told(self, name: str, view: View) -> None:
+        """Note that somebody knows a view of a name."""
+        if view > self._newest.get(name, (0, 0)):
+            self._newest[name] = view
 
     def has_room(self, name: str) -> bool:
         """Return whether a replica of a name that no state knows may be noted."""
@@ -112,7 +115,7 @@ class Hearing:
     def alive(self, name: str, now: float) -> tuple[Candidate, ...]:
         """Return the replicas of a name that are heard."""
         return tuple(
-            Candidate(beat.id, beat.life, beat.last_epoch, beat.end, beat.priority, max(beat.epoch, beat.view[0]))
+            Candidate(beat.id, beat.life, beat.last_epoch, beat.end, beat.priority, beat.view[0])
             for beat in self.heard(name, now)
         )
 
@@ -142,7 +145,8 @@ class Hearing:
                 self._count -= 1
             if not of_name and name not in known:
                 del self._heard[name]
-                self._newest.pop(name, None)
+        for name in self._newest.keys() - self._heard.keys() - known.keys():
+            del self._newest[name]
 
     def _all(self) -> Iterator[_Heard]:
         return (heard for of_name in self._heard.values() for heard in of_name.values())

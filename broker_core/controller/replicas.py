@@ -107,7 +107,7 @@ def _register(state: NameState, command: Register) -> Decided:
             ResponseCode.CONTROLLER_BROKER_NEED_TO_BE_REGISTERED,
             f"{state.name} has no replica {command.id}: it never took that id, or was removed",
         )
-    if known.check != command.check:
+    if known.check not in ("", command.check):  # none is known of a replica that was adopted
         raise Refused(
             ResponseCode.CONTROLLER_BROKER_ID_INVALID, f"id {command.id} of {state.name} belongs to another folder"
         )
@@ -125,8 +125,8 @@ def _register(state: NameState, command: Register) -> Decided:
 def _begin_life(state: NameState, known: ReplicaState, command: Register) -> Decided:
     # Who is unclean in the set stays so through all its lives, until a master counts it or an operator accepts.
     is_clean = command.is_clean and (known.clean or command.id not in state.in_sync)
-    replica = replace(
-        known, address=command.address, ha=command.ha, life=command.life, clean=is_clean, last_epoch=command.last_epoch
+    replica = ReplicaState(
+        command.address, command.ha, command.life, command.check, clean=is_clean, last_epoch=command.last_epoch
     )
     was_master = state.master is not None and state.master.id == command.id
     after = replace(
@@ -214,6 +214,11 @@ def _remove(state: NameState, command: Remove) -> Decided:
     if members == state.in_sync:
         return after, why
     return _with_set(after, members, state.last_clean if state.last_clean in members else min(members, default=0)), why
+
+
+def removable(state: NameState) -> set[int]:
+    """Return the replicas that can be removed without force: neither master nor of the in-sync set."""
+    return state.replicas.keys() - set(state.in_sync)
 
 
 def _not_removed(sentence: str) -> Refused:

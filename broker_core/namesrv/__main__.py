@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import logging
 import signal
+import socket
 import sys
 from pathlib import Path
 from typing import Final
@@ -13,10 +14,12 @@ from typing import Final
 import uvloop
 
 from broker_core import exit_status, logs
+from broker_core.controller.config import ControllerConfig
+from broker_core.controller.server import hosted
 from broker_core.errors import GantryError
 from broker_core.namesrv.changes import networks_option
 from broker_core.namesrv.config import NameServerConfig
-from broker_core.namesrv.config_file import USUAL_SETTINGS, ConfigFile, read_config
+from broker_core.namesrv.config_file import OF_CONTROLLER, USUAL_SETTINGS, ConfigFile, read_config
 from broker_core.namesrv.server import NameServer
 from broker_core.remoting import AddressInUse
 from broker_core.remoting.tls_settings import read_settings
@@ -47,12 +50,22 @@ def main() -> int:
         metavar="NETWORKS",
         help="take changes from this machine and these networks only, with commas between them; may be empty [any]",
     )
+    parser.add_argument(
+        "--setting",
+        action="append",
+        default=[],
+        type=_setting,
+        metavar="NAME=VALUE",
+        help="a setting of a controller in this process; goes before what --config says (repeatable)",
+    )
     parser.add_argument("--tls-config", type=Path, metavar="FILE", help="RocketMQ's tls.properties")
     parser.add_argument("--log-level", default="INFO")
     options = parser.parse_args()
     logs.configure(options.log_level)
     try:
-        uvloop.run(_serve(_config(options)))
+        file = read_config(options.config) if options.config else ConfigFile({}, ())
+        controller = ControllerConfig.of(dict(file.controller) | dict(options.setting))
+        uvloop.run(_serve(_config(options, file), controller))
     except AddressInUse as error:
         return _give_up(error, exit_status.PORT_TAKEN)
     except GantryError as error:
@@ -62,13 +75,19 @@ def main() -> int:
     return 0
 
 
+def _setting(text: str) -> tuple[str, str]:
+    name, separator, value = text.partition("=")
+    if not separator or name.strip() not in OF_CONTROLLER:
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE of a controller's setting")
+    return name.strip(), value
+
+
 def _give_up(error: Exception, status: int) -> int:
     sys.stderr.write(f"name server: {error}\n")
     return status
 
 
-def _config(options: argparse.Namespace) -> NameServerConfig:
-    file = read_config(options.config) if options.config else ConfigFile({}, ())
+def _config(options: argparse.Namespace, file: ConfigFile) -> NameServerConfig:
     if file.without_effect:
         _log.info("%s: without effect here: %s", options.config, ", ".join(file.without_effect))
     tls = read_settings(options.tls_config, below=file.fields.get("tls", {}), above={})
@@ -82,18 +101,21 @@ def _config(options: argparse.Namespace) -> NameServerConfig:
     return NameServerConfig(**file.fields | {"tls": tls} | chosen)
 
 
-async def _serve(config: NameServerConfig) -> None:
+async def _serve(config: NameServerConfig, of_controller: ControllerConfig | None) -> None:
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    server = NameServer(config)
-    await server.start()
-    _log.info("key-value settings in %s", config.settings_file or "memory only")
-    print(f"ready namesrv={config.host}:{server.port}", flush=True)
-    try:
-        await stop.wait()
-    finally:
-        await server.close()
+    async with hosted(of_controller, f"{socket.gethostname()}:{config.port}") as controller:
+        server = NameServer(config, guests=controller.table() if controller else {})
+        await server.start()
+        try:
+            if controller is not None:
+                await controller.start()
+            _log.info("key-value settings in %s", config.settings_file or "memory only")
+            print(f"ready namesrv={config.host}:{server.port}", flush=True)
+            await stop.wait()
+        finally:
+            await server.close()
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -31,10 +32,18 @@ _WITHOUT_EFFECT: Final = (
     "configStorePath",
 )  # fmt: skip
 _OFF: Final = (
-    "clusterTest", "deleteTopicWithBrokerRegistration", "enableControllerInNamesrv", "enableShutdownGracefully",
+    "clusterTest", "deleteTopicWithBrokerRegistration", "enableShutdownGracefully",
     "needWaitForService", "notifyMinBrokerIdChanged", "supportActingMaster",
 )  # fmt: skip
 _ON: Final = ("enableAllTopicList", "enableTopicList", "returnOrderTopicConfigToBroker")
+OF_CONTROLLER: Final = (
+    "controllerClusterName", "controllerDLegerPeers", "controllerDLegerSelfId", "controllerEtcdCaFile",
+    "controllerEtcdCertFile", "controllerEtcdEndpoints", "controllerEtcdKeyFile", "controllerEtcdPasswordFile",
+    "controllerEtcdPrefix", "controllerEtcdTimeout", "controllerEtcdUser", "controllerHeartBeatTimeoutMills",
+    "controllerLeaderTtl", "controllerStorePath", "controllerType", "enableControllerInNamesrv",
+    "enableElectUncleanMaster", "jraftConfig",
+)  # fmt: skip
+"""What whoever hosts a controller tells it."""
 EVERYWHERE: Final = "0.0.0.0"  # noqa: S104 - as RocketMQ does, whose file it is
 USUAL_SETTINGS: Final = "~/namesrv/kvConfig.json"
 """Where RocketMQ keeps key-value settings when a file does not say where."""
@@ -48,6 +57,8 @@ class ConfigFile:
     """Those of NameServerConfig by name, ``tls`` as texts."""
     without_effect: tuple[str, ...]
     """The names that were taken and do nothing."""
+    controller: Mapping[str, str] = field(default_factory=dict)
+    """The settings of a controller, as texts."""
 
 
 def read_config(file: Path) -> ConfigFile:
@@ -61,6 +72,7 @@ def read_config(file: Path) -> ConfigFile:
     return ConfigFile(
         fields={"host": EVERYWHERE} | fields | ({"tls": tls} if tls else {}),
         without_effect=tuple(sorted(found.keys() & _WITHOUT_EFFECT)),
+        controller={name: text for name, text in found.items() if name in OF_CONTROLLER},
     )
 
 
@@ -93,6 +105,7 @@ _FIELDS: Final = {
 _RULES: Final[dict[str, Rule]] = {
     **dict.fromkeys(_WITHOUT_EFFECT, without_effect),
     **dict.fromkeys(TLS_NAMES, str),
+    **dict.fromkeys(OF_CONTROLLER, str),
     **{name: only("false") for name in _OFF},
     **{name: only("true") for name in _ON},
     "serverChannelMaxIdleTimeSeconds": only("120"),

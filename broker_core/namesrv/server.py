@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+from collections.abc import Mapping
 from typing import Final
 
 from broker_core.clock import now_ms
@@ -36,13 +37,18 @@ class NameServer:
     """A running name server. `start` and `close` once each, on one loop."""
 
     def __init__(
-        self, config: NameServerConfig, *, sockets: Sockets | None = None, ready: asyncio.Event | None = None
+        self,
+        config: NameServerConfig,
+        *,
+        sockets: Sockets | None = None,
+        ready: asyncio.Event | None = None,
+        guests: Mapping[RequestCode, Handler] | None = None,
     ) -> None:
         """Read the settings file and certificates; raises SettingsDamaged, TlsRefused.
 
         Servers of one process share `sockets`.
         Until `ready` is set, requests for routes and topics wait: the broker of this process has not registered yet,
-        and every topic would be told to be unknown.
+        and every topic would be told to be unknown. `guests` are handlers of a controller in this process.
         """
         self.options = Options(config, port=lambda: self.port)
         self.config = self.options.config
@@ -53,6 +59,8 @@ class NameServer:
             dispatch.before(changes_from(config.change_networks))
         for code, answer in handlers.table().items():
             dispatch.register(code, _once(ready, answer) if ready and code in _OF_BROKERS else answer)
+        for code, guest in (guests or {}).items():
+            dispatch.register(code, guest)
         limits = ConnectionLimits(connections=config.connections, header_bytes=config.header_bytes)
         tls = config.tls.server()
         self._server = Server(dispatch, host=config.host, port=config.port, tls=tls, limits=limits, sockets=sockets)

@@ -16,7 +16,7 @@ _STATIC: Final = "a topic cannot be mapped onto numbered queues of several broke
 _REPLICAS: Final = "brokers have no replicas"
 _CONTAINERS: Final = "a process has one broker; start another one to add it, and stop one to remove it"
 _HEARTBEATS: Final = "brokers report to name servers by their registration (103)"
-_CONTROLLER: Final = "there are no replicas, so there is no controller that elects a master"
+_CONTROLLER: Final = "no controller runs here; a name server hosts one with enableControllerInNamesrv=true"
 _COLD: Final = "reading old messages is not throttled by group, and the system decides how it reads ahead"
 _ACCOUNTS: Final = "accounts are those of RocketMQ 4.9: plain_acl.yml, or updateAclConfig of mqadmin 4.9"
 

@@ -18,12 +18,12 @@ class SyncStateSet:
 
 @dataclass(frozen=True, slots=True)
 class ReplicaIdentity:
-    """One replica; None as `alive` is unknown: the controller that answers does not lead."""
+    """One replica; `alive` is whether the controller that answers hears it."""
 
     broker_name: str = ""
     broker_id: int = 0
     broker_address: str = ""
-    alive: bool | None = None
+    alive: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,11 @@ class EngineMember:
 
 @dataclass(frozen=True, slots=True)
 class ControllerInfo:
-    """A controller and its engine (1005). None is what is not known; times in ms, `age_ms` of what it knows."""
+    """A controller and its engine (1005). None is what is not known; times in ms, `age_ms` of what it knows.
+
+    `conflicts` and `unsettled_count` count commands since its start: those that lost a comparison, and those of which
+    it was not known in time whether they were done.
+    """
 
     controller_id: str = ""
     engine: str = ""
@@ -109,10 +113,12 @@ class ControllerInfo:
     revision: int | None = None
     size_bytes: int | None = None
     quota_bytes: int | None = None
-    alarms: list[str] = field(default_factory=list)
+    alarms: list[str] | None = None
     last_decision_ms: float | None = None
     unsettled: list[str] = field(default_factory=list)
     set_back: list[str] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
     leading_ms: int = 0
     age_ms: int | None = None
+    conflicts: int = 0
+    unsettled_count: int = 0

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from broker_core.controller.config import NAMES
 from broker_core.namesrv.config import NameServerConfig
-from broker_core.namesrv.config_file import read_config
+from broker_core.namesrv.config_file import OF_CONTROLLER, read_config
 from broker_core.properties_file import BadPropertiesFile
 from broker_core.protocol.networks import Networks
 
@@ -70,7 +71,7 @@ def test_a_file_of_5_may_say_what_is_so_here(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["supportActingMaster=true", "enableControllerInNamesrv=true", "enableTopicList=false",
+    ["supportActingMaster=true", "enableTopicList=false",
      "deleteTopicWithBrokerRegistration=true", "serverChannelMaxIdleTimeSeconds=60"],
 )  # fmt: skip
 def test_what_such_a_file_asks_for_and_is_missing_is_refused(tmp_path: Path, line: str) -> None:
@@ -105,3 +106,12 @@ def test_a_file_names_the_networks_of_brokers(tmp_path: Path, text: str, network
 def test_what_is_no_network_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadPropertiesFile, match="changeNetworks: 'everywhere' is not an address or a network"):
         read_config(written(tmp_path, "changeNetworks=everywhere\n"))
+
+
+def test_what_is_for_a_controller_is_handed_on(tmp_path: Path) -> None:
+    file = tmp_path / "namesrv.conf"
+    file.write_text("enableControllerInNamesrv=true\ncontrollerStorePath=/var/lib/controller\n")
+    assert read_config(file).controller == {
+        "enableControllerInNamesrv": "true", "controllerStorePath": "/var/lib/controller",
+    }  # fmt: skip
+    assert frozenset(OF_CONTROLLER) == NAMES

@@ -1,0 +1,178 @@
+"""What operators and their tools ask of a controller (controller/README.md#wire)."""
+
+from __future__ import annotations
+
+from broker_core.controller.commands import AcceptLoss, Adopt, Command, Elect, Remove, SetPolicy
+from broker_core.controller.electing import electable
+from broker_core.controller.errors import Refused
+from broker_core.controller.judging import Judging
+from broker_core.controller.parts import Parts, answered, master_address, sync_state_set
+from broker_core.controller.replicas import removable
+from broker_core.controller.states import state_of
+from broker_core.protocol import Command as Message
+from broker_core.protocol import RequestCode, ResponseCode, bodies
+from broker_core.protocol.bodies.controller import NameState, ReplicaState
+from broker_core.protocol.bodies.replicas import HeardReplica, Preview
+from broker_core.protocol.headers import controller as headers
+from broker_core.remoting import Connection, Handler
+
+_STOP_IT = (
+    "whoever was master may still acknowledge messages if it is only cut off: make sure that its process has stopped"
+)
+_LOSS = "messages that were acknowledged and that replica {} does not have are lost"
+
+
+class AdminHandlers:
+    """One method per request code; `table` maps codes to methods."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._judging = Judging(parts.hearing)
+
+    def table(self) -> dict[RequestCode, Handler]:
+        """Return the handler of each request code."""
+        code = RequestCode
+        return {
+            code.CONTROLLER_ELECT_MASTER: answered(self.elect),
+            code.CLEAN_BROKER_DATA: answered(self.remove),
+            code.SET_REPLICA_POLICY: answered(self.set_policy),
+            code.ACCEPT_LOSS: answered(self.accept_loss),
+            code.ADOPT_STATE: answered(self.adopt),
+        }
+
+    async def elect(self, request: Message, _: Connection) -> Message:
+        """Elect a master by hand: the one that is named, or any if there is none that lives."""
+        header = request.header(headers.ElectMasterRequest)
+        lead = None if header.dry_run else self._parts.the_lead()
+        state = await self._state(header.broker_name)
+        command = self._election(state, header)
+        if header.dry_run:
+            return self._told(await self._previewed(command, []))
+        if isinstance(command, Elect) and self._master_lives(state):
+            await self._hand_over(state, command)
+        done = await self._parts.deciding.carry_out(command, lead)
+        master = done.after.master
+        answer = headers.ElectMasterResponse(
+            master.id if master else None, master_address(done.after), done.after.epoch, done.after.set_version
+        )
+        return Message.response(ResponseCode.SUCCESS, answer, bodies.encode_strict(sync_state_set(done.after)))
+
+    async def remove(self, request: Message, _: Connection) -> Message:
+        """Forget replicas; those that are heard only if the request says so."""
+        header = request.header(headers.CleanBrokerDataRequest)
+        ids = _ids(header.broker_controller_ids_to_clean or "")
+        state = await self._state(header.broker_name)
+        heard = {each.id for each in self._parts.hearing.heard(state.name, self._parts.clock())}
+        ids = ids or tuple(sorted(removable(state) - heard))
+        living = sorted(heard & set(ids))
+        if living and not header.is_clean_living_broker:
+            raise Refused(
+                ResponseCode.CONTROLLER_INVALID_CLEAN_BROKER_METADATA,
+                f"replica {living[0]} of {state.name} lives: stop it first",
+            )
+        command = Remove(header.broker_name, ids, header.forced)
+        if header.dry_run:
+            return self._told(await self._previewed(command, []))
+        return self._told(await self._carried_out(command))
+
+    async def set_policy(self, request: Message, _: Connection) -> Message:
+        """Change what operators decide for a name."""
+        header = request.header(headers.SetReplicaPolicyRequest)
+        command = SetPolicy(header.broker_name, header.min_in_sync_replicas, header.unclean_allowed)
+        return self._told(await (self._previewed(command, []) if header.dry_run else self._carried_out(command)))
+
+    async def accept_loss(self, request: Message, _: Connection) -> Message:
+        """Make a replica master that may lack acknowledged messages."""
+        header = request.header(headers.AcceptLossRequest)
+        lead = None if header.dry_run else self._parts.the_lead()
+        command = self._loss(await self._state(header.broker_name), header.broker_id)
+        if header.dry_run:
+            return self._told(await self._previewed(command, [_LOSS.format(command.id), _STOP_IT]))
+        done = await self._parts.deciding.carry_out(command, lead)
+        return self._told(self._preview(done.before, done.after, [_LOSS.format(command.id), _STOP_IT]))
+
+    async def adopt(self, request: Message, _: Connection) -> Message:
+        """Go on from a state that was set back."""
+        header = request.header(headers.AdoptStateRequest)
+        parts, name = self._parts, header.broker_name
+        parts.check_cluster(header.cluster_name)
+        await parts.deciding.read(name)
+        if not parts.trust.is_set_back(name):
+            raise Refused(ResponseCode.CONTROLLER_INVALID_REQUEST, f"the state of {name} was not set back")
+        heard = parts.hearing.heard(name, parts.clock())
+        command = Adopt(
+            name=name,
+            cluster=header.cluster_name,
+            members=_ids(header.broker_ids),
+            views=(parts.hearing.newest(name), *(each.view for each in heard)),
+            replicas=tuple((each.id, ReplicaState(each.address, "", "", "", False, each.last_epoch)) for each in heard),
+        )
+        lost = [_LOSS.format(each) for each in command.members[:1]] + [_STOP_IT]
+        if header.dry_run:
+            return self._told(await self._previewed(command, lost))
+        preview = await self._carried_out(command, lost)
+        parts.trust.trust(name)
+        return self._told(preview)
+
+    def _election(self, state: NameState, header: headers.ElectMasterRequest) -> Elect | AcceptLoss:
+        among = self._parts.hearing.alive(state.name, self._parts.clock())
+        chosen = header.broker_id if header.designate_elect else None
+        lives = self._master_lives(state)
+        if state.master is not None and lives and chosen in (None, state.master.id):
+            raise Refused(
+                ResponseCode.CONTROLLER_MASTER_STILL_EXIST, f"replica {state.master.id} of {state.name} is master"
+            )
+        if chosen is not None and state.policy.unclean_allowed and not electable(state, among):
+            return self._loss(state, chosen)
+        return Elect(state.name, among, state.master, "by hand", chosen)
+
+    def _loss(self, state: NameState, chosen: int) -> AcceptLoss:
+        among = self._parts.hearing.alive(state.name, self._parts.clock())
+        return AcceptLoss(state.name, chosen, among, None if self._master_lives(state) else state.master)
+
+    def _master_lives(self, state: NameState) -> bool:
+        return self._judging.why_without_master(state, self._parts.clock()) is None
+
+    async def _hand_over(self, state: NameState, command: Elect) -> None:
+        assert state.master is not None
+        if command.chosen is None:
+            return
+        self._parts.check_not_set_back(state.name)
+        await self._parts.deciding.preview(command)  # the master stops taking sends only for what can be
+        why_not = await self._parts.links.hand_over(state.name, state.master.id, state.epoch, command.chosen)
+        if why_not is not None:
+            raise Refused(ResponseCode.CONTROLLER_ELECT_MASTER_FAILED, why_not)
+
+    async def _state(self, name: str) -> NameState:
+        state = state_of(name, await self._parts.deciding.read(name))
+        if state is None:
+            raise Refused(ResponseCode.CONTROLLER_BROKER_METADATA_NOT_EXIST, f"no replica of {name} ever took an id")
+        return state
+
+    async def _previewed(self, command: Command, warnings: list[str]) -> Preview:
+        done = await self._parts.deciding.preview(command)
+        return self._preview(done.before, done.after, warnings)
+
+    async def _carried_out(self, command: Command, warnings: list[str] | None = None) -> Preview:
+        done = await self._parts.deciding.carry_out(command)
+        return self._preview(done.before, done.after, warnings or [])
+
+    def _preview(self, before: NameState | None, after: NameState, warnings: list[str]) -> Preview:
+        heard = [
+            HeardReplica(each.id, each.life, each.address, each.last_epoch, each.end, each.confirm, *each.view)
+            for each in self._parts.hearing.heard(after.name, self._parts.clock())
+        ]
+        return Preview(after, before, heard, warnings)
+
+    def _told(self, preview: Preview) -> Message:
+        return Message.response(ResponseCode.SUCCESS, body=bodies.encode_strict(preview))
+
+
+def _ids(text: str) -> tuple[int, ...]:
+    """Return the ids of a text with semicolons between them; raises Refused."""
+    try:
+        return tuple(sorted({int(each) for each in text.split(";") if each.strip()}))
+    except ValueError:
+        raise Refused(
+            ResponseCode.CONTROLLER_INVALID_REQUEST, f"{text[:80]!r} are no ids with semicolons between them"
+        ) from None

@@ -1,0 +1,166 @@
+"""What brokers ask of a controller: heartbeats, ids, lives, the in-sync set (controller/README.md#wire)."""
+
+from __future__ import annotations
+
+from broker_core.controller.commands import AlterSet, ApplyId, Register
+from broker_core.controller.errors import Refused
+from broker_core.controller.hearing import Heartbeat
+from broker_core.controller.parts import Parts, answered, master_address, sync_state_set
+from broker_core.controller.replicas import next_id
+from broker_core.controller.states import state_of
+from broker_core.protocol import Command, RequestCode, ResponseCode, bodies
+from broker_core.protocol.bodies.controller import MasterLife, NameState, encode_state, life_number
+from broker_core.protocol.bodies.replicas import SyncStateSet
+from broker_core.protocol.headers import controller as headers
+from broker_core.remoting import Connection, Handler
+
+
+class BrokerHandlers:
+    """One method per request code; `table` maps codes to methods."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+
+    def table(self) -> dict[RequestCode, Handler]:
+        """Return the handler of each request code."""
+        code = RequestCode
+        return {
+            code.BROKER_HEARTBEAT: self.heartbeat,
+            code.CONTROLLER_ALTER_SYNC_STATE_SET: answered(self.alter_set),
+            code.CONTROLLER_REGISTER_BROKER: answered(self.register),
+            code.CONTROLLER_GET_NEXT_BROKER_ID: answered(self.next_id),
+            code.CONTROLLER_APPLY_BROKER_ID: answered(self.apply_id),
+        }
+
+    def heartbeat(self, request: Command, connection: Connection) -> Command:
+        """Note that a replica lives; answer with the newest state, and a grant for the master. Asks no engine."""
+        header = request.header(headers.BrokerHeartbeatRequest)
+        beat = _beat(header)
+        parts, now = self._parts, self._parts.clock()
+        try:
+            parts.check_cluster(header.cluster_name)
+            state = parts.states.find(beat.name)
+            if beat.life and (state is not None or parts.hearing.has_room(beat.name)):
+                parts.hearing.heartbeat(beat, now)
+                parts.links.heard(beat.name, beat.id, beat.life, connection)
+            state = self._registered(state, beat)
+        except Refused as refused:
+            return Command.response(refused.code, remark=str(refused))
+        answer = headers.BrokerHeartbeatResponse(
+            leading=parts.leader.is_leading,
+            grant_ms=self._grant_ms(state, beat),
+            age_ms=parts.states.age_ms(now) or 0,
+        )
+        body = encode_state(state) if state.view > beat.view else b""
+        return Command.response(ResponseCode.SUCCESS, answer, body)
+
+    def _registered(self, state: NameState | None, beat: Heartbeat) -> NameState:
+        if self._parts.states.read_at is None:
+            raise Refused(ResponseCode.CONTROLLER_NOT_LEADER, "this controller has not read its decisions yet")
+        if state is None:
+            raise Refused(ResponseCode.CONTROLLER_BROKER_METADATA_NOT_EXIST, f"{beat.name} is not known here")
+        replica = state.replicas.get(beat.id)
+        if replica is None or not beat.life or replica.life != beat.life:
+            raise Refused(
+                ResponseCode.CONTROLLER_BROKER_NEED_TO_BE_REGISTERED,
+                f"replica {beat.id} of {beat.name} has not registered life {beat.life or '(none)'}",
+            )
+        return state
+
+    def _grant_ms(self, state: NameState, beat: Heartbeat) -> int:
+        parts = self._parts
+        is_master = state.master == MasterLife(beat.id, beat.life) and beat.view[0] == state.epoch
+        if not is_master or not parts.decisions.is_settled(state.name) or parts.trust.is_set_back(state.name):
+            return 0
+        return parts.leader.grant_ms
+
+    async def register(self, request: Command, _: Connection) -> Command:
+        """Register a life."""
+        header = request.header(headers.RegisterReplicaRequest)
+        parts = self._parts
+        parts.check_cluster(header.cluster_name)
+        if life_number(header.life) < 1:
+            raise Refused(ResponseCode.CONTROLLER_INVALID_REQUEST, "a replica registers with its life")
+        if parts.states.find(header.broker_name) is not None or parts.hearing.has_room(header.broker_name):
+            parts.hearing.told(header.broker_name, (header.view_epoch, header.view_version))
+        done = await parts.deciding.carry_out(
+            Register(
+                name=header.broker_name,
+                cluster=header.cluster_name,
+                id=header.broker_id,
+                life=header.life,
+                address=header.broker_address,
+                ha=header.ha_address,
+                check=header.register_check_code,
+                is_clean=header.clean,
+                last_epoch=max(header.last_epoch, 0),
+                told=max(header.view_epoch, 0),
+            )
+        )
+        state = done.after
+        answer = headers.RegisterReplicaResponse(
+            state.cluster, state.name, *_master(state), sync_state_set_epoch=state.set_version
+        )
+        return Command.response(ResponseCode.SUCCESS, answer, encode_state(state))
+
+    async def next_id(self, request: Command, _: Connection) -> Command:
+        """Return the id that a new replica applies for."""
+        header = request.header(headers.GetNextBrokerIdRequest)
+        parts = self._parts
+        parts.check_cluster(header.cluster_name)
+        state = state_of(header.broker_name, await parts.deciding.read(header.broker_name))
+        parts.check_not_set_back(header.broker_name)
+        answer = headers.GetNextBrokerIdResponse(header.cluster_name, header.broker_name, next_id(state))
+        return Command.response(ResponseCode.SUCCESS, answer)
+
+    async def apply_id(self, request: Command, _: Connection) -> Command:
+        """Give a new replica its id."""
+        header = request.header(headers.ApplyBrokerIdRequest)
+        self._parts.check_cluster(header.cluster_name)
+        if not header.broker_name:
+            raise Refused(ResponseCode.CONTROLLER_INVALID_REQUEST, "the broker name is missing")
+        await self._parts.deciding.carry_out(
+            ApplyId(header.broker_name, header.cluster_name, header.applied_broker_id, header.register_check_code)
+        )
+        return Command.response(
+            ResponseCode.SUCCESS, headers.ApplyBrokerIdResponse(header.cluster_name, header.broker_name)
+        )
+
+    async def alter_set(self, request: Command, _: Connection) -> Command:
+        """Change the in-sync set, as the master proposes."""
+        header = request.header(headers.AlterSyncStateSetRequest)
+        proposed = bodies.decode(SyncStateSet, request.body)
+        done = await self._parts.deciding.carry_out(
+            AlterSet(
+                name=header.broker_name,
+                id=header.master_broker_id,
+                life=header.life,
+                epoch=header.master_epoch,
+                set_version=proposed.sync_state_set_epoch,
+                members=tuple((each, proposed.lives.get(each, "")) for each in proposed.sync_state_set),
+            )
+        )
+        answer = headers.AlterSyncStateSetResponse(done.after.set_version)
+        return Command.response(ResponseCode.SUCCESS, answer, bodies.encode_strict(sync_state_set(done.after)))
+
+
+def _beat(header: headers.BrokerHeartbeatRequest) -> Heartbeat:
+    life_number(header.life)
+    return Heartbeat(
+        name=header.broker_name,
+        id=header.broker_id,
+        life=header.life,
+        address=header.broker_addr,
+        end=max(header.max_offset, 0),
+        confirm=header.confirm_offset,
+        last_epoch=max(header.epoch, 0),
+        view=(max(header.view_epoch, 0), max(header.view_version, 0)),
+        priority=header.election_priority,
+    )
+
+
+def _master(state: NameState) -> tuple[int | None, str | None, int | None]:
+    """Return id, address and epoch of the master, None without one."""
+    if state.master is None:
+        return None, None, None
+    return state.master.id, master_address(state), state.epoch

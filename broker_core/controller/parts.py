@@ -1,0 +1,85 @@
+"""What the handlers of a controller share."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from broker_core.controller.deciding import Deciding
+from broker_core.controller.decisions import Decisions, Lead
+from broker_core.controller.errors import Refused
+from broker_core.controller.hearing import Hearing
+from broker_core.controller.leading import Leader
+from broker_core.controller.links import Links
+from broker_core.controller.states import States
+from broker_core.controller.trust import Trust
+from broker_core.protocol import Command, ResponseCode
+from broker_core.protocol.bodies.controller import NameState
+from broker_core.protocol.bodies.replicas import SyncStateSet
+from broker_core.remoting import Connection, Handler
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """A running controller: `who` names it, `clock` is that of the hearing."""
+
+    cluster: str
+    who: str
+    clock: Callable[[], float]
+    decisions: Decisions
+    states: States
+    hearing: Hearing
+    trust: Trust
+    links: Links
+    deciding: Deciding
+    leader: Leader
+
+    def check_cluster(self, cluster: str) -> None:
+        """Raise Refused for a broker of another cluster than this controller's."""
+        if cluster != self.cluster:
+            raise Refused(
+                ResponseCode.CONTROLLER_INVALID_REQUEST,
+                f"this controller is of cluster {self.cluster} (controllerClusterName), not of {cluster}",
+            )
+
+    def check_not_set_back(self, name: str) -> None:
+        """Raise Refused for a name whose state was set back."""
+        if self.trust.is_set_back(name):
+            raise Refused(ResponseCode.CONTROLLER_NOT_LEADER, f"the state of {name} was set back")
+
+    def the_lead(self) -> Lead:
+        """Return the lead; raises Refused if this controller does not lead."""
+        lead = self.leader.lead
+        if lead is None:
+            leading = self.decisions.leader
+            raise Refused(
+                ResponseCode.CONTROLLER_NOT_LEADER,
+                f"this controller does not lead{f', {leading} does' if leading else ''}",
+            )
+        return lead
+
+
+Answer: TypeAlias = Callable[[Command, Connection], Awaitable[Command]]
+
+
+def answered(answer: Answer) -> Handler:
+    """Return a handler whose refusals are answers."""
+
+    async def handle(request: Command, connection: Connection) -> Command:
+        try:
+            return await answer(request, connection)
+        except Refused as refused:
+            return Command.response(refused.code, remark=str(refused))
+
+    return handle
+
+
+def master_address(state: NameState) -> str | None:
+    """Return the address of the master, if there is one."""
+    return state.replicas[state.master.id].address if state.master is not None else None
+
+
+def sync_state_set(state: NameState) -> SyncStateSet:
+    """Return the in-sync set as 5.x tells it."""
+    return SyncStateSet(state.in_sync, state.set_version)

@@ -1,0 +1,200 @@
+"""A controller in a name server, asked over real sockets."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from broker_core.protocol import ResponseCode, bodies
+from broker_core.protocol.bodies.controller import MasterLife
+from broker_core.protocol.bodies.replicas import BrokerReplicasInfo, ControllerInfo, Preview, SyncStateSet
+from broker_core.protocol.headers import controller as headers
+from tests.broker_core.controller.hosted import Broker, Hosted, brokers, hosted
+from tests.support.wait import eventually
+
+
+@pytest.fixture
+async def served(tmp_path: Path) -> AsyncIterator[Hosted]:
+    async with hosted(tmp_path) as running:
+        yield running
+
+
+async def elected(served: Hosted, *ids: int) -> None:
+    await served.until(lambda state: state.master is not None and state.master.id in ids)
+
+
+async def test_the_first_replica_becomes_master_and_is_granted_a_lease(served: Hosted) -> None:
+    next_id = await served.ask(headers.GetNextBrokerIdRequest("C", "b"))
+    assert next_id.header(headers.GetNextBrokerIdResponse).next_broker_id == 1
+    async with brokers(served, 1) as [first]:
+        await elected(served, 1)
+        await eventually(lambda: first.answers and first.answers[-1].grant_ms)
+    state = first.told[-1]
+    assert (state.master, state.in_sync, state.epoch) == (MasterLife(1, "1-a"), [1], 1)
+    assert state.last.by == "n1"
+    assert first.answers[-1].leading
+    assert 0 < first.answers[-1].grant_ms <= 2500
+
+
+async def test_only_the_master_is_granted_a_lease(served: Hosted) -> None:
+    async with brokers(served, 1, 2) as [_, second]:
+        await elected(served, 1)
+        second.answers.clear()
+        await eventually(lambda: len(second.answers) >= 3)
+        assert [each.grant_ms for each in second.answers[:3]] == [0, 0, 0]
+
+
+async def test_a_change_is_told_to_the_replicas_at_once(served: Hosted) -> None:
+    async with brokers(served, 1, 2) as [first, second]:
+        await elected(served, 1)
+        await second.leave_beating()
+        state = await served.state()
+        answer = await first.alter(state, 1, 2)
+        assert answer.code == ResponseCode.SUCCESS, answer.remark
+        assert answer.header(headers.AlterSyncStateSetResponse).new_sync_state_set_epoch == state.set_version + 1
+        assert bodies.decode(SyncStateSet, answer.body).sync_state_set == [1, 2]
+        await eventually(lambda: second.told[-1].in_sync == [1, 2])
+
+
+async def test_a_killed_master_is_replaced_sooner_than_a_silent_one(tmp_path: Path) -> None:
+    async with hosted(tmp_path, timeout_seconds=3600.0) as served, brokers(served, 1, 2) as [first, second]:
+        await elected(served, 1)
+        assert (await first.alter(await served.state(), 1, 2)).code == ResponseCode.SUCCESS
+        await first.leave()  # its port, 1, refuses
+        await elected(served, 2)
+        state = await served.state()
+        assert (state.last.why, state.epoch, state.in_sync) == ("killed", 2, [1, 2])
+        await eventually(lambda: second.told[-1].master == MasterLife(2, "1-a"))
+
+
+async def test_a_silent_master_is_replaced(tmp_path: Path) -> None:
+    async with hosted(tmp_path, timeout_seconds=0.5) as served, brokers(served, 1, 2) as [first, _]:
+        await elected(served, 1)
+        assert (await first.alter(await served.state(), 1, 2)).code == ResponseCode.SUCCESS
+        await first.leave_beating()
+        await elected(served, 2)
+        assert (await served.state()).last.why == "silent"
+
+
+async def test_a_restarted_master_needs_a_new_epoch(served: Hosted) -> None:
+    async with brokers(served, 1) as [first]:
+        await elected(served, 1)
+        await first.leave_beating()
+        again = Broker(served, 1, life="2-b", last_epoch=1)
+        refused = await again.beat()
+        assert refused.code == ResponseCode.CONTROLLER_BROKER_NEED_TO_BE_REGISTERED
+        await again.join()
+        state = await served.until(lambda each: each.master == MasterLife(1, "2-b"))
+        assert state.epoch == 2
+        late = await first.alter(state, 1)
+        assert late.code == ResponseCode.CONTROLLER_INVALID_MASTER
+        await again.leave()
+
+
+async def test_an_unclean_replica_alone_waits_for_an_operator(served: Hosted) -> None:
+    alone = Broker(served, 1)
+    await alone.join(clean=False)
+    told = await served.ask(headers.NameStateRequest("b"))
+    assert "may have lost" in (told.header(headers.NameStateResponse).stuck or "")
+    preview = await served.ask(headers.AcceptLossRequest("b", 1, dry_run=True))
+    assert preview.code == ResponseCode.SUCCESS, preview.remark
+    would = bodies.decode(Preview, preview.body)
+    assert would.after.master == MasterLife(1, "1-a")
+    assert "process has stopped" in would.warnings[1]
+    assert (await served.state()).master is None
+    assert (await served.ask(headers.AcceptLossRequest("b", 1))).code == ResponseCode.SUCCESS
+    assert (await served.state()).master == MasterLife(1, "1-a")
+    await alone.leave()
+
+
+async def test_an_operator_hands_over(served: Hosted) -> None:
+    async with brokers(served, 1, 2) as [first, _]:
+        await elected(served, 1)
+        assert (await first.alter(await served.state(), 1, 2)).code == ResponseCode.SUCCESS
+        wanted = headers.ElectMasterRequest("C", "b", 2, designate_elect=True, dry_run=True)
+        would = bodies.decode(Preview, (await served.ask(wanted)).body)
+        assert (would.after.master, would.after.epoch) == (MasterLife(2, "1-a"), 2)
+        assert not first.handed_over
+        first.hand_over = ResponseCode.SYSTEM_BUSY
+        wanted = headers.ElectMasterRequest("C", "b", 2, designate_elect=True)
+        refused = await served.ask(wanted)
+        assert (refused.code, refused.remark) == (2012, "replica 2 is 7 bytes behind")
+        first.hand_over = ResponseCode.SUCCESS
+        answer = await served.ask(wanted)
+        assert answer.header(headers.ElectMasterResponse) == headers.ElectMasterResponse(2, "127.0.0.1:1", 2, 2)
+        assert first.handed_over[-1] == headers.HandOverRequest("b", 1, 2, 3000)
+        assert (await served.state()).last.why == "by hand"
+
+
+async def test_there_is_nothing_to_elect_while_the_master_lives(served: Hosted) -> None:
+    async with brokers(served, 1, 2):
+        await elected(served, 1)
+        for header in (
+            headers.ElectMasterRequest("C", "b"),
+            headers.ElectMasterRequest("C", "b", 1, designate_elect=True),
+        ):
+            assert (await served.ask(header)).code == ResponseCode.CONTROLLER_MASTER_STILL_EXIST
+
+
+async def test_replicas_are_removed(served: Hosted) -> None:
+    async with brokers(served, 1, 2) as [_, second]:
+        await elected(served, 1)
+        lives = await served.ask(headers.CleanBrokerDataRequest("b", "C", "2"))
+        assert (lives.code, lives.remark) == (2009, "replica 2 of b lives: stop it first")
+        await second.leave_beating()
+        would = await served.ask(
+            headers.CleanBrokerDataRequest("b", "C", "2", is_clean_living_broker=True, dry_run=True)
+        )
+        assert sorted(bodies.decode(Preview, would.body).after.replicas) == [1]
+        assert sorted((await served.state()).replicas) == [1, 2]
+        done = await served.ask(headers.CleanBrokerDataRequest("b", "C", "2", is_clean_living_broker=True))
+        assert done.code == ResponseCode.SUCCESS, done.remark
+        assert sorted((await served.state()).replicas) == [1]
+        assert (await second.register()).code == ResponseCode.CONTROLLER_BROKER_NEED_TO_BE_REGISTERED
+
+
+async def test_policy(served: Hosted) -> None:
+    async with brokers(served, 1, 2):
+        would = await served.ask(headers.SetReplicaPolicyRequest("b", 2, dry_run=True))
+        assert bodies.decode(Preview, would.body).after.policy.min_in_sync == 2
+        assert (await served.state()).policy.min_in_sync == 1
+        assert (await served.ask(headers.SetReplicaPolicyRequest("b", 2))).code == ResponseCode.SUCCESS
+        assert (await served.state()).policy.min_in_sync == 2
+        assert (await served.ask(headers.SetReplicaPolicyRequest("b", 3))).code == 2005
+
+
+async def test_it_tells_of_replicas_and_of_itself(served: Hosted) -> None:
+    async with brokers(served, 1, 2):
+        await elected(served, 1)
+        info = await served.ask(headers.GetMetadataInfoRequest())
+        assert info.header(headers.GetMetadataInfoResponse) == headers.GetMetadataInfoResponse(
+            "C", "n1", "n1", is_leader=True, peers="n1"
+        )
+        told = bodies.decode(ControllerInfo, info.body)
+        assert (told.engine, told.names, told.set_back) == ("file", ["b"], [])
+        for body in (b"", b'["b"]', b'["b", "x"]'):
+            data = await served.ask(headers.GetSyncStateDataRequest(), body)
+            table = bodies.decode(BrokerReplicasInfo, data.body).replicas_info_table
+            assert (table["b"].master_broker_id, table["b"].master_epoch) == (1, 1)
+            assert [each.broker_id for each in table["b"].not_in_sync_replicas] == [2]
+            assert table["b"].in_sync_replicas[0].alive
+        replica = await served.ask(headers.GetReplicaInfoRequest("b"))
+        assert replica.header(headers.GetReplicaInfoResponse) == headers.GetReplicaInfoResponse(1, "127.0.0.1:1", 1)
+        assert bodies.decode(SyncStateSet, replica.body).sync_state_set == [1]
+        assert (await served.ask(headers.GetReplicaInfoRequest("x"))).code == 2008
+
+
+async def test_what_is_of_another_cluster_is_refused(served: Hosted) -> None:
+    answer = await served.ask(headers.GetNextBrokerIdRequest("D", "b"))
+    assert answer.code == ResponseCode.CONTROLLER_INVALID_REQUEST
+    assert "controllerClusterName" in (answer.remark or "")
+
+
+async def test_decisions_outlive_the_controller(tmp_path: Path) -> None:
+    async with hosted(tmp_path) as served, brokers(served, 1):
+        await elected(served, 1)
+        before = await served.state()
+    async with hosted(tmp_path) as served:
+        assert await served.state() == before
