@@ -6,7 +6,7 @@
     ROOT/consumequeue/<topic>/<queue id>/<20 digits>    units of one queue, named by the first byte's position
     ROOT/consumequeue_ext/<topic>/<queue id>/<20 digits>   what a queue keeps beside its units, if it is extended
     ROOT/index/<17 digits>                              hash files, named by their time of creation
-    ROOT/checkpoint  ROOT/abort  ROOT/lock  ROOT/purged
+    ROOT/checkpoint  ROOT/abort  ROOT/lock  ROOT/purged  ROOT/epochFileCheckpoint
     ROOT/new-<n>                                        a file being created; renamed when it has its full length
 """
 
@@ -27,6 +27,7 @@ CHECKPOINT: Final = "checkpoint"
 ABORT: Final = "abort"
 LOCK: Final = "lock"
 PURGED: Final = "purged"
+EPOCHS: Final = "epochFileCheckpoint"
 NEW_PREFIX: Final = "new-"
 
 UNIT_BYTES: Final = 20
