@@ -26,7 +26,8 @@ from broker_core.broker.pop.journal import Journal
 from broker_core.broker.pop.leases import Leases
 from broker_core.broker.processors.topic_queues import TopicQueues
 from broker_core.broker.queue_locks import QueueLocks
-from broker_core.broker.registration import Registration
+from broker_core.broker.registration import MasterPlace, Registration
+from broker_core.broker.replication.slave_link import SlaveLink
 from broker_core.broker.request_modes import RequestModes
 from broker_core.broker.role import Role, Roles
 from broker_core.broker.saving import JsonFile, Saver
@@ -100,6 +101,7 @@ class Components:
     locks: QueueLocks
     stats: Stats
     registration: Registration
+    slave_link: SlaveLink
     saver: Saver
     memory: ConnectionMemory
     resets: Resets
@@ -162,6 +164,13 @@ def compose(settings: Settings, resources: Resources) -> Components:
     )
     roles = Roles(Role.of_id(config.identity.broker_id))
     roles.watch(master_work.follow)
+    durability = GroupCommit(
+        store,
+        disk_of(store, resources.disk),
+        limits=config.limits,
+        timeout_ms=config.periods.sync_flush_timeout,
+    )
+    registration = _registration(config, resources, roles, topic_register)
     components = Components(
         settings=settings,
         roles=roles,
@@ -172,12 +181,7 @@ def compose(settings: Settings, resources: Resources) -> Components:
         store_id=store_id.load_or_create(JsonFile(config.config_folder / store_id.FILE_NAME)),
         arrivals=arrivals,
         intake=intake,
-        durability=GroupCommit(
-            store,
-            disk_of(store, resources.disk),
-            limits=config.limits,
-            timeout_ms=config.periods.sync_flush_timeout,
-        ),
+        durability=durability,
         topics=topic_register,
         groups=_load_groups(config),
         offsets=consumed,
@@ -192,7 +196,8 @@ def compose(settings: Settings, resources: Resources) -> Components:
         producers=TopicProducers(now),
         locks=locks,
         stats=stats,
-        registration=_registration(config, resources, roles, topic_register),
+        registration=registration,
+        slave_link=_slave_link(settings, resources, arrivals, durability, roles, registration),
         saver=Saver(resources.files),
         memory=resources.memory,
         resets=Resets(consumed, leases, config.limits),
@@ -229,7 +234,7 @@ def _load_access(config: BrokerConfig, resources: Resources) -> Access:
 
 
 def _registration(config: BrokerConfig, resources: Resources, roles: Roles, register: Topics) -> Registration:
-    registration = Registration(
+    return Registration(
         config.identity,
         resources.address,
         register,
@@ -240,8 +245,32 @@ def _registration(config: BrokerConfig, resources: Resources, roles: Roles, regi
         timeout_ms=config.periods.registration_timeout,
         clock=resources.clock,
     )
-    registration.on_master = lambda master: roles.follow(master.address)
-    return registration
+
+
+def _slave_link(
+    settings: Settings,
+    resources: Resources,
+    arrivals: Arrivals,
+    durability: GroupCommit,
+    roles: Roles,
+    registration: Registration,
+) -> SlaveLink:
+    link = SlaveLink(
+        store=resources.store,
+        arrivals=arrivals,
+        remoting=resources.remoting,
+        settings=settings,
+        flush=durability.flush,
+        clock=resources.clock,
+    )
+
+    def follow(master: MasterPlace) -> None:
+        link.follow_master(master)
+        roles.follow(master.address)
+
+    registration.on_master = follow
+    roles.watch(link.follow_role)
+    return link
 
 
 def _load_groups(config: BrokerConfig) -> Groups:

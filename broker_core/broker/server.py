@@ -346,6 +346,7 @@ def _background(components: Components, steps: Sequence[Step]) -> asyncio.Task[N
                 tasks.create_task(repeat(step, components.clock), name=step.name)
             tasks.create_task(components.durability.run(periods.flush), name="flush")
             tasks.create_task(components.registration.run(periods.registration), name="registration")
+            tasks.create_task(components.slave_link.run(), name="slave link")
 
     return asyncio.get_running_loop().create_task(run(), name="broker")
 

@@ -335,7 +335,7 @@ async def started(
         periods=periods or Periods(),
         topics=topics or TopicDefaults(),
         access_control=access_control,
-        settings=settings or {},
+        settings=({"brokerRole": "SLAVE"} if broker_id else {}) | dict(settings or {}),
         identity=Identity(broker_id=broker_id),
     )
     try:

@@ -1,0 +1,1 @@
+"""Masters and slaves of a broker name (broker/README.md#following-a-master)."""

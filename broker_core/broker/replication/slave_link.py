@@ -1,0 +1,258 @@
+"""The socket of a slave: connects, feeds the log, and tries again (broker/README.md#following-a-master)."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from broker_core.broker.arrivals import Arrivals
+from broker_core.broker.registration import MasterPlace
+from broker_core.broker.replication.master_facts import ask_facts, ask_first_record
+from broker_core.broker.replication.plain_slave import (
+    FollowError,
+    LogsDiverge,
+    PlainSlave,
+    starting_point,
+)
+from broker_core.broker.role import Role, RoleKind
+from broker_core.broker.settings import Settings
+from broker_core.errors import GantryError
+from broker_core.logs import get_logger
+from broker_core.remoting.client import RemotingClient
+from broker_core.store import MessageStore
+
+PAUSES_S: Final = (1, 2, 5)
+"""Pauses between attempts to follow; the last one is repeated."""
+
+_TICK_S: Final = 0.25
+_READ_BYTES: Final = 1 << 18
+_CONNECT_S: Final = 5.0
+
+_log = get_logger(__name__)
+
+
+class Place(NamedTuple):
+    """Where the master is: the port of its stream, and the main one."""
+
+    stream: str
+    main: str
+
+
+@dataclass(slots=True)
+class LinkFigures:
+    """What is known of the connection; times are ms since 1970, None while there is none."""
+
+    master: str | None = None
+    connected_since: int | None = None
+    heard_at: int | None = None
+    received_bytes: int = 0
+
+
+class LinkEnded(FollowError):
+    """Raised when the connection to the master is closed or cannot be opened."""
+
+
+class SlaveLink:
+    """Follows the master of the broker name for as long as this broker is a slave."""
+
+    def __init__(
+        self,
+        *,
+        store: MessageStore,
+        arrivals: Arrivals,
+        remoting: RemotingClient,
+        settings: Settings,
+        flush: Callable[[], Awaitable[None]],
+        clock: Callable[[], int],
+    ) -> None:
+        self._store = store
+        self._arrivals = arrivals
+        self._remoting = remoting
+        self._settings = settings
+        self._flush = flush
+        self._clock = clock
+        self._role: Role | None = None
+        self._told: MasterPlace | None = None
+        self._changed = asyncio.Event()
+        self._writer: asyncio.StreamWriter | None = None
+        self._said = ""
+        self._stuck: LogsDiverge | None = None
+        self.figures = LinkFigures()
+
+    # -- whom to follow
+
+    def follow_role(self, role: Role) -> None:
+        """Begin or end with the role; a watcher of `Roles`."""
+        before, self._role = self._role, role
+        if before is None or before.kind is not role.kind:
+            self._start_over()
+
+    def follow_master(self, master: MasterPlace) -> None:
+        """Follow the master that the name servers tell, unless a setting names one."""
+        before, self._told = self._place(), master
+        if before != self._place():
+            self._start_over()
+
+    def _start_over(self) -> None:
+        self._stuck = None
+        self._changed.set()
+        if self._writer is not None:
+            self._writer.transport.abort()
+
+    def _place(self) -> Place | None:
+        """Return where to follow; None while this is no slave, or nobody has told where the master is."""
+        if self._role is None or self._role.kind is not RoleKind.SLAVE or self._role.epoch is not None:
+            return None
+        given = self._settings.config.replication.master_address
+        if not given:
+            return None if self._told is None else Place(self._told.ha_address, self._told.address)
+        return Place(given, _main_of(given) if self._told is None else self._told.address)
+
+    # -- following
+
+    async def run(self) -> None:
+        """Follow, and try again after each end, until cancelled."""
+        failures = 0
+        while True:
+            self._changed.clear()
+            place = self._place()
+            if place is None:
+                await self._changed.wait()
+                continue
+            received = self.figures.received_bytes
+            try:
+                await self._follow(place)
+            except (GantryError, OSError) as error:
+                self._say(place, str(error))
+            failures = 1 if self.figures.received_bytes > received else failures + 1
+            await self._pause(PAUSES_S[min(failures, len(PAUSES_S)) - 1])
+
+    async def _pause(self, seconds: float) -> None:
+        try:
+            async with asyncio.timeout(seconds):
+                await self._changed.wait()
+        except TimeoutError:
+            pass
+
+    def _say(self, place: Place, reason: str) -> None:
+        """Log why the master is not followed, once for each reason."""
+        if reason != self._said:
+            self._said = reason
+            _log.warning("master=%s: not followed: %s", place.stream, reason)
+
+    async def _follow(self, place: Place) -> None:
+        if self._stuck is not None:
+            raise self._stuck
+        start = await self._prepare(place)
+        reader, writer = await _connect(place.stream)
+        self._writer = writer
+        try:
+            if not self._changed.is_set():
+                await self._serve(place, self._slave(start), reader, writer)
+        finally:
+            self._writer = None
+            self.figures.connected_since = None
+            writer.transport.abort()
+
+    async def _prepare(self, place: Place) -> int:
+        """Return where to begin; an empty log gets the whole history. Raises FollowError and what the store raises."""
+        end = self._store.appended_log_offset
+        facts = await ask_facts(self._remoting, place.main)
+        try:
+            start = starting_point(end, self._store.segment_bytes, facts.log)
+        except LogsDiverge as stuck:
+            # The master's log may grow beyond this one: then the ends would say nothing any more.
+            self._stuck = stuck
+            raise
+        if start == 0 < facts.log.end:
+            self._store.append_raw(0, await ask_first_record(self._remoting, place.main))
+            self._arrivals.expect()
+            start = self._store.appended_log_offset
+        if self._settings.config.flushes_before_answer:
+            await self._flush()
+        return start
+
+    def _slave(self, start: int) -> PlainSlave:
+        config = self._settings.config
+        return PlainSlave(
+            self._store,
+            start=start,
+            reports_flushed=config.flushes_before_answer,
+            silence_ms=config.replication.silence_ms,
+            now=_now(),
+        )
+
+    async def _serve(
+        self, place: Place, slave: PlainSlave, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        self.figures.master, self.figures.connected_since = place.stream, self._clock()
+        writer.write(slave.report(_now()))
+        ended: list[Exception] = []
+        helpers = [asyncio.ensure_future(self._tick(slave, writer, ended))]
+        grew = asyncio.Event()
+        if self._settings.config.flushes_before_answer:
+            helpers.append(asyncio.ensure_future(self._report_flushed(slave, writer, grew)))
+        try:
+            while data := await reader.read(_READ_BYTES):
+                self._take(place, slave, data, grew)
+                writer.write(slave.report(_now()))
+        except OSError as error:
+            raise ended[0] if ended else LinkEnded(f"the connection is lost: {error}") from error
+        finally:
+            for helper in helpers:
+                helper.cancel()
+        raise ended[0] if ended else LinkEnded("the master closed the connection")
+
+    def _take(self, place: Place, slave: PlainSlave, data: bytes, grew: asyncio.Event) -> None:
+        self.figures.received_bytes += len(data)
+        self.figures.heard_at = self._clock()
+        if slave.feed(data, _now()):
+            self._arrivals.expect()
+            grew.set()
+        if self._said or self.figures.received_bytes == len(data):
+            self._said = ""
+            _log.info("master=%s: followed from log offset %d", place.stream, self._store.appended_log_offset)
+
+    async def _tick(self, slave: PlainSlave, writer: asyncio.StreamWriter, ended: list[Exception]) -> None:
+        """Report from time to time, and give up a master that says nothing."""
+        while True:
+            await asyncio.sleep(_TICK_S)
+            try:
+                slave.check(_now())
+            except FollowError as error:
+                ended.append(error)
+                writer.transport.abort()
+                return
+            writer.write(slave.report(_now()))
+
+    async def _report_flushed(self, slave: PlainSlave, writer: asyncio.StreamWriter, grew: asyncio.Event) -> None:
+        """Report what is on the disk, one flush after another."""
+        while True:
+            await grew.wait()
+            grew.clear()
+            await self._flush()
+            writer.write(slave.report(_now()))
+
+
+async def _connect(address: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    host, _, port = address.rpartition(":")
+    try:
+        async with asyncio.timeout(_CONNECT_S):
+            return await asyncio.open_connection(host.strip("[]"), int(port))
+    except TimeoutError as error:
+        raise LinkEnded(f"no connection to {address} within {_CONNECT_S:.0f} s") from error
+    except (OSError, ValueError, OverflowError) as error:
+        raise LinkEnded(f"no connection to {address}: {error}") from error
+
+
+def _main_of(stream: str) -> str:
+    """Return the main port of a master by that of its stream, which is the next one in RocketMQ."""
+    host, _, port = stream.rpartition(":")
+    return f"{host}:{int(port) - 1}"
+
+
+def _now() -> int:
+    return time.monotonic_ns() // 1_000_000
