@@ -48,7 +48,7 @@ class AdminHandlers:
         command = self._election(state, header)
         if header.dry_run:
             return self._told(await self._previewed(command, []))
-        if isinstance(command, Elect) and self._master_lives(state):
+        if isinstance(command, Elect) and self._master_lives(state) and not header.handed_over:
             await self._hand_over(state, command)
         done = await self._parts.deciding.carry_out(command, lead)
         master = done.after.master

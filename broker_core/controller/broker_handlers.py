@@ -49,9 +49,10 @@ class BrokerHandlers:
         answer = headers.BrokerHeartbeatResponse(
             leading=parts.leader.is_leading,
             grant_ms=self._grant_ms(state, beat),
+            granted_epoch=state.epoch,
             age_ms=parts.states.age_ms(now) or 0,
         )
-        body = encode_state(state) if state.view > beat.view else b""
+        body = encode_state(state) if header.wants_state or state.view > beat.view else b""
         return Command.response(ResponseCode.SUCCESS, answer, body)
 
     def _registered(self, state: NameState | None, beat: Heartbeat) -> NameState:
@@ -69,7 +70,7 @@ class BrokerHandlers:
 
     def _grant_ms(self, state: NameState, beat: Heartbeat) -> int:
         parts = self._parts
-        is_master = state.master == MasterLife(beat.id, beat.life) and beat.view[0] == state.epoch
+        is_master = state.master == MasterLife(beat.id, beat.life) and beat.epoch == state.epoch
         if not is_master or not parts.decisions.is_settled(state.name) or parts.trust.is_set_back(state.name):
             return 0
         return parts.leader.grant_ms
@@ -151,9 +152,10 @@ def _beat(header: headers.BrokerHeartbeatRequest) -> Heartbeat:
         id=header.broker_id,
         life=header.life,
         address=header.broker_addr,
+        epoch=max(header.epoch, 0),
         end=max(header.max_offset, 0),
-        confirm=header.confirm_offset,
-        last_epoch=max(header.epoch, 0),
+        confirm=max(header.confirm_offset, 0),
+        last_epoch=max(header.last_epoch, 0),
         view=(max(header.view_epoch, 0), max(header.view_version, 0)),
         priority=header.election_priority,
     )

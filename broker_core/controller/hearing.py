@@ -24,12 +24,13 @@ STRANGERS: Final = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Heartbeat:
-    """What a replica tells: its log's newest epoch and end, its confirm offset, and the newest view it was told."""
+    """What a replica tells: the epoch it is in, its log's newest one and its end, and the newest view it was told."""
 
     name: str
     id: int
     life: str
     address: str
+    epoch: int
     end: int
     confirm: int
     last_epoch: int
@@ -115,7 +116,7 @@ class Hearing:
     def alive(self, name: str, now: float) -> tuple[Candidate, ...]:
         """Return the replicas of a name that are heard."""
         return tuple(
-            Candidate(beat.id, beat.life, beat.last_epoch, beat.end, beat.priority, beat.view[0])
+            Candidate(beat.id, beat.life, beat.last_epoch, beat.end, beat.priority, max(beat.epoch, beat.view[0]))
             for beat in self.heard(name, now)
         )
 

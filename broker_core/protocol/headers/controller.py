@@ -11,9 +11,10 @@ from broker_core.protocol.fields import I32, I64, header
 
 @header(RequestCode.BROKER_HEARTBEAT)
 class BrokerHeartbeatRequest:
-    """Code 904: a replica lives. `epoch` is the newest in its log, `max_offset` the end of its log.
+    """Code 904: a replica lives. `epoch` is the one it is in, `max_offset` the end of its log.
 
-    5.x has no field from `life` on; `view_epoch` and `view_version` are of the newest state that it ever knew.
+    5.x has no field from `life` on. `last_epoch` is the newest in its log, `view_epoch` and `view_version` are of the
+    newest state that it ever knew, also in an earlier life. `wants_state`: the answer has the state in any case.
     """
 
     cluster_name: str
@@ -25,20 +26,23 @@ class BrokerHeartbeatRequest:
     confirm_offset: I64 = 0
     election_priority: I32 = (1 << 31) - 1
     life: str = ""
+    last_epoch: I32 = 0
     view_epoch: I32 = 0
     view_version: I64 = 0
+    wants_state: bool = False
 
 
 @header()
 class BrokerHeartbeatResponse:
-    """Whether this controller leads, and for how long it grants the master's lease; ms counted from the sending.
+    """Whether this controller leads, and for how long it grants the lease to the master of an epoch.
 
-    The body is the state of the name if it is newer than the broker's view. `age_ms` is how old the controller's
-    knowledge is.
+    `grant_ms` counts from when the heartbeat was sent; 0: no grant. The body is the state of the name if it is newer
+    than the broker's view. `age_ms` is how old the controller's knowledge is.
     """
 
     leading: bool
     grant_ms: I64
+    granted_epoch: I32
     age_ms: I64
 
 
@@ -61,15 +65,17 @@ class AlterSyncStateSetResponse:
 
 @header(RequestCode.CONTROLLER_ELECT_MASTER)
 class ElectMasterRequest:
-    """Code 1002: elect a master; with `designate_elect` replica `broker_id`, which a broker asks for itself never.
+    """Code 1002: elect a master; with `designate_elect` replica `broker_id`.
 
-    `dry_run` is ours: answered by Preview, and nothing changes.
+    Ours: `handed_over` says that the master takes no more sends and the chosen one has its whole log, so that nobody
+    need ask for that (9003). `dry_run` is answered by Preview, and nothing changes.
     """
 
     cluster_name: str = ""
     broker_name: str = ""
     broker_id: I64 = -1
     designate_elect: bool = False
+    handed_over: bool = False
     dry_run: bool = False
 
 
@@ -227,7 +233,11 @@ class NameStateResponse:
 
 @header(RequestCode.HAND_OVER)
 class HandOverRequest:
-    """Code 9003 (Gantry): a controller asks the master to take no sends and to wait until a replica has its end."""
+    """Code 9003 (Gantry): a controller asks the master of `epoch` to take no sends until a replica has its end.
+
+    Answered by 0 when it has, or with the reason why it does not. A master that sees no other one within `timeout_ms`
+    takes sends again.
+    """
 
     broker_name: str
     epoch: I32

@@ -110,8 +110,8 @@ class Broker:
     async def beat(self) -> Command:
         answer = await self.ask(
             headers.BrokerHeartbeatRequest(
-                "C", self.name, self.id, self.address, self.last_epoch, self.end, self.end, life=self.life,
-                view_epoch=self.view[0], view_version=self.view[1],
+                "C", self.name, self.id, self.address, self.view[0], self.end, self.end, life=self.life,
+                last_epoch=self.last_epoch, view_epoch=self.view[0], view_version=self.view[1],
             )
         )  # fmt: skip
         if answer.code == ResponseCode.SUCCESS:
@@ -124,6 +124,10 @@ class Broker:
         """Take the id, register and beat."""
         for answer in (await self.apply(), await self.register(clean=clean)):
             assert answer.code == ResponseCode.SUCCESS, answer.remark
+        self.begin()
+
+    def begin(self) -> None:
+        """Beat from now on."""
         self._beating = asyncio.create_task(self._beat())
 
     async def leave_beating(self) -> None:

@@ -14,7 +14,7 @@ from tests.broker_core.controller.states import life
 
 def beat(number: int, restarts: int = 1, **changed: Any) -> Heartbeat:
     kept = Heartbeat(
-        "b", number, life(number, restarts), f"10.0.0.{number}:10911", end=100, confirm=90, last_epoch=5,
+        "b", number, life(number, restarts), f"10.0.0.{number}:10911", epoch=5, end=100, confirm=90, last_epoch=5,
         view=(5, 31),
     )  # fmt: skip
     return replace(kept, **changed)
