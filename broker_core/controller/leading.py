@@ -214,4 +214,4 @@ class Leader:
             async with asyncio.timeout(_RESIGN_SECONDS):
                 await self._resign()
         except (DecisionsError, TimeoutError) as error:
-            _log.warning("the lead of %s ends by itself: %s", self._who, error or "the engine does not answer")
+            _log.warning("the lead of %s ends by itself: %s", self._who, str(error) or "the engine does not answer")

@@ -44,7 +44,7 @@ class Tls:
         return ["--client-cert-auth", *(str(part) for pair in files for part in pair)]
 
 
-@dataclass
+@dataclass(eq=False)
 class Member:
     """One member, which can be killed, stopped for a while, and started again."""
 
@@ -79,9 +79,9 @@ class Member:
             self.process = subprocess.Popen(command, stdout=log, stderr=log, cwd=self.folder)
 
     def signal(self, number: signal.Signals) -> None:
-        """Send it a signal."""
-        assert self.process is not None
-        self.process.send_signal(number)
+        """Send it a signal, if it runs."""
+        if self.process is not None:
+            self.process.send_signal(number)
 
     def kill(self) -> None:
         """End it at once."""
@@ -129,17 +129,27 @@ class Etcd:
         for member in self.members:
             member.kill()
 
-    def leader(self) -> Member:
-        """Return the member that leads the others."""
-        statuses = [(member, member.ask("/v3/maintenance/status", {}, **self.as_client)) for member in self.members]
-        return next(member for member, status in statuses if status["header"]["member_id"] == status["leader"])
+    def leader(self) -> Member | None:
+        """Return the member that leads the others; None while nobody does."""
+        running = [member for member in self.members if member.process is not None]
+        statuses = [(member, member.ask("/v3/maintenance/status", {}, **self.as_client)) for member in running]
+        # One that is cut off takes itself for the leader a while longer, in an earlier term.
+        statuses.sort(key=lambda each: int(each[1]["raftTerm"]), reverse=True)
+        leads = (member for member, status in statuses if status["header"]["member_id"] == status.get("leader"))
+        return next(leads, None)
 
 
 @contextmanager
 def etcd(folder: Path, members: int = 1, *options: str, tls: Tls | None = None, **as_client: Any) -> Iterator[Etcd]:
     """Run an etcd until the block ends; all its members are ready."""
-    made = Etcd([_member(folder, number, tls, options) for number in range(members)], as_client)
-    join(made.members)
+    with started(joined(members_in(folder, members, *options, tls=tls)), **as_client) as running:
+        yield running
+
+
+@contextmanager
+def started(members: list[Member], **as_client: Any) -> Iterator[Etcd]:
+    """Run an etcd of these members until the block ends."""
+    made = Etcd(members, as_client)
     try:
         made.start()
         yield made
@@ -147,14 +157,20 @@ def etcd(folder: Path, members: int = 1, *options: str, tls: Tls | None = None, 
         made.kill()
 
 
-def join(members: Sequence[Member]) -> None:
-    """Make the members one cluster."""
+def joined(members: list[Member]) -> list[Member]:
+    """Return the members, which are now to be one etcd."""
     all_of_them = ",".join(f"{member.name}=http://127.0.0.1:{member.announced_port}" for member in members)
     for member in members:
         member.options += ["--initial-cluster", all_of_them]
+    return members
 
 
-def _member(folder: Path, number: int, tls: Tls | None, options: Sequence[str]) -> Member:
-    client, peer = free_ports(), free_ports()
+def members_in(folder: Path, count: int, *options: str, tls: Tls | None = None) -> list[Member]:
+    """Return members, not started, with their data below a folder."""
     more = [*options, *(tls.options if tls is not None else ())]
-    return Member(f"m{number}", folder / f"m{number}", "https" if tls else "http", client, peer, peer, more)
+    return [_member(folder / f"m{number}", "https" if tls else "http", more) for number in range(count)]
+
+
+def _member(folder: Path, scheme: str, options: list[str]) -> Member:
+    client, peer = free_ports(), free_ports()
+    return Member(folder.name, folder, scheme, client, peer, peer, list(options))
