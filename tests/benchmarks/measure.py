@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
+
+_LONG_SECONDS: Final = 0.1
+"""What takes longer is not told to the tenth of a millisecond."""
 
 
 @dataclass(frozen=True)
@@ -33,4 +37,5 @@ class Duration:
     def text(self) -> str:
         """Return the line."""
         ratio = f"{self.seconds / self.beside_seconds:6.2f} x {self.beside}" if self.beside_seconds else ""
-        return f"{self.name:<46} {self.seconds:>12,.2f} {'s':<8} {ratio}"
+        digits = 2 if self.seconds >= _LONG_SECONDS else 4
+        return f"{self.name:<46} {self.seconds:>12,.{digits}f} {'s':<8} {ratio}"
