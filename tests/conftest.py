@@ -16,6 +16,7 @@ import pytest
 from httpx._transports import default as transports
 
 from tests.compat import passed
+from tests.support import etcd
 from tests.support.groups import GroupScheduling
 from tests.support.rewriting import rewrite_share
 
@@ -70,3 +71,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
             terminalreporter.write_line(f"{seconds[file]:7.1f} s  {file}")
     if any(file.startswith("tests/compat/") for file in seconds) and not passed.runs_in_full():
         terminalreporter.write_line(passed.LEFT_OUT)
+    skipped = terminalreporter.stats.get("skipped", [])
+    if without_etcd := sum(etcd.NOT_INSTALLED in str(report.longrepr) for report in skipped):
+        terminalreporter.write_line(etcd.LEFT_OUT.format(without_etcd))

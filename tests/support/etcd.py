@@ -18,6 +18,7 @@ from tests.support.ports import free_ports
 from tests.support.wait import wait_until
 
 NOT_INSTALLED: Final = "etcd is not installed; on Debian: apt-get install etcd-server"
+LEFT_OUT: Final = "left out: failover on etcd, {} tests (no etcd)"
 _READY: Final = {"success": [{"request_put": {"key": "cmVhZHk=", "value": "eQ=="}}]}
 _SECONDS: Final = 10.0
 
