@@ -20,7 +20,7 @@ TELLING = ConfigFile({}, (), cluster="shop", name="broker-b", store=Path("/mq/st
 
 
 def given(**options: Any) -> argparse.Namespace:
-    names = ("config", "data_dir", "store", "broker_name", "cluster")
+    names = ("config", "data_dir", "store", "broker_name", "broker_id", "cluster")
     return argparse.Namespace(**(dict.fromkeys(names) | options))
 
 
@@ -84,3 +84,12 @@ def test_a_user_without_a_home_folder_needs_a_path(monkeypatch: pytest.MonkeyPat
 
     with pytest.raises(BadPropertiesFile, match="storePathRootDir is missing, and its default '~/store' has no"):
         defaults.store_folder(given(config=FILE), SILENT)
+
+
+@pytest.mark.parametrize(("option", "said", "broker_id"), [(None, None, 0), (None, 1, 1), (0, 1, 0), (2, None, 2)])
+def test_the_id_of_a_slave_is_given_by_an_option_or_said_by_the_file(
+    option: int | None, said: int | None, broker_id: int
+) -> None:
+    options = given(config=FILE, broker_name="mq", broker_id=option)
+
+    assert defaults.identity(options, ConfigFile({}, (), broker_id=said)).broker_id == broker_id

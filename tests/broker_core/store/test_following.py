@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -13,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from broker_core.protocol.message import Message
-from broker_core.store import MessageStore
 from broker_core.store.errors import FlushFailed, LogDamaged, NotInLog, NotTheEnd, StoreClosed, StoreFollows, StoreFull
 from broker_core.store.reader import StoreReader
 from broker_core.store.units import FILLER
 from broker_core.store.verify import verify
+from tests.support.replicated import MESSAGES, fill_with, follow, found, log_of, logs_and_queues, ranges_of
 from tests.support.stores import (
     NOW,
     bodies,
@@ -33,72 +32,6 @@ from tests.support.stores import (
 )
 
 SEGMENT = 2048
-_places = {"topic": st.sampled_from(["T", "other"]), "queue_id": st.integers(0, 2)}
-_messages: Any = st.lists(
-    st.one_of(
-        st.fixed_dictionaries(
-            _places
-            | {
-                "body": st.binary(max_size=900),
-                "keys": st.lists(st.sampled_from(["a", "b", "c"]), max_size=2),
-                "tag": st.sampled_from([None, "red"]),
-                "sys_flag": st.sampled_from([0, 0, 0, 4, 12]),
-            }
-        ),
-        st.lists(st.binary(max_size=60), min_size=1, max_size=5),
-    ),
-    max_size=20,
-)
-
-
-def fill_with(store: MessageStore, messages: Sequence[Any]) -> None:
-    """Put single messages, given by their words, and batches, given by their bodies; one each ms."""
-    for number, one in enumerate(messages):
-        if isinstance(one, list):
-            put_batch(store, [Message("T", body, {"KEYS": "a"}) for body in one], now=NOW + number)
-            store.dispatch()
-        else:
-            put(store, **one, now=NOW + number)
-
-
-def log_of(store: MessageStore, begin: int | None = None) -> bytes:
-    """Return all bytes of a log, as far as they were appended."""
-    at = store.begin_log_offset if begin is None else begin
-    parts = []
-    while part := store.read_log(at, 1 << 20):
-        parts.append(bytes(part))
-        at += len(part)
-    assert at == store.appended_log_offset
-    return b"".join(parts)
-
-
-def follow(store: MessageStore, log: bytes, cuts: Sequence[int] = (), *, begin: int = 0) -> None:
-    """Append the bytes of a log that begins at `begin`, in parts that end at these log offsets."""
-    inside = sorted({cut for cut in cuts if begin < cut < begin + len(log)})
-    for start, end in pairwise([begin, *inside, begin + len(log)]):
-        store.append_raw(start, log[start - begin : end - begin])
-        store.dispatch()
-
-
-def queue_files(folder: Path) -> dict[str, bytes]:
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for kind in ("consumequeue", "commitlog")
-        for path in sorted((folder / kind).rglob("*"))
-        if path.is_file()
-    }
-
-
-def ranges_of(store: MessageStore) -> dict[tuple[str, int], tuple[int, int]]:
-    """Return the ranges of the queues that have messages: others are forgotten when a store is opened."""
-    return {key: store.ranges()[key] for key in store.queues()}
-
-
-def found(store: MessageStore) -> Iterator[list[int]]:
-    for topic in ("T", "other"):
-        for key in "abc":
-            answer = store.search(topic, key, begin=0, end=1 << 60, max_count=99)
-            yield sorted(message.log_offset for message in answer.messages)
 
 
 def is_sound(folder: Path) -> bool:
@@ -109,7 +42,7 @@ def is_sound(folder: Path) -> bool:
 
 
 @settings(max_examples=60, deadline=None)
-@given(messages=_messages, cuts=st.lists(st.integers(0, 12_000), max_size=30))
+@given(messages=MESSAGES, cuts=st.lists(st.integers(0, 12_000), max_size=30))
 def test_any_cutting_of_a_log_gives_an_equal_store(messages: Sequence[Any], cuts: list[int]) -> None:
     with TemporaryDirectory() as name:
         folder = Path(name)
@@ -120,15 +53,15 @@ def test_any_cutting_of_a_log_gives_an_equal_store(messages: Sequence[Any], cuts
             assert copy.dispatched_log_offset == master.dispatched_log_offset
             assert copy.newest_store_time == master.newest_store_time
             assert copy.ranges() == master.ranges()
-            assert list(found(copy)) == list(found(master))
+            assert found(copy) == found(master)
             copy.take_over()
             assert put(copy, b"next").queue_offset == put(master, b"next").queue_offset
-        assert queue_files(folder / "copy") == queue_files(folder / "master")
+        assert logs_and_queues(folder / "copy") == logs_and_queues(folder / "master")
         assert is_sound(folder / "copy")
 
 
 @settings(max_examples=25, deadline=None)
-@given(messages=_messages, cuts=st.lists(st.integers(0, 12_000), min_size=1, max_size=4), is_killed=st.booleans())
+@given(messages=MESSAGES, cuts=st.lists(st.integers(0, 12_000), min_size=1, max_size=4), is_killed=st.booleans())
 def test_a_copy_that_stopped_anywhere_goes_on_when_it_is_opened(
     messages: Sequence[Any], cuts: list[int], is_killed: bool
 ) -> None:
@@ -153,8 +86,8 @@ def test_a_copy_that_stopped_anywhere_goes_on_when_it_is_opened(
             with opened(at) as copy:
                 follow(copy, log[copy.appended_log_offset :], begin=copy.appended_log_offset)
                 assert ranges_of(copy) == ranges_of(master)
-                assert list(found(copy)) == list(found(master))
-        assert queue_files(at) == queue_files(folder / "master")
+                assert found(copy) == found(master)
+        assert logs_and_queues(at) == logs_and_queues(folder / "master")
 
 
 def test_a_record_that_is_not_whole_is_not_read(tmp_path: Path) -> None:

@@ -53,6 +53,7 @@ def test_a_usual_file_is_obeyed(tmp_path: Path) -> None:
     assert found.name_servers == ("192.168.0.1:9876", "192.168.0.2:9876")
     assert (found.bind, found.advertise, found.port) == ("0.0.0.0", "192.168.0.3", 10921)
     assert found.store == Path("/store/a")
+    assert found.broker_id == 0
     assert found.settings == {
         "defaultTopicQueueNums": "4",
         "autoCreateTopicEnable": "false",
@@ -60,19 +61,29 @@ def test_a_usual_file_is_obeyed(tmp_path: Path) -> None:
         "fileReservedTime": "48",
         "mappedFileSizeCommitLog": "1073741824",
         "maxMessageSize": "65536",
+        "brokerRole": "ASYNC_MASTER",
         "flushDiskType": "SYNC_FLUSH",
     }
     assert found.without_effect == ("brokerIP2", "sendMessageThreadPoolNums")
 
 
+def test_a_file_of_a_slave_is_obeyed(tmp_path: Path) -> None:
+    text = "brokerId=1\nbrokerRole=SLAVE\nhaMasterAddress=192.168.0.1:10912\nslaveReadEnable=true\n"
+
+    found = read_config(written(tmp_path, text))
+
+    assert found.broker_id == 1
+    assert found.settings == {"brokerRole": "SLAVE", "haMasterAddress": "192.168.0.1:10912", "slaveReadEnable": "true"}
+
+
 def test_what_guides_to_older_lines_name_is_taken_without_effect(tmp_path: Path) -> None:
     text = "mapedFileSizeCommitLog=1073741824\nmapedFileSizeConsumeQueue=300000\ncheckTransactionMessageEnable=false\n"
 
-    found = read_config(written(tmp_path, f"{text}defaultReadQueueNums=8\nhaMasterAddress=\n"))
+    found = read_config(written(tmp_path, f"{text}defaultReadQueueNums=8\nhaListenPort=1\n"))
 
     assert found.settings == {}
     assert found.without_effect == (
-        "checkTransactionMessageEnable", "defaultReadQueueNums", "haMasterAddress", "mapedFileSizeCommitLog",
+        "checkTransactionMessageEnable", "defaultReadQueueNums", "haListenPort", "mapedFileSizeCommitLog",
         "mapedFileSizeConsumeQueue",
     )  # fmt: skip
 
@@ -100,14 +111,15 @@ def test_a_file_of_all_defaults_is_taken(version: str) -> None:
 
 
 def test_everything_that_is_refused_is_named_at_once(tmp_path: Path) -> None:
-    text = "brokerId=1\nbrokerRole=SLAVE\nflushDiskTyp=SYNC_FLUSH\ncolour=blue\nlistenPort=0\nfileReservedTime=48\n"
+    text = "brokerId=-1\nbrokerRole=LEADER\nflushDiskTyp=SYNC_FLUSH\ncolour=blue\nlistenPort=0\nfileReservedTime=48\n"
     file = written(tmp_path, text)
 
     with pytest.raises(BadPropertiesFile) as refused:
         read_config(file)
 
     assert str(refused.value) == (
-        f"{file}: brokerId: '1' is not served, only '0'; brokerRole: 'SLAVE' is not served, only 'ASYNC_MASTER'; "
+        f"{file}: brokerId: '-1' is not a number from 0 to 2,147,483,647; "
+        "brokerRole: 'LEADER' is not ASYNC_MASTER or SYNC_MASTER or SLAVE; "
         "flushDiskTyp is not known (is flushDiskType meant?); colour is not known; listenPort: '0' is not a port"
     )
 
@@ -120,7 +132,7 @@ def test_everything_that_is_refused_is_named_at_once(tmp_path: Path) -> None:
         "listenPort=x", "listenPort=65536", "storePathRootDir=data", "storePathCommitLog=/elsewhere",
         "timerPrecisionMs=10", "storeType=defaultRocksDB", "authenticationEnabled=true",
         "maxTopicLength=255", "allAckInSyncStateSet=true", "metricsExporterType=PROM",
-        "inSyncReplicas=2", "configBlackList=brokerConfigPath; fileReservedTime", "brokerRole=SYNC_MASTER",
+        "inSyncReplicas=2", "configBlackList=brokerConfigPath; fileReservedTime", "haMasterAddress=host",
         "enableDLegerCommitLog=true", "duplicationEnable=true", "flushDiskType=NEVER", "fileReservedTime=soon",
     ],
 )  # fmt: skip

@@ -20,6 +20,7 @@ LEVELS = kinds.delay_levels()
 HOURS = kinds.hours()
 FLUSH = kinds.choice({"ASYNC_FLUSH": "async", "SYNC_FLUSH": "sync"})
 WORD = kinds.word("[a-z]+", "letters")
+PLACE = kinds.place()
 
 
 @pytest.mark.parametrize(
@@ -38,6 +39,9 @@ WORD = kinds.word("[a-z]+", "letters")
         (HOURS, "04;16;4", (4, 16), "04;16"),
         (FLUSH, "sync_flush", "sync", "SYNC_FLUSH"),
         (WORD, "abc", "abc", "abc"),
+        (PLACE, "", "", ""),
+        (PLACE, "broker-a:10912", "broker-a:10912", "broker-a:10912"),
+        (PLACE, "[fd00::7]:10912", "[fd00::7]:10912", "[fd00::7]:10912"),
     ],
 )
 def test_a_text_becomes_a_value_and_a_text_again(kind: SettingKind, text: str, value: Any, written: str) -> None:
@@ -55,6 +59,7 @@ def test_a_text_becomes_a_value_and_a_text_again(kind: SettingKind, text: str, v
         (HOURS, "24"), (HOURS, ""), (HOURS, "4;;5"), (HOURS, "٣"),
         (FLUSH, "true"),
         (WORD, "A"),
+        (PLACE, "host"), (PLACE, "host:0"), (PLACE, "host:65536"), (PLACE, "a b:1"), (PLACE, "a:1;b:1"),
     ],
 )  # fmt: skip
 def test_any_other_text_is_refused_with_what_it_takes(kind: SettingKind, text: str) -> None:

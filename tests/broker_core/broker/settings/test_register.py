@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from broker_core.broker import BrokerConfig
+from broker_core.broker import BrokerConfig, Identity
+from broker_core.broker.config import BrokerRole
 from broker_core.broker.errors import BadConfigFile, SettingFixed, SettingIllegal, SettingUnknown
 from broker_core.broker.settings import Settings
 from broker_core.broker.settings.register import FILE_NAME
@@ -126,3 +128,23 @@ def test_a_file_that_holds_something_else_is_said_so(tmp_path: Path, text: str) 
 
     with pytest.raises(BadConfigFile, match=FILE_NAME):
         settings_in(tmp_path)
+
+
+def test_a_role_that_does_not_fit_the_id_is_refused(tmp_path: Path) -> None:
+    slave = BrokerConfig(StoreConfig(tmp_path), identity=Identity(broker_id=1), settings={"brokerRole": "SLAVE"})
+
+    assert Settings.of(slave).config.replication.role is BrokerRole.SLAVE
+    with pytest.raises(SettingIllegal, match="a slave needs a brokerId above 0"):
+        settings_in(tmp_path, brokerRole="SLAVE")
+    with pytest.raises(SettingIllegal, match="brokerId 1 is a slave's, and this broker is ASYNC_MASTER"):
+        Settings.of(replace(slave, settings={}))
+
+
+def test_a_master_does_not_become_a_slave_by_a_change(tmp_path: Path) -> None:
+    settings = settings_in(tmp_path)
+
+    settings.update({"brokerRole": "SYNC_MASTER"}, now=NOW)
+    with pytest.raises(SettingIllegal, match="brokerId above 0"):
+        settings.update({"brokerRole": "SLAVE"}, now=NOW)
+
+    assert text_of(settings, "brokerRole") == "SYNC_MASTER"
