@@ -58,11 +58,16 @@ class Arrivals:
         self._store = store
         self._call_soon = call_soon
         self._listeners: list[Listener] = []
+        self._watchers: list[Callable[[], None]] = []
         self._is_expected = False
 
     def listen(self, listener: Listener) -> None:
         """Call `listener` for every queue that receives messages."""
         self._listeners.append(listener)
+
+    def watch(self, watcher: Callable[[], None]) -> None:
+        """Call `watcher` in every round: the log has grown, whether its messages can be read yet or not."""
+        self._watchers.append(watcher)
 
     def expect(self) -> None:
         """Schedule a round; something was appended."""
@@ -86,6 +91,8 @@ class Arrivals:
     def round(self) -> None:
         """Make appended messages readable and call the listeners; what fails on disk is left for a later round."""
         self._is_expected = False
+        for watcher in self._watchers:
+            watcher()
         try:
             arrived = self._store.dispatch()
         except (StoreError, OSError) as error:

@@ -27,7 +27,9 @@ from broker_core.broker.pop.leases import Leases
 from broker_core.broker.processors.topic_queues import TopicQueues
 from broker_core.broker.queue_locks import QueueLocks
 from broker_core.broker.registration import MasterPlace, Registration
+from broker_core.broker.replication.ha_listener import loop_ms
 from broker_core.broker.replication.slave_link import SlaveLink
+from broker_core.broker.replication.slaves import Slaves
 from broker_core.broker.request_modes import RequestModes
 from broker_core.broker.role import Role, Roles
 from broker_core.broker.saving import JsonFile, Saver
@@ -86,6 +88,8 @@ class Components:
     arrivals: Arrivals
     intake: Intake
     durability: GroupCommit
+    slaves: Slaves
+    """Those that are connected here, while this is a master."""
     topics: Topics
     groups: Groups
     offsets: ConsumerOffsets
@@ -182,6 +186,7 @@ def compose(settings: Settings, resources: Resources) -> Components:
         arrivals=arrivals,
         intake=intake,
         durability=durability,
+        slaves=Slaves(store, lambda: settings.config.replication, loop_ms),
         topics=topic_register,
         groups=_load_groups(config),
         offsets=consumed,

@@ -15,12 +15,13 @@ from broker_core.broker.address import advertised_host, ip_of, join
 from broker_core.broker.answers import ANSWERS
 from broker_core.broker.arrivals import Arrivals, paced
 from broker_core.broker.composition import Components, Resources, compose
-from broker_core.broker.config import BrokerConfig
+from broker_core.broker.config import HA_PORT_ABOVE, BrokerConfig, BrokerRole
 from broker_core.broker.housekeeping import Housekeeping, Step, repeat
 from broker_core.broker.pop.journal import Journal
 from broker_core.broker.processors.composition import Processors, processors_of
 from broker_core.broker.processors.notifications import STEP_MS
 from broker_core.broker.processors.parked import SLOT_MS
+from broker_core.broker.replication.ha_listener import HaListener, HaPort
 from broker_core.broker.role_gate import RoleGate
 from broker_core.broker.saving import StateSaver
 from broker_core.broker.settings import Settings
@@ -29,6 +30,7 @@ from broker_core.clock import now_ms
 from broker_core.logs import get_logger
 from broker_core.protocol.codes import RequestCode
 from broker_core.protocol.command import Command
+from broker_core.protocol.networks import Networks
 from broker_core.remoting import AddressRefused, Dispatch, RemotingClient, Server
 from broker_core.remoting.connection import Connection, Result
 from broker_core.remoting.dispatch import Handler
@@ -195,9 +197,12 @@ class _Start:
         # Before the first message: the disk may already be full.
         housekeeping.drop_expired(self._clock())
         servers = [server, *await self._listen_below(fast)]
+        slave_steps = await self._listen_for_slaves(components)
         await components.registration.register()
         saver = _saver(components, journal, files)
-        background = _background(components, (*guarding, *_steps(components, processors, housekeeping, saver)))
+        background = _background(
+            components, (*guarding, *slave_steps, *_steps(components, processors, housekeeping, saver))
+        )
         self._opened.callback(background.cancel)
         _log.info("broker=%s: serving at %s", self._config.identity.name, components.address)
         return Broker(
@@ -247,6 +252,39 @@ class _Start:
         except AddressRefused as error:
             _log.warning("broker=%s: the fast port is not available: %s", self._config.identity.name, error)
             return ()
+
+    async def _listen_for_slaves(self, components: Components) -> Sequence[Step]:
+        """Listen for slaves, if this is a master; only one whose sends wait for them cannot do without that port."""
+        if self._config.port == 0 or not components.roles.now.is_master:
+            return ()
+        port = HaPort(
+            host=self._config.bind,
+            port=self._config.port + HA_PORT_ABOVE,
+            networks=_networks_of_slaves(self._config),
+            tls=self._tls,
+            limits=self._config.limits.of_connections(),
+            sockets=self._sockets,
+        )
+        listener = HaListener(port, components.slaves.connect)
+        try:
+            await listener.start()
+        except AddressRefused as error:
+            if self._config.replication.role is BrokerRole.SYNC_MASTER:
+                raise
+            _log.warning("broker=%s: the port for slaves is not available: %s", self._config.identity.name, error)
+            return ()
+        self._opened.push_async_callback(listener.close)
+        components.arrivals.watch(listener.wake)
+        return (Step("slaves", SLOT_MS, listener.step),)
+
+
+def _networks_of_slaves(config: BrokerConfig) -> Networks | None:
+    """Return where slaves may be; None: anywhere, as in RocketMQ.
+
+    The stream has no signature. Where requests need one, the log does not go to whoever asks.
+    """
+    named = config.replication.slave_networks
+    return named if named.networks or config.access_control else None
 
 
 def _register(processors: Processors, arrivals: Arrivals, *, main: Dispatch, fast: Dispatch) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Final, Protocol, cast
 
 from broker_core.logs import get_logger
-from broker_core.remoting.connection import Connection, socket_name
+from broker_core.remoting.connection import socket_name
 from broker_core.remoting.limits import ConnectionLimits
 from broker_core.remoting.other_protocols import PLAIN_REFUSED, Farewell, recognize
 from broker_core.remoting.rare_warnings import RareWarnings
@@ -46,10 +46,11 @@ class FirstByte(asyncio.Protocol):
     """Waits for the first byte of one connection, and shakes hands if it is that of TLS."""
 
     def __init__(
-        self, tls: ServerTls, limits: ConnectionLimits, places: Places, make: Callable[[], Connection]
+        self, tls: ServerTls, limits: ConnectionLimits, places: Places, make: Callable[[], asyncio.Protocol]
     ) -> None:
         """`make` returns the connection that takes over, in the place of this one."""
         self.peer = ""
+        self.local = ""
         self._tls = tls
         self._limits = limits
         self._places = places
@@ -63,6 +64,7 @@ class FirstByte(asyncio.Protocol):
         """Take a place and wait, as long as a connection may be idle."""
         self._transport = cast(asyncio.Transport, transport)
         self.peer = socket_name(transport.get_extra_info("peername"))
+        self.local = socket_name(transport.get_extra_info("sockname"))
         if not self._places.admit(self):
             transport.close()
             self._transport = None
@@ -106,7 +108,7 @@ class FirstByte(asyncio.Protocol):
         if self._transport is not None:
             self._transport.abort()
 
-    def _take_over(self) -> Connection:
+    def _take_over(self) -> asyncio.Protocol:
         self._transport = None
         self._places.leave(self)
         return self._make()

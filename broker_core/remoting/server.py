@@ -86,7 +86,7 @@ class Server:
         self._max_connections = connections_within(self._limits.connections, raise_limit())
         try:
             for port in self._wanted_ports:
-                self._sockets.append(_bind(self.host, port))
+                self._sockets.append(bind_socket(self.host, port))
             self._ports = [each.getsockname()[1] for each in self._sockets]
             for listener in self._sockets:
                 self._servers.append(await loop.create_server(self._accept, sock=listener, backlog=_BACKLOG))
@@ -225,7 +225,8 @@ class Server:
         return task
 
 
-def _bind(host: str, port: int) -> socket.socket:
+def bind_socket(host: str, port: int) -> socket.socket:
+    """Return a socket that is bound and does not listen yet; raises AddressInUse or AddressRefused."""
     address = f"{host}:{port}"
     try:
         family, kind, protocol, _, where = socket.getaddrinfo(
