@@ -7,8 +7,6 @@ import errno
 import os
 import resource
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -26,6 +24,7 @@ from broker_core.store.errors import StoreFull
 from broker_core.store.reader import StoreReader
 from broker_core.store.verify import verify
 from tests.support.cluster import RunningBroker, broker
+from tests.support.small_disk import small_disk
 from tests.support.stores import bodies, opened, put, segment, small
 from tests.support.stores import fill as fill_store
 from tests.support.wait import eventually
@@ -46,21 +45,10 @@ SIZES = (
 )  # fmt: skip
 
 
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A separate file system of 8 MiB."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    if sys.platform != "linux" or shutil.which("mount") is None:
-        pytest.skip("left out: a small file system needs Linux and mount")
-    command = ["mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES}", "gantry-test", str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        pytest.skip(f"left out: a small file system cannot be mounted: {done.stderr.strip()}")
-    try:
+@pytest.fixture(name="small_disk")
+def _small_disk(tmp_path: Path) -> Iterator[Path]:
+    with small_disk(tmp_path / "disk", DISK_BYTES) as folder:
         yield folder
-    finally:
-        subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
 async def send(client: RemotingClient, running: RunningBroker, number: int) -> Command:
