@@ -137,8 +137,10 @@ class Link:
             await self._flows[Way.THERE].wait()
             there, back = await asyncio.open_connection(*target)
             self._sockets.add(back)
-            await asyncio.gather(self._copy(reader, back, Way.THERE), self._copy(there, writer, Way.BACK))
-        except OSError:
+            async with asyncio.TaskGroup() as copying:
+                copying.create_task(self._copy(reader, back, Way.THERE))
+                copying.create_task(self._copy(there, writer, Way.BACK))
+        except* OSError:
             reset(writer)
             if back is not None:
                 reset(back)
@@ -237,6 +239,7 @@ class Relay:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.sleep(0)  # transports that were aborted close their sockets in the next turn
 
     async def _come(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
