@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
@@ -129,6 +129,21 @@ def overlapping(works: Iterable[Work], switches: Sequence[float] = (), life_s: f
                 told.append(f"{work.client} and {furthest.client} worked on {queue} at once")
             furthest = max(furthest, work, key=lambda work: work.ended)
     return told
+
+
+def stale(sends: Iterable[Send], found: Mapping[str, Sequence[Read]]) -> list[str]:
+    """Return the registers whose newest value found by their key is older than the last one acknowledged."""
+    last = {send.key: send for send in sends if send.key in found and send.outcome is Outcome.ACKNOWLEDGED}
+    return [
+        f"{send.text} is the last acknowledged value of {key}, and the newest found is {_newest(found[key])}"
+        for key, send in last.items()
+        if send.queue_offset is not None
+        and max((read.queue_offset for read in found[key]), default=-1) < send.queue_offset
+    ]
+
+
+def _newest(reads: Sequence[Read]) -> str:
+    return max(reads, key=lambda read: read.queue_offset).text if reads else "none"
 
 
 def early(sends: Iterable[Send], reads: Iterable[Read], delay_s: float) -> list[str]:

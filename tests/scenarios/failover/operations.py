@@ -43,6 +43,8 @@ class Send:
     ended: float
     queue_offset: int | None = None
     log_offset: int | None = None
+    key: str = ""
+    """Of the register whose new value this is, if it is one."""
     why: str = ""
 
 
@@ -124,6 +126,15 @@ class Record:
         if self.file is not None:
             with self.file.open("a", encoding="utf-8") as lines:
                 lines.write(json.dumps(_tree(operation)) + "\n")
+
+    def of(self, topic: str) -> Record:
+        """Return what concerns one topic."""
+        part = Record(faults=self.faults)
+        part.sends = [send for send in self.sends if send.queue[0] == topic]
+        part.reads = [read for read in self.reads if read.queue[0] == topic]
+        part.works = [work for work in self.works if work.queue[0] == topic]
+        part.commits = [commit for commit in self.commits if commit.queue[0] == topic]
+        return part
 
     def acknowledged(self) -> list[Send]:
         """Return the sends that were answered 0."""

@@ -156,6 +156,15 @@ def test_a_delayed_message_that_comes_early_is_told() -> None:
     assert checks.early([sent(0), sent(0, began=3.0)], [read(0, at=6.0)], 5.0) == []
 
 
+def test_an_old_value_of_a_register_is_told() -> None:
+    sends = [sent(0, key="k"), sent(1, key="k"), sent(2, key="k", outcome=Outcome.UNCERTAIN)]
+    assert checks.stale(sends, {"k": [read(0), read(1)]}) == []
+    assert checks.stale(sends, {"k": [read(2), read(0)]}) == []
+    assert checks.stale(sends, {"k": [read(0)]})
+    assert checks.stale(sends, {"k": []})
+    assert checks.stale(sends, {"another": []}) == []
+
+
 def commit(offset: int, ended: float, *, is_read: bool = False) -> Commit:
     return Commit("member", QUEUE, offset, is_read, ended - 0.1, ended)
 
