@@ -8,6 +8,7 @@ import contextlib
 import gc
 import os
 import signal
+import socket
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +18,8 @@ import uvloop
 
 from broker_core import exit_status, logs
 from broker_core.broker import Broker, BrokerConfig
-from broker_core.command_line import configuration, parse
+from broker_core.command_line import configuration, of_controller, parse
+from broker_core.controller.server import Controller, hosted
 from broker_core.defaults import settings_file
 from broker_core.errors import GantryError
 from broker_core.namesrv.config import NameServerConfig
@@ -80,10 +82,15 @@ async def _serve(options: argparse.Namespace, config: BrokerConfig, sockets: Soc
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     async with contextlib.AsyncExitStack() as running:
         is_registered = asyncio.Event()
+        controller = await running.enter_async_context(
+            hosted(of_controller(options, config), f"{socket.gethostname()}:{options.namesrv_port}")
+        )
         if not config.name_servers:
-            name_server = _name_server(options, config, sockets, is_registered)
+            name_server = _name_server(options, config, sockets, is_registered, controller)
             await name_server.start()
             running.push_async_callback(name_server.close)
+            if controller is not None:
+                await controller.start()
             config = replace(config, name_servers=(f"{config.bind}:{name_server.port}",))
         broker = await Broker.open(config, sockets=sockets)
         running.push_async_callback(broker.close)
@@ -96,7 +103,11 @@ async def _serve(options: argparse.Namespace, config: BrokerConfig, sockets: Soc
 
 
 def _name_server(
-    options: argparse.Namespace, config: BrokerConfig, sockets: Sockets, is_registered: asyncio.Event
+    options: argparse.Namespace,
+    config: BrokerConfig,
+    sockets: Sockets,
+    is_registered: asyncio.Event,
+    controller: Controller | None,
 ) -> NameServer:
     settings = settings_file(options)
     if options.config:
@@ -111,6 +122,7 @@ def _name_server(
         ),
         sockets=sockets,
         ready=is_registered,
+        guests=controller.table() if controller else {},
     )
 
 

@@ -11,8 +11,10 @@ from broker_core import defaults
 from broker_core.broker import BrokerConfig
 from broker_core.broker.config import BrokerRole
 from broker_core.broker.settings.file import BROKER_ID, ConfigFile, name_servers, read_config
+from broker_core.controller.config import CLUSTER, ENABLE, STORE, ControllerConfig, ControllerRefused
 from broker_core.logs import get_logger
 from broker_core.namesrv.changes import networks_option
+from broker_core.namesrv.config_file import OF_CONTROLLER
 from broker_core.remoting.tls_settings import PREFIX as TLS_PREFIX
 from broker_core.remoting.tls_settings import read_settings
 from broker_core.store import StoreConfig
@@ -84,7 +86,8 @@ def parse() -> argparse.Namespace:
         default=[],
         type=_setting,
         metavar="NAME=VALUE",
-        help="a broker setting by its RocketMQ name; overrides changes made with mqadmin (repeatable)",
+        help="a setting of the broker by its RocketMQ name, which overrides changes made with mqadmin, or of a "
+        "controller in the name server that is started (repeatable)",
     )
     parser.add_argument(
         "--tls-config", type=Path, metavar="FILE", help="RocketMQ's tls.properties; settings may also name them: tls.…"
@@ -133,7 +136,24 @@ def _settings(options: argparse.Namespace) -> dict[str, str]:
         settings["brokerRole"] = _ROLES[options.role]
     if options.commit_log_file_size:
         settings["mappedFileSizeCommitLog"] = options.commit_log_file_size
-    return settings | dict(options.setting)
+    return settings | {name: text for name, text in options.setting if name not in OF_CONTROLLER}
+
+
+def of_controller(options: argparse.Namespace, config: BrokerConfig) -> ControllerConfig | None:
+    """Return the configuration of the controller in this process, if one is asked for.
+
+    It is of the broker's cluster and beside the name server's files unless that is said. Raises ControllerRefused, also
+    where no name server is started that could host it.
+    """
+    texts = {name: text for name, text in options.setting if name in OF_CONTROLLER}
+    usual = {
+        CLUSTER: config.identity.cluster,
+        STORE: str(defaults.settings_file(options).parent.with_name("controller")),
+    }
+    found = ControllerConfig.of(texts, usual)
+    if found is not None and config.name_servers:
+        raise ControllerRefused(f"{ENABLE}: the name server of this process hosts a controller, but others are named")
+    return found
 
 
 def _setting(text: str) -> tuple[str, str]:

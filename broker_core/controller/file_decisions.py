@@ -97,8 +97,7 @@ class FileDecisions:
 
         `fail` is called in another thread when the disk failed, and it is unknown what it holds.
         """
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = _locked(folder / LOCK_NAME)
+        lock = take_lock(folder)
         disk = disk or RealDisk()
         try:
             held = _parse(folder / FILE_NAME, disk.read(folder / FILE_NAME))
@@ -231,7 +230,10 @@ class FileDecisions:
             raise Unsettled(f"{self._file}: {error.strerror or error}") from error
 
 
-def _locked(path: Path) -> int:
+def take_lock(folder: Path) -> int:
+    """Return the descriptor that holds the lock of a folder, which is made if needed; raises FileLocked, OSError."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / LOCK_NAME
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -15,7 +15,7 @@ from broker_core.controller.commands import Stamp
 from broker_core.controller.config import ControllerConfig
 from broker_core.controller.deciding import Deciding
 from broker_core.controller.decisions import Decisions, DecisionsError
-from broker_core.controller.etcd.decisions import EtcdDecisions
+from broker_core.controller.etcd.config import EtcdConfig
 from broker_core.controller.file_decisions import FileDecisions
 from broker_core.controller.hearing import Hearing
 from broker_core.controller.leading import Leader
@@ -50,10 +50,21 @@ class Engine:
     @classmethod
     async def open(cls, config: ControllerConfig) -> Engine:
         """Open etcd, or the file; raises FileLocked, FileDamaged, EtcdRefused, OSError."""
-        if config.etcd is None:
-            file = FileDecisions.open(config.folder)
-            return cls(file, None, file.close)
-        etcd = await EtcdDecisions.open(config.etcd)
+        return await (cls.of_file(config) if config.etcd is None else cls.of_etcd(config.etcd))
+
+    @classmethod
+    async def of_file(cls, config: ControllerConfig) -> Engine:
+        """Open the file; raises FileLocked, FileDamaged, OSError."""
+        file = FileDecisions.open(config.folder)
+        return cls(file, None, file.close)
+
+    @classmethod
+    async def of_etcd(cls, config: EtcdConfig) -> Engine:
+        """Open etcd; raises EtcdRefused."""
+        # Only whoever uses etcd waits at the start for what speaks HTTP.
+        from broker_core.controller.etcd.decisions import EtcdDecisions
+
+        etcd = await EtcdDecisions.open(config)
         return cls(etcd, etcd.run, etcd.close)
 
 
