@@ -3,6 +3,7 @@
 ::
 
     0    commit log int64 | 8    consume queues int64 | 16   finished index files int64: store times
+    32   log offset up to which records are confirmed int64, as in RocketMQ 5
     256  commit log int64 | 264  consume queues int64 | 272  finished index files int64 | 280  log offset int64
 
 Recovery after a crash begins in a segment that starts before all three times and the log offset, which is right where
@@ -14,7 +15,7 @@ from __future__ import annotations
 import os
 import struct
 from collections.abc import Callable
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -23,6 +24,8 @@ from broker_core.store.mapped_file import sync_folder
 
 _TIMES: Final = struct.Struct(">qqq")
 _OURS: Final = struct.Struct(">qqqq")
+_CONFIRMED: Final = struct.Struct(">q")
+_CONFIRMED_AT: Final = 32
 _OURS_AT: Final = 256
 _UNKNOWN: Final = -1
 _FILE_BYTES: Final = 4096
@@ -34,13 +37,15 @@ _SAFETY_MS: Final = 3000
 class Checkpoint:
     """Store times (ms) up to which log, queues and finished index files are on the disk; 0 for nothing.
 
-    `covered` is the log offset before which all records are, in all three; None if only times were written.
+    `covered` is the log offset before which all records are, in all three; None if only times were written. `confirmed`
+    is the one before which all members of a replica's in-sync set have them.
     """
 
     log: int = 0
     queues: int = 0
     index: int = 0
     covered: int | None = None
+    confirmed: int = 0
 
     @property
     def recover_from(self) -> int:
@@ -55,8 +60,10 @@ def read_checkpoint(folder: Path) -> Checkpoint:
     if len(data) < _TIMES.size:
         return Checkpoint()
     log, queues, index = times = _TIMES.unpack_from(data)
-    *copies, covered = _OURS.unpack_from(data.ljust(_FILE_BYTES, b"\0"), _OURS_AT)
-    return Checkpoint(log, queues, index, covered if tuple(copies) == times and covered > _UNKNOWN else None)
+    data = data.ljust(_FILE_BYTES, b"\0")
+    *copies, covered = _OURS.unpack_from(data, _OURS_AT)
+    (confirmed,) = _CONFIRMED.unpack_from(data, _CONFIRMED_AT)
+    return Checkpoint(log, queues, index, covered if tuple(copies) == times and covered > _UNKNOWN else None, confirmed)
 
 
 def write_checkpoint(folder: Path, checkpoint: Checkpoint, *, if_still: Callable[[], bool] = lambda: True) -> None:
@@ -83,9 +90,11 @@ def _write(path: Path, checkpoint: Checkpoint, if_still: Callable[[], bool]) -> 
             return
         if os.fstat(descriptor).st_size != _FILE_BYTES:
             os.truncate(descriptor, _FILE_BYTES)
-        *times, covered = astuple(checkpoint)
+        times = checkpoint.log, checkpoint.queues, checkpoint.index
+        covered = _UNKNOWN if checkpoint.covered is None else checkpoint.covered
         os.pwrite(descriptor, _TIMES.pack(*times), 0)
-        os.pwrite(descriptor, _OURS.pack(*times, _UNKNOWN if covered is None else covered), _OURS_AT)
+        os.pwrite(descriptor, _CONFIRMED.pack(checkpoint.confirmed), _CONFIRMED_AT)
+        os.pwrite(descriptor, _OURS.pack(*times, covered), _OURS_AT)
         os.fdatasync(descriptor)
     finally:
         os.close(descriptor)

@@ -72,6 +72,9 @@ class StoreConfig:
     min_free_bytes: int = 2 * GIB
     # When this many messages wait, a put dispatches them; this bounds memory.
     max_undispatched: int = 131_072
+    # Whether opening dispatches confirmed records only, and nothing is put before the store takes over: a replica that
+    # may follow or lead, and learns only later which.
+    is_replica: bool = False
 
     @classmethod
     def embedded(cls, folder: Path, *, flush: Literal["async", "sync"] = "async") -> Self:

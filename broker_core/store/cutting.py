@@ -67,6 +67,7 @@ def lowered(checkpoint: Checkpoint, point: CutPoint, index: Index) -> Checkpoint
         min(checkpoint.queues, point.store_time),
         min(checkpoint.index, finished),
         None if checkpoint.covered is None else min(checkpoint.covered, point.end, begin),
+        min(checkpoint.confirmed, point.end),
     )
 
 

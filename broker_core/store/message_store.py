@@ -126,6 +126,9 @@ class MessageStore:
         self._limit: int | None = None
         self._appender.store_time = recovered.dispatcher.store_time
         self._following = Following(recovered.log, self._appender, recovered.dispatcher)
+        self._confirmed = LogOffset(recovered.confirmed)
+        if config.is_replica:
+            self._wait_for_role()
         self._arrived: dict[ConsumeQueue, int] = {}
         self._durable = Durable(FlushedUpTo(LogOffset(recovered.log.begin), 0))
         # How long the last flush with data took.
@@ -155,6 +158,15 @@ class MessageStore:
         if now is not None:
             store.drop_expired(now)
         return store
+
+    def _wait_for_role(self) -> None:
+        """Dispatch what is confirmed and put nothing, until `limit_dispatch` and `take_over` say more."""
+        self._pending += undispatched(self._log, self._queues, self._dispatcher)
+        if self._pending:
+            self._appender.store_time = self._pending[-1].store_timestamp
+        self._limit = self._confirmed
+        self._following.is_on = True
+        self._limit_puts()
 
     # -- writing ------------------------------------------------------------------------------------------------------
 
@@ -243,6 +255,8 @@ class MessageStore:
         is that of the last one.
         """
         self._following.stop()
+        # What was confirmed of a half record is gone: others may follow there.
+        self._confirmed = min(self._confirmed, self.appended_log_offset)
         self._limit_puts()
 
     def cut(self, log_offset: int) -> None:
@@ -269,6 +283,7 @@ class MessageStore:
         self._durable = Durable(FlushedUpTo(flushed, min(self._durable.upto.store_timestamp, point.store_time)))
         folder = self.config.folder
         replace_checkpoint(folder, lowered(read_checkpoint(folder), point, self._index))
+        self._confirmed = min(self._confirmed, LogOffset(point.end))
         self._following.cut(point.end)
         cut_derived(self._log, self._queues, self._index, self._dispatcher, point)
         self._appender.store_time = point.store_time
@@ -281,6 +296,18 @@ class MessageStore:
         if (kept := self._kept_purges()) != purged:
             purges.write(folder, kept)
         self._log.files.sync(point.end)
+
+    @property
+    def confirmed_log_offset(self) -> LogOffset:
+        """The log offset before which records are confirmed, as was noted last, or before the store was opened."""
+        return self._confirmed
+
+    def note_confirmed(self, upto: int) -> None:
+        """Note that the records before `upto` are on all members of the in-sync set; a lower one changes nothing.
+
+        The next `checkpoint` saves it (store/README.md#confirmed-records).
+        """
+        self._confirmed = max(self._confirmed, LogOffset(upto))
 
     @property
     def followed_log_offset(self) -> LogOffset:
@@ -426,14 +453,14 @@ class MessageStore:
         """
         durable = self._durable
         # The log offset first: the owner may go on meanwhile, and what is covered may be older but never newer.
-        position, dispatched = self._dispatcher.position, self._dispatcher.store_time
+        position, dispatched, confirmed = self._dispatcher.position, self._dispatcher.store_time, self._confirmed
         flushed = self.flush()
         try:
             self._queues.sync()
             covered = self._index.finish(dispatched, position)
         except OSError as error:
             raise self.note_refused(error) from error
-        checkpoint = Checkpoint(flushed.store_timestamp, dispatched, self._index.finished_time, covered)
+        checkpoint = Checkpoint(flushed.store_timestamp, dispatched, self._index.finished_time, covered, confirmed)
         write_checkpoint(self.config.folder, checkpoint, if_still=lambda: durable is self._durable)
         return checkpoint
 

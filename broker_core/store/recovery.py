@@ -25,7 +25,7 @@ from broker_core.store import abort, closed, purges
 from broker_core.store.checkpoint import Checkpoint, read_checkpoint
 from broker_core.store.commit_log import STORE_TIME_BYTES, CommitLog, FindNext, LogWalk, store_time_of
 from broker_core.store.config import StoreConfig
-from broker_core.store.dispatcher import RUN_RECORDS, Dispatcher
+from broker_core.store.dispatcher import RUN_RECORDS, Dispatcher, Pending
 from broker_core.store.extending import Extender
 from broker_core.store.index import Index
 from broker_core.store.index_file import hashes_of
@@ -55,6 +55,8 @@ class Recovered:
     cut_reason: str | None
     # Damaged places in the log with intact records after them: begin, end, reason.
     damaged: tuple[tuple[int, int, str], ...] = ()
+    # The log offset before which all records are known to be confirmed (store/README.md#confirmed-records).
+    confirmed: int = 0
 
 
 def recover(config: StoreConfig) -> Recovered:
@@ -88,23 +90,27 @@ def recover(config: StoreConfig) -> Recovered:
         begin = _clean_begin(log, queues) if was_clean else _unclean_begin(log, checkpoint)
     if damaged_from is not None:
         begin = min(begin, damaged_from)
+    # What is in a queue was confirmed, or it would not be there.
+    confirmed = max(checkpoint.confirmed, queues.max_physical) if config.is_replica else checkpoint.confirmed
+    upto = confirmed if config.is_replica else None
     dispatcher = Dispatcher(queues, index, position=begin, delay_levels_ms=config.delay_levels_ms)
     resume = partial(queues.next_named, log)
     walk = log.walk(begin, check_crc=config.check_crc_on_recover, may_be_torn=not was_clean, resume=resume)
-    walked = _dispatch_all(walk, dispatcher)
+    walked, left_at = _dispatch_until(upto, walk, dispatcher)
     log.cut(walk.end)
     queues.truncate(walk.end)
     _apply_purges(config, queues, log)
     queues.correct_min(log.begin)
     unindexed = index.drop_from(walk.end, log, gap=_find_index_gap(index, left, log, resume))
     if unindexed is not None and unindexed < walk.end:
-        _dispatch_all(log.walk(max(unindexed, log.begin), check_crc=False, resume=resume), dispatcher)
-    dispatcher.position = log.end
-    if not walked:
+        _dispatch_until(upto, log.walk(max(unindexed, log.begin), check_crc=False, resume=resume), dispatcher)
+    dispatcher.position = log.end if left_at is None else left_at
+    if not dispatcher.store_time:
         dispatcher.store_time = _last_store_time(log, queues)
     queues.release()
     reason = walk.problem.reason if walk.problem else None
-    return Recovered(log, queues, index, dispatcher, was_clean, begin, walked, reason, tuple(walk.damaged))
+    confirmed = min(confirmed, log.end)
+    return Recovered(log, queues, index, dispatcher, was_clean, begin, walked, reason, tuple(walk.damaged), confirmed)
 
 
 def _plausible(checkpoint: Checkpoint, log: CommitLog, *, newest: int) -> Checkpoint:
@@ -131,13 +137,18 @@ def _remove_scratch(config: StoreConfig) -> None:
         path.unlink()
 
 
-def _dispatch_all(walk: LogWalk, dispatcher: Dispatcher) -> int:
-    walked = 0
+def _dispatch_until(upto: int | None, walk: LogWalk, dispatcher: Dispatcher) -> tuple[int, int | None]:
+    """Dispatch the records that end at `upto` or before it; return how many were walked, and where others begin."""
+    walked, left_at = 0, None
     records = iter(walk)
     while run := list(islice(records, RUN_RECORDS)):
-        dispatcher.dispatch([pending for head, view in run if (pending := dispatcher.find_pending(head, view))])
+        found = [pending for head, view in run if (pending := dispatcher.find_pending(head, view))]
+        ready: list[Pending] = [pending for pending in found if upto is None or pending.end <= upto]
+        dispatcher.dispatch(ready)
+        if left_at is None and len(ready) < len(found):
+            left_at = found[len(ready)].log_offset
         walked += len(run)
-    return walked
+    return walked, left_at
 
 
 def _find_index_gap(index: Index, left: closed.CleanClose, log: CommitLog, resume: FindNext) -> int | None:
