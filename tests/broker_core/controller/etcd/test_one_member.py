@@ -24,6 +24,8 @@ from tests.support.wait import eventually, wait_until
 
 pytestmark = pytest.mark.usefixtures("etcd_is_installed")
 
+MANY: Final = 10**15
+"""A revision that nothing has."""
 _ROOM: Final = 500_000
 _CHEAP: Final = ("--bcrypt-cost", "4")
 
@@ -109,18 +111,22 @@ def fill(member: Member) -> None:
 
 
 async def test_a_login_that_has_ended_is_made_again(tmp_path: Path) -> None:
-    with etcd(tmp_path, 1, *_CHEAP, "--auth-token-ttl", "1") as started:
+    with etcd(tmp_path, 1, *_CHEAP) as started:
         with_users(started.members[0], "/gantry/C/")
         config = config_of(started, user="gantry", password="word")
         async with running(config) as decisions:
             kept = await decisions.put("b", None, "first")
-            token = decisions._calls._token
-            # Tokens end a second after their last use: of the others there is none.
-            decisions._calls._token = "gone." + token
+            decisions._calls._token = token = "gone." + decisions._calls._token
             kept = await decisions.put("b", kept, "second")
             revision, _ = await decisions.read()
             await decisions.put("b", kept, "third")
             assert await decisions.changes(revision) == {"b"}
+            # Etcd says so to a watch in its first message, and to no running one.
+            await eventually(lambda: decisions._watch.has_missed(MANY))
+            streams = decisions._streams
+            streams._token = token
+            decisions._watch.begin_anew()
+            await eventually(lambda: streams._token not in ("", token) and decisions._watch.has_missed(MANY))
             lead = await decisions.lead("n1")
             assert lead is not None
             assert await decisions.renew(lead) > 0
