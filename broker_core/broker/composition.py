@@ -28,6 +28,8 @@ from broker_core.broker.processors.topic_queues import TopicQueues
 from broker_core.broker.queue_locks import QueueLocks
 from broker_core.broker.registration import MasterPlace, Registration
 from broker_core.broker.replication.ha_listener import loop_ms
+from broker_core.broker.replication.metadata import Metadata, Registers
+from broker_core.broker.replication.passed_on import PassedOn
 from broker_core.broker.replication.slave_link import SlaveLink
 from broker_core.broker.replication.slaves import Slaves
 from broker_core.broker.request_modes import RequestModes
@@ -106,6 +108,8 @@ class Components:
     stats: Stats
     registration: Registration
     slave_link: SlaveLink
+    metadata: Metadata
+    passed_on: PassedOn
     saver: Saver
     memory: ConnectionMemory
     resets: Resets
@@ -175,6 +179,9 @@ def compose(settings: Settings, resources: Resources) -> Components:
         timeout_ms=config.periods.sync_flush_timeout,
     )
     registration = _registration(config, resources, roles, topic_register)
+    slave_link = _slave_link(settings, resources, arrivals, durability, roles, registration)
+    group_register = _load_groups(config)
+    passed_on = PassedOn(roles)
     components = Components(
         settings=settings,
         roles=roles,
@@ -188,7 +195,7 @@ def compose(settings: Settings, resources: Resources) -> Components:
         durability=durability,
         slaves=Slaves(store, lambda: settings.config.replication, loop_ms),
         topics=topic_register,
-        groups=_load_groups(config),
+        groups=group_register,
         offsets=consumed,
         delay=delays,
         timer=timer,
@@ -202,7 +209,17 @@ def compose(settings: Settings, resources: Resources) -> Components:
         locks=locks,
         stats=stats,
         registration=registration,
-        slave_link=_slave_link(settings, resources, arrivals, durability, roles, registration),
+        slave_link=slave_link,
+        metadata=Metadata(
+            Registers(topics=topic_register, groups=group_register, offsets=consumed, delay=delays),
+            master=slave_link.master,
+            passed_on=passed_on,
+            registration=registration,
+            remoting=resources.remoting,
+            settings=settings,
+            clock=clock,
+        ),
+        passed_on=passed_on,
         saver=Saver(resources.files),
         memory=resources.memory,
         resets=Resets(consumed, leases, config.limits),
@@ -275,6 +292,8 @@ def _slave_link(
 
     registration.on_master = follow
     roles.watch(link.follow_role)
+    if (given := link.master()) is not None:
+        roles.follow(given)
     return link
 
 

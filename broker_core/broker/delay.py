@@ -65,6 +65,10 @@ class DelayQueues:
         self._next_due = [0] * len(levels_ms)  # the earliest time at which a level has a due message
         self.is_changed = False
 
+    def offset_of(self, level: int) -> int:
+        """Return the next offset to deliver of a level, which count from 1."""
+        return self._offsets[level - 1]
+
     def progress(self) -> Iterator[tuple[int, int, int]]:
         """Return level, next offset to deliver and end of the queue, for every level that was ever used."""
         for level, offset in enumerate(self._offsets, start=1):

@@ -19,7 +19,7 @@ from broker_core.broker.shares import CreatedBy, FirstUses
 from broker_core.logs import get_logger
 from broker_core.protocol.bodies import coder
 from broker_core.protocol.bodies.groups import SubscriptionGroupConfig, SubscriptionGroupWrapper
-from broker_core.protocol.bodies.topics import DataVersion
+from broker_core.protocol.bodies.topics import DataVersion, is_same_version
 from broker_core.protocol.errors import MalformedBody
 from broker_core.protocol.topics import BROWSING_GROUP, MAX_GROUP_NAME, SYSTEM_GROUP_PREFIX
 
@@ -119,6 +119,15 @@ class Groups:
             raise self._limits.refuse("groups", f"group {min(news)!r} was not created")
         for config in configs:
             self.put(config, now=now)
+
+    def replace(self, wrapper: SubscriptionGroupWrapper) -> bool:
+        """Become the register of another broker, with its version; return whether anything was different."""
+        if is_same_version(wrapper.data_version, self.version):
+            return False
+        self._table = dict(wrapper.subscription_group_table)
+        self.version = wrapper.data_version
+        self.is_changed = True
+        return True
 
     def delete(self, group: str, *, now: int) -> None:
         """Delete a group's settings; nothing happens for an unknown group."""

@@ -101,6 +101,11 @@ class Registration:
         """Request a registration soon: a topic was created, changed or deleted."""
         self._wanted.set()
 
+    def want_all(self) -> None:
+        """Request a registration soon that tells all topics, whatever the name servers have."""
+        self._told.clear()
+        self._wanted.set()
+
     async def wait(self) -> None:
         """Return when a registration that starts from now on has ended, or after a second."""
         waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -159,8 +164,7 @@ class Registration:
         """Register anew under another id or epoch."""
         before, self._role = self._role, role
         if (role.kind, *_place(role)) != (before.kind, *_place(before)):
-            self._told.clear()
-            self.want()
+            self.want_all()
 
     async def _leave_fenced(self, server: str) -> None:
         """Unregister a fenced slave; a master's id may be another one's by now, and 4.9 would remove that."""

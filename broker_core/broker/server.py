@@ -385,6 +385,7 @@ def _background(components: Components, steps: Sequence[Step]) -> asyncio.Task[N
             tasks.create_task(components.durability.run(periods.flush), name="flush")
             tasks.create_task(components.registration.run(periods.registration), name="registration")
             tasks.create_task(components.slave_link.run(), name="slave link")
+            tasks.create_task(components.metadata.run(), name="metadata")
 
     return asyncio.get_running_loop().create_task(run(), name="broker")
 

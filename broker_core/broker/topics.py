@@ -18,7 +18,12 @@ from broker_core.broker.limits import BrokerLimits
 from broker_core.broker.saving import JsonFile
 from broker_core.broker.shares import CreatedBy, FirstUses
 from broker_core.protocol.bodies import coder
-from broker_core.protocol.bodies.topics import DataVersion, TopicConfig, TopicConfigSerializeWrapper
+from broker_core.protocol.bodies.topics import (
+    DataVersion,
+    TopicConfig,
+    TopicConfigSerializeWrapper,
+    is_same_version,
+)
 from broker_core.protocol.codes import PERM_INHERIT, PERM_READ, PERM_WRITE
 from broker_core.protocol.errors import MalformedBody
 from broker_core.protocol.topics import (
@@ -246,6 +251,24 @@ class Topics:
         if changed:
             self._changed(now, *(topic.topic_name for topic in changed))
         return bool(changed)
+
+    def replace(self, wrapper: TopicConfigSerializeWrapper, *, now: int) -> bool:
+        """Become the register of another broker, with its version; return whether anything was different.
+
+        Topics that it does not have count as deleted: their queues are dropped when the store is opened next.
+        """
+        if is_same_version(wrapper.data_version, self.version):
+            return False
+        table = wrapper.topic_config_table
+        self._deleted = {name: time for name, time in self._deleted.items() if name not in table}
+        self._deleted |= {name: now for name in self._table if name not in table and not is_system_topic(name)}
+        self._table = dict(table)
+        self._ordered = {name for name, config in table.items() if config.order}
+        self._changed_at = {}
+        self.version = wrapper.data_version
+        self._all_changed_at = self.version.counter
+        self.is_changed = True
+        return True
 
     def touch(self, *, now: int) -> None:
         """Raise the version, so that name servers fetch all topics again."""

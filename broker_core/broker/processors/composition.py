@@ -229,7 +229,14 @@ def _of_offsets(c: Components, pops: PopProcessor) -> Sequence[Processor]:
         clients=c.clients,
         broker_name=c.config.identity.name,
     )
-    offsets = OffsetProcessor(store=c.store, offsets=c.offsets, resets=c.resets, permits=c.permits, settings=c.settings)
+    offsets = OffsetProcessor(
+        store=c.store,
+        offsets=c.offsets,
+        resets=c.resets,
+        passed_on=c.passed_on,
+        permits=c.permits,
+        settings=c.settings,
+    )
     return acks, resets, offsets
 
 

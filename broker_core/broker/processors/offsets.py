@@ -14,6 +14,7 @@ from broker_core.broker.errors import IllegalArgument, NothingFound
 from broker_core.broker.names import check_names
 from broker_core.broker.offsets import ConsumerOffsets, Resets
 from broker_core.broker.processors.handlers import Handlers
+from broker_core.broker.replication.passed_on import PassedOn
 from broker_core.broker.settings import Settings
 from broker_core.protocol import bodies
 from broker_core.protocol.bodies.groups import ConsumerOffsetSerializeWrapper, QueryCorrectionOffsetBody
@@ -33,11 +34,19 @@ class OffsetProcessor:
     """Answers 14, 15, 29 to 32, 43, 308 and 314."""
 
     def __init__(
-        self, *, store: MessageStore, offsets: ConsumerOffsets, resets: Resets, permits: Permits, settings: Settings
+        self,
+        *,
+        store: MessageStore,
+        offsets: ConsumerOffsets,
+        resets: Resets,
+        passed_on: PassedOn,
+        permits: Permits,
+        settings: Settings,
     ) -> None:
         self._store = store
         self._offsets = offsets
         self._resets = resets
+        self._passed_on = passed_on
         self._permits = permits
         self._settings = settings
         self._searches = {"": store.offset_by_time, "LOWER": store.first_from, "UPPER": store.last_until}
@@ -66,11 +75,12 @@ class OffsetProcessor:
         return Command.response(ResponseCode.SUCCESS, headers.QueryConsumerOffsetResponse(offset))
 
     def update(self, request: Command, connection: Connection) -> Command:
-        """Set a group's offset."""
+        """Set a group's offset; a slave passes it on to its master."""
         header = request.header(headers.UpdateConsumerOffsetRequest)
         check_names(consumerGroup=header.consumer_group, topic=header.topic)
         account = self._permits.account_of(request, connection)
         self._resets.set_offset(header.consumer_group, header.topic, header.queue_id, header.commit_offset, account)
+        self._passed_on.note(header.consumer_group, header.topic, header.queue_id, header.commit_offset)
         return Command.response(ResponseCode.SUCCESS)
 
     def by_time(self, request: Command, _: Connection) -> Command:

@@ -96,6 +96,11 @@ class SlaveLink:
         if before != self._place():
             self._start_over()
 
+    def master(self) -> str | None:
+        """Return the main port of the master that is followed, None while there is none."""
+        place = self._place()
+        return None if place is None else place.main
+
     def _start_over(self) -> None:
         self._stuck = None
         self._changed.set()

@@ -16,6 +16,11 @@ class DataVersion:
     state_version: int | None = None  # 5.x
 
 
+def is_same_version(one: DataVersion, other: DataVersion) -> bool:
+    """Return whether two versions are equal to a broker of 4.9, which knows no state."""
+    return (one.counter, one.timestamp) == (other.counter, other.timestamp)
+
+
 @dataclass(frozen=True, slots=True)
 class TopicConfig:
     """A topic's settings on one broker."""
