@@ -1,12 +1,23 @@
-"""The mark of an open store; if it exists when a store is opened, the store was not closed (store/README.md#abort)."""
+"""The mark of an open store; if it exists when a store is opened, the store was not closed (store/README.md#abort).
+
+::
+
+    4711                                      the process
+    6d3a1b0e-…                                what Linux calls this run of the machine; missing if data may be lost
+
+A killed process loses nothing of what it wrote: the system has it, as long as the machine runs.
+"""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Final
 
 from broker_core.store.layout import ABORT
 from broker_core.store.mapped_file import FULL_ERRORS, sync_folder
+
+BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 
 
 def is_set(folder: Path) -> bool:
@@ -14,10 +25,25 @@ def is_set(folder: Path) -> bool:
     return (folder / ABORT).exists()
 
 
-def set_mark(folder: Path) -> None:
-    """Write the mark, with the process id if the disk has room for it, and sync it."""
+def tells_power_loss(folder: Path) -> bool:
+    """Return whether the last writer may have lost what it wrote: it did not close, and this machine ran anew since.
+
+    So it is if the mark names no run: a flush had failed, an earlier loss was not told yet, or another broker set it.
+    """
+    if not is_set(folder):
+        return False
+    boot_id = _boot_id()
+    return boot_id is None or boot_id not in (folder / ABORT).read_text(encoding="ascii", errors="replace").split()
+
+
+def set_mark(folder: Path, *, is_lossy: bool = False) -> None:
+    """Write the mark, with process and run of the machine if the disk has room for them, and sync it.
+
+    `is_lossy` leaves the run out: the store counts as one that lost data until it is closed, or the mark set anew.
+    """
+    boot_id = None if is_lossy else _boot_id()
     try:
-        (folder / ABORT).write_text(f"{os.getpid()}\n", encoding="ascii")
+        (folder / ABORT).write_text(f"{os.getpid()}\n{boot_id or ''}\n", encoding="ascii")
     except OSError as error:
         # The file exists, which is enough: a store on a full disk can be opened, read and reduced in size.
         if error.errno not in FULL_ERRORS or not is_set(folder):
@@ -29,3 +55,11 @@ def clear(folder: Path) -> None:
     """Remove the mark: everything is closed and on the disk."""
     (folder / ABORT).unlink(missing_ok=True)
     sync_folder(folder)
+
+
+def _boot_id() -> str | None:
+    """Return what identifies this run of the machine; None where the system does not tell."""
+    try:
+        return BOOT_ID.read_text(encoding="ascii").strip() or None
+    except FileNotFoundError:
+        return None

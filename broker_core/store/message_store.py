@@ -443,7 +443,19 @@ class MessageStore:
     def note_refused(self, error: OSError) -> FlushFailed:
         """Record that a flush failed: the store accepts no more messages. Returns the error to raise."""
         self._refusal = failed = FlushFailed(f"{self.config.folder}: {error}")
+        try:
+            abort.set_mark(self.config.folder, is_lossy=True)
+        except OSError as worse:
+            failed.add_note(f"the mark that says so could not be written: {worse}")
         return failed
+
+    def note_loss_told(self) -> None:
+        """Note that a loss of power (`recovered.was_power_lost`) is written down elsewhere; a kill loses nothing more.
+
+        Until then each opening tells it again, so that a second crash does not hide it. Raises OSError.
+        """
+        if self._refusal is None:
+            abort.set_mark(self.config.folder)
 
     def checkpoint(self) -> Checkpoint:
         """Flush log, queues and finished index files, and save how far they are on the disk: where recovery begins.

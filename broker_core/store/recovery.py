@@ -57,6 +57,8 @@ class Recovered:
     damaged: tuple[tuple[int, int, str], ...] = ()
     # The log offset before which all records are known to be confirmed (store/README.md#confirmed-records).
     confirmed: int = 0
+    # Whether what was written last may be lost: the store was not closed, and it was more than a kill of its process.
+    was_power_lost: bool = False
 
 
 def recover(config: StoreConfig) -> Recovered:
@@ -65,10 +67,11 @@ def recover(config: StoreConfig) -> Recovered:
     Raises Corrupt if files are inconsistent, before a record, a unit or a key is changed.
     """
     was_clean = not abort.is_set(config.folder)
+    was_power_lost = abort.tells_power_loss(config.folder)
     log = CommitLog.load(config)
     queues = Queues.load(config, extender=Extender(log))
     index = Index.load(config)
-    abort.set_mark(config.folder)
+    abort.set_mark(config.folder, is_lossy=was_power_lost)
     _remove_scratch(config)
     left = closed.read(config.folder) if was_clean else closed.CleanClose()
     if left.log_begin == log.begin:
@@ -109,8 +112,19 @@ def recover(config: StoreConfig) -> Recovered:
         dispatcher.store_time = _last_store_time(log, queues)
     queues.release()
     reason = walk.problem.reason if walk.problem else None
-    confirmed = min(confirmed, log.end)
-    return Recovered(log, queues, index, dispatcher, was_clean, begin, walked, reason, tuple(walk.damaged), confirmed)
+    return Recovered(
+        log,
+        queues,
+        index,
+        dispatcher,
+        was_clean,
+        begin,
+        walked,
+        reason,
+        tuple(walk.damaged),
+        min(confirmed, log.end),
+        was_power_lost,
+    )
 
 
 def _plausible(checkpoint: Checkpoint, log: CommitLog, *, newest: int) -> Checkpoint:
