@@ -9,6 +9,7 @@ from broker_core.client.admin.maintenance import Maintenance
 from broker_core.client.admin.messages import BrowsePage, Messages, PlacedMessage, SearchResult
 from broker_core.client.admin.offsets import Offsets, Reset
 from broker_core.client.admin.progress import Progress
+from broker_core.client.admin.replication import ControllerStatus, KnownState, Replication
 from broker_core.client.admin.requests import AdminRequests, BrokerAddress
 from broker_core.client.admin.timers import TimerLimits, Timers
 from broker_core.client.admin.topics import Topic, TopicKind, Topics, TopicStats
@@ -21,12 +22,15 @@ __all__ = [
     "BrokerAddress",
     "BrokerRuntime",
     "BrowsePage",
+    "ControllerStatus",
     "Group",
     "GroupConnections",
     "GroupStats",
     "HalfMessage",
+    "KnownState",
     "OpenTransaction",
     "PlacedMessage",
+    "Replication",
     "Reset",
     "SearchResult",
     "TimerLimits",
@@ -48,6 +52,7 @@ class Admin:
         self.offsets = Offsets(requests)
         self.progress = Progress(requests)
         self.maintenance = Maintenance(requests)
+        self.replication = Replication(requests)
         self.accounts = Accounts(requests, self.maintenance)
         self.timers = Timers(requests, self.maintenance)
         self.transactions = Transactions(requests, self.offsets)

@@ -1,0 +1,163 @@
+"""The replicas of broker names, and their controllers in the name servers (controller/README.md#wire)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from broker_core.client.admin.requests import AdminRequests
+from broker_core.client.answers import Answers
+from broker_core.client.errors import BrokerRefused, ClientError, MalformedAnswer, NotSupported, Unreachable
+from broker_core.protocol import fastjson
+from broker_core.protocol.bodies.controller import NameState, decode_state
+from broker_core.protocol.bodies.replicas import (
+    BrokerReplicasInfo,
+    ControllerInfo,
+    EpochEntryCache,
+    Preview,
+    ReplicasInfo,
+)
+from broker_core.protocol.codes import ResponseCode
+from broker_core.protocol.command import Command
+from broker_core.protocol.errors import ProtocolError
+from broker_core.protocol.headers import controller as headers
+
+__all__ = ["ControllerStatus", "KnownState", "Replication"]
+
+_HAND_OVER_MS: Final = 10_000
+"""A master may take seconds to let its successor catch up."""
+
+
+@dataclass(frozen=True, slots=True)
+class ControllerStatus:
+    """A controller: whether it leads, who does as far as it knows, and what it tells of its engine."""
+
+    is_leading: bool
+    leader: str | None
+    info: ControllerInfo
+
+
+@dataclass(frozen=True, slots=True)
+class KnownState:
+    """The state of a name, and what the controller that told it thinks of it."""
+
+    state: NameState
+    is_set_back: bool
+    stuck: str | None
+    """Why it has no master and gets none by itself; None if it has or can have one."""
+    age_ms: int
+
+
+class Replication:
+    """Asks the leading controller, or any other where that is enough.
+
+    All methods raise NotSupported if no name server hosts a controller, Unreachable, and BrokerRefused with one of the
+    codes 2000 to 2014.
+    """
+
+    def __init__(self, requests: AdminRequests) -> None:
+        self._requests = requests
+        self._first: str | None = None
+
+    async def controllers(self) -> Answers[ControllerStatus]:
+        """Return all controllers by their addresses; a name server that hosts none is a failed answer."""
+        return await self._requests.ask_each(self._addresses(), self._status)
+
+    async def in_sync(self, names: list[str] | None = None) -> dict[str, ReplicasInfo]:
+        """Return masters and replicas of these broker names, or of all (1006); a name that is unknown is left out."""
+        asked = fastjson.dumps_strict(names) if names is not None else b""
+        address, answer = await self._ask(headers.GetSyncStateDataRequest(), asked)
+        return self._requests.decode(BrokerReplicasInfo, answer, address).replicas_info_table
+
+    async def state(self, name: str) -> KnownState:
+        """Return the whole state of a broker name (9001)."""
+        address, answer = await self._ask(headers.NameStateRequest(name))
+        told = self._requests.read(headers.NameStateResponse, answer, address)
+        try:
+            state = decode_state(answer.body)
+        except ProtocolError as error:
+            raise MalformedAnswer(address, str(error)) from error
+        return KnownState(state, told.set_back, told.stuck, told.age_ms)
+
+    async def elect(self, name: str, replica: int | None = None) -> headers.ElectMasterResponse:
+        """Make a replica master, or any that can be where there is no living master (1002)."""
+        address, answer = await self._ask(_election(name, replica), timeout_ms=_HAND_OVER_MS)
+        return self._requests.read(headers.ElectMasterResponse, answer, address)
+
+    async def preview_election(self, name: str, replica: int | None = None) -> Preview:
+        """Return what `elect` would do."""
+        return await self._preview(_election(name, replica, dry_run=True))
+
+    async def remove(
+        self, name: str, replicas: list[int], *, even_living: bool = False, forced: bool = False, dry_run: bool = False
+    ) -> Preview:
+        """Forget replicas (1011); `forced` even the last that has every acknowledged message."""
+        ids = ";".join(map(str, replicas))
+        header = headers.CleanBrokerDataRequest(
+            name, None, ids, is_clean_living_broker=even_living, forced=forced, dry_run=dry_run
+        )
+        return await self._preview(header)
+
+    async def set_policy(
+        self, name: str, *, min_in_sync: int | None = None, unclean_allowed: bool | None = None, dry_run: bool = False
+    ) -> Preview:
+        """Change what operators decide for a name (9004); None stays as it is."""
+        return await self._preview(headers.SetReplicaPolicyRequest(name, min_in_sync, unclean_allowed, dry_run=dry_run))
+
+    async def accept_loss(self, name: str, replica: int, *, dry_run: bool = False) -> Preview:
+        """Make a replica master that may lack acknowledged messages (9005)."""
+        return await self._preview(headers.AcceptLossRequest(name, replica, dry_run=dry_run))
+
+    async def adopt(self, name: str, cluster: str, replicas: list[int], *, dry_run: bool = False) -> Preview:
+        """Go on from a state that was set back, with these replicas as the in-sync set (9006)."""
+        ids = ";".join(map(str, replicas))
+        return await self._preview(headers.AdoptStateRequest(name, cluster, ids, dry_run=dry_run))
+
+    async def epochs(self, broker: str) -> EpochEntryCache:
+        """Return the epochs of the log of the broker at an address (1007)."""
+        return await self._requests.ask_for(EpochEntryCache, broker, headers.GetBrokerEpochCacheRequest())
+
+    async def _preview(self, header: object) -> Preview:
+        address, answer = await self._ask(header)
+        return self._requests.decode(Preview, answer, address)
+
+    async def _status(self, address: str) -> ControllerStatus:
+        answer = await self._requests.ask(address, headers.GetMetadataInfoRequest())
+        told = self._requests.read(headers.GetMetadataInfoResponse, answer, address)
+        info = self._requests.decode(ControllerInfo, answer, address)
+        return ControllerStatus(told.is_leader, told.controller_leader_address or None, info)
+
+    async def _ask(self, header: object, body: bytes = b"", *, timeout_ms: int | None = None) -> tuple[str, Command]:
+        """Return the first controller that can answer, from the one that answered last on, and its answer."""
+        failure: ClientError = Unreachable("name servers", "none configured")
+        for address in sorted(self._addresses(), key=lambda each: each != self._first):
+            try:
+                answer = await self._requests.ask(address, header, body, timeout_ms=timeout_ms)
+            except (Unreachable, NotSupported) as error:
+                failure = _worse(failure, error)
+            except BrokerRefused as error:
+                if error.code != ResponseCode.CONTROLLER_NOT_LEADER:
+                    raise
+                failure = error
+            else:
+                self._first = address
+                return address, answer
+        raise failure
+
+    def _addresses(self) -> tuple[str, ...]:
+        return self._requests.session.name_servers.addresses
+
+
+def _election(name: str, replica: int | None, *, dry_run: bool = False) -> headers.ElectMasterRequest:
+    return headers.ElectMasterRequest(
+        broker_name=name,
+        broker_id=-1 if replica is None else replica,
+        designate_elect=replica is not None,
+        dry_run=dry_run,
+    )
+
+
+def _worse(one: ClientError, other: ClientError) -> ClientError:
+    """Return the failure that tells more: a refusal of a controller before one that there is none."""
+    is_refusal = isinstance(one, BrokerRefused) and not isinstance(one, NotSupported)
+    return one if is_refusal else other
