@@ -28,3 +28,5 @@ def get_logger(name: str, subject: str = "") -> SubjectLogger:
 def configure(level: str = "INFO") -> None:
     """Send all log lines of this process to standard error, one per line, for a supervisor to collect."""
     logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(name)s %(message)s", force=True)
+    # It has a line for each request, and a controller asks etcd every second.
+    logging.getLogger("httpx").setLevel(logging.WARNING)

@@ -127,6 +127,7 @@ class Leader:
         self._read = read
         self._may_lead = may_lead
         self._clock = clock
+        self._is_failing = False
 
     @property
     def lead(self) -> Lead | None:
@@ -158,8 +159,13 @@ class Leader:
             _log.warning("%s no longer leads: %s", self._who, error)
             self.state.lost(self._clock())
         except DecisionsError as error:
-            _log.warning("%s", error)
+            if not self._is_failing:
+                _log.warning("the engine does not tell who leads: %s", error)
+            self._is_failing = True
             self.state.failed(self._clock())
+        else:
+            # It is told again once an attempt was answered; waiting is none.
+            self._is_failing = self._is_failing and step is Step.WAIT
 
     @property
     def _steps(self) -> dict[Step, Callable[[], Awaitable[None]]]:

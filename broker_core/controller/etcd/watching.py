@@ -6,6 +6,7 @@ It may be late, end, or be silent; what the poll finds first shows that.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
 from typing import Final, Protocol
@@ -57,6 +58,7 @@ class Watch:
         self._reader = reader
         self._bell = bell
         self._limit: asyncio.Timeout | None = None
+        self._was_open = False
 
     async def run(self) -> None:
         """Watch until cancelled."""
@@ -64,9 +66,9 @@ class Watch:
             try:
                 await self._until_it_fails()
             except TimeoutError:
-                _log.warning("the watch of etcd begins anew: it was silent")
+                self._tell("it was silent")
             except (EtcdError, DecisionsError) as error:
-                _log.warning("the watch of etcd begins anew: %s", error)
+                self._tell(str(error))
             # Etcd may have been away, and come back as a copy of what it was.
             self._reader.distrust()
             self._streams.move_on()
@@ -81,6 +83,11 @@ class Watch:
         if self._limit is not None:
             self._limit.reschedule(asyncio.get_running_loop().time())
 
+    def _tell(self, why: str) -> None:
+        """Log why it ended, but not why it did not even begin: while etcd is away that is so every few seconds."""
+        _log.log(logging.WARNING if self._was_open else logging.DEBUG, "the watch of etcd begins anew: %s", why)
+        self._was_open = False
+
     async def _until_it_fails(self) -> None:
         self.told = (await self._reader.read()).revision
         asked = messages.watch(self._keys.folder, self.told + 1)
@@ -88,7 +95,7 @@ class Watch:
             async with asyncio.timeout(_FIRST_SECONDS) as limit, self._streams.stream(messages.WATCH, asked) as told:
                 async for message in told:
                     if self._limit is None:
-                        self._limit = limit
+                        self._limit, self._was_open = limit, True
                         limit.reschedule(None)
                     await self._heard(message)
         finally:

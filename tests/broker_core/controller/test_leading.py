@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -195,6 +196,13 @@ async def test_the_loop_stands_again_after_the_lead_has_ended() -> None:
         decisions.freed.set()
         await eventually(lambda: leader.is_leading)
         assert leader.lead == Lead("n1", "n1 2", 2)
+
+
+async def test_an_engine_that_is_away_is_told_of_once(caplog: pytest.LogCaptureFixture) -> None:
+    decisions = Scripted(answers=[Unsettled("not now")] * 2)
+    async with running(decisions) as leader:
+        await eventually(lambda: leader.is_leading)
+    assert caplog.text.count("not now") == 1
 
 
 async def test_the_loop_resigns_when_it_may_not_lead() -> None:
