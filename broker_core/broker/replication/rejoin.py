@@ -68,6 +68,8 @@ def plan(own: OwnLog, master: MasterLog) -> Plan:
     if own.end == 0:
         return CopyAll(master.begin)
     at = cut_point(own.epochs, own.end, master.epochs, master.end)
+    if at is None and is_all_unconfirmed(own) and master.begin == 0:
+        return Cut(0)
     if at is None or at < max(own.begin, master.begin):
         return _hopeless(own, master, at)
     if at < own.confirm and own.is_clean:
@@ -85,6 +87,11 @@ def cut_point(own: Sequence[EpochStart], own_end: int, master: Sequence[EpochSta
         if epoch in master_ends:
             return min(own_epoch_end, master_ends[epoch], own_end)
     return None
+
+
+def is_all_unconfirmed(own: OwnLog) -> bool:
+    """Tell whether masters of this group wrote a log from its first byte on, and nothing of it was ever confirmed."""
+    return own.begin == 0 and own.confirm == 0 and bool(own.epochs) and own.epochs[0].start == 0
 
 
 def ends(epochs: Sequence[EpochStart], log_end: int) -> list[int]:

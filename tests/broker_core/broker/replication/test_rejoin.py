@@ -47,7 +47,14 @@ def test_a_clean_replica_never_cuts_below_its_confirm_offset() -> None:
 def test_a_hopeless_log_is_put_aside_unless_it_may_be_the_last() -> None:
     assert isinstance(plan(own(120, E2), MASTER), Anew)
     assert isinstance(plan(own(120, E2, in_sync=True), MASTER), Stop)
+    assert isinstance(plan(own(120), MASTER), Anew)
     assert isinstance(plan(own(60, E1), MasterLog(70, 150, (E1, E3))), Anew)
+
+
+def test_the_first_records_of_a_group_are_cut_if_nobody_else_has_them() -> None:
+    """The first master died before anything was confirmed, and the next one began with an empty log as well."""
+    assert plan(own(20, EpochStart(7, 0), in_sync=True), MasterLog(0, 40, (EpochStart(8, 0),))) == Cut(0)
+    assert isinstance(plan(own(20, EpochStart(7, 0), confirm=10, in_sync=True), MASTER), Stop)
 
 
 @st.composite
