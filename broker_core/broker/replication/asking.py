@@ -50,10 +50,13 @@ class Asking:
         return Ask(self._target, self._number, command)
 
     def settled(self, number: int) -> Command | None:
-        """Return the command that an answer belongs to, and ask it no more; None for a late answer."""
-        for kind, pending in self._pending.items():
+        """Return the command that an answer belongs to; None for a late or second one.
+
+        If it is still wanted, it is sent again after the usual time.
+        """
+        for pending in self._pending.values():
             if pending.number == number:
-                del self._pending[kind]
+                pending.number = 0
                 return pending.command
         return None
 

@@ -16,8 +16,8 @@ from broker_core.broker.replication.messages import (
     CloseSlave,
     Confirmed,
     Effect,
-    ElectByHand,
     Exchange,
+    HandedOver,
     Refusal,
     Refused,
     SendToSlave,
@@ -45,8 +45,6 @@ class MasterLimits:
     """A stream on which nothing else is sent tells a risen confirm offset so soon."""
     silence: float = 20.0
     """A stream that says nothing for so long is closed (`haHousekeepingInterval`)."""
-    switch: float = 3.0
-    """For so long a switch by hand may keep sends waiting."""
     late_command: float = 12.0
     """A command may take effect so late: the time of a request, and of what the engine still carries out then."""
 
@@ -71,7 +69,7 @@ class _Ticket:
 class _Switch:
     to: int
     until: float
-    is_asked: bool = False
+    is_ready: bool = False
 
 
 class Mastership:
@@ -226,24 +224,23 @@ class Mastership:
         self.in_sync.viewed(view)
         return self.advance()
 
-    def hand_over(self, to: int, now: float) -> bool:
-        """Take no more sends until `to` has the whole log and is elected, or time is over; return whether it can be."""
+    def hand_over(self, to: int, seconds: float, now: float) -> bool:
+        """Take no sends for so long, or until `to` has the whole log and is elected; return whether it can be."""
         if to == self._me.id or to not in self._view.in_sync or self.in_sync.peer(to).link is None:
             return False
-        self._switch = _Switch(to, now + self._limits.switch)
+        self._switch = _Switch(to, now + seconds)
         return True
 
-    def switch_wanted(self) -> ElectByHand | None:
-        """Return the command to elect by hand, once the chosen one has everything."""
-        return ElectByHand(self._switch.to) if self._switch is not None and self._switch.is_asked else None
-
     def _look_at_switch(self, now: float) -> list[Effect]:
-        if self._switch is not None:
-            if now >= self._switch.until:
-                self._switch = None
-            elif self.in_sync.peer(self._switch.to).acked == self._store.end:
-                self._switch.is_asked = True
-                self.lease.rest(now + self._limits.late_command)
+        switch = self._switch
+        if switch is None:
+            return []
+        if now >= switch.until:
+            self._switch = None
+        elif not switch.is_ready and self.in_sync.peer(switch.to).acked == self._store.end:
+            switch.is_ready = True
+            self.lease.rest(now + self._limits.late_command)
+            return [HandedOver(switch.to)]
         return []
 
     def wanted(self, now: float) -> AlterSet | None:

@@ -21,7 +21,7 @@ from broker_core.protocol.ha_epochs import MasterHandshake, Report, SlaveHandsha
 
 @dataclass(frozen=True, slots=True)
 class SendHeartbeat:
-    """Effect: tell every controller (904). `known` is the newest (epoch, version); (0, 0) asks for the whole state."""
+    """Effect: tell every controller (904). `known` is the newest (epoch, version) that was ever known here."""
 
     broker_id: int
     life: str
@@ -30,6 +30,8 @@ class SendHeartbeat:
     confirm: int
     last_epoch: int
     known: tuple[int, int]
+    wants_state: bool
+    """The answer is to have the state in any case."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +89,7 @@ class AlterSet:
     members: tuple[MasterLife, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ElectByHand:
-    """Command of a master that an operator told to hand over: it stopped, and `to` has its whole log."""
-
-    to: int
-
-
-Command: TypeAlias = NextId | ApplyId | Register | AlterSet | ElectByHand
+Command: TypeAlias = NextId | ApplyId | Register | AlterSet
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +208,13 @@ class Span:
     confirm: int
 
 
+@dataclass(frozen=True, slots=True)
+class HandedOver:
+    """Effect: answer the request to hand over (9003): no sends are taken, and `to` has the whole log."""
+
+    to: int
+
+
 # Inside the broker
 
 
@@ -306,6 +308,7 @@ Effect: TypeAlias = (
     | LeaveMaster
     | SendToSlave
     | CloseSlave
+    | HandedOver
     | Become
     | Confirmed
     | RefuseWaiting

@@ -29,7 +29,6 @@ from broker_core.broker.replication.messages import (
     BeginAnew,
     CloseSlave,
     Effect,
-    ElectByHand,
     Exchange,
     Halt,
     Heard,
@@ -114,11 +113,11 @@ class Replica:
 
     def _heartbeat(self, now: float) -> SendHeartbeat:
         self._heartbeat_at = now
-        store, known = self._store, self.identity.known
-        if self._refused_at is not None or self.view is None:
-            known = (0, 0)
+        store = self._store
         me = self.identity.broker_id, self.identity.life
-        return SendHeartbeat(*me, self.epoch, store.whole_end, store.confirm, last_epoch(store), known)
+        wants_state = self._refused_at is not None or self.view is None
+        log = store.whole_end, store.confirm, last_epoch(store)
+        return SendHeartbeat(*me, self.epoch, *log, self.identity.known, wants_state)
 
     def _introduce(self, now: float) -> list[Effect]:
         """Ask for an id, then for the registration of this life, until the state shows it."""
@@ -146,10 +145,7 @@ class Replica:
         )
 
     def _ask_as_master(self, mastership: Mastership, now: float) -> list[Effect]:
-        return [
-            *self._asking.want(AlterSet, mastership.wanted(now), now),
-            *self._asking.want(ElectByHand, mastership.switch_wanted(), now),
-        ]
+        return list(self._asking.want(AlterSet, mastership.wanted(now), now))
 
     # What controllers tell
 
@@ -252,7 +248,6 @@ class Replica:
     def _end_mastership(self) -> list[Effect]:
         mastership, self.mastership, self._refused_at = self.mastership, None, None
         self._asking.want(AlterSet, None, 0.0)
-        self._asking.want(ElectByHand, None, 0.0)
         return mastership.close_all() if mastership is not None else []
 
     def _follow(self, view: NameState) -> list[Effect]:
@@ -329,9 +324,9 @@ class Replica:
         """Return what to send next on an accepted stream; None when there is nothing."""
         return self.mastership.next_span(link, now) if self.mastership is not None else None
 
-    def hand_over(self, to: int, now: float) -> bool:
-        """Begin a switch by hand; return whether it can be done."""
-        return self.mastership is not None and self.mastership.hand_over(to, now)
+    def hand_over(self, to: int, seconds: float, now: float) -> bool:
+        """Begin a switch by hand (9003), which ends with HandedOver or when time is over; return whether it can be."""
+        return self.mastership is not None and self.mastership.hand_over(to, seconds, now)
 
     # As a slave
 
