@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,8 +36,8 @@ class Checks:
         self.masters: dict[int, MasterLife] = {}  # epoch → who was elected
         self.reigns: list[Reign] = []
         self.state: NameState | None = None
-        self.is_strict = True
-        """Whether no loss was accepted, so that nothing may be lost."""
+        self.logs_of_set: Callable[[], list[tuple[int, Sequence[Any]]]] = list
+        """The logs of the members of the set that run in their registered life."""
 
     # The store
 
@@ -62,6 +62,7 @@ class Checks:
 
     def confirmed(self, node: int, log: Sequence[Any], before: int, upto: int) -> None:
         _check(upto >= before, f"I6: the confirm offset of node {node} falls from {before} to {upto}")
+        _check(upto % 2 == 0, f"I6: node {node} confirms {upto}, inside a record")
         _check(upto <= len(log), f"I6: node {node} confirms {upto}, its log ends at {len(log)}")
         for at in range(before, upto):
             known = self.shown.setdefault(at, log[at])
@@ -87,6 +88,8 @@ class Checks:
             _check(after.version > before.version, f"I14: version {before.version} → {after.version}")
             _check(after.epoch >= before.epoch, f"I14: epoch {before.epoch} → {after.epoch}")
             if after.in_sync != before.in_sync:
+                for member, log in self.logs_of_set():
+                    self.has_all(member, log, f"I10: {member}, in the set {after.in_sync},")
                 _check(command != "Elect", f"I9: an election changed the set {before.in_sync} → {after.in_sync}")
         _check(
             set(after.in_sync) <= after.replicas.keys(), f"I9: set {after.in_sync}, replicas {sorted(after.replicas)}"
@@ -112,6 +115,11 @@ class Checks:
     # Answers
 
     def answered(self, node: int, epoch: int, at: int, unit: Any) -> None:
+        for member, log in self.logs_of_set():
+            has = at < len(log) and log[at] == unit
+            _check(
+                has, f"I10: {node} of epoch {epoch} answers 0 for {unit} at {at}; {member} is in the set and lacks it"
+            )
         for reign in self.reigns:
             if reign.epoch > epoch:
                 has = at < len(reign.log) and reign.log[at] == unit

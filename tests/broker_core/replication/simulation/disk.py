@@ -50,7 +50,7 @@ class Disk:
         """Lose a part of what was not flushed; the next boot is another one."""
         kept = random.choice((self.flushed, len(self.log), random.randint(self.flushed, len(self.log))))
         del self.log[kept:]
-        self.dispatched = random.randint(min(self.saved_confirm, self.dispatched), self.dispatched)
+        self.dispatched = random.randint(min(self.saved_confirm, self.dispatched), self.dispatched) // 2 * 2
         self.boot += 1
 
     @property

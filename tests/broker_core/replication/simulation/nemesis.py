@@ -6,14 +6,15 @@ from collections.abc import Callable
 
 from broker_core.controller.commands import Elect, SetPolicy
 from broker_core.controller.errors import Refused
-from tests.broker_core.replication.simulation.node import NAME, Node
+from tests.broker_core.replication.simulation.engine import NAME
+from tests.broker_core.replication.simulation.node import Node
 from tests.broker_core.replication.simulation.world import PRODUCERS, World
 
 
 class Nemesis:
     """Throws faults at a world for a while, then heals everything."""
 
-    def __init__(self, world: World, until: float) -> None:
+    def __init__(self, world: World, until: float, theme: int | None = None) -> None:
         self._world = world
         self._until = until
         self._random = world.agenda.random
@@ -25,9 +26,17 @@ class Nemesis:
             [self._elect, self._slow],
             [self._elect, self._slow, self._power_and_elect, self._kill],
             [self._cut, self._slow, self._elect, self._pause],
-            [self._cut, self._kill, self._power, self._switch, self._stop_controller, self._pause],
+            [
+                self._cut,
+                self._kill,
+                self._power,
+                self._switch,
+                self._stop_controller,
+                self._part_controller,
+                self._pause,
+            ],
         ]
-        self._faults: list[Callable[[], None]] = random.choice(themes)
+        self._faults: list[Callable[[], None]] = random.choice(themes) if theme is None else themes[theme]
         # An election without a reason cares for no lease; with clocks too far apart a lease says nothing.
         has_reasons = self._elect not in self._faults and self._power_and_elect not in self._faults
         world.has_leases = has_reasons and random.random() < 0.8
@@ -37,6 +46,9 @@ class Nemesis:
         self._pace = random.choice((0.15, 0.3, 0.6))
         world.network.is_resetting = random.random() < 0.6
         world.agenda.after(2.0, self._strike)
+
+    def _of_controllers(self) -> list[Callable[[], None]]:
+        return [self._stop_controller, self._part_controller, self._stop_engine]
 
     def _all(self) -> list[Callable[[], None]]:
         return [
@@ -56,9 +68,7 @@ class Nemesis:
             self._switch,
             self._fill_disk,
             self._break_flush,
-            self._stop_controller,
-            self._part_controller,
-            self._stop_engine,
+            *self._of_controllers(),
             self._kill_inside,
             self._policy,
             self._add,
@@ -154,7 +164,7 @@ class Nemesis:
         controllers = [each.name for each in self._world.controllers]
         producers = [f"p{each}" for each in range(PRODUCERS)]
         one = self._node().name
-        kind = self._random.randrange(5)
+        kind = self._random.randrange(6)
         if kind == 0:
             left, right = [one], [*names, *controllers, *producers]
         elif kind == 1:
@@ -163,6 +173,8 @@ class Nemesis:
             left, right = [one], names
         elif kind == 3:
             left, right = names, self._random.sample(controllers, 2)
+        elif kind == 4:
+            left, right = [one], [self._random.choice(controllers)]
         else:
             left, right = [one, "p0"], [*names, *controllers]
         cuts = {(a, b) for a in left for b in right if a != b}
@@ -200,7 +212,7 @@ class Nemesis:
         state = self._world.engine.state
         for node in self._world.nodes:
             if state is not None and node.replica is not None and self._world.is_master(node) and not node.is_paused:
-                node.replica.hand_over(self._random.choice(state.in_sync), node.clock.now)
+                node.replica.hand_over(self._random.choice(state.in_sync), 3.0, node.clock.now)
 
     def _policy(self) -> None:
         try:

@@ -19,8 +19,8 @@ from broker_core.broker.replication.messages import (
     CloseSlave,
     Confirmed,
     Effect,
-    ElectByHand,
     Halt,
+    HandedOver,
     Identity,
     LeaveMaster,
     OpenStream,
@@ -41,12 +41,13 @@ from broker_core.protocol.ha_epochs import Data
 from broker_core.store.errors import StoreError
 from tests.broker_core.replication.simulation.clock import Clock
 from tests.broker_core.replication.simulation.disk import Disk, DiskStore
+from tests.broker_core.replication.simulation.engine import NAME
 from tests.broker_core.replication.simulation.network import Stream
 
 if TYPE_CHECKING:
     from tests.broker_core.replication.simulation.world import World
 
-NAME, CLUSTER = "b", "C"
+CLUSTER = "C"
 
 
 @dataclass(slots=True)
@@ -114,6 +115,10 @@ class Node:
         self._tick(run)
         self._later(0.5, lambda: self._flush(run))
 
+    def lives_in(self, life: str) -> bool:
+        """Tell whether this life of the replica runs."""
+        return self.replica is not None and self.replica.me.life == life
+
     def die(self, *, power: bool = False) -> None:
         """End at once. Without power the tail of the disk may go, and nobody is told."""
         if self.replica is None:
@@ -130,6 +135,8 @@ class Node:
         self.waiting, self.accepted, self.upstream = [], {}, {}
         if power:
             self.disk.lose_power(self.world.agenda.random)
+        else:
+            self.world.killed(self)
 
     def pause(self) -> None:
         self.is_paused = True
@@ -200,6 +207,8 @@ class Node:
                 waiting, self.waiting = self.waiting, []
                 for each in waiting:
                     each.answer(14)
+            case HandedOver(to):
+                self.world.handed_over(self, to)
             case SaveIdentity(identity):
                 self.disk.identity = identity
             case BeginAnew(reason) | Halt(reason):
@@ -363,7 +372,7 @@ class Node:
         self.world.ask(self, effect, answer)
 
 
-def on_the_wire(command: Any, world_state: NameState | None, alive: list[commands.Candidate]) -> commands.Command:
+def on_the_wire(command: Any) -> commands.Command:
     """Turn a replica's command into the controllers'."""
     match command:
         case ApplyId(broker_id, check):
@@ -384,7 +393,4 @@ def on_the_wire(command: Any, world_state: NameState | None, alive: list[command
         case AlterSet():
             members = tuple((each.id, each.life) for each in command.members)
             return commands.AlterSet(NAME, command.broker_id, command.life, command.epoch, command.set_version, members)
-        case ElectByHand(to):
-            master = world_state.master if world_state else None
-            return commands.Elect(NAME, tuple(alive), master, "by hand", to)
     raise AssertionError(command)

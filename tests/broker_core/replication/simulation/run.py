@@ -12,11 +12,11 @@ FAULTS_UNTIL = 10.0
 CALM = 10.0
 
 
-def run(seed: int, *, faults_until: float = FAULTS_UNTIL) -> Figures:
-    """Run a seed; raises Violation with the last events."""
+def run(seed: int, *, faults_until: float = FAULTS_UNTIL, theme: int | None = None) -> Figures:
+    """Run a seed, with the faults of one theme only if it is given; raises Violation with the last events."""
     world = World(seed)
     try:
-        _run(world, faults_until)
+        _run(world, faults_until, theme)
     except AssertionError as error:
         raise Violation(f"seed {seed}: {error}\n" + "\n".join(world.last)) from error
     world.figures.events = world.agenda.events
@@ -24,8 +24,8 @@ def run(seed: int, *, faults_until: float = FAULTS_UNTIL) -> Figures:
     return world.figures
 
 
-def _run(world: World, faults_until: float) -> None:
-    Nemesis(world, faults_until)
+def _run(world: World, faults_until: float, theme: int | None) -> None:
+    Nemesis(world, faults_until, theme)
     while world.trouble:
         world.step()
     healed, acked = world.agenda.now, world.acked

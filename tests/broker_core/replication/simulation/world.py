@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from broker_core.broker.replication.following import SlaveLimits
 from broker_core.broker.replication.in_sync import SetTimes
 from broker_core.broker.replication.mastership import MasterLimits
 from broker_core.broker.replication.messages import Ask, NextId, Outcome, SendHeartbeat
 from broker_core.broker.replication.replica import ReplicaSettings
+from broker_core.controller.commands import Elect
 from broker_core.protocol.bodies.controller import NameState
 from tests.broker_core.replication.simulation.checks import Checks, Violation
 from tests.broker_core.replication.simulation.clock import Agenda
-from tests.broker_core.replication.simulation.engine import Controller, Engine
+from tests.broker_core.replication.simulation.engine import NAME, Controller, Engine
 from tests.broker_core.replication.simulation.network import Network
 from tests.broker_core.replication.simulation.node import Node, on_the_wire
 
@@ -50,6 +52,7 @@ class World:
         self.agenda = Agenda(seed)
         self.figures = Figures(seeds=1)
         self.checks = Checks()
+        self.checks.logs_of_set = self.logs_of_set
         self.network = Network(self.agenda)
         self.engine = Engine(self.agenda, self.checks)
         self.controllers = [Controller(each, self.engine, self.agenda) for each in range(3)]
@@ -67,7 +70,6 @@ class World:
             self.add()
         for controller in self.controllers:
             controller.push = self._pusher(controller)
-            controller.is_refusing = self._is_refusing
             controller.start()
         for number in range(PRODUCERS):
             self.agenda.after(0.5, Producer(self, number).send)
@@ -121,10 +123,43 @@ class World:
         self._messages += 1
         return self._messages
 
-    def _is_refusing(self, broker_id: int) -> bool:
+    def logs_of_set(self) -> list[tuple[int, Sequence[Any]]]:
+        """Return the logs of the members of the set that run in the life that is registered."""
         state = self.engine.state
-        known = state.replicas.get(broker_id) if state else None
-        return known is not None and known.address != "" and not self.node_at(known.address).is_up
+        members = [state.replicas[each] for each in state.in_sync] if state is not None else []
+        nodes = [(self.node_at(each.address), each.life) for each in members if each.address]
+        return [(node.number, node.disk.log) for node, life in nodes if node.lives_in(life)]
+
+    def killed(self, node: Node) -> None:
+        """Let controllers see that the connections of a process end, and that its port refuses."""
+        if node.disk.identity is None or self.agenda.random.random() < 0.3:
+            return
+        broker_id, life = node.disk.identity.broker_id, node.disk.identity.life
+        for controller in self.controllers:
+            for delay, what in ((0.01, controller.hearing.closed), (0.2, controller.hearing.refused)) * 2:
+                self.agenda.after(delay * 2, self._seeing(controller, node, life, what, broker_id))
+
+    def _seeing(
+        self,
+        controller: Controller,
+        node: Node,
+        life: str,
+        what: Callable[[str, int, str, float], None],
+        broker_id: int,
+    ) -> Callable[[], None]:
+        def see() -> None:
+            if not node.lives_in(life):
+                controller.get(lambda: what(NAME, broker_id, life, controller.clock.now))
+
+        return see
+
+    def handed_over(self, node: Node, to: int) -> None:
+        """Let the leading controller elect, as it does after a 9003."""
+        assert node.replica is not None
+        deposes = node.replica.me
+        for controller in self.controllers:
+            command = Elect(NAME, tuple(controller.alive()), deposes, "by hand", to)
+            self.network.send(node, controller, lambda c=controller, e=command: c.command(e, lambda *_: None))  # type: ignore[misc]
 
     def is_master(self, node: Node) -> bool:
         state = self.engine.state
@@ -149,7 +184,9 @@ class World:
         run = node.run
 
         def at_controller() -> None:
-            heard = controller.heard(message, sent_at)
+            heard = controller.heard(node.settings.address, message, sent_at)
+            if heard is None:
+                return
             self.network.send(
                 controller,
                 node,
@@ -181,8 +218,7 @@ class World:
                 state = self.engine.state
                 back(Outcome.DONE, None, state.next_id if state else 1)
                 return
-            command = on_the_wire(effect.command, controller.state, controller.alive())
-            controller.command(command, back)
+            controller.command(on_the_wire(effect.command), back)
 
         self.network.send(node, controller, at_controller)
 
