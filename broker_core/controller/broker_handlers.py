@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from broker_core.controller.commands import AlterSet, ApplyId, Register
 from broker_core.controller.errors import Refused
 from broker_core.controller.hearing import Heartbeat
@@ -12,7 +14,11 @@ from broker_core.protocol import Command, RequestCode, ResponseCode, bodies
 from broker_core.protocol.bodies.controller import MasterLife, NameState, encode_state, life_number
 from broker_core.protocol.bodies.replicas import SyncStateSet
 from broker_core.protocol.headers import controller as headers
+from broker_core.protocol.topics import MAX_TOPIC_NAME, TOPIC_NAME
 from broker_core.remoting import Connection, Handler
+
+MOST_NAMES: Final = 5_000
+"""How many broker names a controller takes: all are read into memory."""
 
 
 class BrokerHandlers:
@@ -118,14 +124,23 @@ class BrokerHandlers:
         """Give a new replica its id."""
         header = request.header(headers.ApplyBrokerIdRequest)
         self._parts.check_cluster(header.cluster_name)
-        if not header.broker_name:
-            raise Refused(ResponseCode.CONTROLLER_INVALID_REQUEST, "the broker name is missing")
+        self._check_name(header.broker_name)
         await self._parts.deciding.carry_out(
             ApplyId(header.broker_name, header.cluster_name, header.applied_broker_id, header.register_check_code)
         )
         return Command.response(
             ResponseCode.SUCCESS, headers.ApplyBrokerIdResponse(header.cluster_name, header.broker_name)
         )
+
+    def _check_name(self, name: str) -> None:
+        if TOPIC_NAME.fullmatch(name) is None:
+            raise Refused(
+                ResponseCode.CONTROLLER_INVALID_REQUEST,
+                f"{name[:80]!r} is not a broker name of at most {MAX_TOPIC_NAME} letters, digits, %, |, _ and -",
+            )
+        known = self._parts.states.names()
+        if len(known) >= MOST_NAMES and name not in known:
+            raise Refused(ResponseCode.CONTROLLER_INVALID_REQUEST, f"{MOST_NAMES} broker names are known already")
 
     async def alter_set(self, request: Command, _: Connection) -> Command:
         """Change the in-sync set, as the master proposes."""

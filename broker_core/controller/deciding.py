@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import secrets
-from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
+from weakref import WeakValueDictionary
 
 from broker_core.controller.commands import Command, Stamp, View
 from broker_core.controller.decisions import Changed, Decisions, Kept, Lead, NotLeading, Unsettled
@@ -40,14 +40,14 @@ class Deciding:
         self._states = states
         self._newest = newest
         self._stamp = stamp
-        self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self.conflicts = 0
         self.unsettled = 0
 
     async def carry_out(self, command: Command, lead: Lead | None = None) -> Decided:
         """Return what a command changed, once it is kept; with `lead` only while that holds. Raises Refused."""
         try:
-            async with self._turns[command.name]:
+            async with self._turns.setdefault(command.name, asyncio.Lock()):
                 return await self._carry_out(command, lead)
         except NotLeading as error:
             raise Refused(ResponseCode.CONTROLLER_NOT_LEADER, str(error)) from error
