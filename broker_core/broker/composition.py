@@ -12,7 +12,7 @@ from broker_core.broker.access.files import AccessFiles
 from broker_core.broker.access.permits import Permits
 from broker_core.broker.arrivals import Arrivals, CallSoon
 from broker_core.broker.clients import Clients
-from broker_core.broker.config import BrokerConfig
+from broker_core.broker.config import BrokerConfig, BrokerRole
 from broker_core.broker.delay import DelayQueues
 from broker_core.broker.disk import disk_of
 from broker_core.broker.durability import GroupCommit
@@ -45,6 +45,7 @@ from broker_core.broker.topic_producers import TopicProducers
 from broker_core.broker.topics import Topics
 from broker_core.broker.transactions.checks import Checks
 from broker_core.broker.transactions.transactions import Transactions
+from broker_core.broker.waits import ReplicaWaits, Waits
 from broker_core.logs import get_logger
 from broker_core.protocol.message import Message, StoredMessage
 from broker_core.remoting.client import RemotingClient
@@ -92,6 +93,7 @@ class Components:
     durability: GroupCommit
     slaves: Slaves
     """Those that are connected here, while this is a master."""
+    waits: Waits
     topics: Topics
     groups: Groups
     offsets: ConsumerOffsets
@@ -178,6 +180,7 @@ def compose(settings: Settings, resources: Resources) -> Components:
         limits=config.limits,
         timeout_ms=config.periods.sync_flush_timeout,
     )
+    slaves = Slaves(store, lambda: settings.config.replication, loop_ms)
     registration = _registration(config, resources, roles, topic_register)
     slave_link = _slave_link(settings, resources, arrivals, durability, roles, registration)
     group_register = _load_groups(config)
@@ -193,7 +196,8 @@ def compose(settings: Settings, resources: Resources) -> Components:
         arrivals=arrivals,
         intake=intake,
         durability=durability,
-        slaves=Slaves(store, lambda: settings.config.replication, loop_ms),
+        slaves=slaves,
+        waits=_waits(settings, durability, slaves),
         topics=topic_register,
         groups=group_register,
         offsets=consumed,
@@ -247,6 +251,15 @@ def _follower(components: Components) -> Callable[[BrokerConfig], None]:
             components.registration.want()
 
     return follow
+
+
+def _waits(settings: Settings, durability: GroupCommit, slaves: Slaves) -> Waits:
+    config = settings.config
+    replicas = None
+    if config.replication.role is BrokerRole.SYNC_MASTER:
+        replicas = ReplicaWaits(slaves, lambda: settings.config.replication.slave_timeout_ms)
+        slaves.on_progress = replicas.advance
+    return Waits(durability, replicas, flushes=config.flushes_before_answer, limits=config.limits)
 
 
 def _load_access(config: BrokerConfig, resources: Resources) -> Access:

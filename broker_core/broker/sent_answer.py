@@ -7,6 +7,7 @@ from typing import Final
 from broker_core.broker.config import BrokerConfig
 from broker_core.broker.settings import Settings
 from broker_core.broker.topics import Topics
+from broker_core.broker.waits import UNSURE
 from broker_core.protocol import fields
 from broker_core.protocol import properties as names
 from broker_core.protocol.codes import FLAG_RESPONSE, ResponseCode
@@ -73,14 +74,17 @@ class Additions:
         return cut.form
 
 
-def mark_unflushed(response: Command) -> Command:
-    """Change the answer to a send to say that the message may not be on the disk; return it."""
-    response.code = int(ResponseCode.FLUSH_DISK_TIMEOUT)
-    response.remark = "stored, but not known to be on the disk"
+def mark(response: Command, code: ResponseCode, done: str = "stored") -> Command:
+    """Change an answer to say what a wait (`waits.py`) has not found out, unless it has; return it."""
+    if code is not ResponseCode.SUCCESS:
+        response.code = int(code)
+        response.remark = f"{done}, but {UNSURE[code]}"
     return response
 
 
-def marked_unflushed(answers: bytes) -> bytes:
-    """Return the frames of answers with that change."""
+def marked(answers: bytes, code: ResponseCode) -> bytes:
+    """Return the frames of the answers to sends with that change."""
+    if code is ResponseCode.SUCCESS:
+        return answers
     frames: list[Frame] = FrameReader().feed(answers)
-    return b"".join([mark_unflushed(Command.decode(frame)).encode() for frame in frames])
+    return b"".join([mark(Command.decode(frame), code).encode() for frame in frames])

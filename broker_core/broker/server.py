@@ -125,6 +125,7 @@ class Broker:
             await self.components.registration.unregister()
             self._processors.drain()
             await self.components.durability.flush()
+            self.components.waits.give_up()
             for server in self._servers:
                 await server.close(_DRAIN_SECONDS)
             self._background.cancel()
@@ -359,7 +360,7 @@ def _steps(
         Step("parked pulls", SLOT_MS, processors.pulls.expire),
         Step("leases", SLOT_MS, of_master(processors.pops.step)),
         Step("notifications", STEP_MS, processors.notifications.step),
-        Step("waiting sends", SLOT_MS, components.durability.expire),
+        Step("waiting sends", SLOT_MS, components.waits.expire),
         Step("delay", periods.delay_step, of_master(components.delay.step)),
         Step("timer", periods.timer_step, of_master(components.timer.step)),
         Step("timer: records that would go", _SECOND_MS, of_master(components.timer.roll)),

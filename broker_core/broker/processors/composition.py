@@ -168,7 +168,7 @@ def _of_messages(c: Components, group_topics: GroupTopics) -> Sequence[Processor
         producers=c.producers,
         clients=c.clients,
         permits=c.permits,
-        durability=c.durability,
+        waits=c.waits,
         roles=c.roles,
         settings=c.settings,
         clock=c.clock,
@@ -195,13 +195,11 @@ def _of_messages(c: Components, group_topics: GroupTopics) -> Sequence[Processor
         reads=c.timer_reads,
         store=c.store,
         topics=c.topics,
-        durability=c.durability,
+        waits=c.waits,
         settings=c.settings,
         clock=c.clock,
     )
-    transactions = TransactionProcessor(
-        transactions=c.transactions, durability=c.durability, settings=c.settings, clock=c.clock
-    )
+    transactions = TransactionProcessor(transactions=c.transactions, waits=c.waits, clock=c.clock)
     return (
         sends,
         send_backs,

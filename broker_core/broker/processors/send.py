@@ -1,7 +1,7 @@
 """Sending: one message or a batch (broker/README.md#sending).
 
 Everything here is a plain function: a send is answered in the same turn of the event loop, and the answers to the sends
-of one read leave in few writes. Under synchronous flush the answer waits in `durability.py` instead.
+of one read leave in few writes. Where it waits for the disk or a replica, the answer comes from `waits.py` instead.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from typing import Final
 from broker_core.broker.access.permits import Permits
 from broker_core.broker.clients import Clients
 from broker_core.broker.config import BrokerConfig
-from broker_core.broker.durability import GroupCommit
 from broker_core.broker.errors import (
     IllegalQueue,
     MessageIllegal,
@@ -29,7 +28,7 @@ from broker_core.broker.processors.rights import WriteRights
 from broker_core.broker.processors.send_runs import SendLane, Stage
 from broker_core.broker.processors.topic_creation import TopicCreation
 from broker_core.broker.role import Roles
-from broker_core.broker.sent_answer import Additions, mark_unflushed
+from broker_core.broker.sent_answer import Additions, mark
 from broker_core.broker.sent_batch import settled_batch
 from broker_core.broker.sent_text import settle, settled_pairs, sys_flag_in, take_wait
 from broker_core.broker.settings import Settings
@@ -38,12 +37,13 @@ from broker_core.broker.topic_producers import Sends, TopicProducers
 from broker_core.broker.topics import Topics
 from broker_core.broker.transactions.records import is_transactional
 from broker_core.broker.transactions.transactions import Transactions
+from broker_core.broker.waits import Waits
 from broker_core.native import native
 from broker_core.protocol import fields
 from broker_core.protocol import properties as names
 from broker_core.protocol import sys_flag as flags
 from broker_core.protocol.bodies.topics import TopicConfig
-from broker_core.protocol.codes import RequestCode
+from broker_core.protocol.codes import RequestCode, ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.headers.send import (
     SendHeader,
@@ -84,7 +84,7 @@ class SendProcessor:
         producers: TopicProducers,
         clients: Clients[Connection],
         permits: Permits,
-        durability: GroupCommit,
+        waits: Waits,
         roles: Roles,
         settings: Settings,
         clock: Callable[[], int],
@@ -102,7 +102,7 @@ class SendProcessor:
         self._unsaved = creation.unsaved
         self._rights = rights
         self._intake = intake
-        self._durability = durability if config.flushes_before_answer else None
+        self._waits = waits if waits.are_needed else None
         self._clock = clock
         self._additions = Additions(settings, topics)
         settings.watch(self._follow)
@@ -114,7 +114,7 @@ class SendProcessor:
             intake=intake,
             producers=producers,
             clients=clients,
-            durability=self._durability,
+            waits=self._waits,
             roles=roles,
             settings=settings,
             clock=clock,
@@ -133,7 +133,7 @@ class SendProcessor:
         self._rejects_transactions = config.transactions.rejected
 
     def send(self, request: Command, connection: Connection) -> Result:
-        """Store the message or the batch of a request; the answer may come later (`durability.py`)."""
+        """Store the message or the batch of a request; the answer may come later (`waits.py`)."""
         header = request.header(send_header_kind(request.code))
         if len(header.producer_group) > MAX_NAME:
             check_names(producerGroup=header.producer_group)
@@ -147,8 +147,8 @@ class SendProcessor:
         queue_id = self._queue_of(header, topic)
         text = header.properties or ""
         self._limits.check_sizes(len(request.body), len(text))
-        if self._durability is not None:
-            self._durability.check_room()
+        if self._waits is not None:
+            self._waits.check_room()
         born_host = _born_host(connection.peer)
         if header.batch:
             text, waits = take_wait(text)
@@ -161,12 +161,12 @@ class SendProcessor:
         response = self._additions.answer(stored.offset_id, stored.queue_offset, queue_id)
         if isinstance(stored, AppendedRecord) and stored.queue.topic == TIMER_TOPIC:
             self._add_handle(response, stored.text)
-        waits = waits and self._durability is not None
+        waits = waits and self._waits is not None
         if known is None or header.topic in self._unsaved:
             return self._answer_when_known(response, header.topic, stored.end if waits else None, now)
         if not waits:
             return response
-        self._answer_when_flushed(request, connection, response, stored.end, now)
+        self._answer_when_settled(request, connection, response, stored.end, now)
         return None
 
     def _count(
@@ -199,7 +199,7 @@ class SendProcessor:
         born_host: bytes,
         now: int,
     ) -> tuple[AppendedRecord, bool]:
-        """Store the message; return where, and whether its sender waits for the disk."""
+        """Store the message; return where, and whether its sender waits."""
         settled = None if header.topic.startswith(RETRY_PREFIX) else settle(text, self._additions.text)
         if settled is None or header.sys_flag & flags.TRANSACTION_PREPARED:
             text, waits = take_wait(text)
@@ -320,27 +320,27 @@ class SendProcessor:
     async def _answer_when_known(self, response: Command, topic: str, end: int | None, now: int) -> Command:
         """Answer the first sends to a topic: a broker that is killed still knows it, and consumers find its route.
 
-        With `end`, everything before that log offset must be on the disk too.
+        With `end`, everything before that log offset must be where it shall be, too (`waits.py`).
         """
-        flushed = asyncio.get_running_loop().create_future()
-        if end is None or self._durability is None:
-            flushed.set_result(True)
+        settled: asyncio.Future[ResponseCode] = asyncio.get_running_loop().create_future()
+        if end is None or self._waits is None:
+            settled.set_result(ResponseCode.SUCCESS)
         else:
-            self._durability.wait(end, flushed.set_result, now=now)
+            self._waits.wait(end, settled.set_result, now=now)
         await self._creation.saved(topic)
         await self._creation.registered()
-        return response if await flushed else mark_unflushed(response)
+        return mark(response, await settled)
 
-    def _answer_when_flushed(
+    def _answer_when_settled(
         self, request: Command, connection: Connection, response: Command, end: int, now: int
     ) -> None:
-        request.body = b""  # it is stored; requests that wait for the disk must not hold a second copy
+        request.body = b""  # it is stored; requests that wait must not hold a second copy
 
-        def answer(is_flushed: bool) -> None:
-            connection.answer(request, response if is_flushed else mark_unflushed(response))
+        def answer(code: ResponseCode) -> None:
+            connection.answer(request, mark(response, code))
 
-        assert self._durability is not None
-        self._durability.wait(end, answer, now=now)
+        assert self._waits is not None
+        self._waits.wait(end, answer, now=now)
 
 
 def _delay_level(text: str) -> int:

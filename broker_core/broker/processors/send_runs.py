@@ -10,19 +10,19 @@ from typing import Final, NamedTuple
 
 from broker_core.broker.clients import Clients
 from broker_core.broker.config import BrokerConfig
-from broker_core.broker.durability import GroupCommit
 from broker_core.broker.intake import Intake
 from broker_core.broker.names import MAX_NAME
 from broker_core.broker.role import Roles
-from broker_core.broker.sent_answer import Additions, marked_unflushed
+from broker_core.broker.sent_answer import Additions, marked
 from broker_core.broker.sent_text import sys_flag_in
 from broker_core.broker.settings import Settings
 from broker_core.broker.topic_producers import TopicProducers
 from broker_core.broker.topics import Topics
+from broker_core.broker.waits import Waits
 from broker_core.native import native
 from broker_core.protocol import sys_flag as flags
 from broker_core.protocol.bodies.topics import TopicConfig
-from broker_core.protocol.codes import SERIALIZER_JSON, RequestCode
+from broker_core.protocol.codes import SERIALIZER_JSON, RequestCode, ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.errors import ProtocolError
 from broker_core.protocol.frame import Frame
@@ -80,8 +80,8 @@ class Stage:
     intake: Intake
     producers: TopicProducers
     clients: Clients[Connection]
-    durability: GroupCommit | None
-    """None if no send waits for the disk."""
+    waits: Waits | None
+    """None if no send waits."""
     roles: Roles
     settings: Settings
     clock: Callable[[], int]
@@ -129,11 +129,11 @@ class SendLane:
     def _put(self, kind: Kind, frames: list[Frame], at: int) -> int:
         stage = self._stage
         topic = stage.topics.find(kind.topic)
-        durability = stage.durability
+        waits = stage.waits
         sends = stage.producers.find(key := (kind.topic, kind.group, self._connection.peer))
         if topic is None or topic.order or kind.topic in stage.unsaved or sends is None:
             return 0
-        most = MOST_AT_ONCE if durability is None else min(MOST_AT_ONCE, durability.room)
+        most = MOST_AT_ONCE if waits is None else min(MOST_AT_ONCE, waits.room)
         now = stage.clock()
         until = min(len(frames), at + most)
         stored = stage.intake.put_sends(self._plan_of(kind, topic), frames, at, until, now)
@@ -145,15 +145,14 @@ class SendLane:
         return stored.sends
 
     def _answer(self, stored: StoredSends, now: int) -> None:
-        if self._stage.durability is None:
+        if self._stage.waits is None:
             self._connection.answer_many(stored.answers, stored.sends)
         else:
-            answer = partial(self._answer_flushed, stored, self._connection.owe())
-            self._stage.durability.wait(stored.end, answer, now=now, sends=stored.sends)
+            answer = partial(self._answer_settled, stored, self._connection.owe())
+            self._stage.waits.wait(stored.end, answer, now=now, sends=stored.sends)
 
-    def _answer_flushed(self, stored: StoredSends, owed: asyncio.Future[None], is_flushed: bool) -> None:
-        answers = stored.answers if is_flushed else marked_unflushed(stored.answers)
-        self._connection.answer_many(answers, stored.sends)
+    def _answer_settled(self, stored: StoredSends, owed: asyncio.Future[None], code: ResponseCode) -> None:
+        self._connection.answer_many(marked(stored.answers, code), stored.sends)
         if not owed.done():  # cancelled where the server waited long enough
             owed.set_result(None)
 
@@ -181,7 +180,7 @@ class SendLane:
             added=basis.added,
             longest_body=min(config.limits.body_bytes, config.store.max_message_size),
             longest_text=config.limits.properties_bytes,
-            only_waiting=self._stage.durability is not None,
+            only_waiting=self._stage.waits is not None,
         )
 
 

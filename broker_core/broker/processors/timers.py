@@ -6,14 +6,15 @@ import asyncio
 from collections.abc import Callable
 from typing import Final
 
-from broker_core.broker.durability import GroupCommit
 from broker_core.broker.errors import IllegalArgument, IllegalHandle, RecallsRefused
 from broker_core.broker.processors.handlers import Handlers
+from broker_core.broker.sent_answer import mark
 from broker_core.broker.settings import Settings
 from broker_core.broker.timer.reads import TimerReads, Wanted
 from broker_core.broker.timer.records import Parked
 from broker_core.broker.timer.timer import Timer
 from broker_core.broker.topics import Topics
+from broker_core.broker.waits import Waits
 from broker_core.protocol import bodies
 from broker_core.protocol import properties as names
 from broker_core.protocol.bodies.timers import DueInBucket, TimerList, TimerSummary, WaitingInTopic, WaitingMessage
@@ -41,7 +42,7 @@ class TimerProcessor:
         reads: TimerReads,
         store: MessageStore,
         topics: Topics,
-        durability: GroupCommit,
+        waits: Waits,
         settings: Settings,
         clock: Callable[[], int],
     ) -> None:
@@ -49,7 +50,7 @@ class TimerProcessor:
         self._reads = reads
         self._store = store
         self._topics = topics
-        self._durability = durability if settings.config.flushes_before_answer else None
+        self._waits = waits if waits.are_needed else None
         self._settings = settings
         self._clock = clock
 
@@ -94,15 +95,13 @@ class TimerProcessor:
         return await self._answer(headers.RescheduleMessageResponse(header.msg_id, due), stored.end)
 
     async def _answer(self, header: object, end: int | None) -> Command:
-        """Answer when everything before log offset `end` is on the disk, if senders wait for that."""
+        """Answer when everything before log offset `end` is where it shall be, if senders wait for that."""
         response = Command.response(ResponseCode.SUCCESS, header)
-        if self._durability is not None and end is not None:
-            flushed: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
-            self._durability.wait(end, flushed.set_result, now=self._clock())
-            if not await flushed:
-                response.code = int(ResponseCode.FLUSH_DISK_TIMEOUT)
-                response.remark = "done, but not known to be on the disk"
-        return response
+        if self._waits is None or end is None:
+            return response
+        settled: asyncio.Future[ResponseCode] = asyncio.get_running_loop().create_future()
+        self._waits.wait(end, settled.set_result, now=self._clock())
+        return mark(response, await settled, "done")
 
     async def list(self, request: Command, _: Connection) -> Command:
         """Return a page of waiting messages, without their bodies."""

@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import Callable
 from typing import Final
 
-from broker_core.broker.durability import GroupCommit
 from broker_core.broker.errors import IllegalArgument
 from broker_core.broker.processors.handlers import Handlers
-from broker_core.broker.settings import Settings
+from broker_core.broker.sent_answer import mark
 from broker_core.broker.transactions.table import Decision
 from broker_core.broker.transactions.transactions import Transactions
+from broker_core.broker.waits import Waits
 from broker_core.protocol import sys_flag as flags
 from broker_core.protocol.codes import RequestCode, ResponseCode
 from broker_core.protocol.command import Command
@@ -30,11 +30,9 @@ _UNDECIDED: Final = 0
 class TransactionProcessor:
     """Answers 37 and 323."""
 
-    def __init__(
-        self, *, transactions: Transactions, durability: GroupCommit, settings: Settings, clock: Callable[[], int]
-    ) -> None:
+    def __init__(self, *, transactions: Transactions, waits: Waits, clock: Callable[[], int]) -> None:
         self._transactions = transactions
-        self._durability = durability if settings.config.flushes_before_answer else None
+        self._waits = waits if waits.are_needed else None
         self._clock = clock
 
     def handlers(self) -> Handlers:
@@ -68,13 +66,10 @@ class TransactionProcessor:
 
     def _answer(self, end: int | None) -> Result:
         response = Command.response(ResponseCode.SUCCESS)
-        return response if self._durability is None or end is None else self._flushed(self._durability, response, end)
+        return response if self._waits is None or end is None else self._settled(self._waits, response, end)
 
-    async def _flushed(self, durability: GroupCommit, response: Command, end: int) -> Command:
-        """Answer when everything before log offset `end` is on the disk."""
-        flushed: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
-        durability.wait(end, flushed.set_result, now=self._clock())
-        if not await flushed:
-            response.code = int(ResponseCode.FLUSH_DISK_TIMEOUT)
-            response.remark = "done, but not known to be on the disk"
-        return response
+    async def _settled(self, waits: Waits, response: Command, end: int) -> Command:
+        """Answer when everything before log offset `end` is where it shall be (`waits.py`)."""
+        settled: asyncio.Future[ResponseCode] = asyncio.get_running_loop().create_future()
+        waits.wait(end, settled.set_result, now=self._clock())
+        return mark(response, await settled, "done")
