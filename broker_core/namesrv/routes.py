@@ -83,9 +83,11 @@ class RouteTable:
         """Register a broker; return its master if it is a slave of a known one.
 
         Topics are read from masters only, when the broker is new or its data version changed, and never removed
-        (namesrv/README.md#registration). Raises RegistrationRefused.
+        (namesrv/README.md#registration). One whose mastership is over changes nothing. Raises RegistrationRefused.
         """
         known = self._brokers.get(broker.broker_name)
+        if self._is_over(broker, known):
+            return None
         before = self._live.get(broker.address)
         is_first = known is None or broker.broker_id not in known.broker_addrs
         is_changed = is_first or before is None or before.data_version != broker.data_version
@@ -183,6 +185,13 @@ class RouteTable:
 
     # Internals
 
+    def _is_over(self, broker: Registration, known: BrokerData | None) -> bool:
+        """Return whether another address has this id by a newer mastership: a process that was stopped woke up."""
+        holder = known.broker_addrs.get(broker.broker_id) if known is not None else None
+        if holder is None or holder == broker.address:
+            return False
+        return _state_of(broker.data_version) < _state_of(self._live[holder].data_version)
+
     def _check(self, broker: Registration, holder: object, *, is_first: bool, takes_topics: bool) -> None:
         """Raise RegistrationRefused for a registration that would exceed a limit."""
         limits, name = self._limits, broker.broker_name
@@ -201,7 +210,7 @@ class RouteTable:
         version = broker.data_version
         if before is None and broker.topics is not None and len(broker.topics) <= 1:
             # Only what changed, and the others are missing: the whole table will follow, under this version.
-            version = DataVersion()
+            version = DataVersion(state_version=version.state_version if version is not None else None)
         live = _Live(now, version, holder, broker.ha_address, set() if before is None else before.places)
         if before is not None and before.holder is not holder:
             self._let_go(before.holder, broker.address)
@@ -311,6 +320,11 @@ class RouteTable:
             queues = self._topics[topic]
             queues[broker_name] = replace(queues[broker_name], perm=change(queues[broker_name].perm))
         return len(served)
+
+
+def _state_of(version: DataVersion | None) -> int:
+    """Return the epoch of the mastership that a version tells; brokers that have none are below all that have one."""
+    return version.state_version or 0 if version is not None else 0
 
 
 def _says(queues: QueueData, topic: TopicConfig) -> bool:

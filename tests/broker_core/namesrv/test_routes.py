@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -85,6 +86,33 @@ def test_the_last_address_takes_name_cluster_and_topics_with_it() -> None:
     table.unregister("broker-a", 0, A)
     assert table.topics() == ["payments"]
     assert table.clusters().cluster_addr_table == {"west": ["broker-b"]}
+
+
+def of_epoch(each: Registration, epoch: int | None) -> Registration:
+    return replace(each, data_version=DataVersion(1, 7, epoch))
+
+
+def test_a_master_whose_epoch_is_over_does_not_take_the_id_again() -> None:
+    table = table_with(of_epoch(broker(A, "orders"), 4), of_epoch(broker(B, "orders"), 5))
+    for late in (of_epoch(broker(A, "orders", "bills"), 4), broker(A, "orders", "bills")):
+        assert table.register(late, holder=A, now=1) is None
+        assert table.clusters().broker_addr_table["broker-a"].broker_addrs == {0: B}
+    assert table.topics() == ["orders"]
+
+    assert table.register(of_epoch(broker(A, broker_id=1), 5), holder=A, now=1) == Master(B, "10.0.0.2:10912")
+    table.register(of_epoch(broker(A, "orders"), 6), holder=A, now=1)
+    assert table.clusters().broker_addr_table["broker-a"].broker_addrs == {0: A}
+
+
+def test_the_epoch_counts_while_its_master_begins_with_one_changed_topic() -> None:
+    table = table_with(of_epoch(broker(B, "orders"), 5))
+    table.register(of_epoch(broker(A, "orders"), 4), holder=A, now=1)
+    assert table.clusters().broker_addr_table["broker-a"].broker_addrs == {0: B}
+
+
+def test_without_epochs_the_last_one_has_the_id() -> None:
+    table = table_with(broker(A, "orders"), broker(B, "orders"))
+    assert table.clusters().broker_addr_table["broker-a"].broker_addrs == {0: B}
 
 
 def test_queues_stay_while_a_slave_is_there() -> None:
