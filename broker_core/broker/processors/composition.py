@@ -37,6 +37,7 @@ from broker_core.broker.processors.runtime_info import RuntimeInfo
 from broker_core.broker.processors.send import SendProcessor
 from broker_core.broker.processors.send_back import SendBackProcessor
 from broker_core.broker.processors.settings import SettingsProcessor
+from broker_core.broker.processors.suggestions import Suggestions
 from broker_core.broker.processors.timers import TimerProcessor
 from broker_core.broker.processors.topic_creation import TopicCreation
 from broker_core.broker.processors.topics import TopicProcessor
@@ -146,6 +147,8 @@ def _pulls(c: Components, rights: ReadRights) -> PullProcessor:
         resets=c.resets,
         stats=c.stats,
         settings=c.settings,
+        roles=c.roles,
+        suggestions=Suggestions(store=c.store, groups=c.groups, settings=c.settings),
         permits=c.permits,
         memory=c.memory,
         clock=c.clock,

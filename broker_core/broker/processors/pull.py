@@ -27,6 +27,8 @@ from broker_core.broker.processors.handlers import VIEW_BYTES, Handlers, answer_
 from broker_core.broker.processors.parked import Parked, size_of_wait, without_payload
 from broker_core.broker.processors.portions import PORTION, Portions
 from broker_core.broker.processors.rights import ReadRights
+from broker_core.broker.processors.suggestions import Suggestions
+from broker_core.broker.role import Roles
 from broker_core.broker.settings import Settings
 from broker_core.broker.stats import Stats
 from broker_core.protocol.bodies.groups import SubscriptionGroupConfig
@@ -39,6 +41,7 @@ from broker_core.protocol.codes import (
 )
 from broker_core.protocol.command import Command
 from broker_core.protocol.headers.pull import PullMessageRequest, PullMessageResponse
+from broker_core.protocol.message import QueueOffset
 from broker_core.remoting.connection import Connection
 from broker_core.remoting.memory import ConnectionMemory
 from broker_core.store import GetResult, GetStatus, MessageStore
@@ -96,6 +99,8 @@ class PullProcessor:
         resets: Resets,
         stats: Stats,
         settings: Settings,
+        roles: Roles,
+        suggestions: Suggestions,
         permits: Permits,
         memory: ConnectionMemory,
         clock: Callable[[], int],
@@ -109,7 +114,8 @@ class PullProcessor:
         self._limits = settings.config.limits
         self._parked: Parked[ParkedPull] = Parked(self._limits, "parked_pulls", memory)
         self._portions = Portions(self._parked, self._run_again)
-        self._hint = settings.config.identity.broker_id
+        self._roles = roles
+        self._suggestions = suggestions
         settings.watch(self._follow)
 
     def handlers(self) -> Handlers:
@@ -117,13 +123,14 @@ class PullProcessor:
 
     def _follow(self, config: BrokerConfig) -> None:
         self._rules = config.pulls
+        self._corrects_as_slave = config.replication.offset_check_in_slave
 
     def pull(self, request: Command, connection: Connection) -> Command | None:
         """Return records, or the reason why there are none; None while the request is parked."""
         header = request.header(PullMessageRequest)
         now = self._clock()
         accept = self._checks.accept(header, request, connection, now)
-        if header.sys_flag & PULL_COMMIT_OFFSET:
+        if header.sys_flag & PULL_COMMIT_OFFSET and self._roles.now.is_master:
             self._resets.set_offset(header.consumer_group, header.topic, header.queue_id, header.commit_offset)
         found = self._get(header, accept, header.queue_offset)
         code = code_of(found, header.queue_offset)
@@ -136,7 +143,7 @@ class PullProcessor:
             if not self._parked.park(ParkedPull(kept, header, accept, connection, deadline, offset, account)):
                 raise self._limits.refuse("memory_bytes", "no memory left for another waiting pull")
             return None
-        return self._answer(header, found, code)
+        return self._answer(header, found, header.queue_offset)
 
     # -- waiting
 
@@ -181,7 +188,7 @@ class PullProcessor:
                 self._answer_parked(parked, self._get(parked.header, parked.accept, parked.offset))
 
     def _answer_parked(self, parked: ParkedPull, found: GetResult) -> None:
-        response = self._answer(parked.header, found, code_of(found, parked.offset))
+        response = self._answer(parked.header, found, parked.offset)
         parked.connection.answer(parked.request, response)
 
     # -- one run
@@ -204,8 +211,13 @@ class PullProcessor:
             joined_below=VIEW_BYTES,
         )
 
-    def _answer(self, header: PullMessageRequest, found: GetResult, code: ResponseCode) -> Command:
-        position = PullMessageResponse(self._hint, found.next_offset, found.min_offset, found.max_offset)
+    def _answer(self, header: PullMessageRequest, found: GetResult, asked: int) -> Command:
+        code, next_offset = code_of(found, asked), found.next_offset
+        if code == ResponseCode.PULL_OFFSET_MOVED and not (self._roles.now.is_master or self._corrects_as_slave):
+            # It may lack an end that its master has: nobody is moved because of that.
+            code, next_offset = ResponseCode.PULL_RETRY_IMMEDIATELY, QueueOffset(asked)
+        suggested = self._suggestions.broker_for(header.consumer_group, found)
+        position = PullMessageResponse(suggested, next_offset, found.min_offset, found.max_offset)
         records: Sequence[bytes | memoryview] = [found.joined, *found.records] if found.joined else found.records
         answer = answer_with(code, position, records, found.status.value)
         if found.messages:
