@@ -117,7 +117,7 @@ async def go_on(*both: Controller) -> None:
 
 def check(config: EtcdConfig, etcd: Etcd, both: tuple[Controller, Controller]) -> None:
     """What was written is one chain, with all that was told."""
-    texts = list(history(etcd.members[0], f"{config.folder}names/b"))
+    texts = list(history(leader_of(etcd), f"{config.folder}names/b"))
     changed = [texts[0], *(text for before, text in pairwise(texts) if text != before)]
     assert [number_of(text) for text in changed] == list(range(1, len(changed) + 1))
     assert {text for each in both for text in each.told} <= set(changed)
