@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from broker_core.protocol.record import decode_many
-from broker_core.store import MessageStore, StoreConfig
+from broker_core.store import MessageStore, StoreConfig, abort
 from broker_core.store.reader import StoreReader
 from broker_core.store.verify import verify
 from tests.support.stores import small
@@ -82,7 +82,7 @@ def test_what_was_put_before_a_kill_is_there_after_it(tmp_path: Path) -> None:
             reported = count - 1
         if seed % 3 == 2:
             # Every third time the next writer starts after a kill rather than after a clean close.
-            (tmp_path / "abort").touch()
+            abort.set_mark(tmp_path)
     with StoreReader.open(tmp_path, config_of(tmp_path)) as reader:
         findings = verify(reader)
     assert findings.told == []
