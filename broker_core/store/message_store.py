@@ -135,6 +135,7 @@ class MessageStore:
         self.flush_ns = 0
         # Returns the log offset from which on segments must stay; None: as far as others are concerned, all may go.
         self.needed_from: Callable[[], int | None] = _nothing_is_needed
+        self._holds = retention.Holds()
         # Why the store accepts no more messages; None while it does.
         self._refusal: StoreError | None = None
 
@@ -490,9 +491,21 @@ class MessageStore:
         """Remove old segments and the queue units and index entries that point to them; `now` in ms.
 
         Expired ones go in the hours set for it, or `at_any_hour`; none that is needed (`needed_from`). Returns what was
-        removed, and whether the disk has room for more messages.
+        removed, and whether the disk has room for more messages. What is held (`hold_from`) stays, too.
         """
-        return retention.drop_expired(self._retention, self._queues, self._index, now, at_any_hour=at_any_hour)
+        kept = retention.Retention(self._log, self.config, self._needed_or_held_from)
+        return retention.drop_expired(kept, self._queues, self._index, now, at_any_hour=at_any_hour)
+
+    def hold_from(self, holder: str, log_offset: int | None, *, most_bytes: int | None = None) -> None:
+        """Keep the segments that `holder` has still to copy, from `log_offset` on; None lets them go.
+
+        A holder that is further than `most_bytes` behind the end of the log holds nothing, until it is nearer.
+        """
+        self._holds.hold(holder, log_offset, most_bytes)
+
+    def _needed_or_held_from(self) -> int | None:
+        needed, held = self.needed_from(), self._holds.needed_from(self._log.end)
+        return needed if held is None else held if needed is None else min(needed, held)
 
     def held_back(self, now: int) -> LogOffset | None:
         """Return the end of the first segment if it would go, but for records that are still needed."""

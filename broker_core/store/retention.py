@@ -67,6 +67,26 @@ def measure_disk(folder: Path) -> DiskUsage:
     return DiskUsage(usage.used, usage.free)
 
 
+class Holds:
+    """Who reads the log from where on, and needs its segments: the links of replicas that copy it."""
+
+    def __init__(self) -> None:
+        """Start without anybody."""
+        self._of: dict[str, tuple[int, int | None]] = {}
+
+    def hold(self, holder: str, log_offset: int | None, most_bytes: int | None) -> None:
+        """Note what somebody needs; None: nothing any more."""
+        if log_offset is None:
+            self._of.pop(holder, None)
+        else:
+            self._of[holder] = log_offset, most_bytes
+
+    def needed_from(self, log_end: int) -> int | None:
+        """Return the lowest log offset that somebody needs who is not too far behind the end of the log."""
+        needed = (at for at, most in self._of.values() if most is None or log_end - at <= most)
+        return min(needed, default=None)
+
+
 @dataclass(frozen=True, slots=True)
 class Retention:
     """Which segments of a log may go; `needed_from` returns the log offset from which all of them are still needed."""

@@ -215,3 +215,40 @@ def test_few_free_bytes_refuse_too(tmp_path: Path) -> None:
     assert refusal_of(config, DiskUsage(used=0, free=50 << 20)) is None
     refusal = refusal_of(config, DiskUsage(used=0, free=(50 << 20) - 1))
     assert refusal == "the disk is full: 49 MiB of it is free; messages are accepted again at 50 MiB or more"
+
+
+def test_what_is_held_stays_until_it_is_let_go(tmp_path: Path) -> None:
+    with opened(tmp_path, max_log_bytes=2048) as store:
+        fill(store, 150)
+        store.hold_from("a copy", 5000)
+        store.hold_from("another", 9000)
+        store.drop_expired(NOW)
+        assert store.begin_log_offset == 4096
+        # What else needs segments counts too, and only that is told to be held back
+        assert store.held_back(NOW) is None
+        store.hold_from("a copy", None)
+        store.hold_from("nobody", None)
+        store.needed_from = lambda: 6200
+        store.drop_expired(NOW)
+        assert store.begin_log_offset == 6144
+        assert store.held_back(NOW) == 8192
+        store.needed_from = lambda: 1 << 40
+        store.drop_expired(NOW)
+        assert store.begin_log_offset == 8192
+        store.hold_from("another", None)
+        store.drop_expired(NOW)
+        assert store.begin_log_offset > 8192
+
+
+def test_a_copy_that_is_too_far_behind_holds_nothing_until_it_is_nearer(tmp_path: Path) -> None:
+    with opened(tmp_path, max_log_bytes=4096) as store:
+        fill(store, 100)
+        end = store.appended_log_offset
+        store.hold_from("a copy", 0, most_bytes=end - 1)
+        store.hold_from("another", 2048, most_bytes=end - 2048)
+        store.drop_expired(NOW)
+        assert store.begin_log_offset == 2048
+        store.hold_from("another", None)
+        store.hold_from("a copy", 4096, most_bytes=end - 1)
+        store.drop_expired(NOW)
+        assert store.begin_log_offset == 4096
