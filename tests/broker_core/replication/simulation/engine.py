@@ -44,9 +44,13 @@ class Engine:
             self._checks.decided(before, after, type(command).__name__)
         return after
 
+    @property
+    def is_lead_free(self) -> bool:
+        return self.leader[1] <= self._agenda.now
+
     def lead(self, who: str) -> Lead | None:
         """Take the lead for LEAD_SECONDS if nobody has it."""
-        if self.leader[1] > self._agenda.now:
+        if not self.is_lead_free:
             return None
         self._changes += 1
         self.leader = f"{who} {self._changes}", self._agenda.now + LEAD_SECONDS
@@ -54,7 +58,7 @@ class Engine:
 
     def renew(self, lead: Lead) -> bool:
         """Keep the lead for LEAD_SECONDS more; False if it is another's."""
-        if self.leader[0] != lead.text or self.leader[1] <= self._agenda.now:
+        if self.leader[0] != lead.text or self.is_lead_free:
             return False
         self.leader = lead.text, self._agenda.now + LEAD_SECONDS
         return True
@@ -118,7 +122,9 @@ class Controller:
                 leading.lost(now)
                 self._again(0.8)
             case _:
-                self._again(min(max(leading.wait_seconds(now), 0.02), 0.8))
+                if self.is_reached and self.engine.is_lead_free:
+                    leading.vacant(now)
+                self._again(min(max(leading.wait_seconds(now), 0.02), 0.2))
 
     def _again(self, seconds: float = 0.0) -> None:
         self._agenda.after(self.clock.real(seconds), self._lead)

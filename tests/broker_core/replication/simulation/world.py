@@ -62,6 +62,8 @@ class World:
         self.trouble = 1.0  # 0: nothing goes wrong by chance any more
         self.has_leases = False
         """Whether clocks run alike enough for leases to mean something."""
+        self.hold: Callable[[Node, Ask, Callable[..., None]], bool] = lambda *_: False
+        """Takes what a replica asks controllers, if it is not to arrive now."""
         self._streams = 0
         self._messages = 0
         self._is_sync = self.agenda.random.random() < 0.5
@@ -208,6 +210,8 @@ class World:
         return lambda: node.heard(lambda replica: replica.heard(heard, node.clock.now), run)  # type: ignore[arg-type]
 
     def ask(self, node: Node, effect: Ask, answer: Callable[..., None]) -> None:
+        if self.hold(node, effect, answer):
+            return
         controller = self.controllers[effect.controller]
 
         def back(outcome: Outcome, state: NameState | None, broker_id: int = 0) -> None:

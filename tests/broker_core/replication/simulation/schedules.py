@@ -1,0 +1,163 @@
+"""Runs in which exactly those things happen that a rare defect needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from broker_core.broker.replication.messages import AlterSet, Ask, Command, Register
+from tests.broker_core.replication.simulation.node import Node
+from tests.broker_core.replication.simulation.world import World
+
+Held = list[tuple[Node, Ask, Callable[..., None]]]
+
+
+def _calm() -> World:
+    """Return a world in which three replicas are in the set, and messages are acknowledged."""
+    world = World(1)
+    world.trouble = 0.0
+    _until(world, lambda: len(_set(world)) == 3 and world.acked > 20)
+    return world
+
+
+def _until(world: World, holds: Callable[[], bool], seconds: float = 30.0) -> None:
+    end = world.agenda.now + seconds
+    while not holds():
+        assert world.agenda.now < end, "the schedule does not get there"
+        world.step()
+
+
+def _for(world: World, seconds: float) -> None:
+    end = world.agenda.now + seconds
+    _until(world, lambda: world.agenda.now >= end, seconds + 10)
+
+
+def _set(world: World) -> list[int]:
+    return world.engine.state.in_sync if world.engine.state is not None else []
+
+
+def _master(world: World) -> Node:
+    return next(each for each in world.nodes if world.is_master(each))
+
+
+def _slave(world: World) -> Node:
+    return next(each for each in world.nodes if not world.is_master(each))
+
+
+def _id(node: Node) -> int:
+    assert node.disk.identity is not None
+    return node.disk.identity.broker_id
+
+
+def _cut(world: World, one: str, others: list[str]) -> None:
+    world.network.cuts |= {(one, each) for each in others} | {(each, one) for each in others}
+
+
+def _lose_all(world: World, node: Node) -> None:
+    """Lose power and the whole log, and reach no other replica from then on."""
+    node.die(power=True)
+    node.disk.log.clear()
+    node.disk.flushed = node.disk.saved_confirm = node.disk.dispatched = 0
+    _cut(world, node.name, [each.name for each in world.nodes if each is not node])
+
+
+def _hold(world: World, node: Node, kind: type[Command]) -> Held:
+    """Hold back what a replica asks controllers, of one kind."""
+    held: Held = []
+
+    def hold(asking: Node, effect: Ask, answer: Callable[..., None]) -> bool:
+        is_held = asking is node and isinstance(effect.command, kind)
+        if is_held:
+            held.append((asking, effect, answer))
+        return is_held
+
+    world.hold = hold
+    return held
+
+
+def _others_die(world: World, node: Node) -> None:
+    for each in world.nodes:
+        if each is not node:
+            each.die()
+
+
+def late_expansion() -> None:
+    """A master proposes to add a replica, which then loses its disk's tail; the proposal arrives after that."""
+    world = _calm()
+    master, slave = _master(world), _slave(world)
+    slave.die()
+    _until(world, lambda: len(_set(world)) == 2)
+    held = _hold(world, master, AlterSet)
+    slave.start()
+    _until(world, lambda: bool(held))
+    _lose_all(world, slave)
+    slave.start()
+    state = world.engine.state
+    assert state is not None
+    before = state.replicas[_id(slave)].life
+    _until(world, lambda: world.engine.state is not None and world.engine.state.replicas[_id(slave)].life != before)
+    world.hold = lambda *_: False
+    world.ask(*held[0])
+    _for(world, 2.0)
+
+
+def unclean_start() -> None:
+    """A replica loses its tail, starts, and is the only one left."""
+    world = _calm()
+    slave = _slave(world)
+    _lose_all(world, slave)
+    slave.start()
+    _for(world, 1.0)
+    _others_die(world, slave)
+    _for(world, 8.0)
+
+
+def second_crash() -> None:
+    """A replica loses its tail, and is killed before controllers hear of it; then it is the only one left."""
+    world = _calm()
+    slave = _slave(world)
+    _lose_all(world, slave)
+    slave.start()
+    slave.die()
+    slave.start()
+    _for(world, 1.0)
+    _others_die(world, slave)
+    _for(world, 8.0)
+
+
+def unregistered_candidate() -> None:
+    """A replica that lost its tail is heard in its new life, which is not registered, when the others die."""
+    world = _calm()
+    slave = _slave(world)
+    _hold(world, slave, Register)
+    _lose_all(world, slave)
+    slave.start()
+    _for(world, 1.0)
+    _others_die(world, slave)
+    _for(world, 8.0)
+
+
+def lonely_leader() -> None:
+    """A leading controller is cut off from the engine, and is all that the master hears; another one elects."""
+    world = _calm()
+    master = _master(world)
+    world.has_leases = True
+    _until(world, lambda: master.replica is not None and master.replica.has_lease(master.clock.now))
+    leader = next(each for each in world.controllers if each.leading.is_leading(each.clock.now))
+    leader.is_reached = False
+    names = [*(each.name for each in world.nodes), *(each.name for each in world.controllers)]
+    _cut(world, master.name, [each for each in names if each not in (master.name, leader.name)])
+    _for(world, 12.0)
+    if not any(world.is_master(each) for each in world.nodes if each is not master):
+        raise AssertionError("the schedule elects nobody")
+
+
+SCHEDULES: Final[dict[str, Callable[[], None]]] = {
+    "an unclean start is not told": unclean_start,
+    "an unclean start is forgotten at the second crash": second_crash,
+    "the life is not looked at when the set is altered": late_expansion,
+    "the life is not looked at in an election": unregistered_candidate,
+    "the grant is longer than the lead": lonely_leader,
+    "the lead is longer than the engine keeps it": lonely_leader,
+}
+"""The schedule that finds each of the directed mutations."""
