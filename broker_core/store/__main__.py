@@ -1,16 +1,20 @@
-"""Inspects a store folder without changing it, with or without a running broker: `… summary FOLDER`, and so on."""
+"""Inspects a store folder, with or without a running broker: `… summary FOLDER`, and so on. Only `cut` changes it."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from broker_core.errors import GantryError
 from broker_core.protocol.message_id import parse_offset_id
 from broker_core.store import dump
 from broker_core.store.config import StoreConfig
+from broker_core.store.cut_preview import describe, find_tail
+from broker_core.store.epochs import EpochFile
+from broker_core.store.message_store import MessageStore
 from broker_core.store.reader import StoreReader
 from broker_core.store.verify import MOST_LISTED, verify
 
@@ -42,6 +46,7 @@ def _parser() -> argparse.ArgumentParser:
         ("message", _message, "a whole message, by queue offset"),
         ("queue", _queue, "messages of a queue, one per line"),
         ("key", _key, "messages with a key or unique id"),
+        ("cut", _cut, "drop the end of the log; without --yes only say what would go"),
     ):
         command = commands.add_parser(name, help=words, description=words)
         command.set_defaults(run=run)
@@ -87,12 +92,18 @@ def _add_key(command: argparse.ArgumentParser) -> None:
     command.add_argument("--count", type=int, default=20, help="at most this many, newest first (%(default)s)")
 
 
+def _add_cut(command: argparse.ArgumentParser) -> None:
+    command.add_argument("log_offset", type=int, help="where the log shall end")
+    command.add_argument("--yes", action="store_true", help="do it; no broker may have the store open")
+
+
 _ARGUMENTS = {
     "verify": _add_verify,
     "record": _add_record,
     "message": _add_message,
     "queue": _add_queue,
     "key": _add_key,
+    "cut": _add_cut,
 }
 
 
@@ -142,6 +153,18 @@ def _queue(reader: StoreReader, options: argparse.Namespace) -> int:
 def _key(reader: StoreReader, options: argparse.Namespace) -> int:
     found = reader.search(options.topic, options.key, begin=0, end=1 << 62, max_count=options.count)
     return _print(dump.by_key(found))
+
+
+def _cut(reader: StoreReader, options: argparse.Namespace) -> int:
+    _print(describe(find_tail(reader, options.log_offset), options.log_offset))
+    if not options.yes:
+        return _print(iter(["nothing was changed: --yes does it"]))
+    # As a replica, so that nothing becomes readable that was not yet.
+    with MessageStore.open(replace(reader.config, is_replica=True), now=None) as store:
+        store.cut(options.log_offset)
+        end = store.appended_log_offset
+    EpochFile(options.folder).cut(end)
+    return _print(iter([f"the log ends at {end}"]))
 
 
 def _print(lines: Iterator[str]) -> int:

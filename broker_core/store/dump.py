@@ -28,14 +28,14 @@ def summary(reader: StoreReader) -> Iterator[str]:
     files = f"{len(segments)} segments of {size} bytes, each with the time of its first record:"
     yield f"log          {span}, {files if segments else 'no segment'}"
     for segment in segments:
-        yield f"             {segment.path.name}  {_when(reader.log.store_time(segment.start))}"
+        yield f"             {segment.path.name}  {when(reader.log.store_time(segment.start))}"
     checkpoint = reader.checkpoint()
-    yield f"checkpoint   log {_when(checkpoint.log)}"
-    yield f"             queues {_when(checkpoint.queues)}  finished index files {_when(checkpoint.index)}"
+    yield f"checkpoint   log {when(checkpoint.log)}"
+    yield f"             queues {when(checkpoint.queues)}  finished index files {when(checkpoint.index)}"
     if checkpoint.covered is not None:
         yield f"             all three before log offset {checkpoint.covered}"
     for file in reader.index.files:
-        times = f"{_when(file.begin_time)} to {_when(file.end_time)}"
+        times = f"{when(file.begin_time)} to {when(file.end_time)}"
         yield f"index        {file.path.name}  {file.count - 1} of {file.capacity - 1} keys  {times}"
     yield from _queues(reader)
 
@@ -49,7 +49,7 @@ def _queues(reader: StoreReader) -> Iterator[str]:
     for topic, queue_id in queues:
         low, high = reader.range(topic, queue_id)
         unit = reader.find_unit(topic, queue_id, high - 1)
-        newest = _when(reader.log.store_time(unit.log_offset)) if unit and unit.size != FILLER_SIZE else "-"
+        newest = when(reader.log.store_time(unit.log_offset)) if unit and unit.size != FILLER_SIZE else "-"
         total += high - low
         yield f"  {topic:{width}}  {queue_id:5}  {low:10}  {high:10}  {high - low:10}  {newest}"
     yield f"{total} messages"
@@ -76,8 +76,8 @@ def record(data: memoryview, log_offset: int, *, as_hex: bool) -> Iterator[str]:
     yield f"topic        {found.topic}  queue {found.queue_id}  offset {found.queue_offset}"
     yield f"log offset   {log_offset}, {found.store_size} bytes"
     yield f"ids          {found.unique_id or '-'}  {found.offset_id}"
-    yield f"born         {_when(found.born_timestamp)} at {found.born_host}"
-    yield f"stored       {_when(found.store_timestamp)} at {found.store_host}"
+    yield f"born         {when(found.born_timestamp)} at {found.born_host}"
+    yield f"stored       {when(found.store_timestamp)} at {found.store_host}"
     yield f"sys flag     {found.sys_flag:#x}  flag {found.flag}  consumed again {found.reconsume_times} times"
     yield f"prepared at  {found.prepared_transaction_offset}"
     for name, value in sorted(found.properties.items()):
@@ -128,7 +128,7 @@ def _decoded(records: list[memoryview]) -> list[StoredMessage]:
 def _line(found: StoredMessage) -> str:
     tag, keys = f"  [{found.tag}]" if found.tag else "", "".join(f" {key}" for key in found.keys)
     place = f"{found.queue_id}:{found.queue_offset}"
-    return f"{place:12} {_when(found.store_timestamp)}  at {found.log_offset}  {found.message_id}{tag}{keys}"
+    return f"{place:12} {when(found.store_timestamp)}  at {found.log_offset}  {found.message_id}{tag}{keys}"
 
 
 def _body(body: bytes) -> Iterator[str]:
@@ -157,7 +157,8 @@ def _size(count: float) -> str:
     return f"{count:.3g} {_UNITS[unit]}"
 
 
-def _when(timestamp: int | None) -> str:
+def when(timestamp: int | None) -> str:
+    """Return a time in ms as text, with a sign for one that is not known."""
     if not timestamp:
         return "-"
     try:

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from broker_core.store.__main__ import main
+from broker_core.store.epochs import EpochFile
 from broker_core.store.reader import StoreReader
-from tests.support.stores import fill, opened, overwrite, put, queue_file, segment, small
+from tests.support.stores import bodies, files_of, fill, opened, overwrite, put, queue_file, segment, small
 
 
 @pytest.fixture
@@ -124,3 +125,61 @@ def test_a_folder_that_is_not_a_store_is_refused(tmp_path: Path, capsys: pytest.
 def test_index_sizes_can_still_be_given(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(capsys, "summary", folder, "--index-slots", 10, "--index-entries", 20)[0] == 0
     assert run(capsys, "summary", folder, "--index-slots", 11, "--index-entries", 20)[0] == 2
+
+
+def test_a_cut_says_what_would_go_and_changes_nothing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = files_of(folder)
+    with StoreReader.open(folder, small(folder)) as reader:
+        ends = [head.log_offset + head.size for head, _ in reader.walk()]
+    status, text = run(capsys, "cut", folder, ends[24] - 1)
+    assert status == 0
+    for part in (
+        f"log offset {ends[24] - 1} is inside a record: the log would end before it, at {ends[23]}",
+        f"cut at       {ends[23]}: {ends[30] - ends[23]} bytes to {ends[30]}, 7 records",
+        "stored       2023-11-14T22:13:20.024+00:00 to 2023-11-14T22:13:20.000+00:00",
+        "2 queues:",
+        "nothing was changed: --yes does it",
+    ):
+        assert part in text
+    rows = [line.split() for line in text.splitlines()]
+    assert ["T", "0", "6", "messages"] in rows
+    assert ["Orders", "2", "1", "messages"] in rows
+    assert files_of(folder) == before
+
+
+def test_a_cut_that_is_confirmed_drops_the_end_and_its_epochs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with StoreReader.open(folder, small(folder)) as reader:
+        ends = [head.log_offset + head.size for head, _ in reader.walk()]
+    epochs = EpochFile(folder)
+    for number, start in enumerate((0, ends[4], ends[24])):
+        epochs.add(number, start)
+    status, text = run(capsys, "cut", folder, ends[24], "--yes")
+    assert (status, text.splitlines()[-1]) == (0, f"the log ends at {ends[24]}")
+    assert [entry.start for entry in EpochFile(folder).entries] == [0, ends[4]]
+    with opened(folder) as store:
+        assert store.recovered.was_clean
+        assert bodies(store) == [b"%d" % number for number in range(25)]
+        assert store.queues() == [("T", 0)]
+    assert run(capsys, "verify", folder)[0] == 0
+
+
+def test_a_cut_at_the_end_removes_nothing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with opened(folder) as store:
+        end = store.appended_log_offset
+    assert run(capsys, "cut", folder, end, "--yes") == (
+        0,
+        f"cut at       {end}: 0 bytes to {end}, 0 records\n0 queues:\nthe log ends at {end}\n",
+    )
+
+
+def test_a_cut_outside_of_the_log_or_of_an_open_store_is_refused(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with opened(folder) as store:
+        end = store.appended_log_offset
+        assert run(capsys, "cut", folder, end + 1) == (2, f"the log ends at {end}: nothing is behind {end + 1}\n")
+        assert run(capsys, "cut", folder, -1) == (2, "the log begins at 0: it cannot be cut at -1\n")
+        status, text = run(capsys, "cut", folder, 200, "--yes")
+        assert status == 2
+        assert "is in use by this process" in text
+        assert store.appended_log_offset == end
