@@ -13,7 +13,7 @@ _FORBIDDEN: Final = (
 )
 _ROCKSDB: Final = "settings and queues are in files as of RocketMQ 4.9, not in RocksDB"
 _STATIC: Final = "a topic cannot be mapped onto numbered queues of several brokers"
-_REPLICAS: Final = "brokers have no replicas"
+_REPLICAS: Final = "only replicas of RocketMQ 5 ask for it"
 _CONTAINERS: Final = "a process has one broker; start another one to add it, and stop one to remove it"
 _HEARTBEATS: Final = "brokers report to name servers by their registration (103)"
 _CONTROLLER: Final = "no controller runs here; a name server hosts one with enableControllerInNamesrv=true"
@@ -35,7 +35,8 @@ REASONS: Final[Mapping[int, str]] = {
     RequestCode.GET_ALL_MESSAGE_REQUEST_MODE: _REPLICAS,
     RequestCode.UPDATE_AND_CREATE_STATIC_TOPIC: _STATIC,
     RequestCode.POP_ROLLBACK: "leases are kept in one form only, so there are no pop records to export",
-    **dict.fromkeys(_range(RequestCode.GET_BROKER_MEMBER_GROUP, RequestCode.RESET_MASTER_FLUSH_OFFSET), _REPLICAS),
+    **dict.fromkeys(_range(RequestCode.GET_BROKER_MEMBER_GROUP, RequestCode.EXCHANGE_BROKER_HA_INFO), _REPLICAS),
+    RequestCode.RESET_MASTER_FLUSH_OFFSET: _REPLICAS,
     RequestCode.ADD_BROKER: _CONTAINERS,
     RequestCode.REMOVE_BROKER: _CONTAINERS,
     RequestCode.BROKER_HEARTBEAT: _HEARTBEATS,

@@ -128,7 +128,7 @@ class RunningBroker:
         )
         settings = [word for name, value in self.settings.items() for word in ("--setting", f"{name}={value}")]
         # Not any free one, which somebody else may have taken by the time this broker is started again.
-        broker_port = self.address.rpartition(":")[2] or str(free_ports(3) + 2)
+        broker_port = self.address.rpartition(":")[2] or str(free_ports(4) + 2)
         return [
             sys.executable, "-m", "broker_core",
             "--data-dir", str(self.data),

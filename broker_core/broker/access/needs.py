@@ -82,6 +82,7 @@ ANY_ACCOUNT: Final = frozenset(
         Code.GET_SUBSCRIPTIONGROUP_CONFIG,
         Code.SUMMARIZE_TIMERS,
         Code.GET_PROGRESS,
+        Code.GET_BROKER_HA_STATUS,
         Code.LIST_TOPIC_PRODUCERS,
         Code.END_POP_WAIT,  # ends a request of the same connection
         Code.QUERY_TOPICS_BY_CONSUMER,

@@ -18,6 +18,7 @@ from broker_core.broker.processors.clients import ClientProcessor
 from broker_core.broker.processors.consume_stats import ConsumeStatsProcessor, GroupProgress
 from broker_core.broker.processors.deletions import Deletions
 from broker_core.broker.processors.groups import GroupProcessor
+from broker_core.broker.processors.ha_status import HaStatusProcessor
 from broker_core.broker.processors.handlers import Processor
 from broker_core.broker.processors.locks import LockProcessor
 from broker_core.broker.processors.members import MemberProcessor
@@ -322,7 +323,9 @@ def _of_clients(c: Components) -> Sequence[Processor]:
 def _of_administration(
     c: Components, pulls: PullProcessor, pops: PopProcessor, notifications: NotificationProcessor
 ) -> Sequence[Processor]:
-    counts: dict[str, Callable[[], int]] = {
+    counts: dict[str, Callable[[], int | None]] = {
+        "slaveConnections": partial(len, c.slaves),
+        "replicationLagBytes": c.slaves.lag,
         "parkedPulls": pulls.waiting,
         "parkedPops": pops.waiting,
         "parkedNotifications": notifications.waiting,
@@ -346,4 +349,5 @@ def _of_administration(
     admin = AdminProcessor(store=c.store, topics=c.topics, delay=c.delay, stats=c.stats, figures=figures, clock=c.clock)
     settings = SettingsProcessor(settings=c.settings, saver=c.saver, address=c.address, clock=c.clock)
     accounts = AccountProcessor(access=c.access, identity=c.config.identity, address=c.address)
-    return settings, accounts, admin
+    ha_status = HaStatusProcessor(store=c.store, slaves=c.slaves, roles=c.roles, settings=c.settings)
+    return settings, accounts, admin, ha_status

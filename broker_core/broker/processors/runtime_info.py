@@ -31,10 +31,13 @@ class RuntimeInfo:
         folder: Path,
         delay: DelayQueues,
         stats: Stats,
-        counts: Mapping[str, Callable[[], int]],
+        counts: Mapping[str, Callable[[], int | None]],
         clock: Callable[[], int],
     ) -> None:
-        """`folder` is the store's; `counts` are other figures, by the names under which they are shown."""
+        """`folder` is the store's; `counts` are other figures, by the names under which they are shown.
+
+        None is not shown: it is not known.
+        """
         self._store = store
         self._store_id = store_id
         self._folder = folder
@@ -72,7 +75,8 @@ class RuntimeInfo:
         yield ABILITIES_KEY, RESETS_QUEUES
         yield STORE_ID_KEY, self._store_id
         for name, count in self._counts.items():
-            yield name, str(count())
+            if (figure := count()) is not None:
+                yield name, str(figure)
 
     def _throughput(self) -> Iterator[tuple[str, str]]:
         stats = self._stats

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Final
 
 from broker_core.broker.config import ReplicationSettings
 from broker_core.broker.replication.plain_master import Parts, PlainMaster, ReadableLog
 from broker_core.protocol.codes import ResponseCode
+
+_SECOND_MS: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +22,8 @@ class SlaveState:
     lag: int | None
     began_at: int | None
     sent_bytes: int
+    bytes_per_second: int
+    """Of the log, sent in the last second."""
 
 
 class Slaves:
@@ -56,7 +61,16 @@ class Slaves:
         for speaker in self._connected:
             master = speaker.master
             lag = None if master.acked is None else end - master.acked
-            yield SlaveState(speaker.peer, master.acked, lag, master.began_at, master.sent_bytes)
+            rate = speaker.bytes_per_second
+            yield SlaveState(speaker.peer, master.acked, lag, master.began_at, master.sent_bytes, rate)
+
+    def lag(self) -> int | None:
+        """Return how many bytes the nearest slave lacks; None without one that has reported."""
+        return min((each.lag for each in self.states() if each.lag is not None), default=None)
+
+    def __len__(self) -> int:
+        """How many slaves are connected."""
+        return len(self._connected)
 
     # ---- the rule ----------------------------------------------------------------------------------------------------
 
@@ -78,7 +92,9 @@ class SlaveSpeaker:
     def __init__(self, peer: str, master: PlainMaster, slaves: Slaves) -> None:
         self.peer = peer
         self.master = master
+        self.bytes_per_second = 0
         self._slaves = slaves
+        self._measured: tuple[int, int] | None = None  # when, and how much had been sent then
 
     def receive(self, data: bytes, now: int) -> None:
         """Take what has arrived."""
@@ -92,6 +108,10 @@ class SlaveSpeaker:
     def check(self, now: int) -> None:
         """End the connection of a slave that is silent."""
         self.master.check(now)
+        since, before = self._measured or (now, self.master.sent_bytes)
+        if self._measured is None or now - since >= _SECOND_MS:
+            self.bytes_per_second = (self.master.sent_bytes - before) * _SECOND_MS // max(now - since, 1)
+            self._measured = now, self.master.sent_bytes
 
     def leave(self) -> None:
         """Count no longer."""

@@ -122,3 +122,34 @@ class ControllerInfo:
     age_ms: int | None = None
     conflicts: int = 0
     unsettled_count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class HaConnectionInfo:
+    """A slave at its master; log offsets, and `diff`, the bytes that it lacks."""
+
+    addr: str = ""
+    slave_ack_offset: int = 0
+    diff: int = 0
+    in_sync: bool = False
+    transferred_byte_in_second: int = 0
+    transfer_from_where: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class HaClientRuntimeInfo:
+    """What a slave has of the log of its master, whose main port is told."""
+
+    master_addr: str = ""
+    max_offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class HaRuntimeInfo:
+    """Who copies a broker's log, or what a slave has of it (907)."""
+
+    master: bool = False
+    master_commit_log_max_offset: int = 0
+    in_sync_slave_nums: int = 0
+    ha_connection_info: list[HaConnectionInfo] = field(default_factory=list)
+    ha_client_runtime_info: HaClientRuntimeInfo | None = None

@@ -1,4 +1,4 @@
-"""Headers with which a slave copies its master's tables, besides codes 21 and 201."""
+"""Headers about slaves: how they copy their master's tables, besides codes 21 and 201, and how far they are."""
 
 from __future__ import annotations
 
@@ -14,3 +14,8 @@ class GetAllConsumerOffsetRequest:
 @header(RequestCode.GET_ALL_DELAY_OFFSET)
 class GetAllDelayOffsetRequest:
     """Code 45: the progress of each delay level; answered by DelayOffsetSerializeWrapper."""
+
+
+@header(RequestCode.GET_BROKER_HA_STATUS)
+class GetBrokerHaStatusRequest:
+    """Code 907 of 5.x: who copies the log; answered by HaRuntimeInfo."""

@@ -230,7 +230,7 @@ async def test_addresses_that_need_no_account(trusting: Wire, tmp_path: Path) ->
 
 
 async def test_the_fast_port_checks_too(tmp_path: Path) -> None:
-    async with started(tmp_path / "store", port=free_ports(3) + FAST_PORT_BELOW, access_control=True) as wire:
+    async with started(tmp_path / "store", port=free_ports(4) + FAST_PORT_BELOW, access_control=True) as wire:
         host, _, port = wire.address.rpartition(":")
         fast = f"{host}:{int(port) - FAST_PORT_BELOW}"
         answer = await wire.client.invoke(fast, Command.request(GetMaxOffsetRequest("orders", 0)), 60_000)

@@ -108,7 +108,7 @@ async def test_what_asks_for_no_answer_changes_nothing_either(guarded: Wire, how
 async def test_the_second_port_serves_nothing_without_a_signature(tmp_path: Path) -> None:
     (tmp_path / "store" / "config").mkdir(parents=True)
     (tmp_path / "store" / "config" / "plain_acl.yml").write_text(FILE)
-    async with started(tmp_path / "store", port=free_ports(3) + FAST_PORT_BELOW, access_control=True) as wire:
+    async with started(tmp_path / "store", port=free_ports(4) + FAST_PORT_BELOW, access_control=True) as wire:
         host, _, port = wire.address.rpartition(":")
         fast, before = f"{host}:{int(port) - FAST_PORT_BELOW}", state(wire)
         for code in sorted(served(wire)):
