@@ -58,6 +58,10 @@ class Hearing:
         self._newest: dict[str, View] = {}
         self._count = 0
 
+    def woke(self, now: float) -> None:
+        """Begin anew to count silence: this process did not run, and what was sent to it meanwhile is not read yet."""
+        self._started = now
+
     def heartbeat(self, beat: Heartbeat, now: float) -> None:
         """Note a heartbeat; one of an earlier life than was heard tells only which view it knew."""
         self.told(beat.name, beat.view)

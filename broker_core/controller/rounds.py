@@ -19,6 +19,8 @@ from broker_core.controller.trust import Trust
 from broker_core.logs import get_logger
 
 ROUND_SECONDS: Final = 0.1
+ASLEEP_SECONDS: Final = 1.0
+"""A round that comes so late shows that this process, or the machine, stood still."""
 HEAL_SECONDS: Final = 1.0
 PROBE_TIMEOUT_SECONDS: Final = 0.5
 AT_ONCE: Final = 8
@@ -45,6 +47,7 @@ class Rounds:
         self._running: dict[tuple[str, str], asyncio.Task[None]] = {}
         self._room = asyncio.Semaphore(AT_ONCE)
         self._healed_at = float("-inf")
+        self._stepped_at = clock()
 
     async def run(self) -> None:
         """Step until cancelled."""
@@ -58,6 +61,9 @@ class Rounds:
             await asyncio.gather(*self._running.values(), return_exceptions=True)
 
     async def _step(self, now: float) -> None:
+        if now - self._stepped_at > ASLEEP_SECONDS:
+            self._hearing.woke(now)
+        self._stepped_at = now
         for beat in self._hearing.probes(now):
             self._begin(("probe", f"{beat.name} {beat.id}"), self._probe(beat))
         self._hearing.prune({name: state.replicas.keys() for name, state in self._states.all().items()}, now)

@@ -45,6 +45,15 @@ def test_silence_is_counted_from_no_earlier_than_the_own_start() -> None:
     assert why(hearing, 103.1) == "silent"
 
 
+def test_silence_is_not_counted_while_the_controller_itself_stood_still() -> None:
+    hearing = Hearing(started=0.0, timeout=3.0)
+    hearing.heartbeat(beat(1), 10.0)
+    hearing.woke(20.0)
+    assert why(hearing, 23.0) is None
+    assert hearing.alive("b", 20.0) == ()  # until it is heard again
+    assert why(hearing, 23.1) == "silent"
+
+
 def test_a_killed_process_is_dead_after_two_refused_connects() -> None:
     hearing = Hearing(0.0)
     hearing.heartbeat(beat(1), 10.0)
