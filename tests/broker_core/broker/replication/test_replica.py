@@ -1,0 +1,205 @@
+"""A replica, fed with whatever may come."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from broker_core.broker.replication.messages import (
+    Accepted,
+    Answered,
+    ApplyId,
+    Ask,
+    AskMaster,
+    Become,
+    BeginAnew,
+    Exchange,
+    Halt,
+    Heard,
+    Identity,
+    LeaveMaster,
+    NextId,
+    OpenStream,
+    Outcome,
+    Refusal,
+    Refused,
+    RefuseWaiting,
+    Register,
+    SaveIdentity,
+    SendHeartbeat,
+    SendToMaster,
+)
+from broker_core.broker.replication.replica import Replica, ReplicaSettings
+from broker_core.broker.role import Role, RoleKind
+from broker_core.protocol.bodies.controller import MasterLife, NameState, ReplicaState, new_state
+from broker_core.protocol.ha_epochs import Data, EpochStart, MasterHandshake, Report, SlaveHandshake
+from tests.broker_core.broker.replication.epochs_store import MemoryStore
+
+ME = Identity("C", "b", 1, "c", "4-a")
+
+
+def view(master: MasterLife | None, *, epoch: int = 1, version: int = 5, life: str = "4-a") -> NameState:
+    replicas = {
+        1: ReplicaState("a1", "h1", life, "c", clean=True, last_epoch=0),
+        2: ReplicaState("a2", "h2", "7-b", "c", clean=True, last_epoch=0),
+    }
+    state = replace(new_state("b", "C"), epoch=epoch, version=version, master=master, replicas=replicas)
+    return replace(state, in_sync=[1, 2])
+
+
+MINE, THEIRS = MasterLife(1, "4-a"), MasterLife(2, "7-b")
+
+
+def replica(identity: Identity = ME, store: MemoryStore | None = None) -> Replica:
+    return Replica(identity, store or MemoryStore(), ReplicaSettings("a1", "h1", controllers=3))
+
+
+def told(each: Replica, state: NameState, now: float = 0.0) -> list[Any]:
+    return list(each.heard(Heard(0, now, state=state), now))
+
+
+def test_a_stranger_asks_for_an_id_then_registers() -> None:
+    stranger = replica(replace(ME, broker_id=0))
+    (ask,) = stranger.tick(0.0)
+    assert ask == Ask(0, 1, NextId())
+    (saved,) = stranger.answered(Answered(1, Outcome.DONE, broker_id=3), 0.1)
+    assert isinstance(saved, SaveIdentity)
+    (ask,) = stranger.tick(0.1)
+    assert isinstance(ask, Ask)
+    assert ask.command == ApplyId(3, "c")
+    assert stranger.answered(Answered(ask.number, Outcome.DONE), 0.2) == [SaveIdentity(stranger.identity)]
+    assert stranger.identity.broker_id == 3
+    heartbeat, ask = stranger.tick(0.2)
+    assert isinstance(heartbeat, SendHeartbeat)
+    assert isinstance(ask, Ask)
+    assert isinstance(ask.command, Register)
+
+
+def test_a_silent_controller_is_followed_by_the_next() -> None:
+    each = replica()
+    targets = [
+        effect.controller for now in (0.0, 0.5, 1.0, 2.0) for effect in each.tick(now) if isinstance(effect, Ask)
+    ]
+    assert targets == [0, 1, 2]
+
+
+def test_unclean_is_told_until_the_state_shows_this_life() -> None:
+    each = replica(replace(ME, is_unclean=True))
+    told(each, view(None, life="3-a"))
+    assert each.identity == replace(ME, is_unclean=True, known=(1, 5))
+    told(each, view(None, version=6))
+    assert each.identity == replace(ME, known=(1, 6))
+
+
+def test_it_takes_over_only_for_this_life() -> None:
+    each = replica()
+    assert not any(isinstance(effect, Become) for effect in told(each, view(MasterLife(1, "3-a"), life="3-a")))
+    assert each.refusal(0.0) is Refusal.FENCED
+    effects = told(each, view(MINE, epoch=2))
+    assert Become(Role(RoleKind.MASTER, 0, None, 2)) in effects
+    assert each.epoch == 2
+
+
+def test_stepping_down_is_told_first_then_senders_then_the_streams_close() -> None:
+    each = replica()
+    told(each, view(MINE))
+    effects = [effect for effect in told(each, view(THEIRS, epoch=2)) if not isinstance(effect, SaveIdentity)]
+    assert effects[:2] == [Become(Role(RoleKind.SLAVE, 1, "a2", 2)), RefuseWaiting(Refusal.DEPOSED)]
+
+
+def test_an_older_view_changes_nothing() -> None:
+    each = replica()
+    told(each, view(MINE, epoch=2))
+    assert told(each, view(THEIRS, epoch=1, version=99)) == []
+    assert told(each, view(THEIRS, epoch=2, version=4)) == []
+
+
+def test_a_later_life_of_the_same_replica_stops_this_one() -> None:
+    each = replica()
+    assert any(isinstance(effect, Halt) for effect in told(each, view(None, life="5-c")))
+    assert each.tick(9.0) == []
+
+
+def test_a_slave_asks_connects_cuts_and_follows() -> None:
+    store = MemoryStore(bytes(30), [EpochStart(1, 0)])
+    each = replica(store=store)
+    told(each, view(THEIRS, epoch=2))
+    ask = next(effect for effect in each.tick(0.0) if isinstance(effect, AskMaster))
+    assert ask.request == Exchange(1, "4-a", 2, 64)
+    (opened,) = each.exchanged(ask.link, Accepted(9, 0), 0.1)
+    assert opened == OpenStream(ask.link, "h2", SlaveHandshake(1, 9))
+    (report,) = each.from_master(ask.link, MasterHandshake(2, 40, (EpochStart(1, 0), EpochStart(2, 20))), 0.2)
+    assert report == SendToMaster(ask.link, Report(20))
+    effects = each.from_master(ask.link, Data(20, 2, 20, 22, b"abc"), 0.3)
+    assert effects[-1] == SendToMaster(ask.link, Report(22))
+    assert store.confirm == 22
+    assert store.epochs == [EpochStart(1, 0), EpochStart(2, 20)]
+
+
+def test_data_for_another_place_ends_the_stream_and_it_begins_anew() -> None:
+    each = replica()
+    told(each, view(THEIRS))
+    ask = next(effect for effect in each.tick(0.0) if isinstance(effect, AskMaster))
+    each.exchanged(ask.link, Accepted(9, 0), 0.0)
+    each.from_master(ask.link, MasterHandshake(1, 40, (EpochStart(1, 0),)), 0.0)
+    assert each.from_master(ask.link, Data(10, 1, 0, 0, b"ab"), 0.0) == [LeaveMaster(ask.link)]
+    again = next(effect for effect in each.tick(0.3) if isinstance(effect, AskMaster))
+    assert again.link != ask.link
+
+
+_numbers = st.integers(0, 60)
+_links = st.integers(0, 3)
+_masters = st.sampled_from([None, MINE, THEIRS, MasterLife(1, "3-a")])
+_epochs = st.lists(st.tuples(st.integers(1, 5), _numbers), max_size=3).map(
+    lambda each: tuple(EpochStart(number, start) for number, start in sorted(dict(each).items()))
+)
+_from_master = st.one_of(
+    st.builds(MasterHandshake, st.integers(1, 5), _numbers, _epochs),
+    st.builds(Data, _numbers, st.integers(1, 5), _numbers, _numbers, st.binary(max_size=9)),
+)
+_from_slave = st.one_of(
+    st.builds(SlaveHandshake, st.integers(1, 3), st.integers(0, 9)), st.builds(Report, st.integers(0, 1 << 40))
+)
+_heard = st.builds(
+    Heard,
+    st.integers(0, 2),
+    st.floats(0, 9),
+    st.booleans(),
+    st.floats(0, 3),
+    st.integers(0, 5),
+    st.builds(lambda master, epoch, version: view(master, epoch=epoch, version=version), _masters, _numbers, _numbers),
+)
+_answered = st.builds(Answered, st.integers(0, 5), st.sampled_from(Outcome), st.none(), st.integers(0, 3))
+_exchange = st.builds(
+    Exchange, st.integers(0, 3), st.sampled_from(["4-a", "7-b", "1-x"]), st.integers(0, 5), st.sampled_from([64, 9])
+)
+_events = st.one_of(
+    st.tuples(st.just("tick")),
+    st.tuples(st.just("heard"), _heard),
+    st.tuples(st.just("answered"), _answered),
+    st.tuples(st.just("from_master"), _links, _from_master),
+    st.tuples(st.just("from_slave"), _links, _from_slave),
+    st.tuples(st.just("exchanged"), _links, st.one_of(st.builds(Accepted, _numbers, _numbers), st.just(Refused("no")))),
+    st.tuples(st.just("exchange"), _exchange),
+    st.tuples(st.just("master_closed"), _links),
+    st.tuples(st.just("slave_closed"), _links),
+    st.tuples(st.just("next_span"), _links),
+    st.tuples(st.just("hand_over"), _links),
+)
+
+
+@given(st.lists(st.tuples(_events, st.floats(0, 2)), max_size=40))
+def test_whatever_comes_in_whatever_order_is_taken_or_refused(events: list[tuple[tuple[Any, ...], float]]) -> None:
+    store = MemoryStore(bytes(20), [EpochStart(1, 0)], confirm=10)
+    each, now = replica(store=store), 0.0
+    for (name, *arguments), pause in events:
+        now += pause
+        confirm = store.confirm
+        times = [] if name == "exchange" else [3.0, now] if name == "hand_over" else [now]
+        effects = getattr(each, name)(*arguments, *times)
+        assert confirm <= store.confirm <= store.end
+        if isinstance(effects, list) and any(isinstance(effect, BeginAnew | Halt) for effect in effects):
+            assert each.halted
