@@ -11,6 +11,7 @@ import pytest
 from broker_core.client.session import Session
 from tests.scenarios.failover import checks
 from tests.scenarios.failover.cluster import ANNOUNCED, Group, group_in
+from tests.scenarios.failover.java_clients import SHORT_POLL_MS, USUAL_POLL_MS, java_clients, reads_of
 from tests.scenarios.failover.nemesis import Kind, Nemesis, Step, full_disk
 from tests.scenarios.failover.operations import Outcome, Record
 from tests.scenarios.failover.reading import look_up, read_all, read_store
@@ -88,6 +89,29 @@ async def check(record: Record, session: Session) -> None:
     assert len(record.commits) > 10
     # A killed broker has the offsets of its last save; the saves are 5 s apart
     assert checks.turned_back(record.commits, 8.0) == []
+
+
+async def test_the_java_client_finds_all_it_was_told_of(group: Group, tmp_path: Path) -> None:
+    record, stop = Record(group.folder / "operations.jsonl"), asyncio.Event()
+    wires = group.around(group.master, with_clients=True)
+    nemesis = Nemesis(record, {"replica": group.master.node}, {"clients": wires})
+    async with Session(group.config()) as session:
+        await create_topic(session, TOPIC, queues=QUEUES)
+        with java_clients(tmp_path / "java", group, record) as java:
+            consumer = await asyncio.to_thread(java.consumer, "billing", TOPIC, SHORT_POLL_MS)
+            producer = await asyncio.to_thread(java.producer, "java", USUAL_POLL_MS)
+            async with asyncio.TaskGroup() as working:
+                working.create_task(java.produce(producer, "java", TOPIC, 0, stop))
+                await until_acknowledged(record, 0.0, 10)
+                await nemesis.run(FAULTS[:3])
+                await until_acknowledged(record, record.now(), 10)
+                stop.set()
+            final = await read_all(session, TOPIC, QUEUES, "last")
+            await eventually(lambda: len(set(consumer.bodies)) == len({read.text for read in final}))
+            reads = reads_of(consumer, "java")
+    assert checks.broken(record, final) == {}
+    assert checks.changed([*final, *reads]) == []
+    assert checks.phantoms(record.sends, reads) == []
 
 
 async def test_a_full_disk_is_an_answer_and_no_loss(tmp_path: Path) -> None:
