@@ -230,9 +230,14 @@ class Relay:
             self.listen = self._server.sockets[0].getsockname()[:2]
 
     async def _down(self) -> None:
-        if self._server is not None:
-            self._server.close()
-            self._server = None
+        server, self._server = self._server, None
+        if server is None:
+            return
+        # What was just accepted becomes a connection in the next turn, for which there must be a server.
+        for listening in server.sockets:
+            asyncio.get_running_loop().remove_reader(listening.fileno())
+        await asyncio.sleep(0)
+        server.close()
 
     async def _close(self) -> None:
         await self._down()
