@@ -26,7 +26,7 @@ from broker_core.protocol.message import Message, StoredMessage
 from broker_core.protocol.message_id import parse_offset_id
 from tests.scenarios.failover.cluster import BROKER_NAME
 from tests.scenarios.failover.operations import Commit, Outcome, Queue, Read, Record, Send, Work
-from tests.scenarios.failover.reading import read_from
+from tests.scenarios.failover.reading import MASTER, master_of, read_from
 from tests.support.wait import eventually
 
 KEYS: Final = 8
@@ -104,15 +104,15 @@ class Clients:
 
     # -- reading
 
-    async def tail(self, name: str, broker_id: int = 0) -> None:
-        """Read every queue from its begin on, of whatever replica has this id, as the messages come."""
-        await asyncio.gather(*(self._tail(name, (self.topic, queue_id), broker_id) for queue_id in range(self.queues)))
+    async def tail(self, name: str, replica: str = MASTER) -> None:
+        """Read every queue of a replica, by its address, from the begin on as messages come."""
+        await asyncio.gather(*(self._tail(name, (self.topic, queue_id), replica) for queue_id in range(self.queues)))
 
-    async def _tail(self, name: str, queue: Queue, broker_id: int) -> None:
+    async def _tail(self, name: str, queue: Queue, replica: str) -> None:
         offset = 0
         while not self.stop.is_set():
             try:
-                answer = await read_from(self.session, queue, offset, name, broker_id=broker_id, now=self.record.now)
+                answer = await read_from(self.session, queue, offset, name, replica=replica, now=self.record.now)
             except GantryError:
                 await asyncio.sleep(_AGAIN_S)
                 continue
@@ -163,10 +163,7 @@ class Clients:
     async def _commit(self, group: str, offsets: BrokerOffsets, queue: MessageQueue, offset: int) -> None:
         at, began = (queue.topic, queue.queue_id), self.record.now()
         try:
-            master = self.session.routes.master(BROKER_NAME)
-            if master is None:
-                await self.session.routes.refresh(queue.topic)
-                return
+            master = await master_of(self.session, queue.topic)
             await self.session.call(master, UpdateConsumerOffsetRequest(group, queue.topic, queue.queue_id, offset))
             self.record.add(Commit(group, at, offset, False, began, self.record.now()))
             began = self.record.now()
