@@ -178,19 +178,24 @@ def run() -> Iterator[Heading | Compared | Beside | LeftOut]:
     yield Heading()
     flush: Flush
     for flush in ("async", "sync"):
-        with tempfile.TemporaryDirectory() as folder, _bench() as bench, _servers(Path(folder), flush) as servers:
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            started_bench() as bench,
+            _servers(Path(folder), flush) as servers,
+        ):
             for case in CASES[flush]:
-                yield _compare(bench, case, *servers, flush)
+                yield compare(bench, case, *servers, f"{flush} flush")
     yield from large()
 
 
-def _compare(bench: Bench, case: Case, gantry: Side, apache: Side, flush: Flush) -> Compared:
+def compare(bench: Bench, case: Case, gantry: Side, apache: Side, how: str) -> Compared:
+    """Measure one case at both sides in turns; `how` says of both how they were started."""
     ours: list[Figure] = []
     theirs: list[Figure] = []
     for _ in range(ROUNDS):
         ours.append(bench.measure(case.line.format(ns=gantry[0].name_server)))
         theirs.append(bench.measure(case.line.format(ns=apache[0].name_server)))
-    return Compared(f"{case.name}, {flush} flush", _better(ours), _better(theirs))
+    return Compared(f"{case.name}, {how}", _better(ours), _better(theirs))
 
 
 def large() -> Iterator[Heading | Compared | Beside]:
@@ -199,7 +204,7 @@ def large() -> Iterator[Heading | Compared | Beside]:
     for start in (_gantry, _apache):
         with (
             tempfile.TemporaryDirectory() as folder,
-            _bench() as bench,
+            started_bench() as bench,
             start(Path(folder), "async", _FULL_INDEX) as side,
         ):
             rows.append(_of_large_store(bench, side))
@@ -312,7 +317,8 @@ class Bench:
 
 
 @contextmanager
-def _bench() -> Iterator[Bench]:
+def started_bench() -> Iterator[Bench]:
+    """Run the Java program until the block ends."""
     with subprocess.Popen(
         CLIENT.java("gantry.Bench", options=_CLIENT_JVM), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
