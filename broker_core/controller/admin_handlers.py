@@ -8,6 +8,7 @@ from broker_core.controller.errors import Refused
 from broker_core.controller.judging import Judging
 from broker_core.controller.parts import Parts, answered, master_address, sync_state_set
 from broker_core.controller.replicas import removable
+from broker_core.controller.set_back import is_set_back
 from broker_core.controller.states import state_of
 from broker_core.protocol import Command as Message
 from broker_core.protocol import RequestCode, ResponseCode, bodies
@@ -96,8 +97,8 @@ class AdminHandlers:
         header = request.header(headers.AdoptStateRequest)
         parts, name = self._parts, header.broker_name
         parts.check_cluster(header.cluster_name)
-        await parts.deciding.read(name)
-        if not parts.trust.is_set_back(name):
+        read = state_of(name, await parts.deciding.read(name))
+        if not is_set_back(read, parts.trust.newest(name)):
             raise Refused(ResponseCode.CONTROLLER_INVALID_REQUEST, f"the state of {name} was not set back")
         heard = parts.hearing.heard(name, parts.clock())
         command = Adopt(
@@ -137,7 +138,7 @@ class AdminHandlers:
         assert state.master is not None
         if command.chosen is None:
             return
-        self._parts.check_not_set_back(state.name)
+        self._parts.check_not_set_back(state.name, state)
         await self._parts.deciding.preview(command)  # the master stops taking sends only for what can be
         why_not = await self._parts.links.hand_over(state.name, state.master.id, state.epoch, command.chosen)
         if why_not is not None:

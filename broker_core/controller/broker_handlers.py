@@ -89,7 +89,7 @@ class BrokerHandlers:
         if life_number(header.life) < 1:
             raise Refused(ResponseCode.CONTROLLER_INVALID_REQUEST, "a replica registers with its life")
         if parts.states.find(header.broker_name) is not None or parts.hearing.has_room(header.broker_name):
-            parts.hearing.told(header.broker_name, (header.view_epoch, header.view_version))
+            parts.hearing.told(header.broker_name, (header.view_epoch, header.view_version), parts.clock())
         done = await parts.deciding.carry_out(
             Register(
                 name=header.broker_name,
@@ -116,7 +116,7 @@ class BrokerHandlers:
         parts = self._parts
         parts.check_cluster(header.cluster_name)
         state = state_of(header.broker_name, await parts.deciding.read(header.broker_name))
-        parts.check_not_set_back(header.broker_name)
+        parts.check_not_set_back(header.broker_name, state)
         answer = headers.GetNextBrokerIdResponse(header.cluster_name, header.broker_name, next_id(state))
         return Command.response(ResponseCode.SUCCESS, answer)
 

@@ -55,7 +55,7 @@ class Hearing:
         self._started = started
         self._timeout = timeout
         self._heard: dict[str, dict[int, _Heard]] = {}
-        self._newest: dict[str, View] = {}
+        self._newest: dict[str, tuple[View, float]] = {}  # and when it was first told
         self._count = 0
 
     def woke(self, now: float) -> None:
@@ -64,7 +64,7 @@ class Hearing:
 
     def heartbeat(self, beat: Heartbeat, now: float) -> None:
         """Note a heartbeat; one of an earlier life than was heard tells only which view it knew."""
-        self.told(beat.name, beat.view)
+        self.told(beat.name, beat.view, now)
         of_name = self._heard.setdefault(beat.name, {})
         known = of_name.get(beat.id)
         if known is None:
@@ -73,10 +73,10 @@ class Hearing:
             return
         of_name[beat.id] = _Heard(beat, now)
 
-    def told(self, name: str, view: View) -> None:
+    def told(self, name: str, view: View, now: float) -> None:
         """Note that somebody knows a view of a name."""
-        if view > self._newest.get(name, (0, 0)):
-            self._newest[name] = view
+        if view > self.newest(name):
+            self._newest[name] = view, now
 
     def has_room(self, name: str) -> bool:
         """Return whether a replica of a name that no state knows may be noted."""
@@ -131,7 +131,11 @@ class Hearing:
 
     def newest(self, name: str) -> View:
         """Return the newest view that any replica of a name told."""
-        return self._newest.get(name, (0, 0))
+        return self._newest[name][0] if name in self._newest else (0, 0)
+
+    def newest_told_at(self, name: str) -> float:
+        """Return when the newest view of a name was first told here."""
+        return self._newest[name][1] if name in self._newest else self._started
 
     def names(self) -> list[str]:
         """Return the names of which a replica was heard."""

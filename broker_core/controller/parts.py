@@ -12,6 +12,7 @@ from broker_core.controller.errors import Refused
 from broker_core.controller.hearing import Hearing
 from broker_core.controller.leading import Leader
 from broker_core.controller.links import Links
+from broker_core.controller.set_back import is_set_back
 from broker_core.controller.states import States
 from broker_core.controller.trust import Trust
 from broker_core.protocol import Command, ResponseCode
@@ -43,9 +44,9 @@ class Parts:
                 f"this controller is of cluster {self.cluster} (controllerClusterName), not of {cluster}",
             )
 
-    def check_not_set_back(self, name: str) -> None:
-        """Raise Refused for a name whose state was set back."""
-        if self.trust.is_set_back(name):
+    def check_not_set_back(self, name: str, read: NameState | None) -> None:
+        """Raise Refused for a name whose state, as it was just read, was set back."""
+        if is_set_back(read, self.trust.newest(name)):
             raise Refused(ResponseCode.CONTROLLER_NOT_LEADER, f"the state of {name} was set back")
 
     def the_lead(self) -> Lead:

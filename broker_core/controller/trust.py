@@ -55,8 +55,15 @@ class Trust:
         return _UNKNOWN if name in self._suspects else self._hearing.newest(name)
 
     def is_set_back(self, name: str) -> bool:
-        """Return whether nothing may be decided about a name."""
-        return is_set_back(self._states.find(name), self.newest(name))
+        """Return whether what is known of a name is older than what was told, and a read that began later says so too.
+
+        Until there was one, another controller may have told what this one has not read yet.
+        """
+        if name in self._suspects:
+            return True
+        read_at = self._states.read_at
+        is_read = read_at is not None and read_at > self._hearing.newest_told_at(name)
+        return is_read and is_set_back(self._states.find(name), self.newest(name))
 
     def set_back(self) -> list[str]:
         """Return the names that are set back."""

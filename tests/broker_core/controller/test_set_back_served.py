@@ -25,6 +25,10 @@ async def set_back(served: Hosted) -> list[str]:
     return bodies.decode(ControllerInfo, info.body).set_back
 
 
+async def is_seen(served: Hosted) -> bool:
+    return await set_back(served) == ["b"]
+
+
 async def moved(old: Broker, served: Hosted) -> Broker:
     """Return a replica that goes on in its life, with what it was told, at a controller that was started again."""
     await old.leave()
@@ -48,7 +52,7 @@ async def test_what_the_living_master_knows_heals_a_name(tmp_path: Path, is_lost
     async with hosted(folder) as served:
         first, second = [await moved(each, served) for each in running]
         await first.beat()
-        assert await set_back(served) == ["b"]
+        await eventually(lambda: is_seen(served))
         refused = await first.alter(newest, 1)
         assert refused.code == ResponseCode.CONTROLLER_NOT_LEADER
         assert "was set back" in (refused.remark or "")
@@ -80,10 +84,7 @@ async def test_an_operator_adopts_when_nobody_can_heal(tmp_path: Path) -> None:
         alone.life = "2-b"
         adopt = headers.AdoptStateRequest("b", "C", "2", dry_run=True)
 
-        async def is_seen() -> bool:
-            return await set_back(served) == ["b"]
-
-        await eventually(is_seen)
+        await eventually(lambda: is_seen(served))
         would = bodies.decode(Preview, (await served.ask(adopt)).body)
         assert (would.after.epoch, would.after.in_sync, would.before) == (known[0] + 1000, [2], None)
         assert await set_back(served) == ["b"]
