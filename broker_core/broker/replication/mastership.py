@@ -26,6 +26,7 @@ from broker_core.broker.replication.messages import (
 from broker_core.broker.replication.rejoin import ends
 from broker_core.broker.replication.replica_store import ReplicaStore
 from broker_core.protocol.bodies.controller import MasterLife, NameState, life_number
+from broker_core.protocol.errors import MalformedBody
 from broker_core.protocol.ha_epochs import MasterHandshake, Report, SlaveHandshake
 
 _TICKETS: Final = 1 << 32
@@ -124,7 +125,10 @@ class Mastership:
 
     def exchange(self, request: Exchange) -> Accepted | Refused:
         """Answer a slave that wants to connect. Its life counts for the one stream that brings the ticket."""
-        reason = self._why_not(request)
+        try:
+            reason = self._why_not(request)
+        except MalformedBody as error:
+            reason = str(error)
         if reason:
             return Refused(reason)
         self._last_ticket = (self._last_ticket + 1) % _TICKETS or 1

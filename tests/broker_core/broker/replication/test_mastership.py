@@ -52,6 +52,7 @@ def connect(mastership: Mastership, broker_id: int, link: int, upto: int, now: f
         (Exchange(1, "4-a", 3, 64), "no other replica 1"),
         (Exchange(2, "4-a", 3, 128), "segments"),
         (Exchange(2, "3-f", 3, 64), "later life"),
+        (Exchange(2, "no life", 3, 64), "is not a life"),
     ],
 )
 def test_a_slave_that_cannot_follow_is_told_why(request_: Exchange, why: str) -> None:

@@ -173,9 +173,8 @@ _heard = st.builds(
     st.builds(lambda master, epoch, version: view(master, epoch=epoch, version=version), _masters, _numbers, _numbers),
 )
 _answered = st.builds(Answered, st.integers(0, 5), st.sampled_from(Outcome), st.none(), st.integers(0, 3))
-_exchange = st.builds(
-    Exchange, st.integers(0, 3), st.sampled_from(["4-a", "7-b", "1-x"]), st.integers(0, 5), st.sampled_from([64, 9])
-)
+_lives = st.sampled_from(["4-a", "7-b", "1-x", "", "x"])
+_exchange = st.builds(Exchange, st.integers(0, 3), _lives, st.integers(0, 5), st.sampled_from([64, 9]))
 _events = st.one_of(
     st.tuples(st.just("tick")),
     st.tuples(st.just("heard"), _heard),
