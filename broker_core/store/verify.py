@@ -141,10 +141,11 @@ class Places:
 def _check_records(reader: StoreReader, findings: Findings) -> Places:
     """Walk over the log; return the places without an intact record."""
     walk, known_end, indexed_end = reader.walk(check_crc=True), reader.log_end, _indexed_end(reader)
+    may_wait = _may_wait(reader)
     for head, view in walk:
         findings.step()
         findings.records += 1
-        if reader.is_open_elsewhere and head.log_offset >= known_end:
+        if may_wait and head.log_offset >= known_end:
             findings.pending += 1
         elif enters_consume_queue(head.sys_flag):
             _check_record_has_unit(reader, head, view, findings)
@@ -162,9 +163,14 @@ def _check_records(reader: StoreReader, findings: Findings) -> Places:
     return Places(damaged)
 
 
+def _may_wait(reader: StoreReader) -> bool:
+    """Return whether records at the end of the log may be in no queue: not yet, or not before they are confirmed."""
+    return reader.is_open_elsewhere or reader.checkpoint().confirmed > 0
+
+
 def _indexed_end(reader: StoreReader) -> int | None:
-    """Return up to which log offset all keys are in finished index files, of a store that is being written to."""
-    if not reader.is_open_elsewhere:
+    """Return up to which log offset all keys are in finished index files, of a store in which records may wait."""
+    if not _may_wait(reader):
         return None
     return reader.index.files[-1].begin_log_offset if reader.index.files else 0
 

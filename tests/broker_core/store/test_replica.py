@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 
 from broker_core.store import MessageStore
 from broker_core.store.errors import StoreFollows
+from broker_core.store.reader import StoreReader
+from broker_core.store.verify import verify
 from tests.support.replicated import follow, found, log_of, ranges_of
-from tests.support.stores import NOW, bodies, crashed, fill, opened, put
+from tests.support.stores import NOW, bodies, crashed, fill, opened, put, small
 
 
 def numbers(count: int) -> list[bytes]:
@@ -56,6 +58,13 @@ def test_what_is_confirmed_or_in_a_queue_is_dispatched(
         assert again.dispatched_log_offset == end
     with opened(folder) as plain:
         assert bodies(plain) == numbers(30)
+
+
+def test_a_closed_replica_with_unconfirmed_records_is_sound(tmp_path: Path) -> None:
+    held_back(tmp_path, 30, 4, 4).close()
+    with StoreReader.open(tmp_path, small(tmp_path)) as reader:
+        findings = verify(reader)
+        assert (findings.told, findings.records, findings.pending) == ([], 30, 26)
 
 
 def test_a_plain_store_dispatches_everything_when_it_is_opened(tmp_path: Path) -> None:
