@@ -105,6 +105,27 @@ class ReplicationSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class FailoverSettings:
+    """A replica whose role controllers decide; times in ms."""
+
+    is_on: bool = False  # enableControllerMode
+    controllers: tuple[str, ...] = ()  # controllerAddr
+    heartbeat_ms: int = 500  # brokerHeartbeatInterval: to every controller
+    min_in_sync: int = (
+        1  # minInSyncReplicas: with fewer a master takes no messages; the policy of the name may ask more
+    )
+    gone_ms: int = 1_000  # replicaGoneAfter: a replica without a connection leaves the in-sync set
+    behind_ms: int = 15_000  # haMaxTimeSlaveNotCatchup: so does one that was not at the end for so long
+    unconfirmed_bytes: int = 64 * 1024 * 1024  # limitUnconfirmedBytes: more of the log is not written ahead of the set
+    copy_hold_bytes: int = 10 * 1024 * 1024 * 1024  # limitCopyHoldBytes: of the log, kept for a replica that copies it
+    copy_bytes_per_second: int = 100 * 1024 * 1024  # maxHaTransferByteInSecond: to all replicas together
+    is_newest_only: bool = False  # syncFromLastFile: an empty replica copies the newest segment alone
+    is_learner: bool = False  # asyncLearner: never in the in-sync set, never master
+    priority: int = 2**31 - 1  # brokerElectionPriority: of equals, the one with the smallest is elected
+    forwards: bool = True  # forwardWhenNotMaster: messages that a slave gets go to the master that it knows
+
+
+@dataclass(frozen=True, slots=True)
 class BrokerConfig:
     """One broker."""
 
@@ -122,6 +143,7 @@ class BrokerConfig:
     filters: FilterSettings = field(default_factory=FilterSettings)
     transactions: TransactionSettings = field(default_factory=TransactionSettings)
     replication: ReplicationSettings = field(default_factory=ReplicationSettings)
+    failover: FailoverSettings = field(default_factory=FailoverSettings)
     permission: int = PERM_READ | PERM_WRITE  # brokerPermission
     access_control: bool = False  # aclEnable: requests need an account of config/plain_acl.yml
     local_accounts: LocalAccounts = field(default_factory=LocalAccounts)  # aclLocalAccounts, aclLocalNetworks

@@ -17,6 +17,7 @@ from console.brokers.accepted import (
     LEVELS,
     NAME,
     PLACE,
+    PLACES,
     POSITIVE,
     SWITCH,
     Accepted,
@@ -175,6 +176,22 @@ def _of_replicas() -> Iterator[KnownSetting]:
     yield KnownSetting(name="syncMetadataPeriod", accepts=Number(100, _INT), default="1000", gantry="live", unit="ms")
 
 
+def _of_failover() -> Iterator[KnownSetting]:
+    yield _at_start("enableControllerMode", SWITCH, "false")
+    yield _at_start("controllerAddr", PLACES, "")
+    yield _at_start("brokerHeartbeatInterval", Number(100, 60_000), "500", unit="ms")
+    yield _at_start("minInSyncReplicas", Number(1, 64), "1")
+    yield _at_start("replicaGoneAfter", Number(100, _INT), "1000", unit="ms")
+    yield _at_start("haMaxTimeSlaveNotCatchup", Number(1_000, _INT), "15000", unit="ms")
+    yield _at_start("limitUnconfirmedBytes", Number(16 * 1024**2, _INT), str(64 * 1024**2), unit="bytes")
+    yield _at_start("limitCopyHoldBytes", Number(0, 2**50), str(10 * 1024**3), unit="bytes")
+    yield _at_start("maxHaTransferByteInSecond", Number(65_536, 2**40), str(100 * 1024**2), unit="bytes")
+    yield _at_start("syncFromLastFile", SWITCH, "false")
+    yield _at_start("asyncLearner", SWITCH, "false")
+    yield _at_start("brokerElectionPriority", Number(0, _INT), str(2**31 - 1))
+    yield _at_start("forwardWhenNotMaster", SWITCH, "true")
+
+
 def _of_rocketmq() -> Iterator[KnownSetting]:
     yield _rocketmq("waitTimeMillsInSendQueue", POSITIVE, "200", unit="ms", risk="stops_clients")
     yield _rocketmq("osPageCacheBusyTimeOutMills", POSITIVE, "1000", unit="ms", risk="stops_clients")
@@ -225,7 +242,7 @@ def _limits() -> Iterator[KnownSetting]:
 
 CATALOGUE: Final = {
     setting.name: setting
-    for part in (_of_clients(), _of_the_store(), _of_replicas(), _of_rocketmq(), _limits())
+    for part in (_of_clients(), _of_the_store(), _of_replicas(), _of_failover(), _of_rocketmq(), _limits())
     for setting in part
 }
 """All settings that Gantry knows, by name."""

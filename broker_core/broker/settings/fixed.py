@@ -13,19 +13,19 @@ from broker_core.broker.settings.table import SETTINGS
 from broker_core.properties_file import Rule, only
 
 _OFF: Final = (
-    "disableConsumeIfConsumerReadSlowly", "duplicationEnable", "enableControllerMode",
+    "disableConsumeIfConsumerReadSlowly", "duplicationEnable",
     "enableDLegerCommitLog", "enableLmq", "enableMultiDispatch", "enableSlaveActingMaster",
     "fetchNamesrvAddrByAddressServer", "filterSupportRetry",
 )  # fmt: skip
 _ON: Final = ("notifyConsumerIdsChangedEnable", "storeReplyMessageEnable")
 _OFF_5: Final = (
-    "allAckInSyncStateSet", "asyncLearner", "authenticationEnabled", "authorizationEnabled",
+    "authenticationEnabled", "authorizationEnabled",
     "coldCtrStrategyEnable", "coldDataFlowControlEnable", "coldDataScanEnable", "enableAutoInSyncReplicas",
     "enableCleanExpiredOffset", "enableNetWorkFlowControl", "enablePopMessageThreshold", "enableRemoteEscape",
     "enableShutdownGracefully", "enabledAppendPropCRC", "fetchControllerAddrByDnsLookup",
     "fetchNameSrvAddrByDnsLookup", "forceVerifyPropCRC", "isBrokerContainer", "isInBrokerContainer",
     "lockInStrictMode", "migrateAuthFromV1Enabled", "popResponseReturnActualRetryTopic", "readUnCommitted",
-    "rejectPullConsumerEnable", "rocksdbCQDoubleWriteEnable", "syncFromLastFile", "timerInterceptDelayLevel",
+    "rejectPullConsumerEnable", "rocksdbCQDoubleWriteEnable", "timerInterceptDelayLevel",
     "timerStopDequeue", "timerStopEnqueue", "useStaticSubscription",
 )  # fmt: skip
 _ON_5: Final = (
@@ -33,7 +33,7 @@ _ON_5: Final = (
     "realTimeNotifyConsumerChange", "serverLoadBalancerEnable", "useServerSideResetOffset",
     "validateSystemTopicWhenUpdateTopic",
 )  # fmt: skip
-_ALONE: Final = ("inSyncReplicas", "minInSyncReplicas", "totalReplicas")
+_ALONE: Final = ("totalReplicas",)
 _FINEST_TIMER_MS: Final = 100
 
 

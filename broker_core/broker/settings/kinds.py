@@ -117,6 +117,16 @@ def place() -> SettingKind:
     return SettingKind(takes, read, str)
 
 
+def places() -> SettingKind:
+    """Hosts with ports, separated by semicolons, or nothing."""
+    one = place()
+
+    def read(text: str) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(one.read(word.strip()) for word in text.split(";") if word.strip()))
+
+    return SettingKind("host:port;host:port, or nothing", read, ";".join)
+
+
 def access_keys() -> SettingKind:
     """The access keys of accounts, a comma list that may be empty."""
 

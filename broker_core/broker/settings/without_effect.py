@@ -77,11 +77,11 @@ _LEASES: Final = (
     "skipWhenCKRePutReachMaxTimes",
 )  # fmt: skip
 _REGISTRATION: Final = (
-    "brokerHeartbeatInterval", "compatibleWithOldNameSrv", "consumerOffsetUpdateVersionStep",
+    "compatibleWithOldNameSrv", "consumerOffsetUpdateVersionStep",
     "delayOffsetUpdateVersionStep", "enableSingleTopicRegister", "enableSplitRegistration", "fetchNamesrvAddrInterval",
     "loadBalancePollNameServerInterval", "sendHeartbeatTimeoutMillis", "splitRegistrationSize",
-    "updateNameServerAddrPeriod", "brokerElectionPriority", "brokerNotActiveTimeoutMillis",
-    "cleanOfflineBrokerInterval", "controllerAddr", "skipPreOnline",
+    "updateNameServerAddrPeriod", "brokerNotActiveTimeoutMillis",
+    "cleanOfflineBrokerInterval", "skipPreOnline",
 )  # fmt: skip
 _SWITCHED_OFF: Final = (
     *(f"{cache}Cache{what}" for cache in ("acl", "user") for what in ("ExpiredSecond", "MaxNum", "RefreshSecond")),
@@ -127,8 +127,9 @@ _TIMERS_5: Final = (
     "timerRollWindowSlot", "timerSkipUnknownError", "timerWarmEnable",
 )  # fmt: skip
 _REPLICATION_5: Final = (
-    "haFlowControlEnable", "haMaxGapNotInSync", "haMaxTimeSlaveNotCatchup", "maxHaTransferByteInSecond",
-    "maxSlaveResendLength", "syncMasterFlushOffsetWhenStartup",
+    "haFlowControlEnable", "haMaxGapNotInSync", "maxSlaveResendLength", "syncMasterFlushOffsetWhenStartup",
+    # A master waits for all replicas of the in-sync set, always.
+    "allAckInSyncStateSet", "inSyncReplicas",
 )  # fmt: skip
 # Offsets of broadcasting consumers are the consumers' own; only RocketMQ's proxies leave them to the broker.
 _CLIENTS_5: Final = (

@@ -98,7 +98,8 @@ def test_a_file_of_5_may_say_what_is_so_here(tmp_path: Path) -> None:
     )
 
     assert read_config(written(tmp_path, text)).without_effect == (
-        "autoMessageVersionOnTopicLen", "compatibleWithOldNameSrv", "enablePopBufferMerge", "enableSingleTopicRegister",
+        "allAckInSyncStateSet", "autoMessageVersionOnTopicLen", "compatibleWithOldNameSrv", "enablePopBufferMerge",
+        "enableSingleTopicRegister",
         "metricsPromExporterPort", "popConsumerKVServiceEnable", "storePathEpochFile",
     )  # fmt: skip
 
@@ -131,8 +132,8 @@ def test_everything_that_is_refused_is_named_at_once(tmp_path: Path) -> None:
         "namesrvAddr=a:1,b:2", "brokerName=a b", "brokerName=", "brokerClusterName=ü", "brokerIP1=", "bindAddress=a/b",
         "listenPort=x", "listenPort=65536", "storePathRootDir=data", "storePathCommitLog=/elsewhere",
         "timerPrecisionMs=10", "storeType=defaultRocksDB", "authenticationEnabled=true",
-        "maxTopicLength=255", "allAckInSyncStateSet=true", "metricsExporterType=PROM",
-        "inSyncReplicas=2", "configBlackList=brokerConfigPath; fileReservedTime", "haMasterAddress=host",
+        "maxTopicLength=255", "metricsExporterType=PROM",
+        "configBlackList=brokerConfigPath; fileReservedTime", "haMasterAddress=host",
         "enableDLegerCommitLog=true", "duplicationEnable=true", "flushDiskType=NEVER", "fileReservedTime=soon",
     ],
 )  # fmt: skip
