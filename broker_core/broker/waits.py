@@ -23,6 +23,8 @@ UNSURE: Final = {
     ResponseCode.FLUSH_DISK_TIMEOUT: "not known to be on the disk",
     ResponseCode.SLAVE_NOT_AVAILABLE: "no slave is near enough to be waited for",
     ResponseCode.FLUSH_SLAVE_TIMEOUT: "not known to be on a slave",
+    ResponseCode.SYSTEM_ERROR: "[NOT_CONFIRMED] not known to be on all replicas in sync; a switch may take it back",
+    ResponseCode.SERVICE_NOT_AVAILABLE: "another replica is the master now; it may have been taken back",
 }
 """What each of these answers says of a message that is stored here."""
 
@@ -52,7 +54,9 @@ class _Waiter:
 class ReplicaWaits:
     """The sends that wait for replicas."""
 
-    def __init__(self, rule: ReplicaRule, timeout_ms: Callable[[], int]) -> None:
+    def __init__(self, rule: ReplicaRule, timeout_ms: Callable[[], int], *, are_for_all: bool = False) -> None:
+        """`are_for_all`: also for sends whose message says WAIT=false."""
+        self.are_for_all = are_for_all
         self._rule = rule
         self._timeout_ms = timeout_ms
         self._waiting: deque[_Waiter] = deque()  # ends increase from left to right
@@ -105,6 +109,11 @@ class Waits:
         self._replicas = replicas
         self._flushes = flushes
         self._limits = limits
+
+    @property
+    def are_for_all(self) -> bool:
+        """Whether senders wait that do not want to: what is answered must outlive a switch."""
+        return self._replicas is not None and self._replicas.are_for_all
 
     @property
     def are_needed(self) -> bool:

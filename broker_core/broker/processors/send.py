@@ -161,7 +161,7 @@ class SendProcessor:
         response = self._additions.answer(stored.offset_id, stored.queue_offset, queue_id)
         if isinstance(stored, AppendedRecord) and stored.queue.topic == TIMER_TOPIC:
             self._add_handle(response, stored.text)
-        waits = waits and self._waits is not None
+        waits = self._waits is not None and (waits or self._waits.are_for_all)
         if known is None or header.topic in self._unsaved:
             return self._answer_when_known(response, header.topic, stored.end if waits else None, now)
         if not waits:

@@ -5,7 +5,7 @@ broker/replication/README.md#a-master.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from broker_core.broker.replication.in_sync import InSync, SetTimes
@@ -37,6 +37,8 @@ class MasterLimits:
     """Times in seconds, sizes in bytes."""
 
     set_times: SetTimes = field(default_factory=SetTimes)
+    min_in_sync: int = 1
+    """No sends are taken with a smaller set (`minInSyncReplicas`), whatever less the policy of the name asks for."""
     batch: int = 32768
     """Most of the log in one frame (`haTransferBatchSize`)."""
     unconfirmed: int = 64 << 20
@@ -78,7 +80,7 @@ class Mastership:
 
     def __init__(self, me: MasterLife, view: NameState, store: ReplicaStore, limits: MasterLimits, now: float) -> None:
         self._me = me
-        self._view = view
+        self._view = view = self._at_least(view, limits)
         self._store = store
         self._limits = limits
         self._streams: dict[int, _Stream] = {}
@@ -88,6 +90,12 @@ class Mastership:
         self.lease = Lease(view.epoch)
         self.in_sync = InSync(me, view, store.end, store.confirm, limits.set_times)
         self.in_sync.begin(now)
+
+    @staticmethod
+    def _at_least(view: NameState, limits: MasterLimits) -> NameState:
+        """Return the state as if its policy asked for what the settings of this replica do, if that is more."""
+        least = max(view.policy.min_in_sync, limits.min_in_sync)
+        return replace(view, policy=replace(view.policy, min_in_sync=least))
 
     @property
     def epoch(self) -> int:
@@ -224,7 +232,7 @@ class Mastership:
 
     def viewed(self, view: NameState) -> list[Effect]:
         """Take a newer state of the same epoch."""
-        self._view = view
+        self._view = view = self._at_least(view, self._limits)
         self.in_sync.viewed(view)
         return self.advance()
 

@@ -103,7 +103,7 @@ class Replica:
             return []
         effects: list[Effect] = []
         if now - self._heartbeat_at >= self._settings.heartbeat and self.identity.broker_id:
-            effects.append(self._heartbeat(now))
+            effects.append(self.heartbeat(now))
         effects += self._introduce(now)
         if self.mastership is not None:
             effects += [*self.mastership.tick(now), *self._ask_as_master(self.mastership, now)]
@@ -111,7 +111,8 @@ class Replica:
             effects += self._watch_halt(self.following.tick(now))
         return effects
 
-    def _heartbeat(self, now: float) -> SendHeartbeat:
+    def heartbeat(self, now: float) -> SendHeartbeat:
+        """Return what to tell the controllers now, which is due when anything is to be learned of them."""
         self._heartbeat_at = now
         store = self._store
         me = self.identity.broker_id, self.identity.life

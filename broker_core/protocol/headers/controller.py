@@ -291,16 +291,18 @@ class ExchangeHaInfoRequest:
     life: str | None = None
     segment_size: I64 | None = None
     epoch: I32 | None = None
+    newest_only: bool | None = None
 
 
 @header()
 class ExchangeHaInfoResponse:
-    """Where the master's stream is, and in which epoch."""
+    """A master's answer: the ticket of the stream's handshake, and the log offset at which a copy begins are ours."""
 
     master_ha_address: str | None = None
     master_flush_offset: I64 | None = None
     master_address: str | None = None
-    epoch: I32 | None = None
+    ticket: I64 | None = None
+    begin: I64 | None = None
 
 
 @header(RequestCode.GET_BROKER_EPOCH_CACHE)

@@ -1,0 +1,53 @@
+"""The request of a slave before it connects (906), on both sides (broker/replication/README.md#the-rim)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from broker_core.broker.replication.messages import Accepted, AskMaster, Exchange, Refused
+from broker_core.protocol.codes import ResponseCode
+from broker_core.protocol.command import Command
+from broker_core.protocol.errors import ProtocolError
+from broker_core.protocol.headers.controller import ExchangeHaInfoRequest, ExchangeHaInfoResponse
+from broker_core.remoting.client import RemotingClient
+from broker_core.remoting.errors import RemotingError
+
+_TIMEOUT_MS: Final = 2_000
+
+
+async def ask_master(remoting: RemotingClient, ask: AskMaster) -> Accepted | Refused:
+    """Return the master's answer; one that does not answer refuses."""
+    request = ask.request
+    header = ExchangeHaInfoRequest(
+        broker_id=request.broker_id,
+        life=request.life,
+        segment_size=request.segment_bytes,
+        epoch=request.epoch,
+        newest_only=request.is_newest_only,
+    )
+    try:
+        answer = await remoting.invoke(ask.address, Command.request(header), _TIMEOUT_MS)
+        if answer.code != ResponseCode.SUCCESS:
+            return Refused(answer.remark or f"the master answered code {answer.code}")
+        place = answer.header(ExchangeHaInfoResponse)
+    except (RemotingError, ProtocolError) as error:
+        return Refused(str(error))
+    if place.ticket is None or place.begin is None:
+        return Refused("the master does not speak the stream with epochs")
+    return Accepted(place.ticket, place.begin)
+
+
+def exchange_of(request: Command) -> Exchange | None:
+    """Return what a slave asks; None for a request of another kind of broker. Raises MalformedHeader."""
+    header = request.header(ExchangeHaInfoRequest)
+    if header.broker_id is None or header.life is None or header.segment_size is None or header.epoch is None:
+        return None
+    return Exchange(header.broker_id, header.life, header.epoch, header.segment_size, bool(header.newest_only))
+
+
+def answer_to(exchanged: Accepted | Refused) -> Command:
+    """Return a master's answer."""
+    if isinstance(exchanged, Refused):
+        return Command.response(ResponseCode.ILLEGAL_OPERATION, remark=exchanged.reason)
+    header = ExchangeHaInfoResponse(ticket=exchanged.ticket, begin=exchanged.begin)
+    return Command.response(ResponseCode.SUCCESS, header)

@@ -1,0 +1,34 @@
+"""How fast a master copies its log to slaves, so that a copy leaves room for messages (`maxHaTransferByteInSecond`)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+_BURST_SECONDS: Final = 0.1
+
+
+class Pace:
+    """A bucket for all slaves; times are seconds of one clock. It may owe one frame, and waits until that is paid."""
+
+    __slots__ = ("_at", "_left", "bytes_per_second")
+
+    def __init__(self, bytes_per_second: int) -> None:
+        self.bytes_per_second = bytes_per_second
+        self._left = bytes_per_second * _BURST_SECONDS
+        self._at = float("-inf")
+
+    def wait_seconds(self, now: float) -> float:
+        """Return how long to wait before the next frame; 0: it may go now."""
+        self._refill(now)
+        return max(0.0, -self._left / self.bytes_per_second)
+
+    def sent(self, size: int, now: float) -> None:
+        """Count a frame."""
+        self._refill(now)
+        self._left -= size
+
+    def _refill(self, now: float) -> None:
+        most = self.bytes_per_second * _BURST_SECONDS
+        passed = max(0.0, now - self._at)
+        self._at = now
+        self._left = min(most, self._left + passed * self.bytes_per_second) if passed != float("inf") else most
