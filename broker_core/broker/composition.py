@@ -27,13 +27,14 @@ from broker_core.broker.pop.leases import Leases
 from broker_core.broker.processors.topic_queues import TopicQueues
 from broker_core.broker.queue_locks import QueueLocks
 from broker_core.broker.registration import MasterPlace, Registration
+from broker_core.broker.replication.confirmations import Confirmations
 from broker_core.broker.replication.ha_listener import loop_ms
 from broker_core.broker.replication.metadata import Metadata, Registers
 from broker_core.broker.replication.passed_on import PassedOn
 from broker_core.broker.replication.slave_link import SlaveLink
 from broker_core.broker.replication.slaves import Slaves
 from broker_core.broker.request_modes import RequestModes
-from broker_core.broker.role import Role, Roles
+from broker_core.broker.role import Role, RoleKind, Roles
 from broker_core.broker.saving import JsonFile, Saver
 from broker_core.broker.settings import Settings
 from broker_core.broker.stats import Stats
@@ -93,6 +94,8 @@ class Components:
     durability: GroupCommit
     slaves: Slaves
     """Those that are connected here, while this is a master."""
+    confirmations: Confirmations | None
+    """What the in-sync set has, where controllers decide who is master."""
     waits: Waits
     topics: Topics
     groups: Groups
@@ -172,7 +175,7 @@ def compose(settings: Settings, resources: Resources) -> Components:
         locks=locks,
         clock=clock,
     )
-    roles = Roles(Role.of_id(config.identity.broker_id))
+    roles = Roles(_first_role(config))
     roles.watch(master_work.follow)
     durability = GroupCommit(
         store,
@@ -181,6 +184,7 @@ def compose(settings: Settings, resources: Resources) -> Components:
         timeout_ms=config.periods.sync_flush_timeout,
     )
     slaves = Slaves(store, lambda: settings.config.replication, loop_ms)
+    confirmations = _confirmations(settings, store, arrivals)
     registration = _registration(config, resources, roles, topic_register)
     slave_link = _slave_link(settings, resources, arrivals, durability, roles, registration)
     group_register = _load_groups(config)
@@ -197,7 +201,8 @@ def compose(settings: Settings, resources: Resources) -> Components:
         intake=intake,
         durability=durability,
         slaves=slaves,
-        waits=_waits(settings, durability, slaves),
+        confirmations=confirmations,
+        waits=_waits(settings, durability, slaves, confirmations),
         topics=topic_register,
         groups=group_register,
         offsets=consumed,
@@ -216,7 +221,7 @@ def compose(settings: Settings, resources: Resources) -> Components:
         slave_link=slave_link,
         metadata=Metadata(
             Registers(topics=topic_register, groups=group_register, offsets=consumed, delay=delays),
-            master=slave_link.master,
+            master=(lambda: roles.now.master) if config.failover.is_on else slave_link.master,
             passed_on=passed_on,
             registration=registration,
             remoting=resources.remoting,
@@ -253,10 +258,19 @@ def _follower(components: Components) -> Callable[[BrokerConfig], None]:
     return follow
 
 
-def _waits(settings: Settings, durability: GroupCommit, slaves: Slaves) -> Waits:
+def _confirmations(settings: Settings, store: MessageStore, arrivals: Arrivals) -> Confirmations | None:
+    if not settings.config.failover.is_on:
+        return None
+    timeout_ms = lambda: settings.config.replication.slave_timeout_ms  # noqa: E731
+    return Confirmations(arrivals, timeout_ms, upto=store.confirmed_log_offset)
+
+
+def _waits(settings: Settings, durability: GroupCommit, slaves: Slaves, confirmations: Confirmations | None) -> Waits:
     config = settings.config
     replicas = None
-    if config.replication.role is BrokerRole.SYNC_MASTER:
+    if confirmations is not None:
+        replicas = confirmations.waits
+    elif config.replication.role is BrokerRole.SYNC_MASTER:
         replicas = ReplicaWaits(slaves, lambda: settings.config.replication.slave_timeout_ms)
         slaves.on_progress = replicas.advance
     return Waits(durability, replicas, flushes=config.flushes_before_answer, limits=config.limits)
@@ -303,11 +317,20 @@ def _slave_link(
         link.follow_master(master)
         roles.follow(master.address)
 
+    if settings.config.failover.is_on:  # the controllers tell
+        return link
     registration.on_master = follow
     roles.watch(link.follow_role)
     if (given := link.master()) is not None:
         roles.follow(given)
     return link
+
+
+def _first_role(config: BrokerConfig) -> Role:
+    """Return the role by the configuration; where controllers decide, none is known yet."""
+    if config.failover.is_on:
+        return Role(RoleKind.FENCED, config.identity.broker_id)
+    return Role.of_id(config.identity.broker_id)
 
 
 def _load_groups(config: BrokerConfig) -> Groups:

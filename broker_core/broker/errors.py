@@ -16,8 +16,10 @@
         ├── BrokerUnreadable     … the whole broker's permission
         ├── BrokerUnwritable     … the whole broker's permission
         ├── NotMaster            only the master of the broker name serves this
+        │   ├── NotTaken         … or the in-sync set, which does not let the message in
         │   ├── NotChangedHere   … a change of topics or groups
         │   └── NotDecidedHere   … the end of a transaction
+        ├── Unconfirmed          too much waits for the other replicas; retry a little later
         ├── IllegalQueue         a queue id outside the topic
         ├── IllegalArgument      a header field has a value outside its range
         ├── SettingUnknown       there is no such setting here
@@ -142,6 +144,14 @@ class BrokerUnwritable(Refused):
 
 class NotMaster(Refused):
     """Raised for a request that only the master of this broker name serves."""
+
+
+class NotTaken(NotMaster):
+    """Raised for a message that this replica must not store now: it is not the master, or the in-sync set is small."""
+
+
+class Unconfirmed(Refused):
+    """Raised for a message while too much waits for the other replicas."""
 
 
 class NotChangedHere(NotMaster):

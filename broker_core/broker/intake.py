@@ -8,9 +8,11 @@ the offset in the schedule queue.
 from __future__ import annotations
 
 from time import perf_counter_ns
+from typing import Protocol
 
 from broker_core.broker.arrivals import Arrivals
-from broker_core.broker.errors import DiskFull
+from broker_core.broker.errors import DiskFull, NotTaken, Unconfirmed
+from broker_core.broker.replication.messages import Refusal
 from broker_core.broker.stats import Stats
 from broker_core.protocol import properties as names
 from broker_core.protocol.frame import Frame
@@ -22,6 +24,16 @@ from broker_core.store import AppendedBatch, AppendedRecord, Incoming, MessageSt
 from broker_core.store.send_plan import NOTHING_STORED, SendPlan, StoredSends
 
 Host = tuple[str, int]
+
+
+class Admission(Protocol):
+    """Says whether the in-sync set lets a message in."""
+
+    def refusal(self) -> Refusal | None:
+        """Return why no message is to be stored now; None if it is."""
+
+    def appended(self) -> None:
+        """Note that messages were stored."""
 
 
 def parked_by_delay(message: Message, queue_id: int, level: int) -> Message:
@@ -53,20 +65,33 @@ class Intake:
         self._delay_levels = delay_levels
         # Why no message is taken, while the disk is full.
         self.refusal: str | None = None
+        # Where controllers decide who is master: what says whether a message may be stored, and is told of each.
+        self.replica: Admission | None = None
 
     def put(self, incoming: Incoming) -> AppendedRecord:
-        """Store a message; raises DiskFull and what the store raises."""
-        if self.refusal is not None:
-            raise DiskFull(self.refusal)
+        """Store a message; raises DiskFull, NotTaken, Unconfirmed and what the store raises."""
+        self._check()
         times = self._stats.put_times
         result = times.measured(self._store.put, incoming) if times.is_due() else self._store.put(incoming)
         self._stats.count_put(incoming.topic, 1, result.size)
-        self._arrivals.expect()
+        self._stored()
         return result
+
+    def _check(self) -> None:
+        if self.refusal is not None:
+            raise DiskFull(self.refusal)
+        if self.replica is not None and (refusal := self.replica.refusal()) is not None:
+            kind = Unconfirmed if refusal is Refusal.UNCONFIRMED else NotTaken
+            raise kind(f"service not available now: {refusal.value}")
+
+    def _stored(self) -> None:
+        self._arrivals.expect()
+        if self.replica is not None:
+            self.replica.appended()
 
     def put_sends(self, plan: SendPlan, frames: list[Frame], at: int, until: int, now: int) -> StoredSends:
         """Store the messages of the first frames from `at` on, as many as fit the plan; raises nothing."""
-        if self.refusal is not None:
+        if self.refusal is not None or (self.replica is not None and self.replica.refusal() is not None):
             return NOTHING_STORED
         times = self._stats.put_times
         begun = perf_counter_ns() if times.is_due() else None
@@ -75,16 +100,15 @@ class Intake:
             if begun is not None:
                 times.add((perf_counter_ns() - begun) // stored.sends)
             self._stats.count_put(plan.topic, stored.sends, stored.size, requests=stored.sends)
-            self._arrivals.expect()
+            self._stored()
         return stored
 
     def put_batch(self, incoming: Incoming) -> AppendedBatch:
         """Store the messages of a batch side by side, all or none; raises like `put`."""
-        if self.refusal is not None:
-            raise DiskFull(self.refusal)
+        self._check()
         result = self._store.put_batch(incoming)
         self._stats.count_put(incoming.topic, len(result.log_offsets), result.end - result.log_offsets[0])
-        self._arrivals.expect()
+        self._stored()
         return result
 
     def put_message(

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from typing import Final
 
 from broker_core.broker.access.check import AccessCheck
@@ -21,7 +22,9 @@ from broker_core.broker.pop.journal import Journal
 from broker_core.broker.processors.composition import Processors, processors_of
 from broker_core.broker.processors.notifications import STEP_MS
 from broker_core.broker.processors.parked import SLOT_MS
+from broker_core.broker.replication.failover import Failover
 from broker_core.broker.replication.ha_listener import HaListener, HaPort
+from broker_core.broker.replication.starting import Surroundings, start_life
 from broker_core.broker.role_gate import RoleGate
 from broker_core.broker.saving import StateSaver
 from broker_core.broker.settings import Settings
@@ -76,10 +79,13 @@ class Broker:
         saver: StateSaver,
         servers: Sequence[Server],
         background: asyncio.Task[None],
+        failover: Failover | None,
         opened: AsyncExitStack,
     ) -> None:
         """Take over the resources of `open`; `opened` releases them."""
         self.components = components
+        self.failover = failover
+        """The replica, where controllers decide its role."""
         self._processors = processors
         self._saver = saver
         self._servers = servers
@@ -154,6 +160,8 @@ class _Start:
         self._opened = opened
         self._memory = ConnectionMemory(self._config.limits.memory_bytes)
         self._tls = self._config.tls.server()
+        self._remoting = RemotingClient(tls=self._config.tls.client())
+        self._wake_slaves: Callable[[], None] = _nothing
 
     async def run(self) -> Broker:
         """Return the running broker."""
@@ -161,8 +169,7 @@ class _Start:
         store = self._open_store(files)
         journal = Journal(self._config.config_folder)
         self._opened.push_async_callback(_run_in, files, journal.close)
-        remoting = RemotingClient(tls=self._config.tls.client())
-        self._opened.push_async_callback(remoting.close)
+        self._opened.push_async_callback(self._remoting.close)
         main, fast = Dispatch(ANSWERS), Dispatch(ANSWERS)
         server = await self._listen(main, self._config.port)
         host = advertised_host(self._config.bind, self._config.advertise)
@@ -176,7 +183,7 @@ class _Start:
                 store=store,
                 journal=journal,
                 timer_index=timer_index,
-                remoting=remoting,
+                remoting=self._remoting,
                 address=join(host, server.port),
                 store_host=(ip_of(host), server.port),
                 disk=disk,
@@ -198,12 +205,12 @@ class _Start:
         # Before the first message: the disk may already be full.
         housekeeping.drop_expired(self._clock())
         servers = [server, *await self._listen_below(fast)]
-        slave_steps = await self._listen_for_slaves(components)
+        failover = self._failover(components, main, fast)
+        slave_steps = await self._listen_for_slaves(components, failover)
         await components.registration.register()
         saver = _saver(components, journal, files)
-        background = _background(
-            components, (*guarding, *slave_steps, *_steps(components, processors, housekeeping, saver))
-        )
+        steps = (*guarding, *slave_steps, *_steps(components, processors, housekeeping, saver))
+        background = _background(components, failover, steps)
         self._opened.callback(background.cancel)
         _log.info("broker=%s: serving at %s", self._config.identity.name, components.address)
         return Broker(
@@ -212,6 +219,7 @@ class _Start:
             saver=saver,
             servers=servers,
             background=background,
+            failover=failover,
             opened=self._opened.pop_all(),
         )
 
@@ -223,7 +231,7 @@ class _Start:
     def _open_store(self, files: Executor) -> MessageStore:
         limit = raise_limit()
         check_files(limit, count_files(self._config.store.folder))
-        store = MessageStore.open(self._config.store, now=None)
+        store = MessageStore.open(replace(self._config.store, is_replica=self._config.failover.is_on), now=None)
         self._opened.push_async_callback(_run_in, files, store.close)
         _log_recovery(store)
         store.max_queues = queues_within(self._config.limits.queues, limit)
@@ -254,9 +262,26 @@ class _Start:
             _log.warning("broker=%s: the fast port is not available: %s", self._config.identity.name, error)
             return ()
 
-    async def _listen_for_slaves(self, components: Components) -> Sequence[Step]:
-        """Listen for slaves, if this is a master; only one whose sends wait for them cannot do without that port."""
-        if self._config.port == 0 or not components.roles.now.is_master:
+    def _failover(self, components: Components, *ports: Dispatch) -> Failover | None:
+        """Begin a life of this replica, if controllers decide its role."""
+        if components.confirmations is None:
+            return None
+        around = Surroundings(
+            store=components.store,
+            address=components.address,
+            roles=components.roles,
+            waiting=components.confirmations,
+            remoting=self._remoting,
+            wake=lambda: self._wake_slaves(),
+        )
+        failover = start_life(self._config, around, *ports)
+        components.intake.replica = failover
+        self._opened.callback(failover.close)
+        return failover
+
+    async def _listen_for_slaves(self, components: Components, failover: Failover | None) -> Sequence[Step]:
+        """Listen for slaves, if this is or may become a master; one whose sends wait for them needs that port."""
+        if failover is None and (self._config.port == 0 or not components.roles.now.is_master):
             return ()
         port = HaPort(
             host=self._config.bind,
@@ -266,16 +291,17 @@ class _Start:
             limits=self._config.limits.of_connections(),
             sockets=self._sockets,
         )
-        listener = HaListener(port, components.slaves.connect)
+        listener = HaListener(port, components.slaves.connect if failover is None else failover.slaves.connect)
         try:
             await listener.start()
         except AddressRefused as error:
-            if self._config.replication.role is BrokerRole.SYNC_MASTER:
+            if failover is not None or self._config.replication.role is BrokerRole.SYNC_MASTER:
                 raise
             _log.warning("broker=%s: the port for slaves is not available: %s", self._config.identity.name, error)
             return ()
         self._opened.push_async_callback(listener.close)
         components.arrivals.watch(listener.wake)
+        self._wake_slaves = listener.wake
         return (Step("slaves", SLOT_MS, listener.step),)
 
 
@@ -377,7 +403,7 @@ def _steps(
     )
 
 
-def _background(components: Components, steps: Sequence[Step]) -> asyncio.Task[None]:
+def _background(components: Components, failover: Failover | None, steps: Sequence[Step]) -> asyncio.Task[None]:
     async def run() -> None:
         periods = components.config.periods
         async with asyncio.TaskGroup() as tasks:
@@ -387,8 +413,14 @@ def _background(components: Components, steps: Sequence[Step]) -> asyncio.Task[N
             tasks.create_task(components.registration.run(periods.registration), name="registration")
             tasks.create_task(components.slave_link.run(), name="slave link")
             tasks.create_task(components.metadata.run(), name="metadata")
+            if failover is not None:
+                tasks.create_task(failover.run(), name="failover")
 
     return asyncio.get_running_loop().create_task(run(), name="broker")
+
+
+def _nothing() -> None:
+    """Called where no slave can be connected yet."""
 
 
 async def _run_in(executor: Executor, function: Callable[[], None]) -> None:

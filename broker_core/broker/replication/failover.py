@@ -1,0 +1,231 @@
+"""The rim of a replica in failover mode: carries out what `replica.py` wants, and tells it what happens.
+
+broker/replication/README.md#the-rim.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from broker_core.broker.replication import messages as say
+from broker_core.broker.replication.controllers import Controllers
+from broker_core.broker.replication.exchange import ask_master
+from broker_core.broker.replication.identity_file import save_identity
+from broker_core.broker.replication.master_stream import MasterStreams
+from broker_core.broker.replication.messages import Effect, Refusal, Span
+from broker_core.broker.replication.replica import Replica
+from broker_core.broker.replication.replica_log import ReplicaLog
+from broker_core.broker.replication.slave_streams import SlaveStreams
+from broker_core.broker.role import Role, RoleKind, Roles
+from broker_core.logs import get_logger
+from broker_core.protocol.ha_epochs import FromMaster, FromSlave
+from broker_core.remoting.client import RemotingClient
+
+TICK_SECONDS: Final = 0.1
+
+_log: Final = get_logger(__name__)
+
+
+class Waiting(Protocol):
+    """The sends that wait for a confirmation, and the readers that wait for messages."""
+
+    def confirmed(self, upto: int) -> None:
+        """Answer and show what is confirmed."""
+
+    def refuse(self, reason: Refusal) -> None:
+        """Answer all that wait with a reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """Why this process cannot go on as a replica: to begin anew with an empty folder, or to stop."""
+
+    reason: str
+    begins_anew: bool
+
+
+class Failover:
+    """Drives one replica. Belongs to one loop; nothing here waits, but tasks that tell what came of it."""
+
+    def __init__(
+        self,
+        replica: Replica,
+        log: ReplicaLog,
+        *,
+        roles: Roles,
+        remoting: RemotingClient,
+        folder: Path,
+        waiting: Waiting,
+        clock: Callable[[], float],
+    ) -> None:
+        """`controllers`, `slaves` and `masters` are set before `run`."""
+        self.replica = replica
+        self.log = log
+        self.ended: asyncio.Future[Ended] = asyncio.get_running_loop().create_future()
+        self.controllers: Controllers
+        self.slaves: SlaveStreams
+        self.masters: MasterStreams
+        self._roles = roles
+        self._remoting = remoting
+        self._folder = folder
+        self._waiting = waiting
+        self._clock = clock
+        self._effects: deque[Effect] = deque()
+        self._is_carrying = False
+        self._asking: asyncio.Task[None] | None = None
+        self._handing_over: list[asyncio.Future[None]] = []
+        self._is_append_told = True
+
+    async def run(self) -> None:
+        """Tick, and talk to controllers, until cancelled."""
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self.controllers.run(), name="controllers")
+            tasks.create_task(self._tick(), name="replica")
+
+    async def _tick(self) -> None:
+        while True:
+            self._do(self.replica.tick(self._clock()))
+            self.slaves.wake()
+            await asyncio.sleep(TICK_SECONDS)
+
+    def close(self) -> None:
+        """Leave the master; the streams of slaves close with their port."""
+        if self._asking is not None:
+            self._asking.cancel()
+        self.masters.close()
+
+    # What the broker asks and tells
+
+    def refusal(self) -> Refusal | None:
+        """Return why a message is not to be stored now; None if it is."""
+        return self.replica.refusal(self._clock())
+
+    def has_lease(self) -> bool:
+        """Return whether this is surely the only master at this moment."""
+        return self.replica.has_lease(self._clock())
+
+    def appended(self) -> None:
+        """Note that messages were stored; told once for all of one turn of the loop."""
+        if self._is_append_told:
+            self._is_append_told = False
+            asyncio.get_running_loop().call_soon(self._tell_appended)
+
+    def _tell_appended(self) -> None:
+        self._is_append_told = True
+        self._do(self.replica.appended())
+        self.slaves.wake()
+
+    def flushed(self) -> None:
+        """Note that a flush has ended."""
+        self._do(self.replica.flushed())
+
+    def look(self) -> None:
+        """Tell controllers a heartbeat now: its answer brings the newest state."""
+        self._do([self.replica.heartbeat(self._clock())])
+
+    async def hand_over(self, to: int, timeout_ms: int) -> bool:
+        """Take no more messages until replica `to` has the whole log; return whether it has."""
+        if not self.replica.hand_over(to, timeout_ms / 1000, self._clock()):
+            return False
+        ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._handing_over.append(ready)
+        try:
+            async with asyncio.timeout(timeout_ms / 1000):
+                await ready
+        except TimeoutError:
+            return False
+        finally:
+            self._handing_over.remove(ready)
+        return True
+
+    # What controllers, the master and slaves tell
+
+    def heard(self, message: say.Heard) -> None:
+        self._do(self.replica.heard(message, self._clock()))
+
+    def answered(self, message: say.Answered) -> None:
+        self._do(self.replica.answered(message, self._clock()))
+
+    def from_master(self, link: int, message: FromMaster) -> None:
+        self._do(self.replica.from_master(link, message, self._clock()))
+
+    def master_closed(self, link: int) -> None:
+        self._do(self.replica.master_closed(link, self._clock()))
+
+    def from_slave(self, link: int, message: FromSlave) -> None:
+        self._do(self.replica.from_slave(link, message, self._clock()))
+
+    def slave_closed(self, link: int) -> None:
+        self._do(self.replica.slave_closed(link, self._clock()))
+
+    def next_span(self, link: int) -> Span | None:
+        return self.replica.next_span(link, self._clock())
+
+    # Effects
+
+    def _do(self, effects: Sequence[Effect]) -> None:
+        """Carry out effects in their order; what one of them brings about comes behind those that are left."""
+        self._effects.extend(effects)
+        if self._is_carrying:
+            return
+        self._is_carrying = True
+        try:
+            while self._effects:
+                effect = self._effects.popleft()
+                self._actions[type(effect)](self, effect)
+        finally:
+            self._is_carrying = False
+
+    def _handed_over(self, _: say.HandedOver) -> None:
+        for ready in self._handing_over:
+            if not ready.done():
+                ready.set_result(None)
+
+    def _ask_master(self, effect: say.AskMaster) -> None:
+        self._asking = asyncio.get_running_loop().create_task(self._exchange(effect), name="exchange with the master")
+
+    async def _exchange(self, effect: say.AskMaster) -> None:
+        answer = await ask_master(self._remoting, effect)
+        self._do(self.replica.exchanged(effect.link, answer, self._clock()))
+
+    def _leave_master(self, effect: say.LeaveMaster) -> None:
+        if self._asking is not None:
+            self._asking.cancel()
+        self.masters.leave(effect.link)
+
+    def _begin_anew(self, effect: say.BeginAnew) -> None:
+        _log.warning("replica: begins anew with an empty folder: %s", effect.reason)
+        self._end(Ended(effect.reason, begins_anew=True))
+
+    def _halt(self, effect: say.Halt) -> None:
+        _log.critical("replica: stopped for good, nothing was changed: %s", effect.reason)
+        self._end(Ended(effect.reason, begins_anew=False))
+
+    def _end(self, ended: Ended) -> None:
+        self._waiting.refuse(Refusal.FENCED)
+        self._roles.become(Role(RoleKind.FENCED, self.replica.identity.broker_id))
+        if not self.ended.done():
+            self.ended.set_result(ended)
+
+    _actions: Final[Mapping[type[Any], Callable[[Failover, Any], None]]] = {
+        say.SendHeartbeat: lambda self, effect: self.controllers.send(effect),
+        say.Ask: lambda self, effect: self.controllers.ask(effect),
+        say.HandedOver: _handed_over,
+        say.AskMaster: _ask_master,
+        say.OpenStream: lambda self, effect: self.masters.open(effect.link, effect.ha, effect.handshake),
+        say.SendToMaster: lambda self, effect: self.masters.report(effect.link, effect.message),
+        say.LeaveMaster: _leave_master,
+        say.SendToSlave: lambda self, effect: self.slaves.greet(effect.link, effect.message),
+        say.CloseSlave: lambda self, effect: self.slaves.close(effect.link, effect.reason),
+        say.Become: lambda self, effect: self._roles.become(effect.role),
+        say.Confirmed: lambda self, effect: self._waiting.confirmed(effect.upto),
+        say.RefuseWaiting: lambda self, effect: self._waiting.refuse(effect.reason),
+        say.SaveIdentity: lambda self, effect: save_identity(self._folder, effect.identity),
+        say.BeginAnew: _begin_anew,
+        say.Halt: _halt,
+    }

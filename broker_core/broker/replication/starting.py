@@ -1,0 +1,117 @@
+"""Puts a replica in failover mode together, with what drives it (broker/replication/README.md#the-rim)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from broker_core.broker.answers import ANSWERS
+from broker_core.broker.config import HA_PORT_ABOVE, BrokerConfig
+from broker_core.broker.processors.replicas import ReplicaProcessor
+from broker_core.broker.replication.controller_words import Place
+from broker_core.broker.replication.controllers import Controllers
+from broker_core.broker.replication.failover import Failover, Waiting
+from broker_core.broker.replication.following import SlaveLimits
+from broker_core.broker.replication.identity_file import begin_life
+from broker_core.broker.replication.in_sync import SetTimes
+from broker_core.broker.replication.master_stream import MasterStreams
+from broker_core.broker.replication.mastership import MasterLimits
+from broker_core.broker.replication.pace import Pace
+from broker_core.broker.replication.replica import Replica, ReplicaSettings
+from broker_core.broker.replication.replica_log import ReplicaLog
+from broker_core.broker.replication.slave_streams import SlaveStreams
+from broker_core.broker.role import Roles
+from broker_core.clock import boot_seconds
+from broker_core.remoting import Dispatch, RemotingClient
+from broker_core.store import MessageStore
+from broker_core.store.epochs import EpochFile
+
+_MS: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the rest of the broker gives to a replica."""
+
+    store: MessageStore
+    address: str
+    roles: Roles
+    waiting: Waiting
+    remoting: RemotingClient
+    wake: Callable[[], None]
+    """Lets the streams of slaves write."""
+
+
+def start_life(config: BrokerConfig, around: Surroundings, *ports: Dispatch) -> Failover:
+    """Begin a life of the replica in the open store, and serve what is asked of it; it does nothing until it runs.
+
+    Raises WrongIdentity for the folder of another replica, Corrupt for epochs that cannot be read, OSError.
+    """
+    store, folder = around.store, config.store.folder
+    identity = begin_life(
+        folder,
+        config.identity.cluster,
+        config.identity.name,
+        has_log=store.appended_log_offset > 0,
+        was_power_lost=store.recovered.was_power_lost,
+    )
+    # From here on the identity tells the loss.
+    store.note_loss_told()
+    log = ReplicaLog(store, EpochFile(folder), waits_for_disk=config.flushes_before_answer)
+    replica = Replica(identity, log, _settings(config, around.address))
+    failover = Failover(
+        replica,
+        log,
+        roles=around.roles,
+        remoting=around.remoting,
+        folder=folder,
+        waiting=around.waiting,
+        clock=boot_seconds,
+    )
+    _connect(failover, config, around)
+    _serve(failover, config, ports)
+    return failover
+
+
+def _connect(failover: Failover, config: BrokerConfig, around: Surroundings) -> None:
+    settings, tls = config.failover, config.tls.client()
+    place = Place(config.identity.cluster, config.identity.name, around.address, settings.priority)
+    serving = Dispatch(ANSWERS)
+    _serve(failover, config, (serving,))
+    failover.controllers = Controllers(
+        settings.controllers, place, failover, lambda: RemotingClient(on_request=serving, tls=tls), boot_seconds
+    )
+    failover.masters = MasterStreams(failover, lambda: tls.context() if tls else None)
+    failover.slaves = SlaveStreams(failover, around.store.read_log, Pace(settings.copy_bytes_per_second), around.wake)
+
+
+def _serve(failover: Failover, config: BrokerConfig, ports: tuple[Dispatch, ...]) -> None:
+    handlers = ReplicaProcessor(failover, config.identity).handlers()
+    for port in ports:
+        for code, handler in handlers.items():
+            port.register(code, handler)
+
+
+def _settings(config: BrokerConfig, address: str) -> ReplicaSettings:
+    host, _, port = address.rpartition(":")
+    settings, stream = config.failover, config.replication
+    return ReplicaSettings(
+        address=address,
+        ha=f"{host}:{int(port) + HA_PORT_ABOVE}",
+        controllers=len(settings.controllers),
+        heartbeat=settings.heartbeat_ms / _MS,
+        master=MasterLimits(
+            set_times=SetTimes(settings.gone_ms / _MS, settings.behind_ms / _MS),
+            min_in_sync=settings.min_in_sync,
+            batch=stream.batch_bytes,
+            unconfirmed=settings.unconfirmed_bytes,
+            stream_heartbeat=stream.heartbeat_ms / _MS,
+            silence=stream.silence_ms / _MS,
+        ),
+        slave=SlaveLimits(
+            silence=stream.silence_ms / _MS,
+            is_learner=settings.is_learner,
+            is_newest_only=settings.is_newest_only,
+        ),
+    )

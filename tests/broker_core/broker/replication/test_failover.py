@@ -1,0 +1,94 @@
+from pathlib import Path
+
+from broker_core.broker.config import FailoverSettings
+from broker_core.broker.role import RoleKind
+from broker_core.protocol import bodies
+from broker_core.protocol.bodies.controller import decode_state
+from broker_core.protocol.bodies.replicas import EpochEntryCache
+from broker_core.protocol.codes import ResponseCode
+from broker_core.protocol.headers import controller as headers
+from broker_core.protocol.headers.send import SendMessageResponse
+from tests.support.replica_group import in_sync_set, replica_group
+from tests.support.wait import eventually
+
+
+async def test_what_was_answered_is_on_every_replica_and_outlives_its_master(tmp_path: Path) -> None:
+    async with replica_group(tmp_path) as group:
+        master = await group.master()
+        for number in range(5):
+            assert (await group.send(master, b"%d" % number)).code == ResponseCode.SUCCESS
+        (other,) = [each for each in group.brokers.values() if each is not master]
+        assert other.store.appended_log_offset == master.store.appended_log_offset
+
+        await group.stop(next(number for number, each in group.brokers.items() if each is master))
+        successor = await group.master()
+
+        assert successor is other
+        assert await group.read(successor) == [b"0", b"1", b"2", b"3", b"4"]
+        answer = await group.send(successor, b"5")
+        assert answer.header(SendMessageResponse).queue_offset == 5
+
+
+async def test_a_master_that_comes_back_follows_and_joins_the_set(tmp_path: Path) -> None:
+    async with replica_group(tmp_path) as group:
+        (first,) = group.masters()
+        await group.stop(first)
+        successor = await group.master()
+        await eventually(lambda: len(in_sync_set(successor)) == 1)
+        await group.send(successor, b"alone")
+
+        returned = await group.start(first)
+        await eventually(lambda: len(in_sync_set(successor)) == 2)
+
+        assert returned.components.roles.now.kind is RoleKind.SLAVE
+        assert returned.components.roles.now.master == successor.address
+        await eventually(lambda: returned.store.dispatched_log_offset == successor.store.appended_log_offset)
+
+
+async def test_with_too_small_a_set_a_message_is_refused_before_it_is_stored(tmp_path: Path) -> None:
+    settings = FailoverSettings(is_on=True, heartbeat_ms=100, gone_ms=300, min_in_sync=2)
+    async with replica_group(tmp_path, settings=settings) as group:
+        master = await group.master()
+        await group.stop(next(number for number, each in group.brokers.items() if each is not master))
+        await eventually(lambda: master.components.intake.replica is not None and _refuses(master))
+        end = master.store.appended_log_offset
+
+        answer = await group.send(master, b"x")
+
+        assert answer.code == ResponseCode.SERVICE_NOT_AVAILABLE
+        assert "minInSyncReplicas" in (answer.remark or "")
+        assert master.store.appended_log_offset == end
+
+
+def _refuses(broker: object) -> bool:
+    return broker.components.intake.replica.refusal() is not None  # type: ignore[attr-defined]
+
+
+async def test_a_replica_tells_its_epochs_and_the_state_of_its_name(tmp_path: Path) -> None:
+    async with replica_group(tmp_path) as group:
+        master = await group.master()
+        await group.send(master, b"x")
+
+        epochs = bodies.decode(EpochEntryCache, (await group.ask(master, headers.GetBrokerEpochCacheRequest())).body)
+        state = decode_state((await group.ask(master, headers.NameStateRequest("b"))).body)
+
+        assert (epochs.cluster_name, epochs.broker_name, epochs.max_offset) == (
+            "C",
+            "b",
+            master.store.appended_log_offset,
+        )
+        assert [each.epoch for each in epochs.epoch_list] == [state.epoch]
+        assert state.in_sync == in_sync_set(master)
+
+
+async def test_a_stranger_is_not_let_in_by_the_request_before_the_stream(tmp_path: Path) -> None:
+    async with replica_group(tmp_path) as group:
+        master = await group.master()
+
+        nothing = await group.ask(master, headers.ExchangeHaInfoRequest())
+        stranger = await group.ask(
+            master, headers.ExchangeHaInfoRequest(broker_id=9, life="1-ab", segment_size=4 << 20, epoch=1)
+        )
+
+        assert nothing.code == stranger.code == ResponseCode.ILLEGAL_OPERATION
+        assert "no other replica 9" in (stranger.remark or "")
