@@ -9,7 +9,10 @@ what is to be done comes back as effects (`messages.py`), to be carried out in t
   `from_master` for each message, `master_closed` when it fails or ends; tells `flushed` after each flush;
 - as a master: answers 906 with `exchange`, tells `from_slave` and `slave_closed` for accepted streams (numbered by the
   rim, never twice), calls `next_span` whenever a stream takes bytes, until it is None; asks `refusal` before a send is
-  stored and calls `appended` behind it; lets senders wait for `Confirmed` or `RefuseWaiting`.
+  stored and calls `appended` behind it; lets senders wait for `Confirmed` or `RefuseWaiting`; begins `hand_over` when a
+  controller asks for it (9003), and answers when `HandedOver` comes;
+- asks `has_lease` at the moment of use, and keeps the log from `mastership.needed_from` on;
+- ends the process after `Halt`, and after `BeginAnew` with the store's folder put aside: `halted` says why.
 """
 
 from __future__ import annotations
