@@ -496,6 +496,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster}/brokers/{broker}/replicas": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Return who is master, and how far the others are behind.
+         * @description Return who is master, and how far the others are behind.
+         */
+        get: operations["getReplicas"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/{cluster}/dead-letters": {
         parameters: {
             query?: never;
@@ -3424,6 +3444,12 @@ export interface components {
             /** Format: double */
             disk_used_ratio: number | null;
             commit_log_bytes: number | null;
+            /** @description The log offset behind its last record. */
+            log_end: number | null;
+            /** @description What its master has and it has not; null for a master, and while one of both does not answer. */
+            behind_bytes: number | null;
+            /** @description Between the last messages of master and slave; null if one does not tell it. */
+            behind_ms: number | null;
         };
         /** @description Access control of one broker process. */
         BrokerAccessControl: {
@@ -6125,6 +6151,40 @@ export interface components {
             order?: components["schemas"]["OrderEnum"];
             /** @description What copies keep beside body, keys, tag and own properties. */
             preserve?: components["schemas"]["PreserveEnum"][];
+        };
+        /** @description One process of a broker name. */
+        Replica: {
+            broker_id: number;
+            address: string;
+            role: components["schemas"]["ReplicaRoleEnum"];
+            reachable: boolean;
+            /** @description Why it does not answer. */
+            reason: string | null;
+            version: string | null;
+            /**
+             * Format: date-time
+             * @description When this run of its process began.
+             */
+            started_at: string | null;
+            /** @description The log offset of its first record. */
+            log_begin: number | null;
+            /** @description The log offset behind its last record. */
+            log_end: number | null;
+            /** @description What the master has and it has not; null for a master, and while one does not answer. */
+            behind_bytes: number | null;
+            /** @description Between the last messages of both, 0 where no byte is missing; null while one of them does not tell the time, as Apache RocketMQ's never do. */
+            behind_ms: number | null;
+        };
+        /** @enum {string} */
+        ReplicaRoleEnum: "master" | "slave";
+        /** @description The processes of one broker name, as they are now. */
+        Replicas: {
+            broker: string;
+            /** Format: date-time */
+            at: string;
+            /** @description Null while no name server lists a master. */
+            master_id: number | null;
+            replicas: components["schemas"]["Replica"][];
         };
         /** @description How many keys of each class of a reconciliation are in each stretch of time. */
         ReportBuckets: {
@@ -9923,6 +9983,55 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SettingsPreview"];
+                };
+            };
+            /** @description The caller does not have the right. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing, or the caller may not read it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getReplicas: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                broker: string;
+                cluster: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Replicas"];
                 };
             };
             /** @description The caller does not have the right. */

@@ -134,6 +134,9 @@ export const broker = (name: string, overrides: Partial<Broker> = {}): Broker =>
   uptime_ms: 60_000,
   disk_used_ratio: 0.2,
   commit_log_bytes: 1_000,
+  log_end: 1_000,
+  behind_bytes: null,
+  behind_ms: null,
   ...overrides,
 })
 
