@@ -1,4 +1,4 @@
-import type { AuditEntry, Broker, Group, GroupQueue, GroupSummary, Job, Me, MessageSearch, MessageSummary, Naming, NewToken, Overview, Schedule, Token, Topic, User, WholeMessage } from "@/lib/api-types"
+import type { AuditEntry, Broker, Group, GroupQueue, GroupSummary, Job, Me, MessageSearch, MessageSummary, Naming, NewToken, Overview, Replica, Schedule, Token, Topic, User, WholeMessage } from "@/lib/api-types"
 
 /** Builders say what matters to a test and hide the rest. */
 const AT = "2026-11-21T06:31:07.412Z"
@@ -137,6 +137,21 @@ export const broker = (name: string, overrides: Partial<Broker> = {}): Broker =>
   log_end: 1_000,
   behind_bytes: null,
   behind_ms: null,
+  ...overrides,
+})
+
+export const replica = (broker_id: number, overrides: Partial<Replica> = {}): Replica => ({
+  broker_id,
+  address: `10.0.0.${broker_id + 1}:10911`,
+  role: broker_id === 0 ? "master" : "slave",
+  reachable: true,
+  reason: null,
+  version: "V4_9_8",
+  started_at: AT,
+  log_begin: 0,
+  log_end: 1_000,
+  behind_bytes: broker_id === 0 ? null : 0,
+  behind_ms: broker_id === 0 ? null : 0,
   ...overrides,
 })
 
