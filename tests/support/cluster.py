@@ -28,6 +28,7 @@ from pathlib import Path
 import pytest
 
 from broker_core.broker import Broker, BrokerConfig, Identity
+from broker_core.broker.config import BrokerRole, ReplicationSettings
 from broker_core.client.admin import Admin
 from broker_core.client.config import ClientConfig
 from broker_core.client.session import Session
@@ -217,6 +218,7 @@ class SeveralBrokers:
                 name_servers=(f"127.0.0.1:{self.name_server.port}",),
                 port=0,
                 identity=Identity(cluster="test", name=name, broker_id=broker_id),
+                replication=ReplicationSettings(BrokerRole.SLAVE if broker_id else BrokerRole.ASYNC_MASTER),
             )
         )
         return self.brokers[title]

@@ -1,7 +1,7 @@
 import type { AuditEntry, Broker, Group, GroupQueue, GroupSummary, Job, Me, MessageSearch, MessageSummary, Naming, NewToken, Overview, Replica, Schedule, Token, Topic, User, WholeMessage } from "@/lib/api-types"
 
 /** Builders say what matters to a test and hide the rest. */
-const AT = "2026-11-21T06:31:07.412Z"
+export const AT = "2026-11-21T06:31:07.412Z"
 
 export const admin = (overrides: Partial<Me> = {}): Me => ({
   id: 1,
@@ -152,6 +152,7 @@ export const replica = (broker_id: number, overrides: Partial<Replica> = {}): Re
   log_end: 1_000,
   behind_bytes: broker_id === 0 ? null : 0,
   behind_ms: broker_id === 0 ? null : 0,
+  failover: null,
   ...overrides,
 })
 

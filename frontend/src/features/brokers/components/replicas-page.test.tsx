@@ -10,7 +10,7 @@ const REPLICAS = "GET /api/v1/clusters/local/brokers/broker-a/replicas"
 const rowOf = async (address: string) => within((await screen.findByText(address, { selector: "td *" })).closest("tr") as HTMLElement)
 
 const open = (replicas: Replica[], master_id: number | null = 0) => {
-  answer(REPLICAS, { broker: "broker-a", at: AT, master_id, replicas })
+  answer(REPLICAS, { broker: "broker-a", at: AT, mode: "static", master_id, failover: null, failover_reason: null, replicas })
   renderApp(<ReplicasPage cluster="local" broker="broker-a" />)
 }
 

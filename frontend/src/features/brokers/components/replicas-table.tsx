@@ -16,7 +16,7 @@ const column = columnsFor<Replica>()
 /** One row for each process of a broker name. All rails share one scale: the largest lag. */
 export function ReplicasTable({ replicas }: { replicas: readonly Replica[] }) {
   const { t } = useTranslation()
-  const scale = Math.max(1, ...replicas.map(({ behind_bytes: lacking }) => lacking ?? 0))
+  const scale = Math.max(0, ...replicas.map(({ behind_bytes: lacking }) => lacking ?? 0))
   const columns = useMemo(
     () => [
       column("id", t("replicas.id"), { isName: true, width: 56 }, ({ broker_id: id }) => id),
