@@ -135,14 +135,20 @@ class Following:
                 return [*self._leave(reason, now), BeginAnew(reason)]
             case CopyAll(begin):
                 self._next = begin
+                self._cut(0)
             case Cut(at):
                 # A report is an acknowledgement too, and the first one the place to send from: no half record.
                 self._next = min(at, store.whole_end)
-                if self._next < store.end:
-                    store.cut(self._next)
+                self._cut(self._next)
         self._phase, self._heard_at, self._pause, self.trouble = _Phase.FOLLOWING, now, self._limits.retry, ""
         self._is_placed = False
         return self.report()
+
+    def _cut(self, at: int) -> None:
+        """Cut the log; an epoch in which nothing was written goes too, or the master's next one could not begin."""
+        store = self._store
+        if at < store.end or (store.epochs and store.epochs[-1].start >= at):
+            store.cut(at)
 
     def received(self, link: int, message: Data, now: float) -> list[Effect]:
         """Append what comes, in its place; raise the confirm offset to what the master tells; report."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -202,3 +203,18 @@ def test_whatever_comes_in_whatever_order_is_taken_or_refused(events: list[tuple
         assert confirm <= store.confirm <= store.end
         if isinstance(effects, list) and any(isinstance(effect, BeginAnew | Halt) for effect in effects):
             assert each.halted
+
+
+@pytest.mark.parametrize("log", [bytes(20), b""], ids=["a log", "an empty log"])
+def test_an_epoch_in_which_nothing_was_written_does_not_stand_before_the_masters(log: bytes) -> None:
+    shared = [EpochStart(1, 0)] if log else []
+    store = MemoryStore(log, [*shared, EpochStart(3, len(log))])
+    each = replica(store=store)
+    told(each, view(THEIRS, epoch=4))
+    ask = next(effect for effect in each.tick(0.0) if isinstance(effect, AskMaster))
+    each.exchanged(ask.link, Accepted(9, 0), 0.1)
+    epochs = (*shared, EpochStart(2, len(log)), EpochStart(4, 40))
+    each.from_master(ask.link, MasterHandshake(4, 60, epochs), 0.2)
+    effects = each.from_master(ask.link, Data(len(log), 2, len(log), 0, b"abcd"), 0.3)
+    assert effects == [SendToMaster(ask.link, Report(len(log) + 4))]
+    assert store.epochs == [*shared, EpochStart(2, len(log))]
