@@ -58,7 +58,9 @@ def start_life(config: BrokerConfig, around: Surroundings, *ports: Dispatch) -> 
     )
     # From here on the identity tells the loss.
     store.note_loss_told()
-    log = ReplicaLog(store, EpochFile(folder), waits_for_disk=config.flushes_before_answer)
+    epochs = EpochFile(folder)
+    epochs.cut(store.appended_log_offset + 1)  # of a tail that is lost
+    log = ReplicaLog(store, epochs, waits_for_disk=config.flushes_before_answer)
     replica = Replica(identity, log, _settings(config, around.address))
     failover = Failover(
         replica,
