@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
+from broker_core.protocol.ha_epochs import EpochStart
 from broker_core.store.errors import Corrupt
 from broker_core.store.layout import EPOCHS, NEW_PREFIX
 from broker_core.store.mapped_file import sync_folder
@@ -24,13 +25,6 @@ from broker_core.store.mapped_file import sync_folder
 _CRC_MASK: Final = 0x7FFFFFFF
 _UNCHECKED: Final = 0
 _HEAD_LINES: Final = 2
-
-
-class Epoch(NamedTuple):
-    """One master's term: its number, and the log offset of the first record written in it."""
-
-    number: int
-    start: int
 
 
 class EpochFile:
@@ -44,7 +38,7 @@ class EpochFile:
         self._folder = folder
         self._path = folder / EPOCHS
         self._copy = folder / f"{EPOCHS}.bak"
-        self.entries: tuple[Epoch, ...] = self._read()
+        self.entries: tuple[EpochStart, ...] = self._read()
 
     def add(self, number: int, start: int) -> None:
         """Begin an epoch at log offset `start`, before its first byte is appended or sent.
@@ -53,7 +47,7 @@ class EpochFile:
         more changes nothing. Raises ValueError for numbers that do not rise, and OSError if the disk fails: the epoch
         must not be used then.
         """
-        new = Epoch(number, start)
+        new = EpochStart(number, start)
         last = self.entries[-1] if self.entries else None
         if new == last:
             return
@@ -72,19 +66,7 @@ class EpochFile:
         gone = sum(following.start <= log_begin for _, following in pairwise(self.entries))
         self._write(self.entries[gone:])
 
-    def find_common(self, entries_of_master: Iterable[Epoch], master_end: int, own_end: int) -> int | None:
-        """Return up to which log offset this log and that of a master are equal; None if they share no epoch.
-
-        Equal number and start mean the same bytes, up to where the first of the two ends that epoch.
-        """
-        masters = tuple(entries_of_master)
-        for number in range(len(self.entries) - 1, -1, -1):
-            if self.entries[number] in masters:
-                mine = _end_of(self.entries, number, own_end)
-                return min(mine, _end_of(masters, masters.index(self.entries[number]), master_end))
-        return None
-
-    def _read(self) -> tuple[Epoch, ...]:
+    def _read(self) -> tuple[EpochStart, ...]:
         problem = None
         for path in (self._path, self._copy):
             try:
@@ -97,7 +79,7 @@ class EpochFile:
             raise problem
         return ()
 
-    def _write(self, entries: tuple[Epoch, ...]) -> None:
+    def _write(self, entries: tuple[EpochStart, ...]) -> None:
         if entries == self.entries:
             return
         text = _format(entries)
@@ -116,22 +98,18 @@ class EpochFile:
         sync_folder(self._folder)
 
 
-def _end_of(entries: Sequence[Epoch], number: int, log_end: int) -> int:
-    return entries[number + 1].start if number + 1 < len(entries) else log_end
-
-
-def _without_empty(entries: Sequence[Epoch]) -> tuple[Epoch, ...]:
+def _without_empty(entries: Sequence[EpochStart]) -> tuple[EpochStart, ...]:
     """Leave out the epochs in which nothing was written: the next one begins at the same place."""
     starts_after = [*(entry.start for entry in entries[1:]), None][: len(entries)]
     return tuple(entry for entry, after in zip(entries, starts_after, strict=True) if entry.start != after)
 
 
-def _format(entries: Sequence[Epoch]) -> str:
+def _format(entries: Sequence[EpochStart]) -> str:
     lines = "".join([f"{entry.number}-{entry.start}\n" for entry in entries])
     return f"{len(entries)}\n{zlib.crc32(lines.encode()) & _CRC_MASK}\n{lines}"
 
 
-def _parse(text: str) -> tuple[Epoch, ...]:
+def _parse(text: str) -> tuple[EpochStart, ...]:
     """Return the epochs of a file; raise ValueError with the reason if it is not whole."""
     lines = text.splitlines(keepends=True)
     if len(lines) < _HEAD_LINES or not all(line.strip().isdecimal() for line in lines[:_HEAD_LINES]):
@@ -148,8 +126,8 @@ def _parse(text: str) -> tuple[Epoch, ...]:
     return _without_empty(entries)
 
 
-def _parse_line(line: str) -> Epoch:
+def _parse_line(line: str) -> EpochStart:
     number, _, start = line.rstrip("\r\n").partition("-")
     if not number.isdecimal() or not start.isdecimal():
         raise ValueError(f"{line.strip()!r} is not an epoch and a log offset")
-    return Epoch(int(number), int(start))
+    return EpochStart(int(number), int(start))

@@ -41,7 +41,7 @@ class ReplicaLog:
 
     @property
     def epochs(self) -> Sequence[EpochStart]:
-        return tuple(EpochStart(*each) for each in self._epochs.entries)
+        return self._epochs.entries
 
     @property
     def confirm(self) -> int:
@@ -64,3 +64,4 @@ class ReplicaLog:
 
     def roll_epoch(self, number: int, start: int) -> None:
         self._epochs.add(number, start)
+        self._epochs.drop_before(self._store.begin_log_offset)

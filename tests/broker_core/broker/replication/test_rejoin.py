@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from broker_core.broker.replication.rejoin import Anew, CopyAll, Cut, MasterLog, OwnLog, Stop, cut_point, plan
 from broker_core.protocol.ha_epochs import EpochStart
+from broker_core.store.epochs import EpochFile
 
 E1, E2, E3 = EpochStart(1, 0), EpochStart(2, 100), EpochStart(3, 80)
 MASTER = MasterLog(0, 150, (E1, E3))
@@ -76,3 +80,45 @@ def test_what_two_branches_of_a_history_have_in_common_is_found(
     mine = [*shared, EpochStart(10, fork)]
     theirs = [*shared, EpochStart(11, fork)]
     assert cut_point(mine, fork + 5, theirs, fork + 9) == fork
+
+
+class _Log:
+    """A log of letters with its epochs; copies share what they have until one of them goes on."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir()
+        self.file = EpochFile(folder)
+        self.text = ""
+
+    def lead(self, number: int, text: str) -> None:
+        self.file.add(number, len(self.text))
+        self.text += text
+
+    def follow(self, other: _Log) -> None:
+        common = cut_point(self.file.entries, len(self.text), other.file.entries, len(other.text)) or 0
+        assert self.text[:common] == other.text[:common]
+        self.text = self.text[:common]
+        self.file.cut(common)
+        for entry in other.file.entries:
+            if not self.file.entries or entry.number > self.file.entries[-1].number:
+                self.file.add(*entry)
+        self.text = other.text
+        assert self.file.entries == other.file.entries
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    steps=st.lists(
+        st.tuples(st.integers(0, 2), st.text("abc", max_size=4), st.lists(st.integers(0, 2), max_size=3)), max_size=8
+    )
+)
+def test_logs_that_were_led_in_any_order_agree_up_to_the_common_end(steps: list[tuple[int, str, list[int]]]) -> None:
+    with TemporaryDirectory() as name:
+        logs = [_Log(Path(name) / str(number)) for number in range(3)]
+        for number, (leader, text, followers) in enumerate(steps, 1):
+            logs[leader].lead(number, text)
+            for follower in followers:
+                if follower != leader:
+                    logs[follower].follow(logs[leader])
+            for log in logs:
+                assert EpochFile(log.file._folder).entries == log.file.entries
