@@ -72,6 +72,8 @@ ANSWERS: Final[Mapping[type[Exception], ResponseCode]] = {
     store_errors.MessageDamaged: ResponseCode.SYSTEM_ERROR,
     store_errors.TooManyQueues: ResponseCode.SYSTEM_ERROR,
     store_errors.StoreFull: ResponseCode.SERVICE_NOT_AVAILABLE,
+    store_errors.StoreFollows: ResponseCode.SERVICE_NOT_AVAILABLE,
+    store_errors.TooFarBehind: ResponseCode.SYSTEM_BUSY,
     store_errors.StoreClosed: ResponseCode.SERVICE_NOT_AVAILABLE,
     store_errors.FlushFailed: ResponseCode.SERVICE_NOT_AVAILABLE,
     ProtocolError: ResponseCode.SYSTEM_ERROR,

@@ -13,6 +13,7 @@ from typing import Any, Final
 import orjson
 
 from broker_core.broker.errors import BadConfigFile
+from broker_core.broker.intake import NOT_NOW
 from broker_core.broker.saving import JsonFile
 from broker_core.logs import get_logger
 from broker_core.protocol import properties as names
@@ -23,7 +24,6 @@ from broker_core.protocol.message import Message, StoredMessage
 from broker_core.protocol.record import decode_one
 from broker_core.protocol.topics import SCHEDULE_TOPIC
 from broker_core.store import GetStatus, MessageStore
-from broker_core.store.errors import StoreError
 
 FILE_NAME: Final = "delayOffset.json"
 STEP_MESSAGES: Final = 512
@@ -34,7 +34,7 @@ _QUEUE_DIGITS: Final = 10  # of a 32-bit number
 _READ_BYTES: Final = 1024 * 1024
 
 Deliver = Callable[[Message, int, StoredMessage], bool]
-"""Stores a message now, in the given queue; the third argument is the parked message. Raises StoreError.
+"""Stores a message now, in the given queue; the third argument is the parked message. Raises what `Intake.put` raises.
 
 Returns False if the message was dropped, because its topic was deleted in the meantime.
 """
@@ -120,7 +120,7 @@ class DelayQueues:
             return True
         try:
             self._deliver(message, queue_id, parked)
-        except StoreError as error:
+        except NOT_NOW as error:
             _log.warning("topic=%s: a delayed message is due but cannot be delivered yet: %s", message.topic, error)
             return False
         return True

@@ -8,7 +8,7 @@ the offset in the schedule queue.
 from __future__ import annotations
 
 from time import perf_counter_ns
-from typing import Protocol
+from typing import Final, Protocol
 
 from broker_core.broker.arrivals import Arrivals
 from broker_core.broker.errors import DiskFull, NotTaken, Unconfirmed
@@ -21,9 +21,13 @@ from broker_core.protocol.message import Message, StoredMessage
 from broker_core.protocol.record import MessageOrigin
 from broker_core.protocol.topics import SCHEDULE_TOPIC
 from broker_core.store import AppendedBatch, AppendedRecord, Incoming, MessageStore
+from broker_core.store.errors import StoreError
 from broker_core.store.send_plan import NOTHING_STORED, SendPlan, StoredSends
 
 Host = tuple[str, int]
+
+NOT_NOW: Final = (StoreError, DiskFull, NotTaken, Unconfirmed)
+"""Why nothing can be put at the moment: what the broker itself has to put rests until it can."""
 
 
 class Admission(Protocol):
@@ -71,15 +75,44 @@ class Intake:
     def put(self, incoming: Incoming) -> AppendedRecord:
         """Store a message; raises DiskFull, NotTaken, Unconfirmed and what the store raises."""
         self._check()
+        incoming = self._in_order(incoming)
         times = self._stats.put_times
         result = times.measured(self._store.put, incoming) if times.is_due() else self._store.put(incoming)
         self._stats.count_put(incoming.topic, 1, result.size)
         self._stored()
         return result
 
+    def put_own(self, incoming: Incoming) -> AppendedRecord:
+        """Store a record of the broker itself, also on a nearly full disk: it makes room, or completes what is stored.
+
+        Raises like `put`, but not DiskFull; it is not counted.
+        """
+        self._check_set()
+        result = self._store.put(self._in_order(incoming))
+        self._stored()
+        return result
+
+    def check_room(self, records: int) -> None:
+        """Raise what `put_own` raises unless so many records can be put now, one after the other."""
+        self._check_set()
+        self._store.check_room(records)
+
     def _check(self) -> None:
         if self.refusal is not None:
             raise DiskFull(self.refusal)
+        self._check_set()
+
+    def _in_order(self, incoming: Incoming) -> Incoming:
+        """Return the message with a store time that is not before that of the last record.
+
+        The last one may be of another master, whose clock was ahead.
+        """
+        newest = self._store.newest_store_time
+        if self.replica is None or incoming.store_timestamp >= newest:
+            return incoming
+        return incoming._replace(store_timestamp=newest)
+
+    def _check_set(self) -> None:
         if self.replica is not None and (refusal := self.replica.refusal()) is not None:
             kind = Unconfirmed if refusal is Refusal.UNCONFIRMED else NotTaken
             raise kind(f"service not available now: {refusal.value}")
@@ -95,6 +128,8 @@ class Intake:
             return NOTHING_STORED
         times = self._stats.put_times
         begun = perf_counter_ns() if times.is_due() else None
+        if self.replica is not None:
+            now = max(now, self._store.newest_store_time)
         stored = self._store.put_sends(plan, frames, at, until, now)
         if stored.sends:
             if begun is not None:
@@ -106,7 +141,7 @@ class Intake:
     def put_batch(self, incoming: Incoming) -> AppendedBatch:
         """Store the messages of a batch side by side, all or none; raises like `put`."""
         self._check()
-        result = self._store.put_batch(incoming)
+        result = self._store.put_batch(self._in_order(incoming))
         self._stats.count_put(incoming.topic, len(result.log_offsets), result.end - result.log_offsets[0])
         self._stored()
         return result

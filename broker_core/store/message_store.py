@@ -213,6 +213,11 @@ class MessageStore:
         except (MessageError, UnicodeEncodeError) as error:
             raise MessageUnstorable(str(error)) from error
 
+    def check_room(self, records: int) -> None:
+        """Raise what `put` would raise for want of room or of the right to put, unless so many records can be put."""
+        if self._refusal is not None or len(self._pending) + records > self._max_undispatched:
+            self._make_ready(records)
+
     def _make_queue(self, topic: str, queue_id: int) -> ConsumeQueue:
         if self._refusal is not None:
             raise self._refusal
@@ -222,14 +227,14 @@ class MessageStore:
             raise TooManyQueues(topic, queue_id, self.max_queues)
         return self._queues.get_or_make(topic, queue_id)
 
-    def _make_ready(self) -> None:
+    def _make_ready(self, records: int = 1) -> None:
         if self._refusal is not None:
             raise self._refusal
         if self._following.is_on:
             raise StoreFollows(self.config.folder)
-        if len(self._pending) >= self._max_undispatched:
+        if len(self._pending) + records > self._max_undispatched:
             self._dispatch_pending()
-            if self._limit is not None and len(self._pending) >= self._max_undispatched:
+            if self._limit is not None and len(self._pending) + records > self._max_undispatched:
                 raise TooFarBehind(len(self._pending), self._limit)
 
     # -- following a master -------------------------------------------------------------------------------------------

@@ -13,8 +13,8 @@ from typing import Final, Literal
 
 from broker_core.broker.arrivals import Arrivals
 from broker_core.broker.delay import Deliver
-from broker_core.broker.errors import AlreadyDelivered, DiskFull, NothingFound
-from broker_core.broker.intake import Intake
+from broker_core.broker.errors import AlreadyDelivered, NothingFound
+from broker_core.broker.intake import NOT_NOW, Intake
 from broker_core.broker.limits import BrokerLimits
 from broker_core.broker.timer import records
 from broker_core.broker.timer.following import Follower
@@ -26,7 +26,7 @@ from broker_core.protocol.message import Message, StoredMessage
 from broker_core.protocol.record import MessageOrigin, decode_one
 from broker_core.protocol.topics import TIMER_TOPIC
 from broker_core.store import AppendedRecord, Incoming, MessageStore
-from broker_core.store.errors import MessageDamaged, StoreError
+from broker_core.store.errors import MessageDamaged
 
 LATE_MS: Final = 1_000
 """A delivery counts as late when it comes more than this after its time."""
@@ -245,26 +245,37 @@ class Timer:
         message, queue_id = records.delivered(stored, row.seq)
         try:
             return "delivered" if self._deliver(message, queue_id, stored) else "dropped"
-        except (StoreError, DiskFull) as error:
+        except NOT_NOW as error:
             _log.warning("topic=%s: a message is due but cannot be delivered yet: %s", message.topic, error)
             return "waits"
 
     def _mark(self, now: int) -> None:
         """Note in the log, at most once a minute, that nothing is left of what was due until now."""
         if self._has_delivered and not 0 <= now - self._marked_at < _MARK_MS:
-            self._put(records.done(now), self._origin())
+            try:
+                self._put(records.done(now), self._origin())
+            except NOT_NOW as error:
+                _log.warning("timer: it cannot be noted yet what was delivered: %s", error)
+                return
             self._marked_at, self._has_delivered = now, False
 
     # -- keeping
 
     def roll(self, now: int) -> int:
-        """Store messages once more whose records are in a segment that is about to go; return how many."""
+        """Store messages once more whose records are in a segment that is about to go; return how many.
+
+        What cannot be stored now holds its segment back until the next time.
+        """
         end = self._store.held_back(now) if self.index.count else None
         if end is None:
             return 0
         self.catch_up()
         rows = self.index.placed_before(end, ROLL_MESSAGES)
-        lost = [row.seq for row in rows if self._park_again(row) is None]
+        try:
+            lost = [row.seq for row in rows if self._park_again(row) is None]
+        except NOT_NOW as error:
+            _log.warning("timer: messages cannot be stored once more yet: %s", error)
+            return 0
         if lost:
             _log.error("timer: %d messages are lost: their records cannot be read", len(lost))
             self.index.remove(lost)
@@ -308,9 +319,7 @@ class Timer:
 
     def _put(self, message: Message, origin: MessageOrigin) -> AppendedRecord:
         """Store a record of the timer itself, also on a nearly full disk: it is what makes room there."""
-        stored = self._store.put(Incoming.of(message, 0, origin))
-        self._arrivals.expect()
-        return stored
+        return self._intake.put_own(Incoming.of(message, 0, origin))
 
     def _origin(self) -> MessageOrigin:
         now, host = self._clock(), self._intake.store_host

@@ -17,6 +17,7 @@ from broker_core.broker.access.accounts import Right, need_topic
 from broker_core.broker.access.permits import Permits
 from broker_core.broker.clients import Clients
 from broker_core.broker.config import BrokerConfig
+from broker_core.broker.intake import NOT_NOW
 from broker_core.broker.members import Member
 from broker_core.broker.offsets import ConsumerOffsets
 from broker_core.broker.settings import Settings
@@ -33,7 +34,6 @@ from broker_core.protocol.properties import format_properties
 from broker_core.protocol.record import MessageOrigin
 from broker_core.protocol.topics import HALF_TOPIC, OP_HALF_TOPIC
 from broker_core.remoting.connection import Connection
-from broker_core.store.errors import StoreError
 
 PENDING_OPS: Final = 50_000
 """With more pending op records than this the oldest open half messages are stored once more."""
@@ -112,6 +112,7 @@ class Checks:
 
     async def step(self, now: int) -> None:
         """Check what is due at `now`, a part at a time, so that clients are served in between."""
+        self._transactions.put_owed()
         self._wake(now)
         while self._due and self._due[0][0] <= now:
             for _ in range(_PART):
@@ -121,7 +122,10 @@ class Checks:
                 if half.due == due and self._transactions.table.is_current(half):
                     self._take(half, now)
             await asyncio.sleep(0)
-        self._roll()
+        try:
+            self._roll()
+        except NOT_NOW as error:
+            _log.warning("transactions: the oldest half messages cannot be stored once more yet: %s", error)
         self.save_progress()
 
     def _wake(self, now: int) -> None:
@@ -158,7 +162,7 @@ class Checks:
                 self._push(half, now + _SOON_MS)
             else:
                 self._check(half, member, now)
-        except StoreError as error:
+        except NOT_NOW as error:
             _log.warning("group=%s: a transaction is due for a check but cannot be checked yet: %s", half.group, error)
             self._push(half, now + _SOON_MS)
 

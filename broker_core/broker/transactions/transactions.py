@@ -11,7 +11,7 @@ from typing import Final
 
 from broker_core.broker.arrivals import Arrivals
 from broker_core.broker.errors import TopicUnknown, TransactionDecided, TransactionUnknown
-from broker_core.broker.intake import Intake
+from broker_core.broker.intake import NOT_NOW, Intake
 from broker_core.broker.limits import BrokerLimits
 from broker_core.broker.shares import Shares
 from broker_core.broker.topics import Topics
@@ -63,6 +63,7 @@ class Transactions:
         self._limits = limits
         self._shares = Shares(limits, "open_transactions")
         self._clock = clock
+        self._owed: list[QueueOffset] = []
         self.on_open: Callable[[Half], None] = _nobody_checks
 
     # -- first phase
@@ -112,6 +113,7 @@ class Transactions:
         return stored
 
     def _end(self, stored: StoredMessage, half: Half, decision: Decision) -> LogOffset:
+        self._intake.check_room(2)
         if decision is Decision.COMMITTED:
             self._commit(stored, half.log_offset)
         self._close(half, decision)
@@ -205,12 +207,22 @@ class Transactions:
         """Go on with what is open, and write the op records that a crash prevented."""
         self.let_go()
         self.table = found.table
-        for queue_offset in found.done:
-            self.mark_done(queue_offset)
+        self._owed = found.done
+        self.put_owed()
+
+    def put_owed(self) -> None:
+        """Write what is left of those op records; what cannot be put now is left for the next call."""
+        try:
+            while self._owed:
+                self.mark_done(self._owed[-1])
+                self._owed.pop()
+        except NOT_NOW as error:
+            _log.warning("transactions: %d op records cannot be stored yet: %s", len(self._owed), error)
 
     def let_go(self) -> None:
         """Forget what is open: another broker decides on it."""
         self.table = OpenTransactions()
+        self._owed = []
         self._shares = Shares(self._limits, "open_transactions")
 
     # -- more records of a transaction
@@ -227,6 +239,7 @@ class Transactions:
         stored = self.read(half.log_offset)
         if stored is None:
             return None
+        self._intake.check_room(2)
         message, origin = records.copy_of(stored, told, checks), self._origin_of(stored)
         put = self._put(message, origin)
         newer = _half_at(message, put)
@@ -237,7 +250,8 @@ class Transactions:
         return self.read(newer.log_offset)
 
     def give_up(self, half: Half) -> None:
-        """Move an open transaction to where its operator finds it."""
+        """Move an open transaction to where its operator finds it; raises what the store raises, before any change."""
+        self._intake.check_room(2)
         stored = self.read(half.log_offset)
         if stored is None:
             _log.error(
@@ -311,9 +325,7 @@ class Transactions:
 
     def _put(self, message: Message, origin: MessageOrigin) -> AppendedRecord:
         """Store a record of the broker itself, also on a nearly full disk: what it is about is stored by now."""
-        stored = self._store.put(Incoming.of(message, HALF_QUEUE, origin))
-        self._arrivals.expect()
-        return stored
+        return self._intake.put_own(Incoming.of(message, HALF_QUEUE, origin))
 
     def _origin_of(self, stored: StoredMessage) -> MessageOrigin:
         return self._intake.origin_of_copy(stored, now=self._clock(), reconsume_times=stored.reconsume_times)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from broker_core.broker.delay import FILE_NAME, DelayQueues
+from broker_core.broker.errors import DiskFull, NotTaken, Unconfirmed
 from broker_core.broker.intake import parked_by_delay
 from broker_core.broker.saving import JsonFile
 from broker_core.clock import now_ms
@@ -30,7 +31,7 @@ class Scene:
     folder: Path
     store: MessageStore
     delivered: list[tuple[bytes, str, int]] = field(default_factory=list)
-    is_full: bool = False
+    failure: Exception | None = None
 
     def queues(self) -> DelayQueues:
         queues = DelayQueues(JsonFile(self.folder / FILE_NAME), self.store, LEVELS, self._deliver)
@@ -46,8 +47,8 @@ class Scene:
         self.store.dispatch()
 
     def _deliver(self, message: Message, queue_id: int, parked: StoredMessage) -> bool:
-        if self.is_full:
-            raise StoreFull(self.folder, 100)
+        if self.failure is not None:
+            raise self.failure
         self.delivered.append((message.body, message.topic, queue_id))
         return True
 
@@ -102,13 +103,14 @@ def test_many_messages_are_delivered_in_their_order_a_part_at_a_time(
     assert scene.bodies == [b"%d" % number for number in range(250)]
 
 
-def test_a_full_disk_only_puts_the_delivery_off(scene: Scene) -> None:
+@pytest.mark.parametrize("failure", [StoreFull(Path(), 100), DiskFull(), NotTaken(), Unconfirmed()])
+def test_what_cannot_be_stored_now_is_delivered_later(scene: Scene, failure: Exception) -> None:
     queues = scene.queues()
     scene.park(b"a", level=1, now=10_000)
-    scene.is_full = True
+    scene.failure = failure
     assert queues.step(12_000) == 0
 
-    scene.is_full = False
+    scene.failure = None
     assert queues.step(12_100) == 1
 
 

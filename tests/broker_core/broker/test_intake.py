@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from broker_core.broker.arrivals import Arrivals
-from broker_core.broker.errors import DiskFull
+from broker_core.broker.errors import DiskFull, NotTaken, Unconfirmed
 from broker_core.broker.intake import Intake
+from broker_core.broker.replication.messages import Refusal
 from broker_core.broker.stats import Stats
 from broker_core.protocol.batch import encode_batch
 from broker_core.protocol.host import encode_host
@@ -18,6 +19,8 @@ from broker_core.protocol.message import Message
 from broker_core.protocol.record import MessageOrigin
 from broker_core.protocol.topics import SCHEDULE_TOPIC
 from broker_core.store import AppendedBatch, Incoming, MessageStore
+from broker_core.store.errors import TooFarBehind
+from tests.support.admission import Admitting
 from tests.support.broker import small_store
 
 HOST = ("127.0.0.1", 1)
@@ -90,3 +93,57 @@ def test_nothing_is_stored_on_a_full_disk(scene: Scene) -> None:
     with pytest.raises(DiskFull):
         put_batch(intake, count=1)
     assert scene.store.appended_log_offset == 0
+
+
+@pytest.mark.parametrize(
+    ("reason", "error"),
+    [(Refusal.SET_TOO_SMALL, NotTaken), (Refusal.NO_LEASE, NotTaken), (Refusal.UNCONFIRMED, Unconfirmed)],
+)
+def test_what_the_in_sync_set_does_not_let_in_is_not_stored_not_even_of_the_broker_itself(
+    scene: Scene, reason: Refusal, error: type[Exception]
+) -> None:
+    intake = scene.intake()
+    intake.replica = replica = Admitting(reason)
+
+    with pytest.raises(error):
+        put(intake)
+    with pytest.raises(error):
+        intake.put_own(Incoming.of(Message("orders", b"x"), 0, ORIGIN))
+    with pytest.raises(error):
+        intake.check_room(1)
+    assert (scene.store.appended_log_offset, replica.told) == (0, 0)
+
+
+def test_a_record_of_the_broker_itself_is_stored_on_a_full_disk_and_told(scene: Scene) -> None:
+    intake = scene.intake()
+    intake.refusal = "the disk is full"
+    intake.replica = replica = Admitting()
+
+    intake.check_room(1)
+    intake.put_own(Incoming.of(Message("orders", b"x"), 0, ORIGIN))
+
+    assert (replica.told, len(scene.called), scene.stats.put.total) == (1, 1, 0)
+
+
+def test_store_times_of_a_replica_do_not_fall(scene: Scene) -> None:
+    intake = scene.intake()
+    put(intake)
+    intake.replica = Admitting()
+
+    earlier = Incoming.of(Message("orders", b"x"), 0, ORIGIN._replace(store_timestamp=0))
+
+    assert intake.put(earlier).store_timestamp == 1
+    assert intake.put_own(earlier).store_timestamp == 1
+    assert scene.store.newest_store_time == 1
+
+
+def test_room_for_several_records_is_asked_for_before_the_first(tmp_path: Path) -> None:
+    scene = Scene(MessageStore.open(small_store(tmp_path, max_undispatched=3), now=0))
+    intake = scene.intake()
+    scene.store.limit_dispatch(0)
+    put(intake)
+    put(intake)
+
+    intake.check_room(1)
+    with pytest.raises(TooFarBehind):
+        intake.check_room(2)

@@ -17,7 +17,6 @@ from broker_core.protocol.host import encode_host
 from broker_core.protocol.message import Message, StoredMessage
 from broker_core.protocol.record import MessageOrigin, decode_many
 from broker_core.store import MessageStore
-from broker_core.store.errors import StoreFull
 from tests.support.broker import small_store
 
 HOST = ("127.0.0.1", 1)
@@ -31,7 +30,7 @@ class Scene:
     folder: Path
     now: int = START
     limits: BrokerLimits = field(default_factory=BrokerLimits)
-    is_full: bool = False
+    failure: Exception | None = None
     gone: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
@@ -89,8 +88,8 @@ class Scene:
     def _deliver(self, message: Message, queue_id: int, parked: StoredMessage) -> bool:
         if message.topic in self.gone:
             return False
-        if self.is_full:
-            raise StoreFull(self.folder, 100)
+        if self.failure is not None:
+            raise self.failure
         origin = self.intake.origin_of_copy(parked, now=self.now, reconsume_times=0)
         self.intake.put_message(message, queue_id, origin)
         return True

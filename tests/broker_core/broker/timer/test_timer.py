@@ -12,10 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from broker_core.broker.errors import AlreadyDelivered, LimitReached, NothingFound
+from broker_core.broker.errors import AlreadyDelivered, DiskFull, LimitReached, NothingFound, NotTaken, Unconfirmed
 from broker_core.broker.limits import BrokerLimits
+from broker_core.broker.replication.messages import Refusal
 from broker_core.broker.timer.reads import TimerReads
+from broker_core.store.errors import StoreFull
 from tests.broker_core.broker.timer.scene import START, Scene
+from tests.support.admission import Admitting
 
 DAY = 24 * 3_600_000
 
@@ -170,11 +173,12 @@ def _no_room(_: object) -> int:
     raise sqlite3.OperationalError("database or disk is full")
 
 
-def test_a_full_store_only_puts_the_delivery_off(scene: Scene) -> None:
+@pytest.mark.parametrize("failure", [StoreFull(Path(), 100), DiskFull(), NotTaken(), Unconfirmed()])
+def test_what_cannot_be_stored_now_is_delivered_later(scene: Scene, failure: Exception) -> None:
     scene.park(b"a", due_in=100)
-    scene.is_full = True
+    scene.failure = failure
     scene.wait(100)
-    scene.is_full = False
+    scene.failure = None
     scene.wait(100)
 
     assert scene.arrived() == [b"a"]
@@ -274,3 +278,19 @@ def test_whatever_happens_each_message_comes_once_or_was_recalled(
         assert set(arrived) == expected
     scene.timer.close()
     scene.store.close()
+
+
+def test_while_the_in_sync_set_takes_nothing_the_timer_rests_and_loses_nothing(scene: Scene) -> None:
+    scene.park(b"a", due_in=100)
+    scene.wait(100)
+    scene.park(b"b", due_in=100)
+    scene.intake.replica = replica = Admitting(Refusal.SET_TOO_SMALL)
+    scene.wait(100)
+    scene.wait(70_000)  # the note of what was delivered is due too
+    with pytest.raises(NotTaken):
+        scene.timer.recall("orders", "ID-b")
+
+    replica.reason = None
+    scene.wait(1)
+
+    assert scene.arrived() == [b"a", b"b"]

@@ -79,10 +79,11 @@ class Scene:
     now: int = START
     limits: BrokerLimits = field(default_factory=BrokerLimits)
     transactions_settings: TransactionSettings = field(default_factory=TransactionSettings)
+    max_undispatched: int = 1_000
 
     def __post_init__(self) -> None:
         self.config = BrokerConfig(
-            small_store(self.folder / "store", commit_log_file_size=256 * 1024),
+            small_store(self.folder / "store", commit_log_file_size=256 * 1024, max_undispatched=self.max_undispatched),
             limits=self.limits,
             transactions=self.transactions_settings,
         )
