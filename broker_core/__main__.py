@@ -10,7 +10,9 @@ import os
 import signal
 import socket
 import sys
+from collections.abc import AsyncIterator
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
@@ -18,6 +20,7 @@ import uvloop
 
 from broker_core import exit_status, logs
 from broker_core.broker import Broker, BrokerConfig
+from broker_core.broker.replication.anew import put_aside
 from broker_core.command_line import configuration, of_controller, parse
 from broker_core.controller.server import Controller, hosted
 from broker_core.defaults import settings_file
@@ -92,14 +95,25 @@ async def _serve(options: argparse.Namespace, config: BrokerConfig, sockets: Soc
             if controller is not None:
                 await controller.start()
             config = replace(config, name_servers=(f"{config.bind}:{name_server.port}",))
-        broker = await Broker.open(config, sockets=sockets)
-        running.push_async_callback(broker.close)
         # While the broker leaves, its topics are no more unknown than before it came.
         running.callback(is_registered.clear)
-        is_registered.set()
-        _exempt_from_collection()
-        print(f"ready namesrv={';'.join(config.name_servers)} broker={broker.address}", flush=True)
-        return await _until_stopped(broker, stop)
+        while True:
+            async with _closing(await Broker.open(config, sockets=sockets)) as broker:
+                is_registered.set()
+                _exempt_from_collection()
+                print(f"ready namesrv={';'.join(config.name_servers)} broker={broker.address}", flush=True)
+                status = await _until_stopped(broker, stop)
+            if status is not None:
+                return status
+            put_aside(config.store.folder, datetime.now(UTC))
+
+
+@contextlib.asynccontextmanager
+async def _closing(broker: Broker) -> AsyncIterator[Broker]:
+    try:
+        yield broker
+    finally:
+        await broker.close()
 
 
 def _name_server(
@@ -133,8 +147,8 @@ def _exempt_from_collection() -> None:
     gc.set_threshold(_COLLECTION_THRESHOLD)
 
 
-async def _until_stopped(broker: Broker, stop: asyncio.Event) -> int:
-    """Wait for a signal, or for the broker to stop by itself, which is a failure."""
+async def _until_stopped(broker: Broker, stop: asyncio.Event) -> int | None:
+    """Wait for a signal, or for the broker to stop by itself, which is a failure; return None if it begins anew."""
     stopped = asyncio.ensure_future(stop.wait())
     failed = asyncio.ensure_future(broker.failed())
     await asyncio.wait((stopped, failed), return_when=asyncio.FIRST_COMPLETED)
@@ -142,7 +156,9 @@ async def _until_stopped(broker: Broker, stop: asyncio.Event) -> int:
         waiting.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await waiting
-    return 0 if stop.is_set() else exit_status.REFUSED
+    if stop.is_set():
+        return 0
+    return None if broker.begins_anew else exit_status.REFUSED
 
 
 if __name__ == "__main__":

@@ -45,11 +45,13 @@ class MasterWork:
         self._locks = locks
         self._clock = clock
         self._is_on: bool | None = None
+        self.is_sure: Callable[[], bool] = _always
+        """Whether no other broker can do this work at the moment; asked each time, since a lease ends unnoticed."""
         locks.may_grant = self.is_on
 
     def is_on(self) -> bool:
         """Return whether the work is done here at the moment."""
-        return bool(self._is_on)
+        return bool(self._is_on) and self.is_sure()
 
     def follow(self, role: Role) -> None:
         """Begin or end with the role; a watcher of `Roles`."""
@@ -63,7 +65,7 @@ class MasterWork:
 
     def step(self, run: Callable[[int], T]) -> Callable[[int], T | None]:
         """Return a step that does nothing while the work is done elsewhere."""
-        return lambda now: run(now) if self._is_on else None
+        return lambda now: run(now) if self.is_on() else None
 
     def _begin(self) -> None:
         self._transactions.take_up(find_open(self._store, self._offsets))
@@ -78,3 +80,7 @@ class MasterWork:
         # Its consumers go on elsewhere, from the group's offsets.
         self._leases.close_all()
         self._locks.drop_all()
+
+
+def _always() -> bool:
+    return True

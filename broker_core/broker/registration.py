@@ -87,6 +87,8 @@ class Registration:
         self._has_left = False
         # Two registrations at one name server at once would not know what the other one tells it.
         self._turns = {server: asyncio.Lock() for server in name_servers}
+        self.is_sure: Callable[[], bool] = _always
+        """Asked before a registration as the master: whether no other one can be it. If not, `want` comes later."""
         self._roles = roles
         self._role = roles.now
         # Under which role each name server was told of this broker last, whatever became of it.
@@ -152,7 +154,7 @@ class Registration:
         """Register with one name server: with the changed topics if it still has the others, else with all of them."""
         async with self._turns[server]:
             role = self._roles.now
-            if self._has_left:
+            if self._has_left or (role.is_master and not self.is_sure()):
                 return None
             if role.kind is RoleKind.FENCED:
                 await self._leave_fenced(server)
@@ -279,3 +281,7 @@ def _place(role: Role) -> tuple[int, int | None]:
 def _stated(version: DataVersion, role: Role) -> DataVersion:
     """Return a version that also tells the epoch: name servers keep the place of the newest master by it."""
     return version if role.epoch is None else replace(version, state_version=role.epoch)
+
+
+def _always() -> bool:
+    return True

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import AsyncExitStack
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from broker_core.broker.access.check import AccessCheck
 from broker_core.broker.access.needs import needs_of
@@ -142,10 +142,20 @@ class Broker:
             await self._saver.save()
         _log.info("broker=%s: stopped", self._name)
 
+    @property
+    def begins_anew(self) -> bool:
+        """Whether this replica is to be closed and opened again with an empty log (`put_aside`)."""
+        return self.failover is not None and self.failover.anew.done()
+
     async def failed(self) -> None:
-        """Return when the broker's background work has ended, which happens only through a bug or `close`."""
-        await asyncio.wait([self._background])
-        if not self._background.cancelled() and (error := self._background.exception()) is not None:
+        """Return when the broker cannot go on: it `begins_anew`, or its background work has ended through a bug."""
+        waiting: list[asyncio.Future[Any]] = [self._background]
+        if self.failover is not None:
+            waiting.append(self.failover.anew)
+        await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+        if not self._background.done() or self._background.cancelled():
+            return
+        if (error := self._background.exception()) is not None:
             _log.critical("broker=%s: a background task failed", self._name, exc_info=error)
 
 
@@ -276,6 +286,8 @@ class _Start:
         )
         failover = start_life(self._config, around, *ports)
         components.intake.replica = failover
+        components.master_work.is_sure = components.registration.is_sure = failover.has_lease
+        failover.on_lease = components.registration.want
         self._opened.callback(failover.close)
         return failover
 

@@ -111,6 +111,7 @@ def _register(place: Place, command: Register) -> Request:
         last_epoch=command.last_epoch,
         max_offset=command.end,
         view_epoch=command.known_epoch,
+        view_version=command.known_version,
     )
     return Request.request(header)
 

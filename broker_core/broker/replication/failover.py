@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -41,14 +40,6 @@ class Waiting(Protocol):
         """Answer all that wait with a reason."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """Why this process cannot go on as a replica: to begin anew with an empty folder, or to stop."""
-
-    reason: str
-    begins_anew: bool
-
-
 class Failover:
     """Drives one replica. Belongs to one loop; nothing here waits, but tasks that tell what came of it."""
 
@@ -66,10 +57,13 @@ class Failover:
         """`controllers`, `slaves` and `masters` are set before `run`."""
         self.replica = replica
         self.log = log
-        self.ended: asyncio.Future[Ended] = asyncio.get_running_loop().create_future()
+        self.anew: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        """Gets a reason when this process has to begin anew with an empty log."""
         self.controllers: Controllers
         self.slaves: SlaveStreams
         self.masters: MasterStreams
+        self.on_lease: Callable[[], None] = _nothing
+        """Called when this master knows, for the first time or again, that it is the only one."""
         self._roles = roles
         self._remoting = remoting
         self._folder = folder
@@ -90,6 +84,7 @@ class Failover:
     async def _tick(self) -> None:
         while True:
             self._do(self.replica.tick(self._clock()))
+            self.log.tidy(self.replica.mastership.needed_from if self.replica.mastership is not None else None)
             self.slaves.wake()
             await asyncio.sleep(TICK_SECONDS)
 
@@ -146,7 +141,10 @@ class Failover:
     # What controllers, the master and slaves tell
 
     def heard(self, message: say.Heard) -> None:
+        had_lease = self.has_lease()
         self._do(self.replica.heard(message, self._clock()))
+        if not had_lease and self.has_lease():
+            self.on_lease()
 
     def answered(self, message: say.Answered) -> None:
         self._do(self.replica.answered(message, self._clock()))
@@ -198,19 +196,24 @@ class Failover:
             self._asking.cancel()
         self.masters.leave(effect.link)
 
+    def _become(self, effect: say.Become) -> None:
+        self._roles.become(effect.role)
+        if effect.role.is_master:
+            self.look()  # for the lease: without it no client is told where the master is
+
     def _begin_anew(self, effect: say.BeginAnew) -> None:
-        _log.warning("replica: begins anew with an empty folder: %s", effect.reason)
-        self._end(Ended(effect.reason, begins_anew=True))
+        _log.warning("replica: begins anew with an empty log: %s", effect.reason)
+        self._end()
+        if not self.anew.done():
+            self.anew.set_result(effect.reason)
 
     def _halt(self, effect: say.Halt) -> None:
         _log.critical("replica: stopped for good, nothing was changed: %s", effect.reason)
-        self._end(Ended(effect.reason, begins_anew=False))
+        self._end()
 
-    def _end(self, ended: Ended) -> None:
+    def _end(self) -> None:
         self._waiting.refuse(Refusal.FENCED)
         self._roles.become(Role(RoleKind.FENCED, self.replica.identity.broker_id))
-        if not self.ended.done():
-            self.ended.set_result(ended)
 
     _actions: Final[Mapping[type[Any], Callable[[Failover, Any], None]]] = {
         say.SendHeartbeat: lambda self, effect: self.controllers.send(effect),
@@ -222,10 +225,14 @@ class Failover:
         say.LeaveMaster: _leave_master,
         say.SendToSlave: lambda self, effect: self.slaves.greet(effect.link, effect.message),
         say.CloseSlave: lambda self, effect: self.slaves.close(effect.link, effect.reason),
-        say.Become: lambda self, effect: self._roles.become(effect.role),
+        say.Become: _become,
         say.Confirmed: lambda self, effect: self._waiting.confirmed(effect.upto),
         say.RefuseWaiting: lambda self, effect: self._waiting.refuse(effect.reason),
         say.SaveIdentity: lambda self, effect: save_identity(self._folder, effect.identity),
         say.BeginAnew: _begin_anew,
         say.Halt: _halt,
     }
+
+
+def _nothing() -> None:
+    """Called where nobody asked to be told."""

@@ -65,7 +65,7 @@ class ApplyId:
 
 @dataclass(frozen=True, slots=True)
 class Register:
-    """Command: this life runs now. `known_epoch` is the newest that the replica ever heard of."""
+    """Command: this life runs now. Epoch and version are of the newest state that the replica ever heard of."""
 
     broker_id: int
     life: str
@@ -76,6 +76,7 @@ class Register:
     end: int
     last_epoch: int
     known_epoch: int
+    known_version: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -146,6 +146,7 @@ class Replica:
             end=store.whole_end,
             last_epoch=last_epoch(store),
             known_epoch=identity.known[0],
+            known_version=identity.known[1],
         )
 
     def _ask_as_master(self, mastership: Mastership, now: float) -> list[Effect]:

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from broker_core.protocol.ha_epochs import EpochStart
 from broker_core.store import MessageStore
 from broker_core.store.epochs import EpochFile
 
+_HOLDER: Final = "replicas"
+
 
 class ReplicaLog:
     """A `ReplicaStore` of an open store; with `waits_for_disk` only what is flushed is acknowledged."""
 
-    def __init__(self, store: MessageStore, epochs: EpochFile, *, waits_for_disk: bool) -> None:
+    def __init__(self, store: MessageStore, epochs: EpochFile, *, waits_for_disk: bool, most_held_bytes: int) -> None:
+        """Of the log, at most `most_held_bytes` are kept for replicas that copy it."""
         self._store = store
+        self._most_held_bytes = most_held_bytes
         self._epochs = epochs
         self._waits_for_disk = waits_for_disk
         self._confirm = int(store.confirmed_log_offset)
@@ -61,6 +66,13 @@ class ReplicaLog:
 
     def finish_tail(self) -> None:
         self._store.take_over()
+
+    def tidy(self, needed_from: int | None) -> None:
+        """Keep what the streams still need from a log offset on; forget epochs of which the log has nothing more."""
+        self._store.hold_from(_HOLDER, needed_from, most_bytes=self._most_held_bytes)
+        epochs = self._epochs.entries
+        if len(epochs) > 1 and epochs[1].start <= self.begin:
+            self._epochs.drop_before(self.begin)
 
     def roll_epoch(self, number: int, start: int) -> None:
         self._epochs.add(number, start)

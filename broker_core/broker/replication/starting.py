@@ -60,7 +60,12 @@ def start_life(config: BrokerConfig, around: Surroundings, *ports: Dispatch) -> 
     store.note_loss_told()
     epochs = EpochFile(folder)
     epochs.cut(store.appended_log_offset + 1)  # of a tail that is lost
-    log = ReplicaLog(store, epochs, waits_for_disk=config.flushes_before_answer)
+    log = ReplicaLog(
+        store,
+        epochs,
+        waits_for_disk=config.flushes_before_answer,
+        most_held_bytes=config.failover.copy_hold_bytes,
+    )
     replica = Replica(identity, log, _settings(config, around.address))
     failover = Failover(
         replica,

@@ -24,9 +24,9 @@ async def test_what_was_answered_is_on_every_replica_and_outlives_its_master(tmp
         successor = await group.master()
 
         assert successor is other
-        assert await group.read(successor) == [b"0", b"1", b"2", b"3", b"4"]
         answer = await group.send(successor, b"5")
         assert answer.header(SendMessageResponse).queue_offset == 5
+        assert await group.read(successor) == [b"0", b"1", b"2", b"3", b"4", b"5"]
 
 
 async def test_a_master_that_comes_back_follows_and_joins_the_set(tmp_path: Path) -> None:
@@ -43,6 +43,25 @@ async def test_a_master_that_comes_back_follows_and_joins_the_set(tmp_path: Path
         assert returned.components.roles.now.kind is RoleKind.SLAVE
         assert returned.components.roles.now.master == successor.address
         await eventually(lambda: returned.store.dispatched_log_offset == successor.store.appended_log_offset)
+
+
+async def test_a_master_is_registered_and_locks_queues_only_with_a_lease(tmp_path: Path) -> None:
+    async with replica_group(tmp_path) as group:
+        master = await group.master()
+        components = master.components
+        failover = master.failover
+        assert failover is not None
+        await eventually(failover.has_lease)
+        queue = ("T", "b", 0)
+        assert components.locks.lock("g", "c1", [queue], now=0) == [queue]
+
+        failover.controllers.send = lambda beat: None  # type: ignore[method-assign]
+        await eventually(lambda: not failover.has_lease())
+
+        assert components.locks.lock("g", "c1", [queue], now=0) == []
+        assert not components.master_work.is_on()
+        assert (await group.send(master, b"x")).code == ResponseCode.SUCCESS
+        assert await components.registration.register() == 0
 
 
 async def test_with_too_small_a_set_a_message_is_refused_before_it_is_stored(tmp_path: Path) -> None:
