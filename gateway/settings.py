@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from console.clusters.own_brokers import MOST_BROKERS
+from console.clusters.own_brokers import MOST_BROKERS, MOST_REPLICAS
 from gateway import env
 from gateway.own_tls import own_tls
 from gateway.private import UMASK
@@ -33,6 +33,7 @@ GANTRY_CREDENTIALS = env.account("GANTRY_ACL_ACCOUNT")
 GANTRY_OWN_TLS = own_tls().client
 # Of the brokers that `gateway.up` starts on this machine: their files are in the data folder.
 GANTRY_BROKERS = env.number("GANTRY_BROKERS", 1, low=1, high=MOST_BROKERS)
+GANTRY_REPLICAS = env.number("GANTRY_REPLICAS", 1, low=1, high=MOST_REPLICAS)
 GANTRY_FLUSH = env.choice("GANTRY_FLUSH", "async", ("async", "sync"))
 GANTRY_REDIS_URL = env.redis_url("GANTRY_REDIS_URL", "redis://127.0.0.1:6379/0")
 # How many Spark programs run at once; each needs at least half a gigabyte.

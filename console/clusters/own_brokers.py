@@ -1,6 +1,7 @@
 """The brokers that `make up` runs: their names, and where each keeps its messages.
 
 The first keeps name and folder when there are more of them, so that an installation with one broker can get others.
+Replicas of one broker have folders of their own.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from string import ascii_lowercase
 from typing import Final
 
 MOST_BROKERS: Final = 16
+MOST_REPLICAS: Final = 5
 FIRST_FOLDER: Final = "broker"
 
 
@@ -18,8 +20,13 @@ def broker_names(count: int) -> list[str]:
     return [f"broker-{letter}" for letter in ascii_lowercase[:count]]
 
 
+def replica_names(count: int) -> list[str]:
+    """Return what `make up` calls `count` replicas of its one broker: ``replica-1``, ``replica-2``, …"""
+    return [f"replica-{number}" for number in range(1, count + 1)]
+
+
 def folder_of(data: Path, broker: str) -> Path:
-    """Return the store's folder of a broker, in the data folder."""
+    """Return the store's folder of a broker or replica, in the data folder."""
     return data / (FIRST_FOLDER if broker == broker_names(1)[0] else broker)
 
 

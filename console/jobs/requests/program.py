@@ -50,6 +50,8 @@ def _place_of(name: str) -> dict[str, Any]:
     address = address_of(cluster)
     # Only the files of our own brokers are on this machine, unless they run elsewhere.
     own = own_brokers.stores(settings.GANTRY_DATA_DIR, settings.GANTRY_BROKERS)
+    if settings.GANTRY_REPLICAS > 1:
+        own = {}  # which one is master changes, and what the others have is not all of it
     is_embedded = cluster.kind == ClusterKind.EMBEDDED
     stores = {name: str(folder) for name, folder in own.items() if is_embedded and folder.is_dir()}
     return {

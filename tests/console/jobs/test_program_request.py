@@ -35,6 +35,15 @@ def test_of_several_brokers_all_folders_that_are_there_are_told(settings: Settin
     assert place["more_stores"] == {"broker-b": str(tmp_path / "broker-b")}
 
 
+def test_of_replicas_all_is_read_over_the_wire(settings: Settings, tmp_path: Path) -> None:
+    settings.GANTRY_REPLICAS = 3
+    (tmp_path / "broker").mkdir()  # of a broker that was left out
+
+    place = place_of(settings, tmp_path)
+
+    assert (place["broker"], place["store"], place["more_stores"]) == ("broker-a", None, {})
+
+
 def test_without_a_folder_of_a_broker_all_is_read_over_the_wire(settings: Settings, tmp_path: Path) -> None:
     place = place_of(settings, tmp_path)
 

@@ -1,1 +1,0 @@
-"""The replicas of broker names: who is master, and how far the others are behind."""
