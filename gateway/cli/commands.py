@@ -5,7 +5,6 @@ from __future__ import annotations
 from gateway.cli import (
     acl,
     alerts,
-    brokers,
     dead_letters,
     events,
     groups,
@@ -26,7 +25,6 @@ from gateway.cli.root import gantry
 __all__ = [
     "acl",
     "alerts",
-    "brokers",
     "dead_letters",
     "events",
     "gantry",

@@ -22,6 +22,7 @@ from gateway.up.console_log import ConsoleLog
 from gateway.up.errors import CannotStart, NoRight
 from gateway.up.first_run import TOPIC, Admin, ensure_topic, prepare, record_classes
 from gateway.up.processes import Plan, plan
+from gateway.up.replicas import HA_PORT_ABOVE, master_of
 from gateway.up.supervisor import Supervisor, by_kind
 
 # RocketMQ's clients may connect to the broker's port minus 2, so the broker listens there too.
@@ -74,6 +75,8 @@ def _require_ports(config: UpConfig) -> None:
     require_free(config.bind, config.namesrv_port, "GANTRY_NAMESRV_PORT")
     for port in config.broker_ports.values():
         require_free(config.bind, port, "GANTRY_BROKER_PORT")
+        if config.replicas > 1:  # a broker without replicas does without
+            require_free(config.bind, port + HA_PORT_ABOVE, "GANTRY_BROKER_PORT")
     require_free(config.bind, config.http_port, "GANTRY_HTTP_PORT")
 
 
@@ -82,6 +85,11 @@ def _ports_of_brokers(config: UpConfig) -> Iterator[tuple[str, int]]:
         more = f" plus {number * PORTS_APART}" if number else ""
         yield f"GANTRY_BROKER_PORT{more}", port
         yield f"a broker's second port, GANTRY_BROKER_PORT{more} minus {_FAST_PORT_BELOW}", port - _FAST_PORT_BELOW
+        if config.replicas > 1:
+            yield (
+                f"a replica's port for slaves, GANTRY_BROKER_PORT plus {number * PORTS_APART + HA_PORT_ABOVE}",
+                (port + HA_PORT_ABOVE),
+            )
 
 
 async def _run(config: UpConfig, log: ConsoleLog) -> None:
@@ -101,7 +109,7 @@ async def _run_children(config: UpConfig, startup_plan: Plan, stop: asyncio.Even
         stopping = asyncio.create_task(stop.wait(), name="wait for a signal")
         await asyncio.wait({starting, stopping}, return_when=asyncio.FIRST_COMPLETED)
         if starting.done():
-            log.plain(banner(config, starting.result()))
+            log.plain(banner(config, starting.result(), await master_of(config)))
             recording = asyncio.create_task(_record(startup_plan.environment, log), name="record Spark's classes")
             await stopping
             recording.cancel()
@@ -111,7 +119,8 @@ async def _run_children(config: UpConfig, startup_plan: Plan, stop: asyncio.Even
             await asyncio.gather(starting, return_exceptions=True)
         log.line("gantry", "stopping")
     finally:
-        await supervisor.stop()
+        # Without its slaves a master takes no messages, but without its master nobody needs to be elected.
+        await supervisor.stop(lambda: master_of(config))
     log.line("gantry", "stopped")
 
 

@@ -10,8 +10,11 @@ from gateway.up.first_run import TOKEN_FILE, TOPIC, Admin
 _RULE = "─" * 72
 
 
-def banner(config: UpConfig, admin: Admin) -> str:
-    """Return the text; it contains the password only in the run that created it."""
+def banner(config: UpConfig, admin: Admin, master: str | None = None) -> str:
+    """Return the text; it contains the password only in the run that created it.
+
+    `master` is the replica that is one, if there are several and it is known.
+    """
     if admin.password:
         password = f"{admin.password}   (shown only now)"
     else:
@@ -24,7 +27,7 @@ def banner(config: UpConfig, admin: Admin) -> str:
             f"  log in as         {admin.username}",
             f"                    password  {password}",
             f"  name server       {config.reachable_host}:{config.namesrv_port}   (for RocketMQ clients)",
-            *_brokers(config),
+            *_brokers(config, master),
             "",
             "  send a message:",
             f"  curl -H \"Authorization: Bearer $(cat {token})\" -H 'Content-Type: application/json' \\",
@@ -38,8 +41,11 @@ def banner(config: UpConfig, admin: Admin) -> str:
     )
 
 
-def _brokers(config: UpConfig) -> tuple[str, ...]:
-    """Return a line for several brokers; one needs none, since the name server tells of it."""
-    if config.brokers == 1:
+def _brokers(config: UpConfig, master: str | None) -> tuple[str, ...]:
+    """Return a line for several brokers or replicas; one needs none, since the name server tells of it."""
+    ports = config.broker_ports
+    if len(ports) == 1:
         return ()
-    return ("  brokers           " + ", ".join(f"{name} {port}" for name, port in config.broker_ports.items()),)
+    what = "replicas" if config.replicas > 1 else "brokers"
+    each = (f"{name} {port}{' (master)' if name == master else ''}" for name, port in ports.items())
+    return (f"  {what:<18}" + ", ".join(each),)

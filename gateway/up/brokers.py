@@ -1,4 +1,4 @@
-"""What `make up` does before it starts several brokers: none with messages is left out, a new one knows the topics."""
+"""What `make up` does before it starts brokers: none with messages is left out, a new one knows the topics."""
 
 from __future__ import annotations
 
@@ -11,7 +11,14 @@ from typing import Any, Final
 
 from broker_core.protocol import fastjson
 from broker_core.protocol.errors import MalformedBody
-from console.clusters.own_brokers import MOST_BROKERS, broker_names, folder_of, stores
+from console.clusters.own_brokers import (
+    MOST_BROKERS,
+    MOST_REPLICAS,
+    broker_names,
+    folder_of,
+    replica_names,
+    stores,
+)
 from gateway.up.config import UpConfig
 from gateway.up.errors import CannotStart
 
@@ -22,23 +29,44 @@ _COPIED: Final = (_TOPICS, "subscriptionGroup.json", "brokerSettings.json")
 
 
 def require_none_left_out(config: UpConfig) -> None:
-    """Raise CannotStart if a broker with messages would not be started, unless the configuration lets it be."""
-    left_out = [
-        (number, folder_of(config.data, name))
-        for number, name in enumerate(broker_names(MOST_BROKERS), 1)
-        if number > config.brokers and name not in config.left_out and _has_messages(folder_of(config.data, name))
-    ]
-    if left_out:
-        number, folder = left_out[-1]
-        names = ",".join(path.name for _, path in left_out)
-        raise CannotStart(
-            f"{folder} has messages of a broker that GANTRY_BROKERS={config.brokers} would not start: set it to "
-            f"{number}, or start without these messages by GANTRY_BROKERS_LEFT_OUT={names}"
+    """Raise CannotStart if a broker or replica with messages would not be started, unless the configuration allows it.
+
+    The messages of a single broker are not given to replicas: its log has no epochs, by which they tell logs apart.
+    """
+    brokers, replicas = _left_out(config, broker_names(MOST_BROKERS)), _left_out(config, replica_names(MOST_REPLICAS))
+    if not (names := [*brokers, *replicas]):
+        return
+    folder = folder_of(config.data, names[-1])
+    if replicas:
+        more = replicas[-1].rpartition("-")[2]
+        reason = f"a replica that GANTRY_REPLICAS={config.replicas} would not start: set it to {more}"
+    elif config.replicas > 1:
+        reason = (
+            f"a broker without replicas, which GANTRY_REPLICAS={config.replicas} would not start: start without that "
+            "setting, choose another folder with GANTRY_DATA_DIR"
         )
+    else:
+        number = broker_names(MOST_BROKERS).index(names[-1]) + 1
+        reason = f"a broker that GANTRY_BROKERS={config.brokers} would not start: set it to {number}"
+    raise CannotStart(
+        f"{folder} has messages of {reason}, or start without these messages by "
+        f"GANTRY_BROKERS_LEFT_OUT={','.join(names)}"
+    )
+
+
+def _left_out(config: UpConfig, names: list[str]) -> list[str]:
+    """Return those of the names that have messages, and are neither started nor allowed to be left out."""
+    known = {*config.broker_ports, *config.left_out}
+    return [name for name in names if name not in known and _has_messages(folder_of(config.data, name))]
 
 
 def prepare_new(config: UpConfig) -> None:
-    """Give each broker that never ran the topics, groups, settings and accounts of the first; raise CannotStart."""
+    """Give each broker that never ran the topics, groups, settings and accounts of the first; raise CannotStart.
+
+    Replicas have them from their master.
+    """
+    if config.replicas > 1:
+        return
     first, *others = stores(config.data, config.brokers).items()
     name, folder = first
     trees = dict(_read(folder / "config"))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from console.clusters.own_brokers import MOST_BROKERS, broker_names
+from console.clusters.own_brokers import MOST_BROKERS, MOST_REPLICAS, broker_names, replica_names
 from gateway import env
 from gateway.own_tls import own_tls
 from gateway.siblings import MOST_WORKERS
@@ -26,7 +26,12 @@ SETTINGS: Final = (
     ("GANTRY_NAMESRV_PORT", "9876", "name server, for RocketMQ clients"),
     ("GANTRY_BROKER_PORT", "10911", "broker, for RocketMQ clients; each further one 10 higher"),
     ("GANTRY_BROKERS", "1", "brokers, each a process with its folder; more than one have a name server of their own"),
-    ("GANTRY_BROKERS_LEFT_OUT", "", "brokers with messages that a lower GANTRY_BROKERS may leave out, by name"),
+    (
+        "GANTRY_REPLICAS",
+        "1",
+        "processes of one broker name with equal logs, one of them master; a controller elects it",
+    ),
+    ("GANTRY_BROKERS_LEFT_OUT", "", "brokers and replicas with messages that may be left out, by name"),
     ("GANTRY_TLS_MODE", "permissive with a certificate, else disabled", "TLS of name server and brokers; or enforcing"),
     ("GANTRY_TLS_CERT", "", "file with their certificate, PEM; a changed file needs no restart"),
     ("GANTRY_TLS_KEY", "", "file with its key, PEM"),
@@ -117,8 +122,10 @@ class UpConfig:
     redis_url: str | None
     workers: int
     brokers: int = 1
+    replicas: int = 1
+    """Processes of the one broker; more than one only beside a single broker."""
     left_out: tuple[str, ...] = ()
-    """Further brokers that need not be started although they have messages."""
+    """Further brokers and replicas that need not be started although they have messages."""
     has_access_control: bool = False
     account_networks: tuple[str, ...] = ()
     """Where the gateway's own account is served beside this machine."""
@@ -135,7 +142,8 @@ class UpConfig:
         # Read where jobs start; what is wrong with it is said now.
         env.spark_conf("GANTRY_SPARK_CONF", env.text("GANTRY_SPARK_MASTER", "local", environ=environ), environ=environ)
         brokers = env.number("GANTRY_BROKERS", 1, low=1, high=MOST_BROKERS, environ=environ)
-        highest = _MOST_PORT - (brokers - 1) * PORTS_APART
+        replicas = _replicas(brokers, environ)
+        highest = _MOST_PORT - (max(brokers, replicas) - 1) * PORTS_APART - (replicas > 1)
         return cls(
             data=Path(env.text("GANTRY_DATA_DIR", "data", environ=environ)).expanduser().absolute(),
             bind=env.text("GANTRY_BIND", "127.0.0.1", environ=environ),
@@ -148,7 +156,8 @@ class UpConfig:
             else None,
             workers=env.number("GANTRY_WORKERS", usual_workers(), low=1, high=MOST_WORKERS, environ=environ),
             brokers=brokers,
-            left_out=_left_out(brokers, environ),
+            replicas=replicas,
+            left_out=_left_out(started_names(brokers, replicas), environ),
             has_access_control=env.flag("GANTRY_ACL", False, environ=environ),
             namesrv_networks=_namesrv_networks(environ),
             account_networks=tuple(env.networks("GANTRY_ACL_NETWORKS", environ=environ)),
@@ -158,9 +167,9 @@ class UpConfig:
 
     @property
     def broker_ports(self) -> dict[str, int]:
-        """The port of each broker, by its name."""
-        ports = range(self.broker_port, self.broker_port + self.brokers * PORTS_APART, PORTS_APART)
-        return dict(zip(broker_names(self.brokers), ports, strict=True))
+        """The port of each broker or replica, by its name."""
+        names = started_names(self.brokers, self.replicas)
+        return {name: self.broker_port + number * PORTS_APART for number, name in enumerate(names)}
 
     @property
     def reachable_host(self) -> str:
@@ -174,9 +183,24 @@ class UpConfig:
         return f"http://{f'[{host}]' if ':' in host else host}:{self.http_port}{self.base_path}"
 
 
-def _left_out(brokers: int, environ: Mapping[str, str]) -> tuple[str, ...]:
+def started_names(brokers: int, replicas: int) -> list[str]:
+    """Return the names of the brokers, or of the replicas where one broker has several."""
+    return replica_names(replicas) if replicas > 1 else broker_names(brokers)
+
+
+def _replicas(brokers: int, environ: Mapping[str, str]) -> int:
+    replicas = env.number("GANTRY_REPLICAS", 1, low=1, high=MOST_REPLICAS, environ=environ)
+    if replicas > 1 and brokers > 1:
+        raise env.BadSetting("GANTRY_REPLICAS", str(replicas), f"1 with GANTRY_BROKERS={brokers}: one broker has them")
+    if replicas > 1 and env.flag("GANTRY_ACL", False, environ=environ):
+        reason = "1 with GANTRY_ACL=on: what replicas ask each other is not signed"
+        raise env.BadSetting("GANTRY_REPLICAS", str(replicas), reason)
+    return replicas
+
+
+def _left_out(started: list[str], environ: Mapping[str, str]) -> tuple[str, ...]:
     names = env.words("GANTRY_BROKERS_LEFT_OUT", environ=environ)
-    others = broker_names(MOST_BROKERS)[brokers:]
+    others = [name for name in broker_names(MOST_BROKERS) + replica_names(MOST_REPLICAS) if name not in started]
     for name in names:
         if name not in others:
             raise env.BadSetting("GANTRY_BROKERS_LEFT_OUT", name, f"brokers that are not started: {', '.join(others)}")

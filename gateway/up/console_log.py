@@ -9,13 +9,14 @@ _COLOURS: Final = {
     "redis": 31,
     "namesrv": 96,
     "broker": 36,
+    "replica": 36,
     "gateway": 32,
     "sampler": 35,
     "worker": 33,
     "beat": 34,
     "gantry": 1,
 }
-_WIDTH: Final = 8
+_WIDTH: Final = 9
 
 
 class ConsoleLog:

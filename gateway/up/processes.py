@@ -16,6 +16,7 @@ from gateway.siblings import FOLDER_VARIABLE
 from gateway.up.access import ACCOUNT_VARIABLE, broker_settings, prepare_accounts
 from gateway.up.checks import free_port
 from gateway.up.config import UpConfig
+from gateway.up.replicas import BROKER, controller_settings, replica_settings
 from gateway.up.services import redis_server
 
 Ready = Literal["line", "http", "port", "running"]
@@ -102,12 +103,16 @@ def _tls_options(config: UpConfig, run: Path) -> tuple[str, ...]:
 
 
 def _brokers(python: str, config: UpConfig, tls: tuple[str, ...]) -> Iterator[Child]:
-    """Return the broker with a name server in it, or a name server that outlives each of several brokers."""
+    """Return the broker with a name server in it, or a name server that outlives each of several brokers.
+
+    That of several replicas hosts their controller.
+    """
     servers: tuple[str, ...] = ("--namesrv-port", str(config.namesrv_port), *_change_networks(config))
-    if config.brokers > 1:
+    is_one = len(config.broker_ports) == 1
+    if not is_one:
         yield _name_server(python, config, tls)
         servers = ("--namesrv", f"{config.reachable_host}:{config.namesrv_port}")
-    settings = tuple(_settings(broker_settings(config)))
+    settings = tuple(_settings({**broker_settings(config), **replica_settings(config)}))
     for name, port in config.broker_ports.items():
         command = (
             python, "-m", "broker_core",
@@ -116,18 +121,18 @@ def _brokers(python: str, config: UpConfig, tls: tuple[str, ...]) -> Iterator[Ch
             "--bind", config.bind,
             *servers,
             "--broker-port", str(port),
-            "--broker-name", name,
-            "--share", str(config.brokers),
+            "--broker-name", BROKER if config.replicas > 1 else name,
+            "--share", str(len(config.broker_ports)),
             "--flush", config.flush,
             *settings,
             *tls,
         )  # fmt: skip
-        child = name if config.brokers > 1 else "broker"
+        child = "broker" if is_one else name
         yield Child(child, command, ready="line", needs_database=False, kind="broker")
 
 
 def _settings(texts: Mapping[str, str]) -> Iterator[str]:
-    """Return the options of a broker for settings by their names."""
+    """Return the options for settings by their names."""
     for name, text in texts.items():
         yield from ("--setting", f"{name}={text}")
 
@@ -139,6 +144,7 @@ def _name_server(python: str, config: UpConfig, tls: tuple[str, ...]) -> Child:
         "--port", str(config.namesrv_port),
         "--settings-file", str(config.data / "namesrv" / "kvConfig.json"),
         *_change_networks(config),
+        *_settings(controller_settings(config)),
         *tls,
     )  # fmt: skip
     return Child("namesrv", command, ready="line", needs_database=False)

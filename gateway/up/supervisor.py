@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import urllib.error
 import urllib.request
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from itertools import groupby
 
 from gateway.up.child_process import ChildProcess
@@ -20,6 +20,10 @@ _LOOK_SECONDS = 0.1
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
 # After a child has run this long, the pause before its next restart is short again.
 _STABLE_SECONDS = 10.0
+
+
+async def _nobody() -> None:
+    return None
 
 
 class Supervisor:
@@ -59,16 +63,21 @@ class Supervisor:
         await self._until_ready(process)
         self._watchers.append(asyncio.create_task(self._watch(child), name=f"watch {child.name}"))
 
-    async def stop(self) -> None:
-        """Stop all children: first, together, those that need the database; then the others, the last started first."""
+    async def stop(self, last_of_kind: Callable[[], Awaitable[str | None]] = _nobody) -> None:
+        """Stop all children: first, together, those that need the database; then the others, the last started first.
+
+        `last_of_kind` names a child that stops when the others of its kind have; it is asked before any of these.
+        """
         self._stopping = True
         for watcher in self._watchers:
             watcher.cancel()
         await asyncio.gather(*self._watchers, return_exceptions=True)
         used, users = self.split_by_database()
         await asyncio.gather(*(self._stop(child) for child in users))
+        last = await last_of_kind()
         for together in reversed(by_kind(used)):
-            await asyncio.gather(*(self._stop(child) for child in together))
+            await asyncio.gather(*(self._stop(child) for child in together if child.name != last))
+            await asyncio.gather(*(self._stop(child) for child in together if child.name == last))
 
     async def _stop(self, child: Child) -> None:
         process = self._running.pop(child.name, None)

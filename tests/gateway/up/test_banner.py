@@ -30,3 +30,11 @@ def test_it_says_where_several_brokers_are(tmp_path: Path) -> None:
     admin = Admin("admin", None, is_new=False)
     assert "brokers           broker-a 10911, broker-b 10921" in banner(two, admin)
     assert "broker-a" not in banner(one, admin)
+
+
+def test_it_says_which_replica_is_master(tmp_path: Path) -> None:
+    config = UpConfig.read({"GANTRY_DATA_DIR": str(tmp_path), "GANTRY_REPLICAS": "3"})
+    admin = Admin("admin", None, is_new=False)
+    told = banner(config, admin, "replica-2")
+    assert "  replicas          replica-1 10911, replica-2 10921 (master), replica-3 10931\n" in told
+    assert "(master)" not in banner(config, admin, None), "nobody knows"

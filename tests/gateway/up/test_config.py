@@ -51,6 +51,8 @@ def test_the_help_text_names_every_setting_that_the_gateway_reads() -> None:
         ("GANTRY_FLUSH", "never"),
         ("GANTRY_BROKERS", "0"),
         ("GANTRY_BROKERS", "17"),
+        ("GANTRY_REPLICAS", "0"),
+        ("GANTRY_REPLICAS", "6"),
         ("GANTRY_BROKERS_LEFT_OUT", "broker-a"),
         ("GANTRY_BROKERS_LEFT_OUT", "gantry"),
         ("GANTRY_REDIS_URL", "amqp://x"),
@@ -66,6 +68,21 @@ def test_the_port_of_the_last_broker_is_a_port() -> None:
     assert list(UpConfig.read(ports).broker_ports.values()) == [65_515, 65_525, 65_535]
     with pytest.raises(BadSetting, match="GANTRY_BROKER_PORT='65516': expected a number from 1 to 65515"):
         UpConfig.read(ports | {"GANTRY_BROKER_PORT": "65516"})
+
+
+@pytest.mark.parametrize("other", [{"GANTRY_BROKERS": "2"}, {"GANTRY_ACL": "on"}])
+def test_replicas_beside_what_they_cannot_serve_are_refused_by_name(other: dict[str, str]) -> None:
+    ((name, value),) = other.items()
+    with pytest.raises(BadSetting, match=f"^GANTRY_REPLICAS='3': expected 1 with {name}={value}: "):
+        UpConfig.read({"GANTRY_REPLICAS": "3", **other})
+    assert UpConfig.read({"GANTRY_REPLICAS": "1", **other}).replicas == 1
+
+
+def test_the_port_for_slaves_of_the_last_replica_is_a_port() -> None:
+    ports = {"GANTRY_REPLICAS": "2", "GANTRY_BROKER_PORT": "65524"}
+    assert UpConfig.read(ports).broker_ports == {"replica-1": 65_524, "replica-2": 65_534}
+    with pytest.raises(BadSetting, match="GANTRY_BROKER_PORT='65525': expected a number from 1 to 65524"):
+        UpConfig.read(ports | {"GANTRY_BROKER_PORT": "65525"})
 
 
 def test_a_setting_of_spark_that_jobs_rely_on_is_refused_when_gantry_starts(tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ async def supervising(*children: Child) -> AsyncIterator[tuple[Supervisor, io.St
 
 async def test_lines_of_a_child_carry_its_name() -> None:
     async with supervising(child("broker", "print('hello', flush=True); " + SERVES)) as (_, out):
-        await eventually(lambda: "broker   │ hello" in out.getvalue())
+        await eventually(lambda: "broker    │ hello" in out.getvalue())
 
 
 async def test_a_killed_child_is_restarted_and_said_so(tmp_path: Path) -> None:
@@ -173,3 +173,19 @@ def is_running(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:
         return False
+
+
+async def test_of_one_kind_a_named_child_stops_last(tmp_path: Path) -> None:
+    ends = tmp_path / "ends"
+    names = ["replica-1", "replica-2", "replica-3"]
+    replicas = [
+        replace(child(name, noting(ends, name), needs_database=False), kind="broker") for name in reversed(names)
+    ]
+
+    async def master() -> str:
+        return "replica-2"
+
+    async with supervising(child("namesrv", noting(ends, "namesrv"), needs_database=False), *replicas) as (running, _):
+        await running.stop(master)
+
+    assert ends.read_text().split()[-4:] == ["stop-replica-2", "replica-2", "stop-namesrv", "namesrv"]

@@ -34,7 +34,6 @@ import { purge } from "./purge"
 import { reconcile } from "./reconcile"
 import { redriveWizard } from "./redrive-wizard"
 import { refusals } from "./refusals"
-import { replicas } from "./replicas"
 import { resend } from "./resend"
 import { roles } from "./roles"
 import { run } from "./run"
@@ -86,7 +85,6 @@ export const rest: Shape<typeof english> = {
   ...reconcile,
   ...redriveWizard,
   ...refusals,
-  ...replicas,
   ...resend,
   ...roles,
   ...run,
