@@ -24,6 +24,7 @@ from broker_core.broker.master_work import MasterWork
 from broker_core.broker.offsets import ConsumerOffsets, Resets
 from broker_core.broker.pop.journal import Journal
 from broker_core.broker.pop.leases import Leases
+from broker_core.broker.processors.runtime_info import Figures
 from broker_core.broker.processors.topic_queues import TopicQueues
 from broker_core.broker.queue_locks import QueueLocks
 from broker_core.broker.registration import MasterPlace, Registration
@@ -94,6 +95,8 @@ class Components:
     durability: GroupCommit
     slaves: Slaves
     """Those that are connected here, while this is a master."""
+    figures: Figures
+    """What the runtime information shows besides what it reads itself; a replica adds its own."""
     confirmations: Confirmations | None
     """What the in-sync set has, where controllers decide who is master."""
     waits: Waits
@@ -201,6 +204,7 @@ def compose(settings: Settings, resources: Resources) -> Components:
         intake=intake,
         durability=durability,
         slaves=slaves,
+        figures={},
         confirmations=confirmations,
         waits=_waits(settings, durability, slaves, confirmations),
         topics=topic_register,

@@ -286,6 +286,7 @@ class _Start:
         )
         failover = start_life(self._config, around, *ports)
         components.intake.replica = failover
+        components.figures.update(failover.figures())
         components.master_work.is_sure = components.registration.is_sure = failover.has_lease
         failover.on_lease = components.registration.want
         self._opened.callback(failover.close)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -323,27 +323,29 @@ def _of_clients(c: Components) -> Sequence[Processor]:
 def _of_administration(
     c: Components, pulls: PullProcessor, pops: PopProcessor, notifications: NotificationProcessor
 ) -> Sequence[Processor]:
-    counts: dict[str, Callable[[], int | None]] = {
-        "slaveConnections": partial(len, c.slaves),
-        "replicationLagBytes": c.slaves.lag,
-        "parkedPulls": pulls.waiting,
-        "parkedPops": pops.waiting,
-        "parkedNotifications": notifications.waiting,
-        "leases": partial(len, c.leases),
-        "timerMessages": partial(len, c.timer),
-        "openTransactions": lambda: len(c.transactions.table),
-        # Under these names clusterList of 5.x reads them.
-        "timerReadBehind": c.timer.late_seconds,
-        "timerOffsetBehind": c.timer.unread,
-        "timerCongestNum": partial(len, c.timer),
-    }
+    c.figures.update(
+        {
+            "slaveConnections": partial(len, c.slaves),
+            "replicationLagBytes": c.slaves.lag,
+            "parkedPulls": pulls.waiting,
+            "parkedPops": pops.waiting,
+            "parkedNotifications": notifications.waiting,
+            "leases": partial(len, c.leases),
+            "timerMessages": partial(len, c.timer),
+            "openTransactions": lambda: len(c.transactions.table),
+            # Under these names clusterList of 5.x reads them.
+            "timerReadBehind": c.timer.late_seconds,
+            "timerOffsetBehind": c.timer.unread,
+            "timerCongestNum": partial(len, c.timer),
+        }
+    )
     figures = RuntimeInfo(
         store=c.store,
         store_id=c.store_id,
         folder=c.config.store.folder,
         delay=c.delay,
         stats=c.stats,
-        counts=counts,
+        figures=c.figures,
         clock=c.clock,
     )
     admin = AdminProcessor(store=c.store, topics=c.topics, delay=c.delay, stats=c.stats, figures=figures, clock=c.clock)

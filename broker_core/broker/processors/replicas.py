@@ -11,9 +11,16 @@ from broker_core.broker.replication.exchange import answer_to, exchange_of
 from broker_core.broker.replication.failover import Failover
 from broker_core.broker.replication.messages import Heard
 from broker_core.broker.replication.rejoin import ends
+from broker_core.broker.replication.views import address_of_master
 from broker_core.protocol import bodies
 from broker_core.protocol.bodies.controller import decode_state, encode_state
-from broker_core.protocol.bodies.replicas import EpochEntry, EpochEntryCache
+from broker_core.protocol.bodies.replicas import (
+    EpochEntry,
+    EpochEntryCache,
+    HaClientRuntimeInfo,
+    HaConnectionInfo,
+    HaRuntimeInfo,
+)
 from broker_core.protocol.codes import RequestCode, ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.headers.controller import HandOverRequest
@@ -25,7 +32,7 @@ _NOBODY: Final = -1
 
 
 class ReplicaProcessor:
-    """Answers 906, 1007, 1008, 9001 and 9003."""
+    """Answers 906, 907, 1007, 1008, 9001 and 9003."""
 
     def __init__(self, failover: Failover, identity: Identity) -> None:
         self._failover = failover
@@ -34,6 +41,7 @@ class ReplicaProcessor:
     def handlers(self) -> Handlers:
         return {
             RequestCode.EXCHANGE_BROKER_HA_INFO: self.exchange,
+            RequestCode.GET_BROKER_HA_STATUS: self.ha_status,
             RequestCode.GET_BROKER_EPOCH_CACHE: self.epochs,
             RequestCode.NOTIFY_BROKER_ROLE_CHANGED: self.role_changed,
             RequestCode.NAME_STATE: self.state,
@@ -61,6 +69,22 @@ class ReplicaProcessor:
         broker_id = self._failover.replica.identity.broker_id
         body = EpochEntryCache(name.cluster, name.name, broker_id, entries, store.end)
         return Command.response(ResponseCode.SUCCESS, body=bodies.encode(body))
+
+    def ha_status(self, _request: Command, _: Connection) -> Command:
+        """Return what a master knows of the replicas that are connected, or what another one has of the log."""
+        replica, end = self._failover.replica, self._failover.log.end
+        mastership = replica.mastership
+        if mastership is None:
+            master = address_of_master(replica.view) if replica.view is not None else None
+            status = HaRuntimeInfo(master=False, ha_client_runtime_info=HaClientRuntimeInfo(master or "", end))
+            return Command.response(ResponseCode.SUCCESS, body=bodies.encode(status))
+        states = self._failover.slaves.states(end, mastership.acks())
+        members = [
+            HaConnectionInfo(each.peer, each.acked, each.lag, each.is_in_sync, each.bytes_per_second, each.began_at)
+            for each in states
+        ]
+        status = HaRuntimeInfo(True, end, sum(each.in_sync for each in members), members)
+        return Command.response(ResponseCode.SUCCESS, body=bodies.encode(status))
 
     def role_changed(self, _request: Command, _: Connection) -> Command:
         """Ask the controllers now: a hint that there is a newer state, which alone decides."""

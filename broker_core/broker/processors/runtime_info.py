@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -20,6 +20,10 @@ _IDLE_POOLS: Final = ("send", "pull", "query", "ack")
 """RocketMQ has a queue before each thread pool; here a request is handled as soon as it is read."""
 
 
+Figures = dict[str, Callable[[], int | str | None]]
+"""Reads a figure, by name."""
+
+
 class RuntimeInfo:
     """Reads the figures from the parts of the broker on each call."""
 
@@ -31,10 +35,10 @@ class RuntimeInfo:
         folder: Path,
         delay: DelayQueues,
         stats: Stats,
-        counts: Mapping[str, Callable[[], int | None]],
+        figures: Figures,
         clock: Callable[[], int],
     ) -> None:
-        """`folder` is the store's; `counts` are other figures, by the names under which they are shown.
+        """`folder` is the store's; `figures` are others, by the names under which they are shown.
 
         None is not shown: it is not known.
         """
@@ -43,7 +47,7 @@ class RuntimeInfo:
         self._folder = folder
         self._delay = delay
         self._stats = stats
-        self._counts = counts
+        self._figures = figures
         self._clock = clock
         self._started_at = clock()
 
@@ -74,8 +78,8 @@ class RuntimeInfo:
         yield "brokerActive", "true"  # 5.x: false for one that stands aside for a master
         yield ABILITIES_KEY, RESETS_QUEUES
         yield STORE_ID_KEY, self._store_id
-        for name, count in self._counts.items():
-            if (figure := count()) is not None:
+        for name, read in self._figures.items():
+            if (figure := read()) is not None:
                 yield name, str(figure)
 
     def _throughput(self) -> Iterator[tuple[str, str]]:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Protocol
 
+from broker_core.broker.processors.runtime_info import Figures
 from broker_core.broker.replication import messages as say
 from broker_core.broker.replication.controllers import Controllers
 from broker_core.broker.replication.exchange import ask_master
@@ -118,6 +119,22 @@ class Failover:
     def flushed(self) -> None:
         """Note that a flush has ended."""
         self._do(self.replica.flushed())
+
+    def figures(self) -> Figures:
+        """Return what the runtime information shows of a replica."""
+        replica, log = self.replica, self.log
+        return {
+            "replicaId": lambda: replica.identity.broker_id or None,
+            "masterEpoch": lambda: replica.epoch or None,
+            "inSyncSet": lambda: ",".join(map(str, replica.view.in_sync)) if replica.view is not None else None,
+            "confirmOffset": lambda: log.confirm,
+            "leaseRemainingMs": self._lease_ms,
+            "slaveConnections": lambda: len(self.slaves.peers()) if replica.mastership is not None else None,
+        }
+
+    def _lease_ms(self) -> int | None:
+        mastership = self.replica.mastership
+        return int(mastership.lease.left(self._clock()) * 1000) if mastership is not None else None
 
     def look(self) -> None:
         """Tell controllers a heartbeat now: its answer brings the newest state."""

@@ -107,6 +107,15 @@ class Mastership:
         """The lowest log offset that a connected slave still has to get; None without one."""
         return min((each.next_offset for each in self._streams.values() if each.next_offset is not None), default=None)
 
+    def acks(self) -> dict[int, tuple[int, bool]]:
+        """Return, by stream, up to where its slave has the log, and whether it is in the set; none before a report."""
+        found = {}
+        for link, stream in self._streams.items():
+            acked = self.in_sync.peer(stream.broker_id).acked
+            if acked is not None:
+                found[link] = acked, stream.broker_id in self._view.in_sync
+        return found
+
     # Sends
 
     def refusal(self, now: float) -> Refusal | None:

@@ -1,14 +1,40 @@
-"""How fast a master copies its log to slaves, so that a copy leaves room for messages (`maxHaTransferByteInSecond`)."""
+"""How fast a master copies its log to slaves: what it may, so that messages have room, and what it does."""
 
 from __future__ import annotations
 
 from typing import Final
 
 _BURST_SECONDS: Final = 0.1
+_SECOND_MS: Final = 1_000
+
+
+class ByteRate:
+    """Bytes a second, measured over the last second that was complete; times in ms."""
+
+    __slots__ = ("_bytes", "_measured", "per_second")
+
+    def __init__(self) -> None:
+        self.per_second = 0
+        self._bytes = 0
+        self._measured: tuple[int, int] | None = None  # when, and how much it was then
+
+    def count(self, size: int) -> None:
+        """Count what was sent."""
+        self._bytes += size
+
+    def step(self, now: int) -> None:
+        """Measure, when a second has passed."""
+        since, before = self._measured or (now, self._bytes)
+        if self._measured is None or now - since >= _SECOND_MS:
+            self.per_second = (self._bytes - before) * _SECOND_MS // max(now - since, 1)
+            self._measured = now, self._bytes
 
 
 class Pace:
-    """A bucket for all slaves; times are seconds of one clock. It may owe one frame, and waits until that is paid."""
+    """A bucket for all slaves (`maxHaTransferByteInSecond`); times are seconds of one clock.
+
+    It may owe one frame, and waits until that is paid.
+    """
 
     __slots__ = ("_at", "_left", "bytes_per_second")
 

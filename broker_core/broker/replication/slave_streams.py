@@ -7,11 +7,12 @@ kept: what a slow slave does not take stays in the log.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Final, Protocol
 
 from broker_core.broker.replication.messages import Span
-from broker_core.broker.replication.pace import Pace
+from broker_core.broker.replication.pace import ByteRate, Pace
 from broker_core.broker.replication.plain_master import NOTHING, Parts, StreamEnded
 from broker_core.protocol.errors import MalformedStream
 from broker_core.protocol.ha_epochs import (
@@ -45,6 +46,19 @@ ReadLog = Callable[[int, int], memoryview]
 """Returns bytes of the log from a log offset on, at most so many; raises NotInLog."""
 
 
+@dataclass(frozen=True, slots=True)
+class StreamState:
+    """One slave; log offsets, and bytes of the log."""
+
+    peer: str
+    acked: int
+    lag: int
+    is_in_sync: bool
+    bytes_per_second: int
+    began_at: int
+    """Where its stream began."""
+
+
 class SlaveStreams:
     """The open streams of this replica as a master, numbered as they come. `wake` lets all of them write."""
 
@@ -65,6 +79,15 @@ class SlaveStreams:
     def peers(self) -> dict[int, str]:
         """Return where the slave of each stream is, ``ip:port``."""
         return {link: stream.peer for link, stream in self._streams.items()}
+
+    def states(self, end: int, acks: Mapping[int, tuple[int, bool]]) -> Iterator[StreamState]:
+        """Yield what is known of each stream whose slave has reported; `acks` are those reports, by stream."""
+        for link, stream in self._streams.items():
+            if link in acks:
+                acked, is_in_sync = acks[link]
+                yield StreamState(
+                    stream.peer, acked, end - acked, is_in_sync, stream.rate.per_second, stream.began_at or 0
+                )
 
     def greet(self, link: int, message: MasterHandshake) -> None:
         """Send the handshake."""
@@ -106,6 +129,8 @@ class SlaveStream:
         """Why it is to be closed; empty while it is not."""
         self._owner = owner
         self._reader = SlaveStreamReader()
+        self.began_at: int | None = None
+        self.rate = ByteRate()
         self._connected_at: int | None = None
         self._is_greeted = False
 
@@ -140,6 +165,8 @@ class SlaveStream:
         except NotInLog as error:
             raise StreamEnded(f"it cannot go on: {error}") from error
         self._owner.sent(span.size)
+        self.rate.count(span.size)
+        self.began_at = span.log_offset if self.began_at is None else self.began_at
         return head, data
 
     def check(self, now: int) -> None:
@@ -147,6 +174,7 @@ class SlaveStream:
         if self.end:
             raise StreamEnded(self.end)
         self._connected_at = now if self._connected_at is None else self._connected_at
+        self.rate.step(now)
         if not self._is_greeted and now - self._connected_at > GREETING_MS:
             raise StreamEnded(f"no handshake in {GREETING_MS} ms")
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Final
 
 from broker_core.broker.config import ReplicationSettings
+from broker_core.broker.replication.pace import ByteRate
 from broker_core.broker.replication.plain_master import Parts, PlainMaster, ReadableLog
 from broker_core.protocol.codes import ResponseCode
-
-_SECOND_MS: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +90,9 @@ class SlaveSpeaker:
     def __init__(self, peer: str, master: PlainMaster, slaves: Slaves) -> None:
         self.peer = peer
         self.master = master
-        self.bytes_per_second = 0
         self._slaves = slaves
-        self._measured: tuple[int, int] | None = None  # when, and how much had been sent then
+        self._rate = ByteRate()
+        self._counted = 0
 
     def receive(self, data: bytes, now: int) -> None:
         """Take what has arrived."""
@@ -108,10 +106,14 @@ class SlaveSpeaker:
     def check(self, now: int) -> None:
         """End the connection of a slave that is silent."""
         self.master.check(now)
-        since, before = self._measured or (now, self.master.sent_bytes)
-        if self._measured is None or now - since >= _SECOND_MS:
-            self.bytes_per_second = (self.master.sent_bytes - before) * _SECOND_MS // max(now - since, 1)
-            self._measured = now, self.master.sent_bytes
+        self._rate.count(self.master.sent_bytes - self._counted)
+        self._counted = self.master.sent_bytes
+        self._rate.step(now)
+
+    @property
+    def bytes_per_second(self) -> int:
+        """Of the log, sent in the last second."""
+        return self._rate.per_second
 
     def leave(self) -> None:
         """Count no longer."""

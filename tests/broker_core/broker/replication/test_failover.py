@@ -4,9 +4,12 @@ from broker_core.broker.config import FailoverSettings
 from broker_core.broker.role import RoleKind
 from broker_core.protocol import bodies
 from broker_core.protocol.bodies.controller import decode_state
-from broker_core.protocol.bodies.replicas import EpochEntryCache
+from broker_core.protocol.bodies.replicas import EpochEntryCache, HaClientRuntimeInfo, HaRuntimeInfo
+from broker_core.protocol.bodies.routes import KVTable
 from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.headers import controller as headers
+from broker_core.protocol.headers.admin import GetBrokerRuntimeInfoRequest
+from broker_core.protocol.headers.replication import GetBrokerHaStatusRequest
 from broker_core.protocol.headers.send import SendMessageResponse
 from tests.support.replica_group import in_sync_set, replica_group
 from tests.support.wait import eventually
@@ -98,6 +101,29 @@ async def test_a_replica_tells_its_epochs_and_the_state_of_its_name(tmp_path: Pa
         )
         assert [each.epoch for each in epochs.epoch_list] == [state.epoch]
         assert state.in_sync == in_sync_set(master)
+
+
+async def test_master_and_slave_tell_who_copies_the_log_and_how_far(tmp_path: Path) -> None:
+    async with replica_group(tmp_path) as group:
+        master = await group.master()
+        await group.send(master, b"x")
+        (slave,) = [each for each in group.brokers.values() if each is not master]
+        end = master.store.appended_log_offset
+
+        of_master = bodies.decode(HaRuntimeInfo, (await group.ask(master, GetBrokerHaStatusRequest())).body)
+        of_slave = bodies.decode(HaRuntimeInfo, (await group.ask(slave, GetBrokerHaStatusRequest())).body)
+        table = bodies.decode(KVTable, (await group.ask(master, GetBrokerRuntimeInfoRequest())).body).table
+
+        assert (of_master.master, of_master.master_commit_log_max_offset, of_master.in_sync_slave_nums) == (
+            True,
+            end,
+            1,
+        )
+        assert [(each.slave_ack_offset, each.in_sync) for each in of_master.ha_connection_info] == [(end, True)]
+        assert not of_slave.master
+        assert of_slave.ha_client_runtime_info == HaClientRuntimeInfo(master.address, end)
+        assert (table["inSyncSet"], table["confirmOffset"], table["slaveConnections"]) == ("1,2", str(end), "1")
+        assert int(table["leaseRemainingMs"]) > 0
 
 
 async def test_a_stranger_is_not_let_in_by_the_request_before_the_stream(tmp_path: Path) -> None:
