@@ -261,3 +261,28 @@ def static_group(folder: Path, *, name_servers: int = 1, **settings: str) -> Ite
         group.add_replica(lambda _: settings, ("--role", "slave", "--broker-id", "1"))
         group.start()
         yield group
+
+
+@contextmanager
+def failover_group(folder: Path, *, replicas: int = 3, min_in_sync: int = 2, **settings: str) -> Iterator[Group]:
+    """Have replicas with a controller that keeps its decisions in a file until the block ends; all are started."""
+    with group_in(folder) as group:
+        group.add_name_server(
+            {
+                "enableControllerInNamesrv": "true",
+                "controllerClusterName": CLUSTER,
+                "controllerStorePath": str(folder / "controller"),
+            }
+        )
+        group.start()
+        for _ in range(replicas):
+            group.add_replica(
+                lambda name_servers: {
+                    "enableControllerMode": "true",
+                    "controllerAddr": name_servers,
+                    "minInSyncReplicas": str(min_in_sync),
+                    **settings,
+                }
+            )
+        group.start()
+        yield group

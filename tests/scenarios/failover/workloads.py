@@ -117,7 +117,8 @@ class Clients:
                 await asyncio.sleep(_AGAIN_S)
                 continue
             if answer.is_turned_back:
-                self.turned_back.append(f"{name} asked for {queue} {offset} and was told {answer.next_offset}")
+                told = f"{self.record.now():.3f}: {name} asked for {queue} {offset} and was told {answer.next_offset}"
+                self.turned_back.append(told)
                 await asyncio.sleep(_AGAIN_S)
                 continue
             for read in answer.reads:

@@ -1,0 +1,172 @@
+"""Three replicas under a controller: whatever befalls the master, nothing acknowledged is lost, changed or doubled.
+
+Set ``GANTRY_SWITCHES`` for more changes of master than a usual run makes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from broker_core.client.session import Session
+from broker_core.errors import GantryError
+from broker_core.store.reader import StoreReader
+from broker_core.store.verify import verify
+from tests.scenarios.failover import checks
+from tests.scenarios.failover.cluster import Group, failover_group
+from tests.scenarios.failover.java_clients import SHORT_POLL_MS, USUAL_POLL_MS, java_clients
+from tests.scenarios.failover.nemesis import Kind, Nemesis
+from tests.scenarios.failover.operations import Read, Record
+from tests.scenarios.failover.reading import read_all, read_store
+from tests.scenarios.failover.switching import Gap, Switching, told
+from tests.scenarios.failover.workloads import Clients, clients, until_acknowledged
+from tests.support.cluster import create_topic
+from tests.support.wait import eventually
+
+pytestmark = pytest.mark.scenario
+
+TOPIC, QUEUES = "orders", 2
+SWITCHES = int(os.environ.get("GANTRY_SWITCHES", "10"))
+
+
+@pytest.fixture
+def group(tmp_path: Path) -> Iterator[Group]:
+    with failover_group(tmp_path) as made:
+        yield made
+
+
+@asynccontextmanager
+async def at_work(group: Group, record: Record) -> AsyncIterator[tuple[Switching, Clients]]:
+    """Have every workload run, and something to make changes of master with, until the block ends."""
+    nodes = {replica.name: replica.node for replica in group.replicas}
+    links = {f"around {replica.name}": group.around(replica) for replica in group.replicas}
+    async with Session(group.config()) as session:
+        switching = Switching(group, record, session, Nemesis(record, nodes, links))
+        await eventually(lambda: can_create(session))
+        await switching.until_all_in_sync()
+        for replica in group.replicas:
+            await eventually(lambda replica=replica: knows_topic(session, replica.address))
+        async with clients(session, record, TOPIC, QUEUES) as its:
+            its.begin(its.produce("producer"), its.tail("reader"), its.commit("counter"))
+            its.begin(*(its.tail(f"reader of {replica.name}", replica.address) for replica in group.replicas))
+            await until_acknowledged(record, 0.0, 10)
+            yield switching, its
+            await until_acknowledged(record, record.now(), 10)
+
+
+async def can_create(session: Session) -> bool:
+    """Whether the topic could be created."""
+    try:
+        await create_topic(session, TOPIC, queues=QUEUES)
+    except GantryError:
+        return False
+    return True
+
+
+async def knows_topic(session: Session, replica: str) -> bool:
+    """Whether a replica answers for the topic."""
+    try:
+        await read_all(session, TOPIC, QUEUES, "asking", replica=replica)
+    except GantryError:
+        return False
+    return True
+
+
+async def change_master(switching: Switching, number: int) -> Gap:
+    """Make the change of this number, each kind in turn."""
+    match number % 5:
+        case 0:
+            return await switching.by_fault(Kind.KILL, seconds=0.0)
+        case 1:
+            return await switching.by_fault(Kind.PAUSE, seconds=4.0)
+        case 2:
+            return await switching.by_hand()
+        case 3:
+            return await switching.by_fault(Kind.STALL, seconds=4.0)
+        case _:
+            return await switching.by_restart()
+
+
+async def at_rest(switching: Switching, record: Record) -> list[Read]:
+    """Check what the last master shows, and wait until every replica shows as much; return it."""
+    await switching.until_all_in_sync()
+    final = await read_all(switching.session, TOPIC, QUEUES, "last")
+    assert checks.broken(record, final) == {}
+    assert checks.vanished(record.reads, final) == []
+    for replica in switching.group.replicas:
+        await eventually(lambda replica=replica: shows_as_much(switching.session, replica.address, final))
+    return final
+
+
+async def shows_as_much(session: Session, replica: str, final: list[Read]) -> bool:
+    """Whether a replica shows as many messages as the master."""
+    return len(await read_all(session, TOPIC, QUEUES, "waiting", replica=replica)) == len(final)
+
+
+def check_files(group: Group, record: Record) -> None:
+    """End all replicas at once and check what each has in its files."""
+    for replica in group.replicas:
+        replica.node.kill()
+    for replica in group.replicas:
+        final = read_store(replica.store, TOPIC, replica.name)
+        assert checks.broken(record, final) == {}
+        with StoreReader.open(replica.store) as reader:
+            assert verify(reader).told == []
+
+
+async def test_nothing_acknowledged_is_lost_however_the_master_changes(
+    group: Group, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record, gaps = Record(group.folder / "operations.jsonl"), []
+    async with at_work(group, record) as (switching, _):
+        for number in range(SWITCHES):
+            gaps.append(await change_master(switching, number))
+            await switching.until_all_in_sync()
+    async with Session(group.config()) as session:
+        switching.session = session
+        await at_rest(switching, record)
+    check_files(group, record)
+    with capsys.disabled():
+        print(f"\n{told(gaps)}")
+
+
+async def test_members_of_an_orderly_group_do_not_share_a_queue_over_a_switch(group: Group) -> None:
+    record = Record(group.folder / "operations.jsonl")
+    async with at_work(group, record) as (switching, its), Session(group.config()) as other:
+        beside = Clients(other, record, TOPIC, QUEUES, its.stop)
+        its.begin(its.consume_in_order("one", "billing"), beside.consume_in_order("other", "billing"))
+        for kind in (Kind.KILL, Kind.PAUSE):
+            await switching.by_fault(kind, seconds=4.0)
+            await switching.until_all_in_sync()
+        worked = len(record.works)
+        await eventually(lambda: len(record.works) > worked + 20)
+    assert {work.client for work in record.works} == {"one", "other"}
+    assert checks.overlapping(record.works, record.switches()) == []
+
+
+@pytest.mark.parametrize("poll_ms", [SHORT_POLL_MS, USUAL_POLL_MS])
+async def test_the_java_client_goes_on_at_the_new_master(group: Group, tmp_path: Path, poll_ms: int) -> None:
+    record, stop = Record(group.folder / "operations.jsonl"), asyncio.Event()
+    async with at_work(group, record) as (switching, _):
+        with java_clients(tmp_path / "java", group, record) as java:
+            producer = await asyncio.to_thread(java.producer, "java", poll_ms)
+            working = asyncio.ensure_future(java.produce(producer, "java", TOPIC, 0, stop))
+            await eventually(lambda: has_sent(record, 0.0))
+            await switching.by_fault(Kind.KILL, seconds=0.0)
+            began = record.now()
+            await eventually(lambda: has_sent(record, began))
+            stop.set()
+            await working
+    async with Session(group.config()) as session:
+        switching.session = session
+        await at_rest(switching, record)
+
+
+def has_sent(record: Record, after: float) -> bool:
+    """Whether the Java client was answered 0 after a moment."""
+    return any(send.client == "java" and send.began > after for send in record.acknowledged())
